@@ -1,0 +1,63 @@
+"""Name → object, with a helpful word for a misspelt name."""
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+from glasshead.errors import InputError
+
+T = TypeVar("T")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """End of an error message: what the user may have meant, else all that there is."""
+    names = sorted(known)
+    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {matches[0]!r}?" if matches else f"choose from: {', '.join(names)}"
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """A mapping that refuses a duplicate and answers a misspelt name with "did you mean".
+
+    Raises:
+        InputError: on looking up a name that is not registered.
+        ValueError: on registering a name twice.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._entries: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorator (or plain call) that files an object under ``name``."""
+
+        def file(entry: T) -> T:
+            if name in self._entries:
+                raise ValueError(f"{self.kind} {name!r} is registered twice")
+            self._entries[name] = entry
+            return entry
+
+        return file
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._entries[name]
+        except KeyError:
+            raise InputError(f"unknown {self.kind} {name!r}: {nearest(name, self._entries)}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def import_siblings(package: str, path: Iterable[str]) -> None:
+    """Import every module of a package, so that one new file is one new registry entry."""
+    for module in pkgutil.iter_modules(path):
+        importlib.import_module(f"{package}.{module.name}")

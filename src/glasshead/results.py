@@ -1,0 +1,156 @@
+"""What an explanation or an audit found: plain values, numpy and JSON, no torch.
+
+An audit folder holds
+
+    card.json          facts of the run and of the audit, findings, highlighted texts
+    findings.parquet   one row per finding
+    examples.parquet   one row per audited example
+    tokens.parquet     one row per token type
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
+
+from glasshead.errors import InputError
+
+CARD = "card.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """One number per token of one text: how much each mattered for one target.
+
+    ``scores``, ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry per token; ``words`` is the
+    index of the word a token belongs to, ``offsets`` its place in ``text``. ``prediction`` is the target's
+    probability. ``contributions`` (a_i · o_i, invariant under the sign gauge) accompanies attention weights
+    and is what colours a map by default.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    words: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+    scores: tuple[float, ...]
+    signed: bool
+    target: str
+    predicted: str
+    prediction: float
+    method: str
+    contributions: tuple[float, ...] | None = None
+
+    @property
+    def colours(self) -> tuple[float, ...]:
+        """What a drawing shows: contributions where there are any, else the scores."""
+        return self.scores if self.contributions is None else self.contributions
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One audited number with its doubt: n, interval, null, and what it means in words.
+
+    ``estimate`` is a mean over ``n`` units (examples, or token types) with standard deviation ``std`` and a
+    bootstrap 95 % ``interval``; ``null`` holds the same statistic where it must mean nothing (random or
+    uniform weights). ``undefined`` counts the units that were left out, by reason.
+    """
+
+    audit: str
+    statistic: str
+    against: str
+    group: str
+    estimate: float | None
+    std: float | None
+    interval: tuple[float, float] | None
+    null: dict[str, float | None]
+    n: int
+    undefined: dict[str, int]
+    significant_fraction: float | None
+    citation: str
+    verdict: str
+
+    @property
+    def name(self) -> str:
+        """The name by which ``--fail-under`` and ``compare`` know this finding."""
+        return ".".join(part for part in (self.audit, self.statistic, self.against, self.group) if part)
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """One audited text worth reading, with why it was picked (correct, wrong, most or least faithful)."""
+
+    reason: str
+    label: str
+    attribution: Attribution
+    faithfulness: float | None
+
+
+@dataclass(frozen=True)
+class AuditCard:
+    """Everything one audit found about one model on one split.
+
+    ``facts`` describes run, data and protocol; ``examples`` and ``tokens`` are columns of equal length.
+    """
+
+    facts: dict[str, Any]
+    findings: list[Finding]
+    highlights: list[Highlight] = field(default_factory=list)
+    examples: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
+    tokens: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
+
+    def finding(self, name: str) -> Finding | None:
+        """The finding of that name, or None."""
+        return next((finding for finding in self.findings if finding.name == name), None)
+
+    def save(self, folder: Path) -> None:
+        """Write the four files into an existing folder."""
+        body = {
+            "schema": SCHEMA,
+            "facts": self.facts,
+            "findings": [asdict(finding) for finding in self.findings],
+            "highlights": [asdict(highlight) for highlight in self.highlights],
+        }
+        # NaN is not JSON: a number that does not exist is None.
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
+        (folder / CARD).write_text(text, encoding="utf-8")
+        rows = [
+            asdict(replace(finding, null={}, undefined={}))
+            | {"name": finding.name, "null": json.dumps(finding.null), "undefined": json.dumps(finding.undefined)}
+            for finding in self.findings
+        ]
+        pq.write_table(pa.Table.from_pylist(rows), folder / "findings.parquet")
+        for name, columns in (("examples", self.examples), ("tokens", self.tokens)):
+            pq.write_table(pa.table({key: pa.array(value) for key, value in columns.items()}), folder / f"{name}.parquet")
+
+    @classmethod
+    def load(cls, folder: Path) -> "AuditCard":
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: if the folder is not an audit, or is of another version.
+        """
+        path = folder / CARD
+        if not path.is_file():
+            raise InputError(f"{folder} is not an audit: it has no {CARD}; make one with 'glasshead audit RUN DATA --out {folder}'")
+        try:
+            body = json.loads(path.read_text(encoding="utf-8"))
+            if body.get("schema") != SCHEMA:
+                raise InputError(f"{path} has schema {body.get('schema')}, this version reads {SCHEMA}: audit again")
+            return cls(
+                facts=body["facts"],
+                findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
+                highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
+                examples=pq.read_table(folder / "examples.parquet").to_pydict(),
+                tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
+            )
+        except (json.JSONDecodeError, KeyError, ValidationError, OSError, pa.ArrowInvalid, AttributeError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{folder} is a damaged audit ({reason}): audit again") from error
