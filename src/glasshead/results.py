@@ -10,14 +10,14 @@ An audit folder holds
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from glasshead.errors import InputError
 
@@ -121,14 +121,15 @@ class AuditCard:
         # NaN is not JSON: a number that does not exist is None.
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
         (folder / CARD).write_text(text, encoding="utf-8")
+        # Parquet has no open-ended structs: the two small mappings travel as JSON.
         rows = [
-            asdict(replace(finding, null={}, undefined={}))
-            | {"name": finding.name, "null": json.dumps(finding.null), "undefined": json.dumps(finding.undefined)}
-            for finding in self.findings
+            {"name": f.name} | asdict(f) | {"null": json.dumps(f.null), "undefined": json.dumps(f.undefined)}
+            for f in self.findings
         ]
         pq.write_table(pa.Table.from_pylist(rows), folder / "findings.parquet")
         for name, columns in (("examples", self.examples), ("tokens", self.tokens)):
-            pq.write_table(pa.table({key: pa.array(value) for key, value in columns.items()}), folder / f"{name}.parquet")
+            table = pa.table({key: pa.array(value) for key, value in columns.items()})
+            pq.write_table(table, folder / f"{name}.parquet")
 
     @classmethod
     def load(cls, folder: Path) -> "AuditCard":
@@ -139,11 +140,11 @@ class AuditCard:
         """
         path = folder / CARD
         if not path.is_file():
-            raise InputError(f"{folder} is not an audit: it has no {CARD}; make one with 'glasshead audit RUN DATA --out {folder}'")
+            raise InputError(f"{folder} is not an audit (no {CARD}): make one with 'glasshead audit'")
         try:
             body = json.loads(path.read_text(encoding="utf-8"))
             if body.get("schema") != SCHEMA:
-                raise InputError(f"{path} has schema {body.get('schema')}, this version reads {SCHEMA}: audit again")
+                raise InputError(f"{path} was written by another version of glasshead: audit again")
             return cls(
                 facts=body["facts"],
                 findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
@@ -151,6 +152,8 @@ class AuditCard:
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
             )
-        except (json.JSONDecodeError, KeyError, ValidationError, OSError, pa.ArrowInvalid, AttributeError) as error:
+        except (ValueError, KeyError, AttributeError, OSError) as error:
+            if isinstance(error, InputError):
+                raise
             reason = str(error).splitlines()[0]
             raise InputError(f"{folder} is a damaged audit ({reason}): audit again") from error
