@@ -1,0 +1,36 @@
+"""What an activation is: scores → weights, and the facts about it that reports and contracts read."""
+
+from typing import ClassVar
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from glasshead.registry import Registry
+
+
+class Activation:
+    """φ_i(s) = g(s_i) / Σ_k h(s_k): turns attention scores into attention weights (S0 eq. 5).
+
+    Stateless; hyper-parameters are fields. Scores and weights are ``[..., keys]``; the mask is true where a
+    query may attend. A masked key has weight exactly 0, a fully masked row is all zeros, never NaN.
+
+    Source: Huang, Yang and Wang (2024), Rethinking attention weights as bidirectional coefficients.
+    """
+
+    paper: ClassVar[str]
+    signed: ClassVar[bool]
+    """Weights can be negative."""
+    rows_sum_to_one: ClassVar[bool]
+    # The four properties of Table 3 of the paper.
+    monotone: ClassVar[bool]
+    log_nonlinear: ClassVar[bool]
+    origin_symmetric: ClassVar[bool]
+    normalised: ClassVar[bool]
+
+    def weights(
+        self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
+    ) -> Float[Tensor, "*rows keys"]:
+        raise NotImplementedError  # the contract of a subclass
+
+
+ACTIVATIONS: Registry[type[Activation]] = Registry("activation")

@@ -1,0 +1,33 @@
+"""Softmax: g = h = exp."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor, finfo
+
+from glasshead.attention.activation import ACTIVATIONS, Activation
+
+
+def softmax(
+    scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
+) -> Float[Tensor, "*rows keys"]:
+    """Masked softmax, e^{s_i} / Σ_k e^{s_k} over the keys that the mask allows."""
+    # The lowest finite number instead of −∞: a fully masked row stays finite and is then zeroed.
+    weights = scores.masked_fill(~mask, finfo(scores.dtype).min).softmax(dim=-1)
+    return weights.masked_fill(~mask, 0.0)
+
+
+@ACTIVATIONS.register("softmax")
+class Softmax(Activation):
+    """[φ(s)]_i = e^{s_i} / Σ_k e^{s_k} (S1 section 9.1)."""
+
+    paper = "Bahdanau, Cho and Bengio 2015"
+    signed = False
+    rows_sum_to_one = True
+    monotone = True
+    log_nonlinear = False
+    origin_symmetric = False
+    normalised = True
+
+    def weights(
+        self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
+    ) -> Float[Tensor, "*rows keys"]:
+        return softmax(scores, mask)

@@ -1,0 +1,54 @@
+"""How a token gets its score in a classifier with one attention output: f(q, k) before the activation."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glasshead.registry import Registry
+
+
+class Context(nn.Module):
+    """s_i = h_iᵀ V / λ with a learned context vector V (Sun and Lu 2020, eq. 34)."""
+
+    def __init__(self, hidden_size: int, key_size: int, scale: float) -> None:
+        super().__init__()
+        self.context = nn.Linear(hidden_size, 1, bias=False)
+        self.scale = scale
+
+    def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
+        return self.context(hidden).squeeze(-1) / self.scale
+
+
+class QueryKey(nn.Module):
+    """s_i = Q_i · K_i / λ, both affine in h_i: every token asks about itself (S0 section 3)."""
+
+    def __init__(self, hidden_size: int, key_size: int, scale: float) -> None:
+        super().__init__()
+        self.query = nn.Linear(hidden_size, key_size)
+        self.key = nn.Linear(hidden_size, key_size)
+        self.scale = scale
+
+    def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
+        return (self.query(hidden) * self.key(hidden)).sum(dim=-1) / self.scale
+
+
+class Additive(nn.Module):
+    """s_i = tanh(M h_i)ᵀ V / λ: the form that the gradients 66–68 of Sun and Lu (2020) belong to.
+
+    Their eq. 65 prints tanh(M h_i · V), which those gradients contradict.
+    """
+
+    def __init__(self, hidden_size: int, key_size: int, scale: float) -> None:
+        super().__init__()
+        self.key = nn.Linear(hidden_size, key_size, bias=False)
+        self.context = nn.Linear(key_size, 1, bias=False)
+        self.scale = scale
+
+    def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
+        return self.context(torch.tanh(self.key(hidden))).squeeze(-1) / self.scale
+
+
+SCORES: Registry[type[nn.Module]] = Registry("score function")
+SCORES.register("context")(Context)
+SCORES.register("query-key")(QueryKey)
+SCORES.register("additive")(Additive)

@@ -1,0 +1,66 @@
+"""Example texts worth reading: right, wrong, most and least faithful, and some that every audit shows."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audit.subject import Subject
+from glasshead.explain import EXPLAINERS
+from glasshead.results import Highlight
+
+# Faithful: the contribution orders the tokens as erasure with renormalised weights does. Zero-weight
+# erasure would be no test, since it agrees with the contribution by construction.
+FAITHFULNESS = "tau.contribution.erasure-renormalise"
+PER_REASON = 5
+SHARED = 6
+READABLE = 4  # tokens that a text must have to be worth a look
+
+
+def pick(
+    correct: NDArray[np.bool_],
+    tokens: NDArray[np.int64],
+    faithfulness: NDArray[np.float64] | None,
+    *,
+    seed: int,
+) -> list[tuple[str, int]]:
+    """Reasons and rows, no row twice among the first four reasons; ``shared`` depends on the split alone."""
+    readable = np.flatnonzero(tokens >= READABLE)
+    shuffled = np.random.default_rng([seed, 4]).permutation(readable)
+    taken: set[int] = set()
+    picks: list[tuple[str, int]] = []
+
+    def take(reason: str, rows: Iterable[int]) -> None:
+        free = [int(row) for row in rows if int(row) not in taken][:PER_REASON]
+        taken.update(free)
+        picks.extend((reason, row) for row in free)
+
+    if faithfulness is not None:
+        defined = shuffled[~np.isnan(faithfulness[shuffled])]
+        ordered = defined[np.argsort(faithfulness[defined], kind="stable")]
+        take("most faithful", ordered[::-1])
+        take("least faithful", ordered)
+    take("correct", shuffled[correct[shuffled]])
+    take("wrong", shuffled[~correct[shuffled]])
+    return picks + [("shared", int(row)) for row in shuffled[:SHARED]]
+
+
+def highlights(subject: Subject, columns: Mapping[str, NDArray[np.float64]], *, seed: int) -> list[Highlight]:
+    """The picked texts with their attention, coloured by contribution."""
+    faithfulness = columns.get(FAITHFULNESS)
+    picks = pick(subject.predicted == subject.labels, subject.mask.sum(axis=1), faithfulness, seed=seed)
+    explain = EXPLAINERS["attention"]
+    attributions = explain(
+        subject.view.model, subject.view.tokenizer, [subject.texts[row] for _, row in picks]
+    )
+    return [
+        Highlight(
+            reason=reason,
+            label=subject.label_names[subject.labels[row]],
+            attribution=attribution,
+            faithfulness=None
+            if faithfulness is None or np.isnan(faithfulness[row])
+            else float(faithfulness[row]),
+        )
+        for (reason, row), attribution in zip(picks, attributions, strict=True)
+    ]

@@ -1,0 +1,158 @@
+"""Do the weights tell the words of one class from those of another?"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from glasshead.audit.audit import AUDITS, Audit, Outcome
+from glasshead.audit.bootstrap import auc_interval
+from glasshead.audit.groups import token_groups
+from glasshead.audit.nulls import random_weights
+from glasshead.audit.subject import Floats, Subject
+from glasshead.audit.summary import Interval, summarise
+from glasshead.models import target_polarity
+from glasshead.results import Finding
+
+
+class Tokens(Audit):
+    """Mean score, weight, polarity and contribution of token types, per group, and how they separate groups.
+
+    A type's number is the mean over its occurrences in the split. ``separation`` is the probability that a
+    token of the first group has the larger value (0.5: none); ``sign`` is the share of positive and negative
+    tokens whose weight has their sign. S0 Fig. 2 and eq. 11; S4 Table 1.
+    """
+
+    question = "do the weights tell the words of one class from those of another?"
+    citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
+
+    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
+        rng = np.random.default_rng([seed, 3])
+        groups, gamma = token_groups(subject.counts, subject.label_names)
+        ids = subject.view.encoded.ids.numpy()[subject.mask]
+        types, place, occurrences = np.unique(ids, return_inverse=True, return_counts=True)
+        columns = self._columns(subject, rng)
+        means = {
+            name: np.bincount(place, weights=values[subject.mask]) / np.maximum(occurrences, 1)
+            for name, values in columns.items()
+        }
+        chance = means.pop("chance")
+        group = groups[types]
+        findings = list(self._levels(means, group, chance, rng))
+        findings += self._separations(means, group, subject, rng)
+        known = subject.counts.sum(axis=0)[types]
+        table = {
+            "token": subject.view.tokenizer.convert_ids_to_tokens(types.tolist()),
+            "group": group.tolist(),
+            "gamma": [None if np.isnan(g) else float(g) for g in gamma[types]],
+            "count": known,
+            "occurrences": occurrences,
+        } | {name.replace("-", "_"): values for name, values in means.items()}
+        return Outcome(findings, tokens=table)
+
+    @staticmethod
+    def _columns(subject: Subject, rng: np.random.Generator) -> dict[str, Floats]:
+        """Every quantity per occurrence [N, n], canonical where there is a gauge."""
+        polarity = subject.polarity
+        if not subject.binary:
+            # Towards the class in which the token is likeliest, not the one that its text was taken for.
+            likeliest = subject.counts.argmax(axis=0)[subject.view.encoded.ids.numpy()]
+            likeliest = torch.from_numpy(likeliest)
+            polarity = target_polarity(subject.view.observation.polarity, likeliest).numpy()
+        columns = {
+            "score": subject.gauge * subject.view.observation.scores.numpy(),
+            "weight": subject.gauge * subject.weights,
+            "polarity": subject.gauge * polarity,
+            "contribution": subject.weights * polarity,
+            "chance": random_weights(subject.mask, subject.signed, rng).astype(np.float64),
+        }
+        return columns | ({"weight-raw": subject.weights} if subject.signed else {})
+
+    def _levels(
+        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, rng: np.random.Generator
+    ) -> Iterator[Finding]:
+        """Mean of each quantity in each group of token types."""
+        for name in sorted(set(group.tolist()) - {""}):
+            members = group == name
+            for statistic, values in means.items():
+                # What random weights have to do with a score or a polarity is nothing: no null there.
+                null = chance[members] if statistic in ("weight", "weight-raw") else None
+                summary = summarise(values[members], nulls={"random": null}, rng=rng)
+                yield Finding(
+                    audit="tokens",
+                    statistic=statistic,
+                    against="",
+                    group=name,
+                    **summary.numbers,
+                    undefined={},
+                    significant_fraction=None,
+                    citation=self.citation,
+                    verdict=level_verdict(summary.interval),
+                )
+
+    def _separations(
+        self, means: Mapping[str, Floats], group: NDArray[np.str_], subject: Subject, rng: np.random.Generator
+    ) -> Iterator[Finding]:
+        """How well each quantity tells two groups apart."""
+        neutral, polar = group == "neutral", (group != "neutral") & (group != "")
+        pairs = [("polar vs neutral", polar, neutral, {"weight-absolute": np.abs(means["weight"])})]
+        if subject.binary:
+            positive, negative = group == "positive", group == "negative"
+            pairs.insert(0, ("positive vs negative", positive, negative, dict(means)))
+            if subject.signed:
+                for name in ("weight-raw", "weight"):
+                    right = np.where(positive, means[name] > 0, means[name] < 0).astype(float)
+                    summary = summarise(right[positive | negative], nulls={"random": None}, rng=rng)
+                    yield self._finding("sign", name, "positive vs negative", summary.numbers, sign=True)
+        for name, first, second, quantities in pairs:
+            for against, values in quantities.items():
+                result = auc_interval(values[first], values[second], rng=rng)
+                numbers = {
+                    "estimate": result.mean,
+                    "std": None,
+                    "interval": result.interval,
+                    "n": int(first.sum() + second.sum()),
+                }
+                yield self._finding("separation", against, name, numbers)
+
+    def _finding(
+        self, statistic: str, against: str, group: str, numbers: dict, *, sign: bool = False
+    ) -> Finding:
+        numbers = numbers | {"null": {"random": 0.5}}
+        return Finding(
+            audit="tokens",
+            statistic=statistic,
+            against=against,
+            group=group,
+            **numbers,
+            undefined={},
+            significant_fraction=None,
+            citation=self.citation,
+            verdict=separation_verdict(numbers["interval"], sign=sign),
+        )
+
+
+AUDITS.register("tokens")(Tokens())
+
+
+def level_verdict(interval: Interval | None) -> str:
+    """On which side of zero a group stands."""
+    if interval is None:
+        return "undecided: too few tokens"
+    if interval[0] > 0:
+        return "above zero"
+    return "below zero" if interval[1] < 0 else "not distinguishable from zero"
+
+
+def separation_verdict(interval: Interval | None, *, sign: bool = False) -> str:
+    """Whether two groups are told apart, from the interval of the probability."""
+    if interval is None:
+        return "undecided: too few tokens"
+    low, high = interval
+    if low <= 0.5 <= high:
+        return "signs are no better than chance" if sign else "does not separate them"
+    if high < 0.5:
+        return "signs are the wrong way round" if sign else "separates them the wrong way round"
+    strength = "clearly" if low >= 0.9 else "mostly" if low >= 0.7 else "slightly"
+    return f"signs are {strength} right" if sign else f"{strength} separates them"

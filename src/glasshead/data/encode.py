@@ -1,0 +1,41 @@
+"""Texts → one padded batch of ids that remembers where every token came from."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+from transformers import PreTrainedTokenizerFast
+
+
+class Encoded(NamedTuple):
+    """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters."""
+
+    ids: Int[Tensor, "texts tokens"]
+    mask: Bool[Tensor, "texts tokens"]
+    words: Int[np.ndarray, "texts tokens"]
+    offsets: Int[np.ndarray, "texts tokens 2"]
+
+
+def encode(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], *, chunk: int = 4096) -> Encoded:
+    """Tokenise once, truncated to the tokenizer's maximum length; an empty text has no real token."""
+    rows = [
+        encoding
+        for start in range(0, len(texts), chunk)
+        for encoding in tokenizer(list(texts[start : start + chunk]), truncation=True).encodings or []
+    ]
+    length = max((len(row) for row in rows), default=0)
+    ids = np.full((len(rows), max(length, 1)), tokenizer.pad_token_id)
+    mask = np.zeros(ids.shape, dtype=bool)
+    words = np.full(ids.shape, -1)
+    offsets = np.zeros((*ids.shape, 2), dtype=np.int64)
+    for index, row in enumerate(rows):
+        n = len(row)
+        if n:
+            ids[index, :n] = row.ids
+            mask[index, :n] = True
+            words[index, :n] = [-1 if word is None else word for word in row.word_ids]
+            offsets[index, :n] = row.offsets
+    return Encoded(torch.from_numpy(ids), torch.from_numpy(mask), words, offsets)

@@ -1,0 +1,49 @@
+"""A data set of the Hugging Face Hub → its columns."""
+
+import re
+
+import datasets
+from huggingface_hub import HfApi, constants
+
+from glasshead.data.read import Columns, class_names
+from glasshead.errors import InputError
+
+NAME = re.compile(r"[\w.-]+(/[\w.-]+)?(:[\w.-]+)?")
+
+
+def from_hub(name: str) -> dict[str, Columns]:
+    """The splits of ``owner/name`` or ``owner/name:configuration``.
+
+    Raises:
+        InputError: if there is no such data set, or no connection.
+    """
+    repository, _, configuration = name.partition(":")
+    remedy = "give a folder, a file, or a name from 'glasshead list datasets'"
+    if not constants.HF_HUB_OFFLINE:
+        # load_dataset would try for half a minute, and print every attempt.
+        try:
+            exists = HfApi().repo_exists(repository, repo_type="dataset")
+        except Exception as error:  # the HTTP library beneath changes from version to version
+            raise InputError(
+                f"{name!r} is no file or folder, and the Hugging Face Hub cannot be reached: {remedy}, "
+                "or set HF_HUB_OFFLINE=1 to use a downloaded copy"
+            ) from error
+        if not exists:
+            raise InputError(f"{name!r} is no file, no folder and not on the Hugging Face Hub: {remedy}")
+    try:
+        found = datasets.load_dataset(repository, configuration or None)
+    except Exception as error:  # loading scripts, formats and servers fail in every way there is
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"cannot load {name!r} from the Hugging Face Hub ({reason}): {remedy}") from error
+    return {
+        str(split): Columns(
+            f"{name} ({split})",
+            {
+                column: list(rows[column])
+                for column, kind in rows.features.items()
+                if isinstance(kind, datasets.Value | datasets.ClassLabel)
+            },
+            class_names(rows.features),
+        )
+        for split, rows in found.items()
+    }

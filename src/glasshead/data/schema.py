@@ -1,0 +1,124 @@
+"""Raw columns → the one schema: text, perhaps text_pair, label, all strings."""
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from glasshead.data.read import Columns
+from glasshead.errors import InputError
+
+UNLABELLED = -1  # how the Hub marks a row without a gold label, in a column of class numbers
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows in the one schema; `order` is the class order if the source fixes one.
+
+    ``rows`` numbers them as in the source, from 1, a header not counted; ``unlabelled`` counts those the
+    source itself marks as having no label, which are not here.
+    """
+
+    source: str
+    text: list[str]
+    text_pair: list[str] | None
+    label: list[str]
+    rows: list[int]
+    order: tuple[str, ...] | None = None
+    unlabelled: int = 0
+
+    def take(self, places: Iterable[int]) -> "Table":
+        """The rows at these places, in this order."""
+        places = list(places)
+        pair = None if self.text_pair is None else [self.text_pair[i] for i in places]
+        return replace(
+            self,
+            text=[self.text[i] for i in places],
+            text_pair=pair,
+            label=[self.label[i] for i in places],
+            rows=[self.rows[i] for i in places],
+        )
+
+    def only(self, classes: Collection[str]) -> "Table":
+        """The rows of these classes."""
+        return self.take(i for i, label in enumerate(self.label) if label in classes)
+
+    def keys(self) -> list[tuple[str, str]]:
+        """What makes a row a duplicate of another: its text and text_pair."""
+        pair = [""] * len(self.text) if self.text_pair is None else self.text_pair
+        return list(zip(self.text, pair, strict=True))
+
+
+def tabulate(columns: Columns, text_column: str | None, label_column: str | None) -> Table:
+    """Find text, text_pair and label, and make strings of them.
+
+    Without ``text_column`` the text is ``text`` (with ``text_pair``, if there is one), else ``premise`` with
+    ``hypothesis``. A missing text becomes ``""``; an integer label its decimal string.
+
+    Raises:
+        InputError: if a column is missing, a label is empty, or a value is neither text nor number.
+    """
+    found = columns.values
+    text, pair = text_column or "text", "text_pair"
+    if text_column is None and "text" not in found and {"premise", "hypothesis"} <= set(found):
+        text, pair = "premise", "hypothesis"
+    label = label_column or "label"
+    for name, option in ((text, "--text-column"), (label, "--label-column")):
+        if name not in found:
+            raise InputError(
+                f"{columns.source} has no column {name!r} (it has: {', '.join(found)}): name it with {option}"
+            )
+    names = columns.coded.get(label)
+    labels = found[label]
+    labelled = list(range(len(labels)))
+    if names is not None:
+        labelled = [i for i, code in enumerate(labels) if code is not None and code != UNLABELLED]
+        labels = [None if code is None or code == UNLABELLED else names[code] for code in labels]
+
+    def strings(values: list[Any], convert: Callable[[Any], str | None], trouble: str) -> list[str]:
+        converted = [convert(values[i]) for i in labelled]
+        for place, value in zip(labelled, converted, strict=True):
+            if value is None:
+                raise InputError(f"{columns.source} row {place + 1} {trouble}")
+        return converted  # type: ignore[return-value]  # no None is left
+
+    not_text = "holds something else than a text in the column {!r}: give strings"
+    return Table(
+        source=columns.source,
+        text=strings(found[text], _text, not_text.format(text)),
+        text_pair=strings(found[pair], _text, not_text.format(pair)) if pair in found else None,
+        label=strings(labels, _label, f"has no usable {label!r}: give every row a string or an integer"),
+        rows=[i + 1 for i in labelled],
+        order=None if names is None else tuple(names),
+        unlabelled=len(labels) - len(labelled),
+    )
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    if _missing(value):
+        return ""
+    return str(value) if isinstance(value, int | float) else None
+
+
+def _label(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    # Integers next to a missing value come as floats.
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return (str(value).strip() or None) if isinstance(value, str | int) else None
+
+
+def class_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """Distinct labels: by number if all are integers, else alphabetically."""
+    distinct = set(labels)
+    if all(re.fullmatch(r"[+-]?[0-9]+", label) for label in distinct):
+        return tuple(sorted(distinct, key=lambda label: (int(label), label)))
+    return tuple(sorted(distinct))

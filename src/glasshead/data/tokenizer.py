@@ -1,0 +1,133 @@
+"""Word-level tokenizers, and how often each word occurs in each class."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from datasets import Dataset
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.normalizers import Lowercase
+from tokenizers.pre_tokenizers import Split
+from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import WordLevelTrainer
+from transformers import PreTrainedTokenizerFast
+
+from glasshead.errors import InputError
+
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+
+# A token is the first of these that matches; white space and control characters are no tokens.
+# The order of the alternatives is part of the rule.
+_LETTERS = r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*"
+RULE = "|".join(
+    (
+        r"-[lrLR][rscRSC][bB]-",  # a bracket of the treebanks: -LRB-
+        r"</?[A-Za-z]+\s*/?>",  # a bare tag, above all <br />
+        r"['’](?i:s|re|ve|ll|d|m|t|em)\b",  # an ending that stands alone in tokenised text: it 's
+        # A word or number, with inner apostrophes, hyphens and points: don't, n't, self-indulgent, 3.5, 1,000
+        rf"{_LETTERS}(?:(?:['’-]|(?<=\p{{N}})[.,:](?=\p{{N}})){_LETTERS})*",
+        r"([^\s\p{L}\p{N}_\p{Cc}\p{Cf}])\1*",  # one punctuation mark or symbol, repeated: `` ... !!!
+    )
+)
+
+
+def train_tokenizer(
+    texts: Iterable[str],
+    *,
+    vocabulary_size: int = 20_000,
+    minimum_frequency: int = 2,
+    max_length: int = 512,
+    lowercase: bool = True,
+) -> PreTrainedTokenizerFast:
+    """A word-level tokenizer with the most frequent words of ``texts``, split by `RULE`.
+
+    ``vocabulary_size`` counts the five special tokens, ids 0 to 4 (pad, unk, cls, sep, mask); words follow by
+    frequency, equally frequent ones by code point. Words rarer than ``minimum_frequency`` become [UNK].
+    Single texts get no special tokens, because the pooled classifiers attend to words only; a pair gets one
+    [SEP] between. Offsets refer to the text as given. A text that contains ``[MASK]`` or the like is
+    split as any other text. As everywhere in transformers, ``max_length`` cuts only calls with
+    ``truncation=True``.
+
+    Raises:
+        InputError: if a number is too small, or no word is left.
+    """
+    if vocabulary_size <= len(SPECIAL):
+        raise InputError(
+            f"a vocabulary of {vocabulary_size} holds no words: five places are for special tokens"
+        )
+    if minimum_frequency < 1 or max_length < 1:
+        raise InputError("minimum frequency and maximum length start at 1")
+    tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL["unk_token"]))
+    if lowercase:
+        tokenizer.normalizer = Lowercase()
+    # Inverted: the matches are what stays.
+    tokenizer.pre_tokenizer = Split(Regex(RULE), behavior="removed", invert=True)
+    trainer = WordLevelTrainer(
+        vocab_size=vocabulary_size,
+        min_frequency=minimum_frequency,
+        special_tokens=list(SPECIAL.values()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    if tokenizer.get_vocab_size() == len(SPECIAL):
+        raise InputError(
+            f"no word occurs {minimum_frequency} times in the texts: lower the minimum frequency"
+        )
+    separator = SPECIAL["sep_token"]
+    tokenizer.post_processor = TemplateProcessing(
+        single="$A",
+        pair=f"$A {separator} $B:1",
+        special_tokens=[(separator, tokenizer.token_to_id(separator))],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_input_names=["input_ids", "attention_mask"],
+        model_max_length=max_length,
+        split_special_tokens=True,
+        **SPECIAL,
+    )
+
+
+def counts(tokenizer: PreTrainedTokenizerFast, dataset: Dataset, *, truncation: bool = False) -> np.ndarray:
+    """How often each token occurs in each class, int64 [classes, vocabulary], for the γ_e of S0 eq. 11.
+
+    A column ``input_ids`` is counted as it is, which takes no time; otherwise the texts are tokenised, and
+    ``truncation`` counts only what a model sees within the tokenizer's maximum length.
+    """
+    classes, size = dataset.features["label"].num_classes, len(tokenizer)
+    total = np.zeros(classes * size, dtype=np.int64)
+
+    def add(labels: np.ndarray, lengths: np.ndarray, ids: np.ndarray) -> None:
+        total[:] += np.bincount(np.repeat(labels, lengths) * size + ids, minlength=total.size)
+
+    if "input_ids" in dataset.column_names:
+        table = dataset.select_columns(["input_ids", "label"]).with_format("arrow")[:]
+        encoded = table["input_ids"].combine_chunks()
+        add(
+            table["label"].to_numpy(),
+            encoded.value_lengths().to_numpy(zero_copy_only=False),
+            encoded.flatten().to_numpy(zero_copy_only=False).astype(np.int64),
+        )
+        return total.reshape(classes, size)
+
+    paired = "text_pair" in dataset.column_names
+    # Batches, because Python integers take ten times the room of the text they stand for.
+    for start in range(0, len(dataset), 2_000):
+        rows = dataset[start : start + 2_000]
+        encoded = tokenizer(
+            rows["text"],
+            rows["text_pair"] if paired else None,
+            truncation=truncation,
+            return_attention_mask=False,
+            verbose=False,
+        )["input_ids"]
+        lengths = np.array([len(ids) for ids in encoded], dtype=np.int64)
+        ids = np.fromiter((i for row in encoded for i in row), dtype=np.int64, count=int(lengths.sum()))
+        add(np.asarray(rows["label"]), lengths, ids)
+    return total.reshape(classes, size)

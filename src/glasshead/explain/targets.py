@@ -1,0 +1,45 @@
+"""What an explanation is about: one number per text, both what is scored and what is differentiated."""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glasshead.registry import Registry
+
+Target = Callable[[Float[Tensor, "*b classes"], Int[Tensor, " *b"]], Float[Tensor, " *b"]]
+TARGETS: Registry[Target] = Registry("target")
+
+
+def _pick(values: Tensor, target: Tensor) -> Tensor:
+    return values.gather(-1, target[..., None]).squeeze(-1)
+
+
+@TARGETS.register("probability")
+def probability(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """ŷ_t = softmax(logits)_t."""
+    return _pick(logits.softmax(dim=-1), target)
+
+
+@TARGETS.register("logit")
+def logit(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """The class score as the model gives it (binary models give class 0 the score 0)."""
+    return _pick(logits, target)
+
+
+@TARGETS.register("log-odds")
+def log_odds(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """log ŷ_t / (1 − ŷ_t)."""
+    return _pick(logits, target) - _others(logits, target).logsumexp(dim=-1)
+
+
+@TARGETS.register("margin")
+def margin(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """The class score minus the best other class score."""
+    return _pick(logits, target) - _others(logits, target).amax(dim=-1)
+
+
+def _others(logits: Tensor, target: Tensor) -> Tensor:
+    """Logits with the target's entry at −∞."""
+    return logits.scatter(-1, target[..., None], -torch.inf)

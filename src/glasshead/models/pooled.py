@@ -1,0 +1,207 @@
+"""The single-query attention classifier of S0 and S4: embedding → encoder → attention pooling → linear."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import initialization as init
+from transformers.utils.generic import ModelOutput
+
+from glasshead.attention import Activation, AttentionPooling
+from glasshead.registry import Registry
+
+
+@strict
+class PooledConfig(PreTrainedConfig):
+    """Configuration of `PooledClassifier`.
+
+    ``gauge`` is the sign (+1 or −1) that makes signed weights canonical; training sets it (see
+    `glasshead.models.gauge`). It changes how weights are read, never what the model computes.
+    """
+
+    model_type = "glasshead-pooled"
+
+    vocab_size: int = 8000
+    pad_token_id: int = 0
+    embedding_size: int = 100
+    initializer_range: float = 0.1
+    encoder: str = "none"
+    hidden_size: int = 100
+    score: str = "context"
+    key_size: int = 100
+    value_size: int | None = None
+    scale: float = 1.0
+    activation: str = "softmax"
+    dropout: float = 0.0
+    bias: bool = True
+    gauge: int = 1
+
+
+@dataclass
+class PooledOutput(ModelOutput):
+    """Logits and, on request, everything the prediction is made of.
+
+    ``scores``, ``weights`` [B, n]; ``polarity`` [B, n, K'] is what a token would add to the class scores at
+    weight 1 (K' = 1 for binary tasks); ``attentions`` holds the weights as Hugging Face lays them out,
+    [B, 1, 1, n].
+    """
+
+    loss: Tensor | None = None
+    logits: Tensor | None = None
+    attentions: tuple[Tensor, ...] | None = None
+    scores: Tensor | None = None
+    weights: Tensor | None = None
+    polarity: Tensor | None = None
+
+
+class NoEncoder(nn.Module):
+    """h_i = e_i."""
+
+    def __init__(self, config: PooledConfig) -> None:
+        super().__init__()
+
+    def forward(self, embeddings: Float[Tensor, "b n e"], mask: Tensor) -> Float[Tensor, "b n d"]:
+        return embeddings
+
+
+class AffineEncoder(nn.Module):
+    """h_i = M e_i (Sun and Lu 2020, eq. 56)."""
+
+    def __init__(self, config: PooledConfig) -> None:
+        super().__init__()
+        self.map = nn.Linear(config.embedding_size, config.hidden_size, bias=False)
+
+    def forward(self, embeddings: Float[Tensor, "b n e"], mask: Tensor) -> Float[Tensor, "b n d"]:
+        return self.map(embeddings)
+
+
+class LSTMEncoder(nn.Module):
+    """Bidirectional LSTM with d/2 units each way (Sun and Lu 2020, G.1); padding is never read."""
+
+    def __init__(self, config: PooledConfig) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(
+            config.embedding_size, config.hidden_size // 2, batch_first=True, bidirectional=True
+        )
+
+    def forward(self, embeddings: Float[Tensor, "b n e"], mask: Tensor) -> Float[Tensor, "b n d"]:
+        # Packing refuses empty sequences; the single position they get is masked in the pooling.
+        lengths = mask.sum(dim=1).clamp(min=1).cpu()
+        packed = pack_padded_sequence(embeddings, lengths, batch_first=True, enforce_sorted=False)
+        return pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])[0]
+
+
+ENCODERS: Registry[type[nn.Module]] = Registry("encoder")
+ENCODERS.register("none")(NoEncoder)
+ENCODERS.register("affine")(AffineEncoder)
+ENCODERS.register("lstm")(LSTMEncoder)
+
+
+class PooledClassifier(PreTrainedModel):
+    """z = (Σ_i a_i v_i)ᵀ W + b; binary logits are [0, z], so their softmax is the sigmoid of S0 and S4.
+
+    K > 2 classes have K weight vectors (Sun and Lu 2020, eq. 72). Labels only ever reach the loss.
+    """
+
+    config_class = PooledConfig
+    config: PooledConfig
+    base_model_prefix = "pooled"
+    main_input_name = "input_ids"
+
+    def __init__(self, config: PooledConfig) -> None:
+        super().__init__(config)
+        self.embedding = nn.Embedding(
+            config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder = ENCODERS[config.encoder](config)
+        encoded_size = config.embedding_size if config.encoder == "none" else config.hidden_size
+        self.pooling = AttentionPooling(
+            encoded_size,
+            score=config.score,
+            activation=config.activation,
+            scale=config.scale,
+            key_size=config.key_size,
+            value_size=config.value_size,
+        )
+        classes = len(config.id2label or {})
+        outputs = 1 if classes == 2 else classes
+        value_size = config.value_size or encoded_size
+        self.classifier = nn.Linear(value_size, outputs, bias=config.bias)
+        self.post_init()
+
+    @property
+    def activation(self) -> Activation:
+        """What turns scores into weights."""
+        return self.pooling.activation
+
+    def get_input_embeddings(self) -> nn.Module:
+        return self.embedding
+
+    def set_input_embeddings(self, value: nn.Module) -> None:
+        self.embedding = value  # type: ignore[assignment]
+
+    @torch.no_grad()
+    def _init_weights(self, module: nn.Module) -> None:
+        # Hugging Face's own rule (normal 0.02 everywhere) is not the papers': embeddings are uniform,
+        # every other parameter keeps the uniform ±1/√fan_in of torch.
+        if isinstance(module, nn.Embedding):
+            bound = self.config.initializer_range
+            init.uniform_(module.weight, -bound, bound)
+        elif isinstance(module, nn.Linear):
+            bound = module.in_features**-0.5
+            init.uniform_(module.weight, -bound, bound)
+            if module.bias is not None:
+                init.uniform_(module.bias, -bound, bound)
+        elif isinstance(module, nn.LSTM):
+            for parameter in module.parameters():
+                init.uniform_(parameter, -(module.hidden_size**-0.5), module.hidden_size**-0.5)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "b n"] | None = None,
+        attention_mask: Int[Tensor, "b n"] | None = None,
+        labels: Int[Tensor, " b"] | None = None,
+        inputs_embeds: Float[Tensor, "b n e"] | None = None,
+        output_attentions: bool = False,
+        **kwargs: Any,
+    ) -> PooledOutput:
+        """Classify; either ``input_ids`` or ``inputs_embeds``, with a mask that is 1 on real tokens.
+
+        Raises:
+            ValueError: if the mask is missing where padding cannot be told from the ids.
+        """
+        if inputs_embeds is None:
+            if input_ids is None:
+                raise ValueError("give input_ids or inputs_embeds")
+            inputs_embeds = self.embedding(input_ids)
+        if attention_mask is not None:
+            mask = attention_mask.bool()
+        elif input_ids is not None:
+            mask = input_ids.ne(self.config.pad_token_id)
+        else:
+            raise ValueError("inputs_embeds need an attention_mask: padding cannot be told from vectors")
+        hidden = self.encoder(self.dropout(inputs_embeds), mask)
+        pooled = self.pooling(hidden, mask)
+        logits = as_logits(self.classifier(pooled.output))
+        loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
+        if not output_attentions:
+            return PooledOutput(loss=loss, logits=logits)
+        return PooledOutput(
+            loss=loss,
+            logits=logits,
+            attentions=(pooled.weights[:, None, None, :],),
+            scores=pooled.scores,
+            weights=pooled.weights,
+            polarity=nn.functional.linear(pooled.values, self.classifier.weight),
+        )
+
+
+def as_logits(outputs: Float[Tensor, "*b k"]) -> Float[Tensor, "*b classes"]:
+    """One output z becomes [0, z], whose softmax is [1 − σ(z), σ(z)]; K outputs stay."""
+    return torch.cat([torch.zeros_like(outputs), outputs], dim=-1) if outputs.shape[-1] == 1 else outputs

@@ -1,0 +1,6 @@
+"""One offline HTML page, and the same findings in the terminal; knows nothing of torch."""
+
+from glasshead.report.html import attribution_page, render
+from glasshead.report.terminal import attribution_table, card_table, coloured
+
+__all__ = ["attribution_page", "attribution_table", "card_table", "coloured", "render"]

@@ -1,0 +1,102 @@
+"""The highlighted texts, the same text under every model where several are compared."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from glasshead.report.formats import number
+from glasshead.report.markup import highlighted
+from glasshead.report.passages import shared_scale, visible
+from glasshead.report.wording import ordered
+from glasshead.results import AuditCard, Highlight
+
+REASONS = ("correct", "wrong", "most faithful", "least faithful")
+# The text whose largest token stands at this quantile of the texts is drawn at full strength.
+FULL_STRENGTH = 0.8
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one model made of a text; ``html`` is None where its audit did not keep the tokens."""
+
+    html: Markup | None
+    predicted: str
+    target: str
+    probability: str
+    faithfulness: str
+    right: bool | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """One text under each model."""
+
+    text: str
+    label: str
+    index: str
+    readings: list[Reading | None]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """The examples that were picked for one reason."""
+
+    reason: str
+    examples: list[Example]
+
+
+def chapters(cards: Sequence[AuditCard]) -> list[Chapter]:
+    """Texts by the reason of the first card that picked them; those that every card picked come first."""
+    picked = [{h.attribution.text: h for h in reversed(card.highlights)} for card in cards]
+    scales = [shared_scale((h.attribution for h in card.highlights), FULL_STRENGTH) for card in cards]
+    rows = [_rows(card) for card in cards]
+    first: dict[str, Highlight] = {}
+    for card in cards:
+        for highlight in card.highlights:
+            first.setdefault(highlight.attribution.text, highlight)
+    texts = sorted(first, key=lambda text: -sum(text in highlights for highlights in picked))
+    found = []
+    for reason in ordered((h.reason for h in first.values()), REASONS):
+        examples = []
+        for text in (text for text in texts if first[text].reason == reason):
+            readings = [
+                _reading(highlights.get(text), row.get(text), scale)
+                for highlights, row, scale in zip(picked, rows, scales, strict=True)
+            ]
+            index = next((str(row[text]["index"]) for row in rows if "index" in row.get(text, {})), "")
+            examples.append(Example(visible(text), first[text].label, index, readings))
+        found.append(Chapter(reason, examples))
+    return found
+
+
+def _rows(card: AuditCard) -> dict[str, dict[str, Any]]:
+    """The columns of the examples, by text."""
+    wanted = [
+        name for name in ("index", "text", "label", "predicted", "probability") if name in card.examples
+    ]
+    if "text" not in wanted:
+        return {}
+    rows = zip(*(card.examples[name] for name in wanted), strict=True)
+    return {row["text"]: row for row in (dict(zip(wanted, values, strict=True)) for values in rows)}
+
+
+def _reading(highlight: Highlight | None, row: dict[str, Any] | None, scale: float) -> Reading | None:
+    if highlight is not None:
+        told = highlight.attribution
+        return Reading(
+            highlighted(told, scale),
+            told.predicted,
+            told.target,
+            number(told.prediction),
+            number(highlight.faithfulness, plus=True),
+            told.predicted == highlight.label,
+            highlight.reason,
+        )
+    if row is None:
+        return None
+    predicted = str(row.get("predicted", ""))
+    right = predicted == str(row["label"]) if "label" in row else None
+    return Reading(None, predicted, "", number(row.get("probability")), "–", right, "")

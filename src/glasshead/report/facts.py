@@ -1,0 +1,91 @@
+"""The name of a card, and the facts of its run in the order in which a reviewer asks for them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from glasshead.report.formats import finite, number, share
+from glasshead.report.passages import visible
+from glasshead.results import AuditCard
+
+NAMES = {
+    "run": "Run",
+    "data": "Data",
+    "split": "Split",
+    "examples": "Examples",
+    "labels": "Labels",
+    "empty_texts": "Empty texts",
+    "unknown_texts": "Texts of unknown words only",
+    "accuracy": "Accuracy",
+    "macro_f1": "Macro-F1",
+    "activation": "Activation",
+    "signed": "Signed weights",
+    "gauge": "Gauge",
+    "score_function": "Score function",
+    "encoder": "Encoder",
+    "preset": "Training preset",
+    "seed": "Seed",
+    "draws": "Draws per example",
+    "alpha": "Significance level α",
+    "seconds": "Audit took",
+    "versions": "Versions",
+}
+APART = ("name", "notes")
+
+
+def names(cards: Sequence[AuditCard]) -> list[str]:
+    """What each card is called on the page; a name that stands twice gets a number."""
+    given = [visible(str(card.facts.get("name") or f"audit {rank + 1}")) for rank, card in enumerate(cards)]
+    return [
+        name if given.count(name) == 1 else f"{name} ({given[: rank + 1].count(name)})"
+        for rank, name in enumerate(given)
+    ]
+
+
+def short(called: Sequence[str]) -> tuple[str, list[str]]:
+    """What all names share, and what tells each apart: ``sst2 · seed 0``, ``[softmax, tanhmax]``."""
+    parts = [name.split(" · ") for name in called]
+    if len(called) < 2 or len({len(part) for part in parts}) > 1:
+        return "", list(called)
+    same = [len(set(column)) == 1 for column in zip(*parts, strict=True)]
+    own = [" · ".join(p for p, common in zip(part, same, strict=True) if not common) for part in parts]
+    shared = " · ".join(p for p, common in zip(parts[0], same, strict=True) if common)
+    return (shared, own) if all(own) and len(set(own)) == len(own) else ("", list(called))
+
+
+def fact_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:
+    """Name and one value per card, for every fact that some card states."""
+    stated = {key for card in cards for key in card.facts}
+    keys = [key for key in NAMES if key in stated]
+    keys += sorted(stated - set(NAMES) - set(APART))
+    return [(NAMES.get(key, key), [_value(key, card.facts.get(key)) for card in cards]) for key in keys]
+
+
+def notes(cards: Sequence[AuditCard]) -> list[str]:
+    """The protocol remarks of all cards, each once."""
+    return list(dict.fromkeys(str(note) for card in cards for note in card.facts.get("notes") or []))
+
+
+def _value(key: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if key == "gauge" and isinstance(value, dict):
+        sign = "kept as trained (+1)" if value.get("sign") == 1 else "negated (−1)"
+        return (
+            f"{sign}, margin {number(value.get('margin'), 2)}, "
+            f"{share(value.get('positive_polarity'))} of polarities positive"
+        )
+    if key == "seconds":
+        return f"{number(value, 1)} s"
+    if key == "alpha" and finite(value) is not None:
+        return f"{value:g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value('', part)}" for name, part in value.items()) or "–"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(str(part) for part in value) or "–"
+    if isinstance(value, float):
+        return number(value) if finite(value) is not None else "–"
+    if isinstance(value, int) and key not in ("seed",):
+        return f"{value:,}"
+    return str(value)

@@ -1,0 +1,56 @@
+"""Numbers as a reader wants them: a true minus, a dash for what does not exist."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+DASH = "–"
+MINUS = "−"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def finite(value: Any) -> float | None:
+    """The value as a float, or None where there is none (None, NaN, infinite, not a number)."""
+    if value is None or isinstance(value, (str, bytes)):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def number(value: Any, digits: int = 3, plus: bool = False) -> str:
+    """Fixed decimals, more of them where these would round to zero; a dash for None and NaN."""
+    amount = finite(value)
+    if amount is None:
+        return DASH
+    size = abs(amount)
+    if size != 0 and (size < 1e-5 or size >= 1e6):
+        mantissa, exponent = f"{size:.1e}".split("e")
+        text = f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+    elif size != 0 and size < 0.5 * 10**-digits:
+        text = f"{size:.{1 - math.floor(math.log10(size))}f}"
+    else:
+        text = f"{size:,.{digits}f}"
+    sign = MINUS if amount < 0 else "+" if plus and amount > 0 else ""
+    return sign + text
+
+
+def interval(bounds: Sequence[float] | None, digits: int = 3) -> str:
+    """``[low, high]``, or a dash."""
+    if bounds is None or any(finite(bound) is None for bound in bounds):
+        return DASH
+    return f"[{number(bounds[0], digits)}, {number(bounds[1], digits)}]"
+
+
+def share(value: Any, digits: int = 0) -> str:
+    """A fraction in percent, or a dash."""
+    amount = finite(value)
+    return DASH if amount is None else f"{100 * amount:.{digits}f}\u00a0%"
+
+
+def count(value: Any) -> str:
+    """A whole number with thousands separated, or a dash."""
+    amount = finite(value)
+    return DASH if amount is None else f"{int(amount):,}"

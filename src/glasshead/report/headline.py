@@ -1,0 +1,117 @@
+"""The front page: what a busy reviewer must know, in sentences that findings already carry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from glasshead.report.formats import count, finite, number, share
+from glasshead.report.markup import Scale
+from glasshead.report.rows import BY_CONSTRUCTION, value_range
+from glasshead.report.wording import QUESTIONS, Question
+from glasshead.results import AuditCard, Finding
+
+WEAK_MARGIN = 0.1
+SAME = ("data", "split", "examples", "labels")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One question, each card's finding (or None), and how the cards differ."""
+
+    question: Question
+    findings: list[Finding | None]
+    difference: str
+    plots: list[Markup | None]
+
+
+def answers(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Answer]:
+    """The key questions that at least one card can answer, nothing that is true by construction."""
+    found = []
+    for question in QUESTIONS:
+        findings = [_telling(card.finding(question.finding)) for card in cards]
+        if any(finding is not None for finding in findings):
+            scale = Scale(*value_range([finding for finding in findings if finding is not None]))
+            drawn = [None if finding is None else scale.plot(finding) for finding in findings]
+            found.append(Answer(question, findings, difference(findings, names), drawn))
+    return found
+
+
+def _telling(finding: Finding | None) -> Finding | None:
+    return None if finding is not None and BY_CONSTRUCTION in finding.verdict else finding
+
+
+def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
+    """How several cards differ on one question, resting on intervals; empty for fewer than two answers."""
+    known = [
+        (name, finding.estimate, finding.interval)
+        for name, finding in zip(names, findings, strict=True)
+        if finding is not None and finding.estimate is not None and finding.interval is not None
+    ]
+    if len(known) < 2:
+        return ""
+    (name, top, (low, _)), *others = sorted(known, key=lambda entry: -entry[1])
+    close = [other for other, _, (_, high) in others if high >= low]
+    if not close:
+        than = f"{others[0][0]} by {number(top - others[0][1])}" if len(others) == 1 else "all others"
+        return f"{name} is larger than {than}; the 95\u00a0% intervals do not overlap."
+    if len(close) == len(others):
+        return "The 95\u00a0% intervals overlap: this is no evidence of a difference."
+    return f"{name} is largest, but its 95\u00a0% interval overlaps that of {', '.join(close)}."
+
+
+def lead(card: AuditCard) -> str:
+    """One sentence on what was audited."""
+    facts = card.facts
+    data = str(facts.get("data") or "unnamed data")
+    sentence = (
+        f"{count(facts['examples'])} examples of {data}"
+        if "examples" in facts
+        else data[:1].upper() + data[1:]
+    )
+    if facts.get("split"):
+        sentence += f" ({facts['split']} split)"
+    if facts.get("activation"):
+        sentence += f", read with {facts['activation']} attention"
+    measured = [
+        f"{name}\u00a0{number(facts[key])}"
+        for key, name in (("accuracy", "accuracy"), ("macro_f1", "macro-F1"))
+        if finite(facts.get(key)) is not None
+    ]
+    return f"{sentence}: {', '.join(measured)}." if measured else f"{sentence}."
+
+
+def gauge(card: AuditCard) -> str:
+    """What the sign of this card's weights is worth."""
+    facts = card.facts
+    if facts.get("signed") is False:
+        return "The weights are never negative: a colour's sign comes from the contribution alone."
+    fixed = facts.get("gauge")
+    if not facts.get("signed") or not isinstance(fixed, dict):
+        return ""
+    words = "kept as trained" if fixed.get("sign") == 1 else "turned round after training"
+    sentence = f"The weights are signed; to fix the gauge, their sign was {words}"
+    margin = finite(fixed.get("margin"))
+    if margin is not None:
+        sentence += f" (margin {number(margin, 2)} of 1)"
+    positive = finite(fixed.get("positive_polarity"))
+    if positive is not None:
+        sentence += f", with {share(positive)} of the polarities positive"
+    return sentence + "."
+
+
+def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
+    """What a reader must know before believing the rest."""
+    notes = []
+    for card, name in zip(cards, names, strict=True):
+        fixed = card.facts.get("gauge")
+        margin = finite(fixed.get("margin")) if isinstance(fixed, dict) else None
+        if card.facts.get("signed") and margin is not None and margin < WEAK_MARGIN:
+            notes.append(
+                f"{name}: the gauge is weak (margin {number(margin, 2)}). Which sign is called positive is "
+                "nearly a coin toss: trust contributions, not signed weights."
+            )
+    for key in SAME:
+        if len({str(card.facts.get(key)) for card in cards}) > 1:
+            notes.append(f"The audits differ in their {key}: compare them with care.")
+    return notes

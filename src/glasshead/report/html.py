@@ -1,0 +1,72 @@
+"""The report: one HTML file without network, for one audit or for several side by side."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from glasshead.report.examples import chapters
+from glasshead.report.facts import fact_rows, names, notes, short
+from glasshead.report.formats import interval, number
+from glasshead.report.headline import answers, cautions, gauge, lead
+from glasshead.report.markup import highlighted, nulls
+from glasshead.report.passages import score_name, shared_scale, visible
+from glasshead.report.plots import plots
+from glasshead.report.rows import sections
+from glasshead.report.words import QUANTITIES, typical
+from glasshead.results import Attribution, AuditCard
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("glasshead.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, "interval": interval, "nulls": nulls, "visible": visible}
+    return environment
+
+
+def render(cards: list[AuditCard]) -> str:
+    """One card: the audit report. Several: the same form, side by side.
+
+    Raises:
+        ValueError: for no card at all.
+    """
+    if not cards:
+        raise ValueError("a report needs at least one audit card")
+    full = names(cards)
+    shared, called = short(full)
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            full=full,
+            shared=shared,
+            names=called,
+            leads=[lead(card) for card in cards],
+            gauges=[gauge(card) for card in cards],
+            cautions=cautions(cards, called),
+            answers=answers(cards, called),
+            sections=sections(cards, called),
+            plots=plots(cards, called),
+            groups=typical(cards),
+            quantities=[name for _, name in QUANTITIES],
+            chapters=chapters(cards),
+            facts=fact_rows(cards),
+            notes=notes(cards),
+        )
+    )
+
+
+def attribution_page(attributions: list[Attribution]) -> str:
+    """Explanations of single texts, coloured, with every token's numbers in a table."""
+    scale = shared_scale(attributions)
+    told = [
+        {
+            "attribution": attribution,
+            "html": highlighted(attribution, scale),
+            "score": score_name(attribution),
+        }
+        for attribution in attributions
+    ]
+    return _environment().get_template("attributions.html.j2").render(told=told)

@@ -1,0 +1,113 @@
+"""Small pieces of HTML and SVG made in Python: a highlighted text, a dot with its whiskers, a scale.
+
+Everything that came from outside goes through markupsafe; `Markup.format` escapes its arguments.
+"""
+
+from collections.abc import Mapping
+
+from markupsafe import Markup, escape
+
+from glasshead.report.formats import DASH, finite, number
+from glasshead.report.passages import described, strength, stretches, strongest, visible
+from glasshead.results import Attribution, Finding
+
+WIDTH, HEIGHT, EDGE = 132, 20, 7
+
+
+def highlighted(attribution: Attribution, scale: float) -> Markup:
+    """The whole text, each token coloured by its number; red is positive, blue is negative."""
+    shown = visible(attribution.text)
+    pieces, focus = [], "0"
+    for stretch in stretches(attribution):
+        piece = shown[stretch.start : stretch.end]
+        if stretch.token is None:
+            pieces.append(escape(piece))
+            continue
+        share = strength(attribution.colours[stretch.token], scale)
+        kind = "p" if share > 0 else "n" if share < 0 else "z"
+        mark = Markup('<mark class="{}" style="--a:{}" tabindex="{}" data-tip="{}">{}</mark>')
+        tip = described(attribution, stretch.token)
+        pieces.append(mark.format(kind, f"{abs(share):.2f}", focus, tip, piece))
+        focus = "-1"
+    if not pieces:
+        return Markup('<p class="text void">(empty text)</p>')
+    said = strongest(attribution)
+    heard = Markup('<span class="heard"> Strongest tokens: {}.</span>').format(said) if said else Markup("")
+    return Markup('<p class="text" dir="auto">{}{}</p>').format(Markup("").join(pieces), heard)
+
+
+class Scale:
+    """Places numbers of one range on an inline plot."""
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high = (low, high) if high > low else (low - 1.0, low + 1.0)
+
+    def at(self, value: float) -> str:
+        share = (value - self.low) / (self.high - self.low)
+        return f"{EDGE + (WIDTH - 2 * EDGE) * min(1.0, max(0.0, share)):.1f}"
+
+    def axis(self) -> Markup:
+        """The ends of the range and zero, as a header above the plots."""
+        ends = {self.low: "start", self.high: "end"}
+        if self.low < 0 < self.high:
+            room = 26 / (WIDTH - 2 * EDGE) * (self.high - self.low)
+            ends = {value: anchor for value, anchor in ends.items() if abs(value) >= room} | {0.0: "middle"}
+        texts = Markup("").join(
+            Markup('<text x="{}" y="14" text-anchor="{}">{}</text>').format(
+                {"start": "1", "end": str(WIDTH - 1)}.get(anchor, self.at(value)), anchor, _short(value)
+            )
+            for value, anchor in ends.items()
+        )
+        frame = Markup('<svg class="ticks" viewBox="0 0 {} {}" width="{}" height="{}" aria-hidden="true">')
+        return frame.format(WIDTH, HEIGHT, WIDTH, HEIGHT) + texts + Markup("</svg>")
+
+    def plot(self, finding: Finding) -> Markup:
+        """The estimate as a dot, its interval as whiskers, each null as an open mark."""
+        estimate = finite(finding.estimate)
+        if estimate is None:
+            return Markup('<span class="void">undefined</span>')
+        parts = [Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE)]
+        if self.low <= 0 <= self.high:
+            parts.append(Markup('<path class="zero" d="M{} 4V16"/>').format(self.at(0.0)))
+        if (std := finite(finding.std)) is not None:
+            band = Markup('<path class="std" d="M{} 10H{}"/>')
+            parts.append(band.format(self.at(estimate - std), self.at(estimate + std)))
+        for name, value in finding.null.items():
+            if (amount := finite(value)) is not None:
+                shape = "m-3.5 0l3.5-4.5l3.5 4.5l-3.5 4.5z" if name == "random" else "m-3-3h6v6h-6z"
+                parts.append(Markup('<path class="null" d="M{} 10{}"/>').format(self.at(amount), shape))
+        bounds = finding.interval
+        if bounds is not None and finite(bounds[0]) is not None and finite(bounds[1]) is not None:
+            low, high = self.at(bounds[0]), self.at(bounds[1])
+            parts.append(
+                Markup('<path class="whisker" d="M{} 10H{}M{} 5V15M{} 5V15"/>').format(low, high, low, high)
+            )
+        parts.append(Markup('<circle class="estimate" cx="{}" cy="10" r="2.7"/>').format(self.at(estimate)))
+        frame = Markup(
+            '<svg class="dot" viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
+        )
+        return (
+            frame.format(WIDTH, HEIGHT, WIDTH, HEIGHT, _aria(finding))
+            + Markup("").join(parts)
+            + Markup("</svg>")
+        )
+
+
+def nulls(null: Mapping[str, float | None]) -> str:
+    """The nulls in words, those that exist: ``random 0.001, uniform 0.2``."""
+    return (
+        ", ".join(f"{name} {number(value)}" for name, value in null.items() if finite(value) is not None)
+        or DASH
+    )
+
+
+def _aria(finding: Finding) -> str:
+    text = number(finding.estimate)
+    if finding.interval is not None:
+        text += f", 95 % interval {number(finding.interval[0])} to {number(finding.interval[1])}"
+    return text + (f"; null: {nulls(finding.null)}" if finding.null else "")
+
+
+def _short(value: float) -> str:
+    text = f"{abs(value):.2g}"
+    return ("−" if value < 0 else "") + text

@@ -1,0 +1,99 @@
+"""A text cut into the stretches that a drawing colours: the tokens at their offsets, the rest plain."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from glasshead.report.formats import finite, number
+from glasshead.results import Attribution
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """``text[start:end]``; ``token`` is None where no token lies."""
+
+    start: int
+    end: int
+    token: int | None
+
+
+def visible(text: str) -> str:
+    """The text, character by character, with all that would steer a terminal or a page made visible.
+
+    Control characters become their Unicode pictures; bidirectional overrides and lone surrogates U+FFFD.
+    Length and offsets stay as they were.
+    """
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    if character in "\n\t" or 0x20 <= code < 0x7F:
+        return character
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    steers = unicodedata.category(character) in ("Cc", "Cs") or 0x202A <= code <= 0x202E
+    return "\ufffd" if steers or 0x2066 <= code <= 0x2069 else character
+
+
+def stretches(attribution: Attribution) -> Iterator[Stretch]:
+    """The whole text in order; tokens without a place of their own (special ones) do not appear."""
+    here, length = 0, len(attribution.text)
+    order = sorted(range(len(attribution.offsets)), key=lambda i: attribution.offsets[i])
+    for token in order:
+        start, end = attribution.offsets[token]
+        start, end = max(start, here), min(end, length)
+        if end <= start:
+            continue
+        if start > here:
+            yield Stretch(here, start, None)
+        yield Stretch(start, end, token)
+        here = end
+    if here < length:
+        yield Stretch(here, length, None)
+
+
+def peak(attribution: Attribution) -> float:
+    """The largest magnitude among the drawn numbers of one text; 0 for an empty one."""
+    return max((abs(value) for value in map(finite, attribution.colours) if value is not None), default=0.0)
+
+
+def shared_scale(attributions: Iterable[Attribution], quantile: float = 1.0) -> float:
+    """The magnitude that is drawn at full strength, one for several texts, so that texts compare.
+
+    A quantile below 1 keeps one extreme text from paling all others.
+    """
+    peaks = [value for value in map(peak, attributions) if value > 0]
+    return float(np.quantile(peaks, quantile)) if peaks else 1.0
+
+
+def strength(value: float | None, scale: float) -> float:
+    """Signed strength in [−1, 1]; 0 where the number does not exist."""
+    amount = finite(value)
+    return 0.0 if amount is None or scale <= 0 else max(-1.0, min(1.0, amount / scale))
+
+
+def score_name(attribution: Attribution) -> str:
+    """What the scores of this method are called."""
+    return "weight" if attribution.method.startswith("attention") else "score"
+
+
+def described(attribution: Attribution, token: int) -> str:
+    """One line on one token: its numbers."""
+    parts = [f"{score_name(attribution)} {number(attribution.scores[token], plus=attribution.signed)}"]
+    if attribution.contributions is not None:
+        parts.append(f"contribution {number(attribution.contributions[token], plus=True)}")
+    return f"{visible(attribution.tokens[token])}: " + ", ".join(parts)
+
+
+def strongest(attribution: Attribution, most: int = 3) -> str:
+    """The tokens that matter most, in words, for those who do not see colours."""
+    pairs = [(abs(v), i) for i, value in enumerate(attribution.colours) if (v := finite(value))]
+    top = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:most]
+    return ", ".join(
+        f"{visible(attribution.tokens[i])} {number(attribution.colours[i], plus=True)}" for _, i in top
+    )

@@ -1,0 +1,112 @@
+"""What statistics, comparisons and audits are called on paper, and in which order they stand.
+
+A name that is not listed here is shown as it is, after those that are.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+AUDITS = {
+    "agreement": (
+        "Agreement",
+        "Does attention rank the tokens as gradients and erasure do? Mean Kendall τ-b over the examples; "
+        "1 is the same order, 0 no relation, −1 the reverse order.",
+    ),
+    "perturbation": (
+        "Perturbation",
+        "Does the answer change when the weights change? Mean over the examples of the per-example median "
+        "change of the target's probability.",
+    ),
+    "tokens": (
+        "Token groups",
+        "Do words that belong to a label get a score, weight, polarity or contribution of their own? "
+        "Means over token types; separation is the probability that a positive token has the larger value.",
+    ),
+}
+
+STATISTICS = {
+    "attention": "attention, canonical gauge",
+    "attention-raw": "attention, raw gauge",
+    "attention-absolute": "attention, absolute",
+    "contribution": "contribution a·o",
+    "contribution-absolute": "contribution, absolute",
+    "permutation": "permuted weights",
+    "random": "random weights, as in the paper",
+    "random-normalised": "random weights, normalised",
+    "separation": "separation of positive from negative",
+    "score": "score s",
+    "weight": "weight a, canonical gauge",
+    "weight-raw": "weight a, raw gauge",
+    "polarity": "polarity o",
+}
+
+AGAINST = {
+    "gradient": "gradient",
+    "erasure-zero-weight": "erasure, weight set to zero",
+    "erasure-renormalise": "erasure, weights renormalised",
+    "absolute": "absolute change",
+    "signed": "signed change",
+    "score": "score s",
+    "weight": "weight a, canonical gauge",
+    "weight-raw": "weight a, raw gauge",
+    "polarity": "polarity o",
+    "contribution": "contribution a·o",
+}
+
+TOKEN_STATISTICS = ("separation", "score", "weight", "weight-raw", "polarity", "contribution")
+
+GROUPS = ("all", "", "positive vs negative", "positive", "negative")
+LAST = "neutral"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of the front page and the finding that answers it."""
+
+    finding: str
+    asks: str
+    measure: str
+
+
+QUESTIONS = (
+    Question("agreement.attention.gradient.all", "Does attention agree with the gradient?", "Kendall τ-b"),
+    Question(
+        "agreement.attention.erasure-zero-weight.all",
+        "Does attention agree with erasing tokens?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "agreement.contribution.gradient.all",
+        "Does the contribution agree with the gradient?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "perturbation.permutation.absolute.all",
+        "Does shuffling the weights change the answer?",
+        "median |Δŷ|",
+    ),
+    Question("perturbation.random.absolute.all", "Do random weights change the answer?", "median |Δŷ|"),
+    Question(
+        "tokens.separation.weight.positive vs negative",
+        "Do the weights tell positive from negative words?",
+        "AUC",
+    ),
+)
+
+
+def named(name: str, names: Mapping[str, str]) -> str:
+    """The wording of a name, or the name itself."""
+    return names.get(name, name)
+
+
+def ordered(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Distinct names: the known ones in their order, then the others as they came."""
+    present = list(dict.fromkeys(names))
+    listed = [name for name in known if name in present]
+    return listed + [name for name in present if name not in listed]
+
+
+def groups_in_order(names: Iterable[str]) -> list[str]:
+    """Distinct groups: all first, then polarities, classes as they came, and neutral last."""
+    found = ordered(names, GROUPS)
+    return [name for name in found if name != LAST] + [name for name in found if name == LAST]

@@ -1,0 +1,56 @@
+"""A progress bar for the Trainer, on standard error."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+
+class ProgressBar(TrainerCallback):
+    """Steps done, the latest dev accuracy, time left."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task: TaskID | None = None
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        self.task = self.bar.add_task(self.title, total=state.max_steps, completed=state.global_step)
+        self.bar.start()
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        if self.task is not None:
+            self.bar.update(self.task, completed=state.global_step)
+
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        metrics: dict[str, float] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if self.task is not None and metrics and "eval_accuracy" in metrics:
+            accuracy = metrics["eval_accuracy"]
+            self.bar.update(self.task, description=f"{self.title} · dev accuracy {accuracy:.3f}")
+
+    def on_train_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Leave the terminal as it was, also after an error."""
+        self.bar.stop()

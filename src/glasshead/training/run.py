@@ -1,0 +1,105 @@
+"""A run folder: a trained model with all that is needed to read, repeat and audit it.
+
+config.json, model.safetensors   the model, as Hugging Face saves it
+tokenizer.json, …                its tokenizer
+vocabulary.parquet               how often each token occurs in each class of the train split
+metrics.json                     accuracy and macro-F1 on dev and test, dev per epoch
+run.json                         recipe, data and its fingerprint, versions, seed, gauge, wall time
+"""
+
+import json
+import platform
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from transformers import (
+    AutoModelForSequenceClassification,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+from transformers.utils import logging as transformers_logging
+
+from glasshead.errors import InputError
+from glasshead.folders import partial
+from glasshead.models import class_names
+
+RECORD = "run.json"
+VOCABULARY = "vocabulary.parquet"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model, its tokenizer, the record of its making and its train counts [classes, vocabulary]."""
+
+    folder: Path
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    record: dict[str, Any]
+    counts: np.ndarray
+
+    @property
+    def labels(self) -> list[str]:
+        """Class names in class order."""
+        return class_names(self.model)
+
+
+def versions() -> dict[str, str]:
+    """What computed this."""
+    packages = ("glasshead", "torch", "transformers", "datasets", "numpy", "scipy")
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The content of run.json.
+
+    Raises:
+        InputError: if the folder is not a run.
+    """
+    path = folder / RECORD
+    if not path.is_file():
+        if not folder.exists() and partial(folder).exists():
+            raise InputError(f"{folder} is not finished: train it on with --resume")
+        what = "has no run.json" if folder.exists() else "does not exist"
+        raise InputError(
+            f"{folder} is not a run ({what}): make one with 'glasshead train DATA --out {folder}'"
+        )
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}): train again") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """JSON that a person can read and diff."""
+    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def write_vocabulary(path: Path, tokens: list[str], counts: np.ndarray) -> None:
+    """The train counts of every token, one row per vocabulary id."""
+    pq.write_table(pa.table({"token": tokens, "counts": pa.array(counts.T.tolist())}), path)
+
+
+def load_run(folder: Path) -> Run:
+    """Read a run folder.
+
+    Raises:
+        InputError: if it is not a run, or a file of it is missing or damaged.
+    """
+    record = read_record(folder)
+    transformers_logging.disable_progress_bar()
+    try:
+        model, loading = AutoModelForSequenceClassification.from_pretrained(
+            folder, output_loading_info=True, local_files_only=True
+        )
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        counts = np.array(pq.read_table(folder / VOCABULARY)["counts"].to_pylist()).T
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{folder} is a damaged run ({str(error).splitlines()[0]}): train again") from error
+    if loading["missing_keys"] or loading["unexpected_keys"]:
+        raise InputError(f"{folder}: the weights do not fit the configuration: train again")
+    return Run(folder, model.eval(), tokenizer, record, counts)
