@@ -1,5 +1,6 @@
 """The command line: parse, call, print. Nothing heavy is imported until a command runs."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
     from glasshead.results import AuditCard
+
+# Threads that spin while they wait make small models ten times slower as soon as a core is shared.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 console = Console()
 errors = Console(stderr=True)

@@ -32,6 +32,7 @@ class TestRule:
             ("a self-indulgent mess", "a self-indulgent mess"),
             ("don't don’t n't", "don't don’t n't"),
             ("it 's rock'n'roll", "it 's rock'n'roll"),
+            ("we 've , I 'D , they ’ll , 'em", "we 've , I 'D , they ’ll , 'em"),
             ("-LRB- fine -RRB-", "-LRB- fine -RRB-"),
             ("``quoted''", "`` quoted ''"),
             ("'hello'", "' hello '"),

@@ -160,8 +160,9 @@ def _tokens(rng: np.random.Generator, n: int, labels: tuple[str, ...], signed: b
     groups += [kinds[i] for i in rng.choice(len(kinds), n - 20)]
     groups[-5:] = [""] * 5
     side = np.array([{"positive": 1.0, "negative": -1.0}.get(g, 0.0) for g in groups])
-    polarity = 2.2 * side + rng.normal(0, 0.5, n)
-    score = (1.4 * polarity if signed else 1.2 * np.abs(polarity)) + rng.normal(0, 0.4, n)
+    # A signed model may put the sign into the weights; an unsigned one must put it into the polarities.
+    polarity = rng.normal(1.5, 0.4, n) if signed else 2.2 * side + rng.normal(0, 0.5, n)
+    score = (3.1 * side if signed else 1.2 * np.abs(polarity)) + rng.normal(0, 0.4, n)
     weight = 0.08 * np.tanh(score / 2) if signed else 0.02 * np.exp(score / 2)
     gamma = np.clip(0.8 * side + rng.normal(0, 0.1, n), -1, 1)
     return {

@@ -1,6 +1,6 @@
 """The name of a card, and the facts of its run in the order in which a reviewer asks for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from glasshead.report.formats import finite, number, share
@@ -24,6 +24,8 @@ NAMES = {
     "encoder": "Encoder",
     "preset": "Training preset",
     "seed": "Seed",
+    "truncated_to": "Texts cut to (tokens)",
+    "audit_seed": "Seed of the audit",
     "draws": "Draws per example",
     "alpha": "Significance level α",
     "seconds": "Audit took",
@@ -55,9 +57,29 @@ def short(called: Sequence[str]) -> tuple[str, list[str]]:
 def fact_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:
     """Name and one value per card, for every fact that some card states."""
     stated = {key for card in cards for key in card.facts}
+    nested = {key for card in cards for key, value in card.facts.items() if isinstance(value, dict)}
     keys = [key for key in NAMES if key in stated]
-    keys += sorted(stated - set(NAMES) - set(APART))
+    keys += sorted(stated - set(NAMES) - set(APART) - nested)
     return [(NAMES.get(key, key), [_value(key, card.facts.get(key)) for card in cards]) for key in keys]
+
+
+def detail_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:
+    """The nested facts nobody reads first (recipe, options of the data), one row per number."""
+    flat = [
+        dict(_flat("", {k: v for k, v in card.facts.items() if k not in NAMES and isinstance(v, dict)}))
+        for card in cards
+    ]
+    keys = dict.fromkeys(key for card in flat for key in card)
+    return [(key, [_value("", card.get(key)) for card in flat]) for key in keys]
+
+
+def _flat(above: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Leaves of nested mappings with their path; what is empty or None is left out."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _flat(f"{above} · {key}" if above else str(key), part)
+    elif value is not None:
+        yield above, value
 
 
 def notes(cards: Sequence[AuditCard]) -> list[str]:
@@ -86,6 +108,6 @@ def _value(key: str, value: Any) -> str:
         return ", ".join(str(part) for part in value) or "–"
     if isinstance(value, float):
         return number(value) if finite(value) is not None else "–"
-    if isinstance(value, int) and key not in ("seed",):
+    if isinstance(value, int) and "seed" not in key:
         return f"{value:,}"
     return str(value)

@@ -6,6 +6,7 @@ from typing import Any
 
 DASH = "–"
 MINUS = "−"
+ROUNDING = 1e-12  # below it lies the dust of float64 arithmetic
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -25,6 +26,8 @@ def number(value: Any, digits: int = 3, plus: bool = False) -> str:
     amount = finite(value)
     if amount is None:
         return DASH
+    if abs(amount) < ROUNDING:
+        amount = 0.0
     size = abs(amount)
     if size != 0 and (size < 1e-5 or size >= 1e6):
         mantissa, exponent = f"{size:.1e}".split("e")

@@ -52,18 +52,20 @@ def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
         return ""
     (name, top, (low, _)), *others = sorted(known, key=lambda entry: -entry[1])
     close = [other for other, _, (_, high) in others if high >= low]
-    if not close:
-        than = f"{others[0][0]} by {number(top - others[0][1])}" if len(others) == 1 else "all others"
-        return f"{name} is larger than {than}; the 95\u00a0% intervals do not overlap."
     if len(close) == len(others):
         return "The 95\u00a0% intervals overlap: this is no evidence of a difference."
-    return f"{name} is largest, but its 95\u00a0% interval overlaps that of {', '.join(close)}."
+    if close:
+        return f"Largest for {name}, but its 95\u00a0% interval overlaps that of {', '.join(close)}."
+    if len(others) > 1:
+        return f"Largest for {name}; its 95\u00a0% interval overlaps no other."
+    gap = number(top - others[0][1])
+    return f"Larger for {name} than for {others[0][0]} by {gap}; the 95\u00a0% intervals do not overlap."
 
 
 def lead(card: AuditCard) -> str:
     """One sentence on what was audited."""
     facts = card.facts
-    data = str(facts.get("data") or "unnamed data")
+    data = str(facts.get("data") or "unnamed data").rstrip("/").rsplit("/", 1)[-1]
     sentence = (
         f"{count(facts['examples'])} examples of {data}"
         if "examples" in facts

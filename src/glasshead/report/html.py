@@ -3,13 +3,14 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from glasshead.report.examples import chapters
-from glasshead.report.facts import fact_rows, names, notes, short
+from glasshead.report.facts import detail_rows, fact_rows, names, notes, short
 from glasshead.report.formats import interval, number
 from glasshead.report.headline import answers, cautions, gauge, lead
 from glasshead.report.markup import highlighted, nulls
 from glasshead.report.passages import score_name, shared_scale, visible
 from glasshead.report.plots import plots
 from glasshead.report.rows import sections
+from glasshead.report.wording import sentence
 from glasshead.report.words import QUANTITIES, typical
 from glasshead.results import Attribution, AuditCard
 
@@ -22,7 +23,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "interval": interval, "nulls": nulls, "visible": visible}
+    environment.filters |= {
+        "sentence": sentence,
+        "number": number,
+        "interval": interval,
+        "nulls": nulls,
+        "visible": visible,
+    }
     return environment
 
 
@@ -53,6 +60,7 @@ def render(cards: list[AuditCard]) -> str:
             quantities=[name for _, name in QUANTITIES],
             chapters=chapters(cards),
             facts=fact_rows(cards),
+            details=detail_rows(cards),
             notes=notes(cards),
         )
     )

@@ -85,6 +85,12 @@ def _thinned(size: int, most: int) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(size, most, replace=False))
 
 
+def _near_zero(*arrays: Floats) -> tuple[float, float]:
+    """Limits that show zero unless that would squeeze the points into less than half of the plot."""
+    low, high = limits(*arrays)
+    return limits(*arrays, zero=not (low > high - low or -high > high - low))
+
+
 def _most(cards: Sequence[AuditCard]) -> int:
     return MOST_POINTS if len(cards) <= 2 else max(200, 2 * MOST_POINTS // len(cards))
 
@@ -121,8 +127,8 @@ def _tokens(cards: Sequence[AuditCard], names: Sequence[str], x: str, y: str, ti
     colours = group_colours(kinds_seen)
     columns = [group for groups in chosen for group in groups.values()]
     ranges = (
-        limits(*(c[0] for c in columns), zero=True),
-        limits(*(c[1] for c in columns), zero=True),
+        _near_zero(*(c[0] for c in columns)),
+        _near_zero(*(c[1] for c in columns)),
     )
     panels = []
     for rank, (name, groups) in enumerate(zip(names, chosen, strict=True)):

@@ -16,10 +16,13 @@ from glasshead.report.wording import (
     groups_in_order,
     named,
     ordered,
+    sentence,
 )
 from glasshead.results import AuditCard, Finding
 
 BY_CONSTRUCTION = "by construction"
+NO_CITATION = ("", "–", "-")
+UNSPOKEN = ("all", "", "positive vs negative")
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,7 @@ def _section(audit: str, cards: Sequence[AuditCard], names: Sequence[str]) -> Se
             unique.setdefault(name, finding)
     everything = [finding for findings in found for finding in findings.values()]
     footnotes = Footnotes(
-        list(dict.fromkeys(f.citation for f in everything if f.citation)),
+        list(dict.fromkeys(f.citation for f in everything if f.citation not in NO_CITATION)),
         list(dict.fromkeys(reason for f in everything for reason, times in f.undefined.items() if times)),
         ordered(
             (n for f in everything for n, v in f.null.items() if finite(v) is not None), ("random", "uniform")
@@ -130,7 +133,7 @@ def _section(audit: str, cards: Sequence[AuditCard], names: Sequence[str]) -> Se
         footnotes.nulls,
         any(f.significant_fraction is not None for f in everything),
         [
-            (name, [(label(f), f.verdict) for f in findings.values() if f.verdict and not _fold(f)])
+            (name, [(label(f), sentence(f.verdict)) for f in findings.values() if f.verdict and not _fold(f)])
             for name, findings in zip(names, found, strict=True)
         ],
     )
@@ -160,7 +163,7 @@ def _blocks(
             Row(
                 _row_label(finding, in_fold),
                 [_cell(card.get(finding.name), scale, notes) for card in found],
-                notes.citations.index(finding.citation) + 1 if finding.citation else 0,
+                notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
                 BY_CONSTRUCTION in finding.verdict,
             )
             for finding in members
@@ -199,8 +202,8 @@ def _row_label(finding: Finding, in_fold: bool) -> str:
         parts = [named(finding.statistic, STATISTICS)]
     else:
         parts = [named(finding.against, AGAINST)] if finding.against else []
-    if in_fold or not parts or finding.audit not in AUDITS:
-        parts.append(finding.group)
+    if in_fold or not parts or finding.group not in UNSPOKEN:
+        parts.append("all examples" if finding.group == "all" else finding.group)
     return " · ".join(part for part in parts if part) or finding.name
 
 
@@ -211,14 +214,14 @@ def label(finding: Finding) -> str:
         word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
         parts.append(f"{word} {named(finding.against, AGAINST)}")
     text = " ".join(parts)
-    return text if finding.group in ("all", "", "positive vs negative") else f"{text} ({finding.group})"
+    return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 
 
 def value_range(findings: list[Finding]) -> tuple[float, float]:
     """The range of one block's plots: fixed where the statistic has one, else round and with zero in it."""
     if all(f.audit == "agreement" for f in findings):
         return -1.0, 1.0
-    if all(f.statistic == "separation" for f in findings):
+    if all(f.statistic in ("separation", "sign", "accuracy") for f in findings):
         return 0.0, 1.0
     values = [0.0]
     for finding in findings:

@@ -96,10 +96,12 @@ class Canvas:
         body = body[body.index("<svg") :]
         body = body[body.index(">") + 1 : body.rindex("</svg>")]
         body = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", body, flags=re.S)
-        body = re.sub(r' id="[a-z]+(?:[0-9.]*_[0-9]+)+"', "", body)
-        body = body.replace("xlink:href", "href").replace("*{", ".plot *{")
+        body = re.sub(r' id="(?!C\d)[A-Za-z][\w.]*_\d+"', "", body)  # names of parts; references keep theirs
+        body = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>", "", body, flags=re.S)  # in the page's style
+        body = body.replace("xlink:href", "href")
         body = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", body)
-        body = re.sub(r"(\d+\.\d\d)\d+", r"\1", body)
+        body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
+        body = re.sub(r"<[^>]*>", _rounded, body)
         body = re.sub(r"\n\s*", "\n", body)
         for colour, replacement in _PAGE.items():
             body = body.replace(colour, replacement)
@@ -107,3 +109,8 @@ class Canvas:
             f'<svg class="plot" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
             f'aria-label="{escape(visible(description))}">{body.strip()}{"".join(self.overlay)}</svg>'
         )
+
+
+def _rounded(tag: re.Match[str]) -> str:
+    """A tag with its coordinates cut to two decimals; labels, which stand outside tags, keep theirs."""
+    return re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0])

@@ -16,6 +16,7 @@ from glasshead.report.formats import interval, number
 from glasshead.report.headline import Answer, answers, cautions, gauge, lead
 from glasshead.report.markup import nulls
 from glasshead.report.passages import peak, score_name, strength, stretches, visible
+from glasshead.report.wording import sentence
 from glasshead.results import Attribution, AuditCard, Finding
 
 BAR = 10
@@ -31,13 +32,16 @@ def style(share: float) -> str:
     return "" if level == 0 else (RED if share > 0 else BLUE)[level - 1]
 
 
-def coloured(attribution: Attribution) -> Text:
-    """The whole text, tokens coloured at their offsets: red positive, blue negative, stronger for more."""
+def coloured(attribution: Attribution, scale: float | None = None) -> Text:
+    """The whole text, tokens coloured at their offsets: red positive, blue negative, stronger for more.
+
+    ``scale`` is the number that is drawn at full strength; by default the largest of this text.
+    """
     text = Text(visible(attribution.text))
-    scale = peak(attribution)
+    full = peak(attribution) if scale is None else scale
     for stretch in stretches(attribution):
         if stretch.token is not None:
-            share = strength(attribution.colours[stretch.token], scale)
+            share = strength(attribution.colours[stretch.token], full)
             text.stylize(style(share), stretch.start, stretch.end)
     return text
 
@@ -120,7 +124,7 @@ def _single(found: list[Answer]) -> Group:
                 continue
             numbers = _estimate(finding), interval(finding.interval), _random(finding)
             parts.append(_line_of(answer.question.asks, *numbers, "bold"))
-            verdict = Text.assemble((f"{answer.question.measure}. ", "dim"), _line(finding.verdict))
+            verdict = Text.assemble((f"{answer.question.measure}. ", "dim"), sentence(_line(finding.verdict)))
             parts.append(Padding(verdict, (0, 0, 1, 2)))
     return Group(*parts)
 
@@ -165,7 +169,7 @@ def _side_by_side(found: list[Answer], called: list[str]) -> Group:
         for answer in found:
             finding = answer.findings[rank]
             if finding is not None and finding.verdict:
-                verdicts.append(Padding(Text(_line(finding.verdict)), (0, 0, 0, 2)))
+                verdicts.append(Padding(Text(sentence(_line(finding.verdict))), (0, 0, 0, 2)))
     return Group(table, *verdicts)
 
 

@@ -7,6 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 AUDITS = {
+    "performance": (
+        "Performance",
+        "How good is the model that is being explained? The null always guesses the commonest class.",
+    ),
     "agreement": (
         "Agreement",
         "Does attention rank the tokens as gradients and erasure do? Mean Kendall τ-b over the examples; "
@@ -20,11 +24,13 @@ AUDITS = {
     "tokens": (
         "Token groups",
         "Do words that belong to a label get a score, weight, polarity or contribution of their own? "
-        "Means over token types; separation is the probability that a positive token has the larger value.",
+        "Means over token types; separation is the probability that a positive token has the larger value, "
+        "and the share of right signs counts polar tokens whose weight has their sign.",
     ),
 }
 
 STATISTICS = {
+    "accuracy": "accuracy",
     "attention": "attention, canonical gauge",
     "attention-raw": "attention, raw gauge",
     "attention-absolute": "attention, absolute",
@@ -33,7 +39,8 @@ STATISTICS = {
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",
-    "separation": "separation of positive from negative",
+    "separation": "separation (AUC)",
+    "sign": "share of right signs",
     "score": "score s",
     "weight": "weight a, canonical gauge",
     "weight-raw": "weight a, raw gauge",
@@ -49,11 +56,12 @@ AGAINST = {
     "score": "score s",
     "weight": "weight a, canonical gauge",
     "weight-raw": "weight a, raw gauge",
+    "weight-absolute": "weight, absolute",
     "polarity": "polarity o",
     "contribution": "contribution a·o",
 }
 
-TOKEN_STATISTICS = ("separation", "score", "weight", "weight-raw", "polarity", "contribution")
+TOKEN_STATISTICS = ("separation", "sign", "score", "weight", "weight-raw", "polarity", "contribution")
 
 GROUPS = ("all", "", "positive vs negative", "positive", "negative")
 LAST = "neutral"
@@ -110,3 +118,11 @@ def groups_in_order(names: Iterable[str]) -> list[str]:
     """Distinct groups: all first, then polarities, classes as they came, and neutral last."""
     found = ordered(names, GROUPS)
     return [name for name in found if name != LAST] + [name for name in found if name == LAST]
+
+
+def sentence(verdict: str) -> str:
+    """A verdict as a sentence: a capital first, a full stop last."""
+    if not verdict:
+        return ""
+    start = verdict[0].upper() if verdict[0].isascii() else verdict[0]
+    return start + verdict[1:] + ("" if verdict[-1] in ".!?" else ".")

@@ -68,7 +68,7 @@ def _group(
     words = [
         Word(
             visible(str(row["token"])),
-            number(row.get("gamma"), 2, plus=True),
+            number(_rounded(row.get("gamma")), 2, plus=True),
             count(row.get("count")),
             [
                 [_signed(table.get(str(row["token"]), {}).get(key)) for key, _ in QUANTITIES]
@@ -78,6 +78,11 @@ def _group(
         for row in sorted(rows, key=rank)[:most]
     ]
     return WordGroup(name, count(len(rows)), any(finite(row.get("gamma")) is not None for row in rows), words)
+
+
+def _rounded(value: Any) -> float | None:
+    amount = finite(value)
+    return None if amount is None else round(amount, 2)
 
 
 def _signed(value: Any) -> tuple[str, str]:

@@ -95,7 +95,7 @@ PRESETS.register("s0-code")(
         optimizer="adadelta",
         learning_rate=0.5,
         batch_size=66,
-        epochs=8,
+        epochs=12,
         loss_scale=100.0,
     )
 )

@@ -1,0 +1,21 @@
+"""Fixtures that several rooms share."""
+
+import os
+
+# Before torch is imported: two test workers with two threads each would wait for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real data sets: GLASSHEAD_DATA, or `shared/data` beside the checkout."""
+    default = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("GLASSHEAD_DATA", default))
+    assert (folder / "README.md").is_file(), f"no data in {folder}: set GLASSHEAD_DATA"
+    return folder

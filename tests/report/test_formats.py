@@ -1,0 +1,75 @@
+"""Numbers, ranges and names as a reader sees them."""
+
+import pytest
+
+from glasshead.report.facts import names, short
+from glasshead.report.formats import count, interval, number, share
+from glasshead.report.headline import difference
+from glasshead.report.rows import _round_up
+from glasshead.report.wording import sentence
+from glasshead.results import AuditCard, Finding
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.5, "0.500"),
+        (-0.25, "−0.250"),
+        (0, "0.000"),
+        (-1e-16, "0.000"),
+        (0.0004, "0.00040"),
+        (-3e-7, "−3.0·10⁻⁷"),
+        (12345.678, "12,345.678"),
+        (2.5e9, "2.5·10⁹"),
+        (None, "–"),
+        (float("nan"), "–"),
+        (float("inf"), "–"),
+        ("3", "–"),
+    ],
+)
+def test_number(value: object, text: str) -> None:
+    assert number(value) == text
+
+
+def test_other_formats() -> None:
+    assert number(0.5, plus=True) == "+0.500"
+    assert interval((-0.1, 0.2)) == "[−0.100, 0.200]"
+    assert interval(None) == interval((float("nan"), 1.0)) == "–"
+    assert share(0.414) == "41\xa0%"
+    assert count(12345) == "12,345"
+
+
+@pytest.mark.parametrize(("value", "top"), [(0.0, 0.0), (0.03, 0.05), (1.0, 1.0), (0.21, 0.25), (7, 10)])
+def test_ranges_are_round(value: float, top: float) -> None:
+    assert _round_up(value) == pytest.approx(top)
+
+
+def test_names_are_told_apart_and_shortened() -> None:
+    cards = [AuditCard({"name": name}, []) for name in ("a · x · 0", "a · y · 0")]
+    assert short(names(cards)) == ("a · 0", ["x", "y"])
+    same = names([cards[0], cards[0]])
+    assert same == ["a · x · 0 (1)", "a · x · 0 (2)"]
+    assert short(same) == ("a · x", ["0 (1)", "0 (2)"])
+    assert short(["a", "b · c"]) == ("", ["a", "b · c"])
+    assert short(["a"]) == ("", ["a"])
+
+
+def found(estimate: float, low: float, high: float) -> Finding:
+    return Finding("a", "s", "", "all", estimate, 0.1, (low, high), {}, 9, {}, None, "", "")
+
+
+def test_a_difference_rests_on_intervals() -> None:
+    low, middle, high = found(0.1, 0.05, 0.15), found(0.2, 0.14, 0.26), found(0.9, 0.8, 1.0)
+    assert "no evidence" in difference([low, middle], ["a", "b"])
+    assert difference([low, high], ["a", "b"]).startswith("Larger for b than for a by 0.800")
+    assert difference([low, middle, high], list("abc")).startswith("Largest for c; its")
+    assert difference([high, low, found(0.85, 0.8, 0.9)], list("abc")).endswith("overlaps that of c.")
+    assert difference([high, None], ["a", "b"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [("strong agreement", "Strong agreement."), ("τ is small!", "τ is small!"), ("", ""), ("Yes.", "Yes.")],
+)
+def test_a_verdict_is_a_sentence(verdict: str, said: str) -> None:
+    assert sentence(verdict) == said

@@ -1,0 +1,232 @@
+"""The report: whole, safe, offline, the same every time, and true to the findings."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+import fake_cards
+import pytest
+from pages import Page
+
+from glasshead.report import attribution_page, render
+from glasshead.report.formats import interval, number
+from glasshead.report.wording import sentence
+from glasshead.results import Attribution, AuditCard, Highlight
+
+OURS = {"style", "data-tip", "tabindex", "aria-label", "class", "dir", "title"}
+
+
+@pytest.fixture(scope="module")
+def pages(tanhmax: AuditCard, softmax: AuditCard, four_classes: AuditCard) -> dict[str, str]:
+    return {
+        "one": render([tanhmax]),
+        "two": render([softmax, tanhmax]),
+        "four": render([four_classes]),
+        "texts": attribution_page([h.attribution for h in tanhmax.highlights]),
+    }
+
+
+@pytest.fixture(scope="module")
+def read(pages: dict[str, str]) -> dict[str, Page]:
+    return {name: Page(html) for name, html in pages.items()}
+
+
+@pytest.mark.parametrize("name", ["one", "two", "four", "texts"])
+def test_nothing_from_outside_becomes_markup(read: dict[str, Page], name: str) -> None:
+    page = read[name]
+    (script,) = page.all("script")
+    assert "alert" not in script.text
+    assert not [e for e in page.elements if e.tag in ("img", "iframe", "object", "form", "embed", "base")]
+    handlers = {key for element in page.elements for key in element.attributes if key.startswith("on")}
+    assert handlers == set()
+    for mark in page.all("mark"):
+        assert set(mark.attributes) <= OURS
+    assert any("<script>alert(1)</script>" in text.text for text in page.all("p", "text"))
+
+
+def test_nasty_labels_and_tokens_stay_text_inside_drawings(read: dict[str, Page]) -> None:
+    label = "<b onclick=alert(3)>Sci/Tech</b>"
+    page = read["four"]
+    assert any(label[:13] in element.text for element in page.all("text"))
+    assert not page.all("b", "onclick")
+    titles = [element.text for element in page.all("title") if "circle" in element.above]
+    assert titles
+    assert all("{{ 7*7 }}" in title for title in titles if "7*7" in title)
+
+
+def test_templates_do_not_read_tokens_as_templates(pages: dict[str, str], read: dict[str, Page]) -> None:
+    assert "{{ 7*7 }}" in read["texts"].all("main")[0].text
+    assert "\x1b" not in pages["one"]
+    assert "\u202e" not in pages["one"]
+
+
+@pytest.mark.parametrize("name", ["one", "two", "four", "texts"])
+def test_the_page_needs_no_network(pages: dict[str, str], read: dict[str, Page], name: str) -> None:
+    page = read[name]
+    for element in page.elements:
+        for key in ("src", "href", "xlink:href", "srcset", "action"):
+            value = element.attributes.get(key)
+            assert value is None or value.startswith(("#", "data:,"))
+    assert re.findall(r"url\(\s*['\"]?(?!#)", pages[name]) == []
+    assert "@import" not in pages[name]
+    assert "http" not in pages[name]
+
+
+def test_ids_are_unique_and_references_arrive(read: dict[str, Page]) -> None:
+    for page in read.values():
+        ids = [element.attributes["id"] for element in page.elements if "id" in element.attributes]
+        # matplotlib names a clip path or marker by its content: a repeated id is a repeated shape.
+        repeated = {key for key, times in Counter(ids).items() if times > 1}
+        assert repeated == set()
+        asked = {
+            e.attributes["href"] for e in page.elements if (e.attributes.get("href") or "").startswith("#")
+        }
+        assert {reference[1:] for reference in asked if reference} <= set(ids)
+
+
+def test_the_same_cards_give_the_same_page(tanhmax: AuditCard, pages: dict[str, str]) -> None:
+    assert render([tanhmax]) == pages["one"]
+    assert render([fake_cards.make("tanhmax")]) == pages["one"]
+
+
+def test_pages_stay_small(pages: dict[str, str]) -> None:
+    assert {name: len(html) < 2_000_000 for name, html in pages.items()} == dict.fromkeys(pages, True)
+
+
+def test_every_finding_stands_in_the_tables(tanhmax: AuditCard, read: dict[str, Page]) -> None:
+    page = read["one"]
+    shown = Counter(b.text for b in page.all("b") if "table" in b.above and "tbody" in b.above)
+    assert shown == Counter(number(finding.estimate) for finding in tanhmax.findings)
+    bounds = Counter(span.text for span in page.all("span", "bounds"))
+    assert bounds == Counter(interval(finding.interval) for finding in tanhmax.findings)
+    assert "0.002" in page.all("table", "findings")[0].text
+    for finding in tanhmax.findings:
+        if finding.group == "all":
+            assert sentence(finding.verdict) in page.all("main")[0].text
+
+
+def test_two_cards_fill_two_columns_and_say_how_they_differ(
+    softmax: AuditCard, tanhmax: AuditCard, read: dict[str, Page]
+) -> None:
+    page = read["two"]
+    shown = Counter(b.text for b in page.all("b") if "table" in b.above and "tbody" in b.above)
+    assert shown == Counter(number(f.estimate) for card in (softmax, tanhmax) for f in card.findings)
+    heads = [th.text for th in page.all("th", "card")]
+    assert heads[:2] == ["softmax", "tanhmax"]
+    differences = [span.text.replace("\xa0", " ") for span in page.all("span", "difference")]
+    assert differences[0].startswith("Larger for tanhmax than for softmax by 0.299;")
+    assert differences[3].startswith("The 95 % intervals overlap")
+
+
+def test_the_same_text_is_read_by_every_model(
+    softmax: AuditCard, tanhmax: AuditCard, read: dict[str, Page]
+) -> None:
+    page = read["two"]
+    text = "an utterly charming , hilarious and moving film"
+    readings = [p for p in page.all("p", "text") if p.text.startswith(text)]
+    assert [("unread" in p.classes) for p in readings] == [True, False]
+    assert len(page.all("p", "text")) == 2 * len(tanhmax.highlights)
+
+
+def test_what_is_true_by_construction_is_shown_but_never_a_headline(read: dict[str, Page]) -> None:
+    page = read["one"]
+    rows = page.all("tr", "trivial")
+    assert rows
+    assert all("by construction" in row.text for row in rows)
+    assert not any("by construction" in article.text for article in page.all("article"))
+
+
+def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
+    nothing = fake_cards.finding("agreement", "attention", "gradient", "all", [float("nan")] * 3)
+    html = render([replace(tanhmax, findings=[nothing])])
+    page = Page(html)
+    assert page.all("table", "findings")[0].text.count("undefined") == 2  # the estimate and its plot
+    assert page.all("p", "figure")[0].text.split()[0] == "undefined"
+    assert any(span.text == "+3a" for span in page.all("span", "undefined"))
+    assert "Left out of n as undefined: a constant attention." in page.all("main")[0].text
+    assert "nan" not in page.all("main")[0].text
+
+
+@pytest.mark.parametrize("several", [1, 2, 3])
+def test_a_card_with_nothing_in_it_still_makes_a_page(several: int) -> None:
+    page = Page(render([AuditCard({}, [])] * several))
+    assert "This audit has no findings." in page.all("main")[0].text
+    if several > 1:
+        assert page.all("dt")[1].text == "audit 2"
+
+
+def test_partial_columns_are_left_out_without_a_word_too_much(tanhmax: AuditCard) -> None:
+    examples = {"tau.attention.gradient": [0.5, None, float("nan")]}
+    page = Page(render([replace(tanhmax, examples=examples, tokens={"token": ["a"]}, highlights=[])]))
+    assert [h3.text for h3 in page.all("h3") if "figure" in h3.above] == [
+        "Agreement of attention with gradient"
+    ]
+
+
+def test_a_missing_card_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        render([])
+
+
+def test_a_weak_gauge_is_a_caution(tanhmax: AuditCard) -> None:
+    weak = replace(tanhmax, facts=tanhmax.facts | {"gauge": {"sign": 1, "margin": 0.04}})
+    assert "nearly a coin toss" in Page(render([weak])).all("p", "caution")[0].text
+    assert not Page(render([tanhmax])).all("p", "caution")
+
+
+def test_cards_on_different_data_are_a_caution(tanhmax: AuditCard, softmax: AuditCard) -> None:
+    other = replace(softmax, facts=softmax.facts | {"data": "imdb"})
+    assert "differ in their data" in Page(render([tanhmax, other])).all("p", "caution")[0].text
+
+
+def test_notes_and_unknown_facts_are_shown(tanhmax: AuditCard) -> None:
+    more = {"weather": "<i>rain</i>", "recipe": {"optimizer": {"name": "sgd"}, "vectors": None}}
+    page = Page(render([replace(tanhmax, facts=tanhmax.facts | more)]))
+    assert "(a < b & c)" in page.all("ul", "notes")[0].text
+    assert "<i>rain</i>" in page.all("dl", "facts")[0].text
+    (details,) = page.all("table", "facts")
+    assert "recipe · optimizer · namesgd" in details.text
+    assert "vectors" not in details.text
+
+
+def test_tokens_sit_at_their_offsets_and_carry_their_numbers() -> None:
+    told = Attribution(
+        text="so  warm!",
+        tokens=("[CLS]", "so", "warm"),
+        ids=(1, 2, 3),
+        words=(0, 1, 2),
+        offsets=((0, 0), (0, 2), (4, 8)),
+        scores=(0.9, -0.1, 0.4),
+        signed=True,
+        target="positive",
+        predicted="positive",
+        prediction=0.9,
+        method="attention",
+        contributions=(0.0, 0.05, -0.2),
+    )
+    page = Page(attribution_page([told]))
+    so, warm = [mark for mark in page.all("mark") if "data-tip" in mark.attributes]
+    assert (so.text, so.classes, so.attributes["style"]) == ("so", ["p"], "--a:0.25")
+    assert (warm.text, warm.classes, warm.attributes["style"]) == ("warm", ["n"], "--a:1.00")
+    assert warm.attributes["data-tip"] == "warm: weight +0.400, contribution −0.200"
+    assert page.all("p", "text")[0].text.startswith("so  warm!")
+    assert [cell.text for cell in page.all("td")][:3] == ["1", "+0.900", "0.000"]
+    assert page.all("bdi")[0].text == "[CLS]"
+
+
+def test_one_scale_for_all_texts_of_a_card(tanhmax: AuditCard) -> None:
+    pale = replace(tanhmax.highlights[0].attribution, contributions=(0.001,) * 11)
+    strong = tanhmax.highlights[1]
+    html = render([replace(tanhmax, highlights=[Highlight("correct", "positive", pale, 0.5), strong])])
+    marks = [mark for mark in Page(html).all("mark") if "data-tip" in mark.attributes]
+    assert {mark.attributes["style"] for mark in marks[:11]} == {"--a:0.00"}
+
+
+def test_tables_are_tables(read: dict[str, Page]) -> None:
+    for page in read.values():
+        assert all(
+            th.attributes.get("scope") in ("row", "col", "rowgroup", "colgroup") for th in page.all("th")
+        )
+        assert len(page.all("caption")) == len(page.all("table"))
+        for drawing in page.all("svg"):
+            assert drawing.attributes.get("aria-label") or drawing.attributes.get("aria-hidden")

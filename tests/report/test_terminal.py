@@ -1,0 +1,120 @@
+"""Explanations and cards in the terminal: coloured, harmless, and at home in 80 columns."""
+
+from dataclasses import replace
+from io import StringIO
+
+import fake_cards
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+
+from glasshead.report import attribution_table, card_table, coloured
+from glasshead.report.passages import visible
+from glasshead.report.terminal import BLUE, RED
+from glasshead.results import Attribution, AuditCard
+
+
+def printed(renderable: RenderableType, width: int = 80) -> str:
+    console = Console(
+        record=True, width=width, force_terminal=True, color_system="truecolor", file=StringIO()
+    )
+    console.print(renderable)
+    return console.export_text()
+
+
+def made(text: str, tokens: list[tuple[str, int, int, float]], **more: object) -> Attribution:
+    told = Attribution(
+        text=text,
+        tokens=tuple(t[0] for t in tokens),
+        ids=tuple(range(len(tokens))),
+        words=tuple(range(len(tokens))),
+        offsets=tuple((t[1], t[2]) for t in tokens),
+        scores=tuple(t[3] for t in tokens),
+        signed=True,
+        target="positive",
+        predicted="positive",
+        prediction=0.7,
+        method="gradient",
+    )
+    return replace(told, **more)  # type: ignore[arg-type]
+
+
+def test_red_is_positive_blue_is_negative_and_the_rest_is_plain() -> None:
+    told = made("good, but bad it", [("good", 0, 4, 0.3), ("bad", 10, 13, -1.0), ("it", 14, 16, 0.01)])
+    text = coloured(told)
+    assert text.plain == told.text
+    styles = {told.text[span.start : span.end]: str(span.style) for span in text.spans if span.style}
+    assert styles == {"good": RED[1], "bad": BLUE[3]}
+    assert not any(span.style for span in coloured(told, scale=100.0).spans)
+
+
+def test_contributions_colour_where_there_are_any() -> None:
+    told = made("bad", [("bad", 0, 3, 1.0)], contributions=(-0.5,))
+    assert "#1b5fc4" in str(coloured(told).spans[0].style)
+
+
+def test_control_characters_and_markup_are_harmless() -> None:
+    text = "[bold red]x[/] \x1b[31m\x07 [link=file:///etc]y \u202e"
+    told = made(text, [("[bold", 0, 5, 1.0)])
+    assert coloured(told).plain == visible(text)
+    assert len(visible(text)) == len(text)
+    out = printed(coloured(told), 200)
+    assert "[bold red]x[/] ␛[31m␇ [link=file:///etc]y" in out
+    assert "\x07" not in out
+    assert "\u202e" not in out
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n"])
+def test_a_text_without_tokens(text: str) -> None:
+    told = made(text, [])
+    assert coloured(told).plain == text
+    assert "token" in printed(attribution_table(told))
+
+
+def test_overlapping_and_missing_offsets_colour_each_character_once() -> None:
+    told = made("🎬ab", [("[CLS]", 0, 0, 1.0), ("x", 0, 1, 1.0), ("y", 0, 1, -1.0), ("z", 0, 9, 0.5)])
+    spans = [(span.start, span.end) for span in coloured(told).spans]
+    assert spans == [(0, 1), (1, 3)]
+
+
+def test_the_table_shows_numbers_words_and_bars() -> None:
+    told = made("unhappy [red]", [("un", 0, 2, -0.25), ("##happy", 2, 7, 0.5), ("[red]", 8, 13, 0.0)])
+    told = replace(told, words=(0, 0, 1))
+    lines = printed(attribution_table(told)).splitlines()
+    assert "word" in lines[1]
+    (un,) = [line for line in lines if " un " in f" {line} " and "−0.250" in line]
+    assert "unhappy" in un
+    assert "█████│" in un
+    (happy,) = [line for line in lines if "##happy" in line]
+    assert "│██████████" in happy
+    assert any("[red]" in line and "0.000" in line for line in lines)
+
+
+def test_the_card_in_eighty_columns(tanhmax: AuditCard) -> None:
+    out = printed(card_table([tanhmax]))
+    assert max(map(cell_len, out.splitlines())) <= 80
+    finding = tanhmax.finding("agreement.attention.gradient.all")
+    assert finding is not None
+    assert finding.estimate is not None
+    assert f"{finding.estimate:.3f}" in out
+    assert "[0.421, 0.451]" in out
+    assert "0.002" in out
+    assert " ".join(finding.verdict.split()) in " ".join(out.split())
+    assert "by construction" not in out
+
+
+def test_two_cards_stand_side_by_side(softmax: AuditCard, tanhmax: AuditCard) -> None:
+    out = printed(card_table([softmax, tanhmax]))
+    assert max(map(cell_len, out.splitlines())) <= 80
+    (row,) = [line for line in out.splitlines() if "0.137" in line]
+    assert "0.436" in row
+    assert "Larger for tanhmax than for" in out
+
+
+def test_empty_and_undefined_cards_print() -> None:
+    assert "No key finding" in printed(card_table([AuditCard({}, [])]))
+    nothing = fake_cards.finding("agreement", "attention", "gradient", "all", [float("nan")])
+    out = printed(card_table([AuditCard({"name": "[red]\x1b[0m"}, [nothing])]))
+    assert "undefined" in out
+    assert "[red]␛[0m" in out
+    assert "nan" not in out.replace("mean None", "")
