@@ -19,7 +19,7 @@ def first_line(documented: object) -> str:
 
 
 def activations() -> Table:
-    """The facts of S0 Table 3, and two more."""
+    """The facts of Huang et al. 2024, Table 3, and two more."""
     facts = ("monotone", "log_nonlinear", "normalised", "origin_symmetric", "signed", "rows_sum_to_one")
     rows = [
         [name, *("✓" if getattr(entry, fact) else "" for fact in facts), entry.paper]

@@ -9,7 +9,7 @@ from glasshead.registry import Registry
 
 
 class Activation:
-    """φ_i(s) = g(s_i) / Σ_k h(s_k): turns attention scores into attention weights (S0 eq. 5).
+    """φ_i(s) = g(s_i) / Σ_k h(s_k): turns attention scores into attention weights (Huang et al. 2024, eq. 5).
 
     Stateless; hyper-parameters are fields. Scores and weights are ``[..., keys]``; the mask is true where a
     query may attend. A masked key has weight exactly 0, a fully masked row is all zeros, never NaN.

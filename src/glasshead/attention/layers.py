@@ -23,7 +23,7 @@ class AttentionPooling(nn.Module):
     """Σ_i a_i v_i with a = φ(s): a sequence becomes one vector.
 
     ``value_size`` None takes the hidden vectors themselves as values (Sun and Lu 2020); a number gives an
-    affine value map V_i (S0 section 3).
+    affine value map V_i (Huang et al. 2024, section 3).
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class Context(nn.Module):
 
 
 class QueryKey(nn.Module):
-    """s_i = Q_i · K_i / λ, both affine in h_i: every token asks about itself (S0 section 3)."""
+    """s_i = Q_i · K_i / λ, both affine in h_i (Huang et al. 2024, section 3)."""
 
     def __init__(self, hidden_size: int, key_size: int, scale: float) -> None:
         super().__init__()

@@ -1,5 +1,7 @@
 """Does attention order the tokens as gradients and erasure do?"""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,7 @@ class Agreement(Audit):
     """Kendall τ-b of attention and of contribution with each importance measure, per example.
 
     Signed (raw and canonical gauge) and absolute; beside them the same τ for random weights and, where it
-    exists, for uniform weights. S0 section 5.2 with DESIGN-level corrections of gauge and target.
+    exists, for uniform weights. Huang, Yang and Wang 2024, section 5.2, with gauge and target fixed.
     """
 
     question = "does attention order the tokens as gradients and erasure do?"
@@ -42,45 +44,53 @@ class Agreement(Audit):
         signed = kendall_tau_b(quantised(variants, mask), quantised(measures, mask), mask)
         absolute = kendall_tau_b(quantised(np.abs(variants), mask), quantised(np.abs(measures), mask), mask)
 
-        findings: list[Finding] = []
-        columns: dict[str, Floats] = {}
+        rows: list[tuple[str, str, Floats, Floats, Nulls]] = []
         for m, against in enumerate(subject.importance):
             for statistic, result, row, sign in self._statistics(subject, signed, absolute):
-                tau = sign * result.tau[row, m]
-                pvalue = result.pvalue[row, m]
-                columns[f"tau.{statistic}.{against}"] = tau
-                columns[f"p.{statistic}.{against}"] = pvalue
-                nulls: Nulls = {"random": sign * result.tau[row + 2, m], "uniform": None}
-                if row == 1:
-                    nulls["uniform"] = result.tau[4, m]
-                trivial = (
-                    subject.binary
-                    and against == "erasure-zero-weight"
-                    and statistic.startswith("contribution")
-                )
-                for group, members in subject.groups.items():
-                    summary = summarise(
-                        tau[members],
-                        nulls={name: v if v is None else v[members] for name, v in nulls.items()},
-                        rng=rng,
-                    )
-                    defined = members & ~np.isnan(tau)
-                    findings.append(
-                        Finding(
-                            audit="agreement",
-                            statistic=statistic,
-                            against=against,
-                            group=group,
-                            **summary.numbers,
-                            undefined=self._undefined(subject, tau, members),
-                            significant_fraction=float((pvalue[defined] < ALPHA).mean())
-                            if defined.any()
-                            else None,
-                            citation=self.citation,
-                            verdict=verdict(summary.interval, summary.over_chance, trivial=trivial),
-                        )
-                    )
+                nulls = {
+                    "random": sign * result.tau[row + 2, m],
+                    # Uniform weights order nothing; uniform contributions order the tokens by polarity.
+                    "uniform": result.tau[4, m] if row == 1 else None,
+                }
+                rows.append((statistic, against, sign * result.tau[row, m], result.pvalue[row, m], nulls))
+        findings = [
+            finding
+            for group, members in subject.groups.items()
+            for finding in self._findings(subject, rows, group, members, rng)
+        ]
+        columns = {f"tau.{statistic}.{against}": tau for statistic, against, tau, _, _ in rows}
+        columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows}
         return Outcome(findings, columns)
+
+    def _findings(
+        self,
+        subject: Subject,
+        rows: list[tuple[str, str, Floats, Floats, Nulls]],
+        group: str,
+        members: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> Iterator[Finding]:
+        """One finding per row for one group of examples."""
+        nulls = [
+            {name: null if null is None else null[members] for name, null in row[4].items()} for row in rows
+        ]
+        summaries = summarise([row[2][members] for row in rows], nulls, rng=rng)
+        for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
+            significant = pvalue[members & ~np.isnan(tau)] < ALPHA
+            trivial = (
+                subject.binary and against == "erasure-zero-weight" and statistic.startswith("contribution")
+            )
+            yield Finding(
+                audit="agreement",
+                statistic=statistic,
+                against=against,
+                group=group,
+                **summary.numbers,
+                undefined=self._undefined(subject, tau, members),
+                significant_fraction=float(significant.mean()) if len(significant) else None,
+                citation=self.citation,
+                verdict=verdict(summary.interval, summary.over_chance, trivial=trivial),
+            )
 
     @staticmethod
     def _statistics(

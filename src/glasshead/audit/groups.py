@@ -13,7 +13,7 @@ OFTEN = 5  # occurrences in its class that a token must exceed; also the bound o
 
 
 def polarity_ratio(counts: NDArray[np.int64]) -> Floats:
-    """γ_e = (f⁺ − f⁻) / (f⁺ + f⁻) of every token (S0 eq. 11); NaN where a token never occurs in train."""
+    """γ_e = (f⁺ − f⁻) / (f⁺ + f⁻) of every token; NaN if it never occurs (Huang et al. 2024, eq. 11)."""
     negative, positive = counts.astype(float)
     total = positive + negative
     return np.divide(positive - negative, total, out=np.full(len(total), np.nan), where=total > 0)
@@ -23,10 +23,11 @@ def token_groups(counts: NDArray[np.int64], labels: Sequence[str]) -> tuple[NDAr
     """The group of every token ("" if none) and its γ, from train occurrences [K, V].
 
     Binary: positive if γ ∈ (0.5, 1] and f⁺ > 5, negative if γ ∈ [−1, −0.5) and f⁻ > 5, neutral if
-    |γ| < 0.1 and |f⁺ − f⁻| < 5 (S0 section 5.1 with intervals closed at ±1). K classes: γ_k = 2 p_k − 1 of
-    the share p_k of a token's occurrences in class k, so a token of class k has p_k > 0.75; neutral if all
-    shares are within 0.05 of 1/K and the counts differ by less than 5 (Sun and Lu 2020, Table 1). The γ of
-    K classes is that of the likeliest class.
+    |γ| < 0.1 and |f⁺ − f⁻| < 5 (Huang et al. 2024, section 5.1, with intervals closed at ±1, or words of one
+    class only would have no group). K classes: γ_k = 2 p_k − 1 of the share p_k of a token's occurrences in
+    class k, so a token of class k has p_k > 0.75; neutral if all shares are within 0.05 of 1/K and the counts
+    differ by less than 5 (after Sun and Lu 2020, Table 1, which gives no rule). The γ of K classes is that of
+    the likeliest class.
     """
     if len(labels) == 2:
         gamma = polarity_ratio(counts)

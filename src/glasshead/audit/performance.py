@@ -21,7 +21,7 @@ class Performance(Audit):
         majority = (subject.labels == commonest).astype(float)
         findings = []
         for group, members in subject.groups.items():
-            summary = summarise(right[members], nulls={"majority": majority[members]}, rng=rng)
+            (summary,) = summarise([right[members]], [{"majority": majority[members]}], rng=rng)
             findings.append(
                 Finding(
                     audit="performance",

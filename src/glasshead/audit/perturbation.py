@@ -1,5 +1,7 @@
 """Does the prediction change when the attention weights change?"""
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -7,7 +9,7 @@ from numpy.typing import NDArray
 from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.nulls import random_weights, same_mass
 from glasshead.audit.subject import Floats, Subject
-from glasshead.audit.summary import Interval, Nulls, summarise
+from glasshead.audit.summary import Interval, summarise
 from glasshead.results import Finding
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -19,9 +21,9 @@ TESTS = ("permutation", "random", "random-normalised")
 class Perturbation(Audit):
     """Median change of ŷ over 100 draws of other weights, per example, then mean ± std over examples.
 
-    ``permutation`` shuffles the weights of a text; ``random`` replaces them by U(0, 1), or U(−1, 1) for signed
-    activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|. The null is the
-    same test on random and on uniform weights. ŷ is the target's probability, without a factor ½.
+    ``permutation`` shuffles the weights of a text; ``random`` replaces them by U(0, 1), or U(−1, 1) for
+    signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|. The
+    null is the same test on random and on uniform weights. ŷ is the target's probability, without a factor ½.
     """
 
     question = "does the prediction change when the attention weights change?"
@@ -42,26 +44,26 @@ class Perturbation(Audit):
             "uniform": self.medians(subject, uniform, rng),
         }
 
+        keys = [(test, direction) for test in TESTS for direction in ("absolute", "signed")]
         findings = []
-        for test in TESTS:
-            for direction in ("absolute", "signed"):
-                key = f"{test}.median.{direction}"
-                for group, members in self.groups(subject).items():
-                    these: Nulls = {name: null[key][members] for name, null in nulls.items()}
-                    summary = summarise(medians[key][members], nulls=these, rng=rng)
-                    findings.append(
-                        Finding(
-                            audit="perturbation",
-                            statistic=test,
-                            against=direction,
-                            group=group,
-                            **summary.numbers,
-                            undefined=undefined(medians[key][members]),
-                            significant_fraction=None,
-                            citation=self.citation,
-                            verdict=verdict(summary.interval, summary.over_chance, direction),
-                        )
+        for group, members in self.groups(subject).items():
+            columns = [f"{test}.median.{direction}" for test, direction in keys]
+            these = [{name: null[column][members] for name, null in nulls.items()} for column in columns]
+            summaries = summarise([medians[column][members] for column in columns], these, rng=rng)
+            for (test, direction), column, summary in zip(keys, columns, summaries, strict=True):
+                findings.append(
+                    Finding(
+                        audit="perturbation",
+                        statistic=test,
+                        against=direction,
+                        group=group,
+                        **summary.numbers,
+                        undefined=undefined(medians[column][members]),
+                        significant_fraction=None,
+                        citation=self.citation,
+                        verdict=verdict(summary.interval, summary.over_chance, direction),
                     )
+                )
         return Outcome(findings, medians)
 
     @staticmethod
@@ -69,14 +71,14 @@ class Perturbation(Audit):
         """All, true classes, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
         largest = np.abs(subject.weights).max(axis=1, initial=0.0)
         groups = dict(subject.groups)
-        for low, high in zip(BINS[:-1], BINS[1:], strict=True):
+        for low, high in pairwise(BINS):
             members = (largest >= low) & ((largest < high) | (high == BINS[-1]))
             if members.any():
                 groups[f"max weight {low:.2f}–{high:.2f}"] = members
         return groups
 
     def medians(self, subject: Subject, weights: Floats, rng: np.random.Generator) -> dict[str, Floats]:
-        """Median |Δŷ| and median Δŷ [N] of every test, for any base weights; NaN for a text without tokens."""
+        """Median |Δŷ| and median Δŷ [N] of every test, for any base weights; NaN without tokens."""
         lengths = subject.mask.sum(axis=1)
         result = {
             f"{test}.median.{direction}": np.full(len(lengths), np.nan)
@@ -140,12 +142,6 @@ def verdict(interval: Interval | None, over_chance: Interval | None, direction: 
         if low <= 0 <= high:
             return "no preferred direction"
         return "other weights raise the prediction" if low > 0 else "other weights lower the prediction"
-    size = "hardly matter" if high < 0.05 else "matter much" if low >= 0.2 else "matter"
-    compared = (
-        "more than random weights would"
-        if over_chance[0] > 0
-        else "less than random weights would"
-        if over_chance[1] < 0
-        else "no more than random weights would"
-    )
-    return f"the weights {size}, {compared}"
+    size = "hardly matters" if high < 0.05 else "matters much" if low >= 0.2 else "matters"
+    compared = "more than" if over_chance[0] > 0 else "less than" if over_chance[1] < 0 else "as much as"
+    return f"which token has which weight {size}; it matters {compared} it would for random weights"

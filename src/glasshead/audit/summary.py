@@ -1,15 +1,16 @@
 """From one number per example to an estimate with its doubt."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from glasshead.audit.bootstrap import mean_interval
+from glasshead.audit.bootstrap import mean_intervals
 from glasshead.audit.subject import Floats
 
 Interval = tuple[float, float]
-Nulls = dict[str, Floats | None]
+Nulls = Mapping[str, Floats | None]
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,23 @@ def mean_or_none(values: Floats | None) -> float | None:
     return float(defined.mean()) if len(defined) else None
 
 
-def summarise(values: Floats, *, nulls: Nulls, rng: np.random.Generator) -> Summary:
-    """Summarise one statistic and its nulls; NaNs are units for which it does not exist."""
-    result = mean_interval(values, rng=rng)
-    chance = nulls.get("random")
-    difference = None if chance is None else mean_interval(values - chance, rng=rng)
-    return Summary(
-        estimate=result.mean,
-        std=result.std,
-        interval=result.interval,
-        null={name: mean_or_none(null) for name, null in nulls.items()},
-        n=result.n,
-        over_chance=None if difference is None else difference.interval,
-    )
+def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator) -> list[Summary]:
+    """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic.
+
+    One bootstrap serves them all, so intervals of different statistics rest on the same resamples.
+    """
+    chance = {row: random for row, null in enumerate(nulls) if (random := null.get("random")) is not None}
+    differences = [values[row] - random for row, random in chance.items()]
+    estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)
+    over_chance = dict(zip(chance, estimates[len(values) :], strict=True))
+    return [
+        Summary(
+            estimate=estimate.mean,
+            std=estimate.std,
+            interval=estimate.interval,
+            null={name: mean_or_none(null) for name, null in nulls[row].items()},
+            n=estimate.n,
+            over_chance=over_chance[row].interval if row in over_chance else None,
+        )
+        for row, estimate in enumerate(estimates[: len(values)])
+    ]

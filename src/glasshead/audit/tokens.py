@@ -21,7 +21,7 @@ class Tokens(Audit):
 
     A type's number is the mean over its occurrences in the split. ``separation`` is the probability that a
     token of the first group has the larger value (0.5: none); ``sign`` is the share of positive and negative
-    tokens whose weight has their sign. S0 Fig. 2 and eq. 11; S4 Table 1.
+    tokens whose weight has their sign. Huang et al. 2024, Fig. 2 and eq. 11; Sun and Lu 2020, Table 1.
     """
 
     question = "do the weights tell the words of one class from those of another?"
@@ -75,10 +75,10 @@ class Tokens(Audit):
         """Mean of each quantity in each group of token types."""
         for name in sorted(set(group.tolist()) - {""}):
             members = group == name
-            for statistic, values in means.items():
-                # What random weights have to do with a score or a polarity is nothing: no null there.
-                null = chance[members] if statistic in ("weight", "weight-raw") else None
-                summary = summarise(values[members], nulls={"random": null}, rng=rng)
+            # What random weights have to do with a score or a polarity is nothing: no null there.
+            nulls = [{"random": chance[members] if each.startswith("weight") else None} for each in means]
+            summaries = summarise([values[members] for values in means.values()], nulls, rng=rng)
+            for statistic, summary in zip(means, summaries, strict=True):
                 yield Finding(
                     audit="tokens",
                     statistic=statistic,
@@ -103,7 +103,7 @@ class Tokens(Audit):
             if subject.signed:
                 for name in ("weight-raw", "weight"):
                     right = np.where(positive, means[name] > 0, means[name] < 0).astype(float)
-                    summary = summarise(right[positive | negative], nulls={"random": None}, rng=rng)
+                    (summary,) = summarise([right[positive | negative]], [{}], rng=rng)
                     yield self._finding("sign", name, "positive vs negative", summary.numbers, sign=True)
         for name, first, second, quantities in pairs:
             for against, values in quantities.items():

@@ -6,8 +6,8 @@ another class. Each split is drawn for itself and is balanced and symmetric: all
 dealt out anew, so with equal class sizes the neutral words occur exactly as often in every class, and the
 i-th word of one class as often as the i-th word of another.
 
-Source: S4 section C (Data I and II; the number of instances is not given there) and section F (K classes);
-`synthetic-large` is the larger set of S0's published code.
+Source: Sun and Lu 2020, section C (Data I and II; the number of instances is not given there) and section F
+(K classes); `synthetic-large` is the larger set of the code of Huang et al. 2024.
 """
 
 from collections.abc import Mapping
@@ -99,18 +99,19 @@ class Generator:
 DATASETS: Registry[Generator] = Registry("data set")
 DATASETS.register("synthetic")(
     Generator(
-        "12-word reviews, 2 positive or negative words among 10 neutral ones (S4 Data I)", SyntheticOptions()
+        "12-word reviews, 2 positive or negative words among 10 neutral ones (Sun and Lu 2020, Data I)",
+        SyntheticOptions(),
     )
 )
 DATASETS.register("synthetic-noisy")(
     Generator(
-        "as synthetic, but 5 % of the polar words belong to the other class (S4 Data II)",
+        "as synthetic, but 5 % of the polar words belong to the other class (Sun and Lu 2020, Data II)",
         SyntheticOptions(noise=0.05),
     )
 )
 DATASETS.register("synthetic-large")(
     Generator(
-        "50,000 reviews from 10,000 words, 500 positive and 500 negative (S0's code)",
+        "50,000 reviews from 10,000 words, 500 positive and 500 negative (Huang et al.'s code)",
         SyntheticOptions(instances=50_000, polar_words=500, neutral_words=9_000),
     )
 )

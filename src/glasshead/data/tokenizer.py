@@ -95,7 +95,7 @@ def train_tokenizer(
 
 
 def counts(tokenizer: PreTrainedTokenizerFast, dataset: Dataset, *, truncation: bool = False) -> np.ndarray:
-    """How often each token occurs in each class, int64 [classes, vocabulary], for the γ_e of S0 eq. 11.
+    """How often each token occurs in each class, int64 [classes, vocabulary], for γ_e (Huang et al. 2024, eq. 11).
 
     A column ``input_ids`` is counted as it is, which takes no time; otherwise the texts are tokenised, and
     ``truncation`` counts only what a model sees within the tokenizer's maximum length.

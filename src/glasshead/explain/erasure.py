@@ -15,7 +15,7 @@ BUDGET = 8_000_000
 
 
 def zero_weight(view: View) -> Float[Tensor, "texts tokens classes"]:
-    """The weight of the removed token is set to zero, all others stay (S0 section 5.2): z − a_i o_i."""
+    """z − a_i o_i: the removed token weighs nothing, all others stay (Huang et al. 2024, section 5.2)."""
     seen = view.observation
     # Subtracting o·a from z − b, not from the logits: the binary logit of class 0 stays 0.
     outputs = torch.einsum("tk,tko->to", seen.weights, seen.polarity) + seen.bias

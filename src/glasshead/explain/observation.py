@@ -1,4 +1,4 @@
-"""One forward pass over a batch, cached: all that attention-level questions can be answered from by algebra."""
+"""One forward pass, cached: what questions about an attention layer can be answered from by algebra."""
 
 from dataclasses import dataclass
 

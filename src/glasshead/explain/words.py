@@ -10,7 +10,7 @@ from glasshead.results import Attribution
 def by_word(attribution: Attribution) -> Attribution:
     """An attribution whose tokens are words of the original text.
 
-    A word's score is the sum over its tokens (attention *to* a split-up word adds up, S1 section 9.3); its
+    A word's score is the sum over its tokens (attention *to* a split-up word adds up, Clark et al. 2019); its
     place runs from its first to its last character. Special tokens (word −1) stay as they are.
     """
     starts: list[int] = []

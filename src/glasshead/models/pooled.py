@@ -1,4 +1,4 @@
-"""The single-query attention classifier of S0 and S4: embedding → encoder → attention pooling → linear."""
+"""The classifier of Huang et al. 2024 and Sun and Lu 2020: embedding → encoder → attention pooling → linear."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -103,7 +103,7 @@ ENCODERS.register("lstm")(LSTMEncoder)
 
 
 class PooledClassifier(PreTrainedModel):
-    """z = (Σ_i a_i v_i)ᵀ W + b; binary logits are [0, z], so their softmax is the sigmoid of S0 and S4.
+    """z = (Σ_i a_i v_i)ᵀ W + b; binary logits are [0, z], so their softmax is the sigmoid of the papers.
 
     K > 2 classes have K weight vectors (Sun and Lu 2020, eq. 72). Labels only ever reach the loss.
     """

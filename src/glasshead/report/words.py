@@ -1,4 +1,4 @@
-"""The most typical tokens of each group (S4 Table 1), with what each model makes of them."""
+"""The most typical tokens of each group (Sun and Lu 2020, Table 1), with what each model makes of them."""
 
 import math
 from collections.abc import Mapping, Sequence

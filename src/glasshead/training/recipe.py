@@ -79,10 +79,11 @@ OPTIMIZERS.register("sgd")(torch.optim.SGD)
 
 PRESETS: Registry[Recipe] = Registry("preset")
 
-# S0 section 5.1: Adam, uniform ±0.1, dropout. Sizes, rate and epochs are in a supplement that we lack: ours.
+# Huang, Yang and Wang (2024), section 5.1: Adam, uniform ±0.1, dropout. Sizes, rate and epochs are ours:
+# the paper leaves them to a supplement.
 PRESETS.register("s0-paper")(Recipe(preset="s0-paper"))
 
-# The settings of S0's published code (DESIGN-level facts); batch size and epochs are ours.
+# The settings of the published code of Huang, Yang and Wang (2024); batch size and epochs are ours.
 PRESETS.register("s0-code")(
     Recipe(
         preset="s0-code",
@@ -94,13 +95,14 @@ PRESETS.register("s0-code")(
         scale=3.0,
         optimizer="adadelta",
         learning_rate=0.5,
-        batch_size=66,
-        epochs=12,
+        batch_size=32,
+        epochs=30,
         loss_scale=100.0,
     )
 )
 
-# S4 section C: context vector, plain SGD at a fixed rate, no dropout, no bias; λ = 10 as in its figures.
+# Sun and Lu (2020), section C: context vector, plain SGD at a fixed rate, no dropout, no bias; λ = 10 as in
+# their figures. Rate and epochs are ours.
 PRESETS.register("s4")(
     Recipe(
         preset="s4",

@@ -71,6 +71,7 @@ def train(
     try:
         set_seed(seed)
         transformers_logging.disable_progress_bar()
+        transformers_logging.set_verbosity_error()
         labels = data["train"].features["label"].names
         tokenizer = train_tokenizer(
             data["train"]["text"][:],
@@ -238,7 +239,7 @@ def make_trainer(
 
 
 def scaled_loss(scale: float) -> Callable[..., torch.Tensor]:
-    """Mean cross-entropy of the batch times a constant (S0's code uses 100)."""
+    """Mean cross-entropy of the batch times a constant (Huang et al.'s code uses 100)."""
 
     def loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         return scale * torch.nn.functional.cross_entropy(outputs["logits"], labels)

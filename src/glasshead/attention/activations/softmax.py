@@ -17,7 +17,7 @@ def softmax(
 
 @ACTIVATIONS.register("softmax")
 class Softmax(Activation):
-    """[φ(s)]_i = e^{s_i} / Σ_k e^{s_k} (S1 section 9.1)."""
+    """[φ(s)]_i = e^{s_i} / Σ_k e^{s_k} (Bahdanau, Cho and Bengio 2015)."""
 
     paper = "Bahdanau, Cho and Bengio 2015"
     signed = False

@@ -19,7 +19,7 @@ def tanhmax(
 
 @ACTIVATIONS.register("tanhmax")
 class TanhMax(Activation):
-    """[φ(s)]_i = (e^{s_i} − e^{−s_i}) / Σ_k (e^{s_k} + e^{−s_k}); Σ_i |φ_i| < 1 (S0 eq. 6)."""
+    """[φ(s)]_i = (e^{s_i} − e^{−s_i}) / Σ_k (e^{s_k} + e^{−s_k}); Σ_i |φ_i| < 1 (eq. 6)."""
 
     paper = "Huang, Yang and Wang 2024, eq. 6"
     signed = True
