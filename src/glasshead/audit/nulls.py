@@ -9,7 +9,7 @@ from glasshead.audit.subject import Floats
 def random_weights(
     mask: NDArray[np.bool_], signed: bool, rng: np.random.Generator, *, draws: int | None = None
 ) -> Floats:
-    """U(0, 1), or U(−1, 1) for signed activations, on the real tokens, [N, (draws,) n] (Jain and Wallace 2019)."""
+    """U(0, 1), or U(−1, 1) for signed activations, [N, (draws,) n] (Jain and Wallace 2019)."""
     shape = mask.shape if draws is None else (mask.shape[0], draws, mask.shape[1])
     values = rng.random(shape, dtype=np.float32)
     if signed:

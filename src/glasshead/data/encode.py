@@ -39,3 +39,12 @@ def encode(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], *, chunk: i
             words[index, :n] = [-1 if word is None else word for word in row.word_ids]
             offsets[index, :n] = row.offsets
     return Encoded(torch.from_numpy(ids), torch.from_numpy(mask), words, offsets)
+
+
+def occurrences(
+    encoded: Encoded, labels: Int[Tensor, " texts"], *, classes: int, vocabulary: int
+) -> Int[np.ndarray, "classes vocabulary"]:
+    """How often each id occurs in the texts of each class, as far as the model reads them (for γ_e)."""
+    rows, columns = encoded.mask.nonzero(as_tuple=True)
+    cells = labels[rows] * vocabulary + encoded.ids[rows, columns]
+    return np.bincount(cells.numpy(), minlength=classes * vocabulary).reshape(classes, vocabulary)

@@ -1,9 +1,7 @@
-"""Word-level tokenizers, and how often each word occurs in each class."""
+"""Word-level tokenizers."""
 
 from collections.abc import Iterable
 
-import numpy as np
-from datasets import Dataset
 from tokenizers import Regex, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase
@@ -92,42 +90,3 @@ def train_tokenizer(
         split_special_tokens=True,
         **SPECIAL,
     )
-
-
-def counts(tokenizer: PreTrainedTokenizerFast, dataset: Dataset, *, truncation: bool = False) -> np.ndarray:
-    """How often each token occurs in each class, int64 [classes, vocabulary], for γ_e (Huang et al. 2024, eq. 11).
-
-    A column ``input_ids`` is counted as it is, which takes no time; otherwise the texts are tokenised, and
-    ``truncation`` counts only what a model sees within the tokenizer's maximum length.
-    """
-    classes, size = dataset.features["label"].num_classes, len(tokenizer)
-    total = np.zeros(classes * size, dtype=np.int64)
-
-    def add(labels: np.ndarray, lengths: np.ndarray, ids: np.ndarray) -> None:
-        total[:] += np.bincount(np.repeat(labels, lengths) * size + ids, minlength=total.size)
-
-    if "input_ids" in dataset.column_names:
-        table = dataset.select_columns(["input_ids", "label"]).with_format("arrow")[:]
-        encoded = table["input_ids"].combine_chunks()
-        add(
-            table["label"].to_numpy(),
-            encoded.value_lengths().to_numpy(zero_copy_only=False),
-            encoded.flatten().to_numpy(zero_copy_only=False).astype(np.int64),
-        )
-        return total.reshape(classes, size)
-
-    paired = "text_pair" in dataset.column_names
-    # Batches, because Python integers take ten times the room of the text they stand for.
-    for start in range(0, len(dataset), 2_000):
-        rows = dataset[start : start + 2_000]
-        encoded = tokenizer(
-            rows["text"],
-            rows["text_pair"] if paired else None,
-            truncation=truncation,
-            return_attention_mask=False,
-            verbose=False,
-        )["input_ids"]
-        lengths = np.array([len(ids) for ids in encoded], dtype=np.int64)
-        ids = np.fromiter((i for row in encoded for i in row), dtype=np.int64, count=int(lengths.sum()))
-        add(np.asarray(rows["label"]), lengths, ids)
-    return total.reshape(classes, size)

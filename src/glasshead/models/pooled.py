@@ -1,4 +1,4 @@
-"""The classifier of Huang et al. 2024 and Sun and Lu 2020: embedding → encoder → attention pooling → linear."""
+"""Embedding → encoder → attention pooling → linear: the classifier of Sun and Lu 2020 and Huang et al. 2024."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -19,9 +19,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from glasshead.data import counts as count_tokens
-from glasshead.data import describe, train_tokenizer
-from glasshead.data.encode import encode
+from glasshead.data import describe, encode, occurrences, train_tokenizer
 from glasshead.errors import InputError
 from glasshead.folders import claim, discard, partial, publish
 from glasshead.models import (
@@ -79,7 +77,9 @@ def train(
             minimum_frequency=recipe.minimum_frequency,
             max_length=recipe.max_length,
         )
-        rows = {split: tensor_rows(tokenizer, data[split]) for split in data}
+        texts = {split: encode(tokenizer, data[split]["text"][:]) for split in data}
+        classes = {split: torch.tensor(data[split]["label"][:]) for split in data}
+        rows = {split: TensorRows(texts[split].ids, texts[split].mask, classes[split]) for split in data}
         model, notes = build_model(recipe, tokenizer, labels)
         trainer = make_trainer(model, recipe, rows, work / CHECKPOINTS, seed, callbacks)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -98,7 +98,8 @@ def train(
         model.save_pretrained(work)
         tokenizer.save_pretrained(work)
         tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
-        write_vocabulary(work / VOCABULARY, tokens, count_tokens(tokenizer, data["train"]))
+        counts = occurrences(texts["train"], classes["train"], classes=len(labels), vocabulary=len(tokenizer))
+        write_vocabulary(work / VOCABULARY, tokens, counts)
         write_json(work / "metrics.json", metrics)
         seconds = round(time.perf_counter() - started, 2)
         facts = {
@@ -150,12 +151,6 @@ def whole_checkpoints(folder: Path) -> list[Path]:
         except (OSError, ValueError):
             discard(checkpoint)
     return whole
-
-
-def tensor_rows(tokenizer: PreTrainedTokenizerFast, split: Any) -> TensorRows:
-    """One split, tokenised."""
-    encoded = encode(tokenizer, split["text"][:])
-    return TensorRows(encoded.ids, encoded.mask, torch.tensor(split["label"][:]))
 
 
 def build_model(
