@@ -55,7 +55,9 @@ def run() -> None:
                 card = audit(load_run(out), data["test"], seed=seed)
                 values[key] = summary(card)
                 VALUES.write_text(json.dumps(values, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
-                print(key, f"{card.facts['accuracy']:.3f}", f"{time.perf_counter() - started:.0f} s", flush=True)
+                print(
+                    key, f"{card.facts['accuracy']:.3f}", f"{time.perf_counter() - started:.0f} s", flush=True
+                )
 
 
 def summary(card: AuditCard) -> dict[str, Any]:

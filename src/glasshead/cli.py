@@ -1,5 +1,6 @@
 """The command line: parse, call, print. Nothing heavy is imported until a command runs."""
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -138,7 +139,8 @@ def train(
 
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
-    from glasshead.folders import claim
+    from glasshead.data import DATASETS
+    from glasshead.folders import claim, partial
     from glasshead.training import PRESETS
 
     recipe = PRESETS[preset].with_changes(
@@ -155,7 +157,7 @@ def train(
         minimum_frequency=minimum_frequency,
         vectors=vectors,
     )
-    claim(out, overwrite=overwrite)
+    claim(out, overwrite=overwrite, reads=[] if data in DATASETS else [Path(data)])
     loaded, source = load_data(
         data,
         text_column=text_column,
@@ -165,7 +167,15 @@ def train(
         dev_fraction=dev_fraction,
         generator=pairs(option or []),
     )
-    train_run(loaded, recipe, out, seed=seed, source=source, resume=resume, overwrite=overwrite)
+    try:
+        train_run(loaded, recipe, out, seed=seed, source=source, resume=resume, overwrite=overwrite)
+    except KeyboardInterrupt:
+        complain(
+            "interrupted; the finished epochs are kept: repeat the command with --resume"
+            if partial(out).exists()
+            else "interrupted before the first epoch ended; nothing was written"
+        )
+        raise typer.Exit(130) from None
     console.print(f"Next: glasshead audit {out} {data} --out {out}-audit", highlight=False, markup=False)
 
 
@@ -183,7 +193,7 @@ def pairs(options: list[str]) -> dict[str, float]:
             number = float(value)
         except ValueError:
             equals = ""
-        if not equals:
+        if not equals or not math.isfinite(number):
             raise InputError(f"{option!r} is not NAME=NUMBER")
         result[name] = int(number) if number.is_integer() else number
     return result
@@ -203,22 +213,12 @@ def train_run(data: "DatasetDict", recipe: Any, out: Path, **options: Any) -> No
     """Train with a progress bar, and print what came out."""
     import json
 
-    from glasshead.folders import partial
     from glasshead.training import train as run_training
     from glasshead.training.progress import ProgressBar
 
     bar = ProgressBar(f"{out.name} ({recipe.activation})")
     try:
         run_training(data, recipe, out, callbacks=[bar], **options)
-    except KeyboardInterrupt:
-        bar.stop()
-        kept = partial(out).exists()
-        complain(
-            "interrupted; the finished epochs are kept: repeat the command with --resume"
-            if kept
-            else "interrupted before the first epoch ended; nothing was written"
-        )
-        raise typer.Exit(130) from None
     finally:
         bar.stop()
     metrics = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
@@ -263,7 +263,7 @@ def audit(
     from glasshead.report import card_table
 
     bars = pairs(fail_under or [])
-    with whole(out, overwrite=overwrite) as work:
+    with whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work:
         given = {"text_column": text_column, "label_column": label_column, "classes": split_names(classes)}
         card = audit_run(run, data, split, given, tests=split_names(tests), limit=limit, seed=seed)
         write_audit(card, work)
@@ -283,10 +283,11 @@ def audit_run(folder: Path, data: str, split: str, given: dict[str, Any], **opti
         from glasshead.training import load_run
 
         loaded_run = load_run(folder)
-        recorded = loaded_run.record["data"]["options"]
-        choices = recorded | {key: value for key, value in given.items() if value is not None}
-        if choices["classes"] is not None:
-            choices["classes"] = tuple(choices["classes"])
+        trained_on = loaded_run.record["data"]
+        changed = {key: value for key, value in given.items() if value is not None}
+        choices = trained_on.get("options", {}) | changed
+        if data != trained_on.get("source"):
+            choices.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
         loaded, source = load_data(data, **choices)
         if split == "all":
             part = concatenate_datasets(list(loaded.values()))
@@ -304,7 +305,7 @@ def stages(title: str) -> Iterator[Callable[[str], None]]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=errors, transient=True) as progress:
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         task = progress.add_task(title)
         yield lambda stage: progress.update(task, description=f"{title}: {stage}")
 
@@ -383,6 +384,10 @@ def explain(
             raise InputError("--out needs --format json or html")
         for attribution in attributions:
             console.print(coloured(attribution))
+            answer = (
+                f"predicted {attribution.predicted}, p({attribution.target}) = {attribution.prediction:.3f}"
+            )
+            console.print(answer, highlight=False, markup=False)
             console.print(attribution_table(attribution))
         return
     if format is Format.json:
@@ -412,7 +417,7 @@ def compare(
 
     if len(audits) < 2:
         raise InputError("give two or more audit folders to compare")
-    claim(out, overwrite=overwrite)
+    claim(out, overwrite=overwrite, reads=audits)
     cards = [AuditCard.load(folder) for folder in audits]
     write_text(out, render(cards), overwrite=overwrite)
     console.print(card_table(cards))

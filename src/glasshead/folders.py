@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from glasshead.errors import InputError
@@ -14,20 +14,42 @@ def partial(out: Path) -> Path:
     return out.with_name(out.name + ".partial")
 
 
-def claim(out: Path, *, overwrite: bool = False) -> None:
-    """Make sure that ``out`` may be written before any work is done.
+def claim(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> None:
+    """Make sure that ``out`` may be written before any work is done; nothing is created.
 
     Raises:
-        InputError: if it exists and ``overwrite`` is false, or its parent cannot be written.
+        InputError: if it exists and ``overwrite`` is false, if it holds what the work ``reads``, or if it
+            cannot be written.
     """
-    if out.exists() and not overwrite:
-        raise InputError(f"{out} exists already: pass --overwrite to replace it, or choose another --out")
+    if out.name in ("", ".."):
+        raise InputError(f"{out} is no name that could be given to something new: choose another --out")
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
+        if out.exists() and not overwrite:
+            raise InputError(f"{out} exists already: pass --overwrite to replace it, or choose another --out")
+        for path in reads:
+            if path.exists() and path.resolve().is_relative_to(out.resolve()):
+                raise InputError(f"{out} holds {path}, which is read: choose another --out")
+        above = next(path for path in out.absolute().parents if path.exists())
     except OSError as error:
-        raise InputError(f"cannot create the folder {out.parent}: {error.strerror}") from error
-    if not os.access(out.parent, os.W_OK | os.X_OK):
-        raise InputError(f"cannot write into the folder {out.parent}: permission denied")
+        raise InputError(f"cannot write {out}: {error.strerror}") from error
+    if not above.is_dir():
+        raise InputError(f"cannot write {out}: {above} is not a folder")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write into the folder {above}: permission denied")
+
+
+@contextlib.contextmanager
+def parents(out: Path) -> Iterator[None]:
+    """The folders above ``out``; new ones go again if the block fails and leaves them empty."""
+    missing = [path for path in out.absolute().parents if not path.exists()]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def publish(work: Path, out: Path) -> None:
@@ -36,7 +58,12 @@ def publish(work: Path, out: Path) -> None:
     if out.exists():
         discard(previous)
         out.rename(previous)
-    work.rename(out)
+    try:
+        work.rename(out)
+    except BaseException:
+        if previous.exists():
+            previous.rename(out)
+        raise
     discard(previous)
 
 
@@ -49,33 +76,37 @@ def discard(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def whole(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
+def whole(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> Iterator[Path]:
     """A folder to write into that becomes ``out`` when the block ends well, and vanishes when it does not.
 
     Raises:
         InputError: as `claim`.
     """
-    claim(out, overwrite=overwrite)
+    claim(out, overwrite=overwrite, reads=reads)
     work = partial(out)
-    discard(work)
-    work.mkdir()
-    try:
-        yield work
-        publish(work, out)
-    finally:
+    with parents(out):
         discard(work)
+        work.mkdir()
+        try:
+            yield work
+            publish(work, out)
+        finally:
+            discard(work)
 
 
 def write_text(out: Path, text: str, *, overwrite: bool = False) -> None:
     """Write a text file aside and rename it into place.
 
     Raises:
-        InputError: as `claim`.
+        InputError: as `claim`, or if it is a folder.
     """
     claim(out, overwrite=overwrite)
+    if out.is_dir():
+        raise InputError(f"{out} is a folder: give --out the name of a file")
     work = partial(out)
-    try:
-        work.write_text(text, encoding="utf-8")
-        work.replace(out)
-    finally:
-        discard(work)
+    with parents(out):
+        try:
+            work.write_text(text, encoding="utf-8")
+            work.replace(out)
+        finally:
+            discard(work)

@@ -142,18 +142,18 @@ class AuditCard:
         if not path.is_file():
             raise InputError(f"{folder} is not an audit (no {CARD}): make one with 'glasshead audit'")
         try:
-            body = json.loads(path.read_text(encoding="utf-8"))
+            body = TypeAdapter(dict[str, Any]).validate_json(path.read_bytes())
             if body.get("schema") != SCHEMA:
                 raise InputError(f"{path} was written by another version of glasshead: audit again")
             return cls(
-                facts=body["facts"],
+                facts=TypeAdapter(dict[str, Any]).validate_python(body["facts"]),
                 findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
                 highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
             )
-        except (ValueError, KeyError, AttributeError, OSError) as error:
-            if isinstance(error, InputError):
-                raise
-            reason = str(error).splitlines()[0]
+        except InputError:
+            raise
+        except (ValueError, KeyError, OSError) as error:
+            reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise InputError(f"{folder} is a damaged audit ({reason}): audit again") from error

@@ -10,6 +10,7 @@ from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.nulls import random_weights, same_mass
 from glasshead.audit.subject import Floats, Subject
 from glasshead.audit.summary import Interval, summarise
+from glasshead.explain.targets import probability
 from glasshead.results import Finding
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -35,14 +36,12 @@ class Perturbation(Audit):
     def __call__(self, subject: Subject, *, seed: int) -> Outcome:
         rng = np.random.default_rng([seed, 2])
         mask = subject.mask
-        medians = self.medians(subject, subject.weights, rng)
         chance = same_mass(random_weights(mask, subject.signed, rng)[:, None], subject.weights)[:, 0]
         mass = np.abs(subject.weights).sum(axis=1, keepdims=True)
         uniform = mass * mask / np.maximum(mask.sum(axis=1, keepdims=True), 1)
-        nulls = {
-            "random": self.medians(subject, chance, rng),
-            "uniform": self.medians(subject, uniform, rng),
-        }
+        bases = np.stack([subject.weights, chance, uniform])
+        medians, *rest = self.medians(subject, bases, rng)
+        nulls = dict(zip(("random", "uniform"), rest, strict=True))
 
         keys = [(test, direction) for test in TESTS for direction in ("absolute", "signed")]
         findings = []
@@ -77,34 +76,41 @@ class Perturbation(Audit):
                 groups[f"max weight {low:.2f}–{high:.2f}"] = members
         return groups
 
-    def medians(self, subject: Subject, weights: Floats, rng: np.random.Generator) -> dict[str, Floats]:
-        """Median |Δŷ| and median Δŷ [N] of every test, for any base weights; NaN without tokens."""
+    def medians(self, subject: Subject, bases: Floats, rng: np.random.Generator) -> list[dict[str, Floats]]:
+        """Median |Δŷ| and median Δŷ [N] of every test, for each of the base weights [B, N, n].
+
+        All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
+        without tokens.
+        """
         lengths = subject.mask.sum(axis=1)
-        result = {
-            f"{test}.median.{direction}": np.full(len(lengths), np.nan)
-            for test in TESTS
-            for direction in ("absolute", "signed")
-        }
+        columns = [f"{test}.median.{direction}" for test in TESTS for direction in ("absolute", "signed")]
+        results = [{column: np.full(len(lengths), np.nan) for column in columns} for _ in bases]
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
-        for n in np.unique(lengths[lengths > 0]):
+        for n in np.unique(lengths[lengths > 0]).tolist():
             members = np.flatnonzero(lengths == n)
-            step = max(BLOCK // (self.draws * int(n)), 1)
+            step = max(BLOCK // (self.draws * n), 1)
             for start in range(0, len(members), step):
                 rows = members[start : start + step]
-                a = weights[rows, :n].astype(np.float32)
-                shape = (len(rows), self.draws, int(n))
-                random = random_weights(np.ones(a.shape, dtype=bool), subject.signed, rng, draws=self.draws)
-                drawn = {
-                    "permutation": rng.permuted(np.broadcast_to(a[:, None], shape), axis=-1),
-                    "random": random,
-                    "random-normalised": same_mass(random, a),
+                a = bases[:, rows, :n].astype(np.float32)
+                shape = (len(rows), self.draws, n)
+                real = np.ones(a.shape[1:], dtype=bool)
+                drawn = random_weights(real, subject.signed, rng, draws=self.draws)
+                fresh = {
+                    "random": predictions(subject, rows, drawn),
+                    "random-normalised": predictions(subject, rows, same_mass(drawn, a[0])),
                 }
-                before = predictions(subject, rows, a[:, None])
-                for test, others in drawn.items():
-                    change = predictions(subject, rows, others) - before
-                    result[f"{test}.median.absolute"][rows] = np.median(np.abs(change), axis=1)
-                    result[f"{test}.median.signed"][rows] = np.median(change, axis=1)
-        return result
+                # The order of independent numbers is a uniformly random permutation.
+                order = rng.random(shape, dtype=np.float32).argsort(axis=-1)
+                order += (np.arange(len(rows)) * n)[:, None, None]
+                before = np.stack([predictions(subject, rows, base[:, None]) for base in a])
+                shuffled = np.stack([predictions(subject, rows, base.ravel()[order]) for base in a])
+                for test, after in {"permutation": shuffled, **fresh}.items():
+                    change = after - before  # [bases, rows, draws]
+                    for direction, values in (("absolute", np.abs(change)), ("signed", change)):
+                        found = np.median(values, axis=-1)
+                        for result, medians in zip(results, found, strict=True):
+                            result[f"{test}.median.{direction}"][rows] = medians
+        return results
 
 
 AUDITS.register("perturbation")(Perturbation())
@@ -113,18 +119,12 @@ AUDITS.register("perturbation")(Perturbation())
 def predictions(subject: Subject, rows: NDArray[np.int64], weights: Floats) -> Floats:
     """ŷ [rows, draws] under other weights [rows, draws, n]: one batched product with the cached polarity."""
     seen, view = subject.view.observation, subject.view
-    n = weights.shape[-1]
-    polarity = seen.polarity[rows, :n].to(torch.float32)
-    outputs = torch.from_numpy(np.ascontiguousarray(weights)) @ polarity + seen.bias.to(torch.float32)
-    return probability_of(outputs, view.target[rows]).numpy()
-
-
-def probability_of(outputs: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Probability of the target class [rows, draws] from raw outputs [rows, draws, K']."""
-    if outputs.shape[-1] == 1:
-        return torch.sigmoid(outputs[..., 0] * (2 * target - 1)[:, None])
-    index = target[:, None, None].expand(-1, outputs.shape[1], 1)
-    return outputs.softmax(dim=-1).gather(-1, index).squeeze(-1)
+    polarity = seen.polarity[rows, : weights.shape[-1]].float()
+    outputs = torch.from_numpy(np.ascontiguousarray(weights)) @ polarity + seen.bias.float()
+    target = view.target[rows]
+    if outputs.shape[-1] == 1:  # the sigmoid of ±z, without the detour over [0, z]
+        return torch.sigmoid(outputs[..., 0] * (2 * target - 1)[:, None]).numpy()
+    return probability(outputs, target[:, None].expand(outputs.shape[:-1])).numpy()
 
 
 def undefined(medians: Floats) -> dict[str, int]:

@@ -6,8 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from jaxtyping import Bool, Int
+from tokenizers import Encoding
+from tokenizers.models import WordLevel
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
+
+LONGEST = 100_000  # a maximum length beyond this means that there is none
 
 
 class Encoded(NamedTuple):
@@ -24,7 +28,7 @@ def encode(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], *, chunk: i
     rows = [
         encoding
         for start in range(0, len(texts), chunk)
-        for encoding in tokenizer(list(texts[start : start + chunk]), truncation=True).encodings or []
+        for encoding in encodings(tokenizer, texts[start : start + chunk])
     ]
     length = max((len(row) for row in rows), default=0)
     ids = np.full((len(rows), max(length, 1)), tokenizer.pad_token_id)
@@ -48,3 +52,24 @@ def occurrences(
     rows, columns = encoded.mask.nonzero(as_tuple=True)
     cells = labels[rows] * vocabulary + encoded.ids[rows, columns]
     return np.bincount(cells.numpy(), minlength=classes * vocabulary).reshape(classes, vocabulary)
+
+
+def encodings(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> list[Encoding]:
+    """Truncated encodings, without reading the far tail of a long text if nothing there can matter.
+
+    A word-level tokenizer reads from left to right: once the beginning of a text overflows the maximum
+    length, what follows cannot change the tokens that are kept. Other tokenizers may look at the whole text.
+    """
+
+    def read(some: Sequence[str]) -> list[Encoding]:
+        return tokenizer(list(some), truncation=True, verbose=False).encodings or [] if some else []
+
+    limit = tokenizer.model_max_length
+    if not isinstance(tokenizer.backend_tokenizer.model, WordLevel) or limit > LONGEST:
+        return read(texts)
+    beginning = 8 * limit  # characters; English words have five and a space
+    rows = read([text[:beginning] for text in texts])
+    short = [i for i, text in enumerate(texts) if len(text) > beginning and not rows[i].overflowing]
+    for index, row in zip(short, read([texts[index] for index in short]), strict=True):
+        rows[index] = row
+    return rows

@@ -1,4 +1,4 @@
-"""Embedding → encoder → attention pooling → linear: the classifier of Sun and Lu 2020 and Huang et al. 2024."""
+"""Embedding → encoder → attention pooling → linear, after Sun and Lu 2020 and Huang, Yang and Wang 2024."""
 
 from dataclasses import dataclass
 from typing import Any

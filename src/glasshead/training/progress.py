@@ -1,5 +1,6 @@
 """A progress bar for the Trainer, on standard error."""
 
+import sys
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +20,7 @@ class ProgressBar(TrainerCallback):
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
+            disable=not sys.stderr.isatty(),
         )
         self.task: TaskID | None = None
 

@@ -1,5 +1,6 @@
 """How a classifier is built and trained, as plain data; the presets are the papers' settings."""
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -55,8 +56,10 @@ class Recipe:
             if getattr(self, field) < 1:
                 raise InputError(f"{field.replace('_', ' ')} must be at least 1, not {getattr(self, field)}")
         for field in ("scale", "learning_rate", "loss_scale"):
-            if not getattr(self, field) > 0:
-                raise InputError(f"{field.replace('_', ' ')} must be positive, not {getattr(self, field)}")
+            if not 0 < getattr(self, field) < math.inf:
+                raise InputError(
+                    f"{field.replace('_', ' ')} must be a positive number, not {getattr(self, field)}"
+                )
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout must be in [0, 1), not {self.dropout}")
         if self.encoder == "lstm" and self.hidden_size % 2:

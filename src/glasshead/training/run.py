@@ -30,6 +30,7 @@ from glasshead.models import class_names
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
+FACTS = ("recipe", "data", "seed", "gauge")
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,19 @@ def read_record(folder: Path) -> dict[str, Any]:
             f"{folder} is not a run ({what}): make one with 'glasshead train DATA --out {folder}'"
         )
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error}): train again") from error
+    missing = [key for key in FACTS if not isinstance(record, dict) or key not in record]
+    if missing:
+        raise InputError(f"{path} is damaged (no {', '.join(missing)}): train again")
+    return record
 
 
 def write_json(path: Path, value: Any) -> None:
-    """JSON that a person can read and diff."""
-    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """JSON that a person can read and diff; NaN is none."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 def write_vocabulary(path: Path, tokens: list[str], counts: np.ndarray) -> None:
@@ -98,8 +104,12 @@ def load_run(folder: Path) -> Run:
         )
         tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         counts = np.array(pq.read_table(folder / VOCABULARY)["counts"].to_pylist()).T
-    except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{folder} is a damaged run ({str(error).splitlines()[0]}): train again") from error
+        fits = counts.shape == (model.config.num_labels, len(tokenizer))
+    except Exception as error:  # safetensors, tokenizers and configurations break in every way there is
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{folder} is a damaged run ({reason}): train again") from error
     if loading["missing_keys"] or loading["unexpected_keys"]:
         raise InputError(f"{folder}: the weights do not fit the configuration: train again")
+    if not fits:
+        raise InputError(f"{folder}: {VOCABULARY} does not fit the model: train again")
     return Run(folder, model.eval(), tokenizer, record, counts)

@@ -1,6 +1,7 @@
 """Train a classifier on a data set into a run folder that appears whole or not at all."""
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.data import describe, encode, occurrences, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.folders import claim, discard, partial, publish
+from glasshead.folders import claim, discard, parents, partial, publish
 from glasshead.models import (
     MODELS,
     Gauge,
@@ -38,6 +39,7 @@ from glasshead.training.rows import TensorRows, whole_batch
 from glasshead.training.run import RECORD, VOCABULARY, versions, write_json, write_vocabulary
 
 CHECKPOINTS = "checkpoints"
+STATE = "trainer_state.json"
 
 
 def train(
@@ -64,59 +66,70 @@ def train(
         raise InputError(f"the {recipe.model} model reads one text per example, these data have pairs")
     plan = {"recipe": recipe.as_dict(), "seed": seed, "data": (source or {}) | describe(data)}
     work = partial(out)
-    checkpoint = _prepare(work, plan, resume=resume, overwrite=overwrite)
-    started = time.perf_counter()
-    try:
-        set_seed(seed)
-        transformers_logging.disable_progress_bar()
-        transformers_logging.set_verbosity_error()
-        labels = data["train"].features["label"].names
-        tokenizer = train_tokenizer(
-            data["train"]["text"][:],
-            vocabulary_size=recipe.vocabulary_size,
-            minimum_frequency=recipe.minimum_frequency,
-            max_length=recipe.max_length,
-        )
-        texts = {split: encode(tokenizer, data[split]["text"][:]) for split in data}
-        classes = {split: torch.tensor(data[split]["label"][:]) for split in data}
-        rows = {split: TensorRows(texts[split].ids, texts[split].mask, classes[split]) for split in data}
-        model, notes = build_model(recipe, tokenizer, labels)
-        trainer = make_trainer(model, recipe, rows, work / CHECKPOINTS, seed, callbacks)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        gauge = gauge_on(model, rows["train"])
-        model.config.gauge = gauge.sign
-        metrics: dict[str, Any] = {
-            split: without_prefix(trainer.evaluate(rows[split], metric_key_prefix=split), split)
-            for split in ("dev", "test")
-            if split in rows
-        }
-        metrics["epochs"] = [
-            without_prefix(entry, "eval") | {"epoch": entry["epoch"]}
-            for entry in trainer.state.log_history
-            if "eval_accuracy" in entry
-        ]
-        model.save_pretrained(work)
-        tokenizer.save_pretrained(work)
-        tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
-        counts = occurrences(texts["train"], classes["train"], classes=len(labels), vocabulary=len(tokenizer))
-        write_vocabulary(work / VOCABULARY, tokens, counts)
-        write_json(work / "metrics.json", metrics)
-        seconds = round(time.perf_counter() - started, 2)
-        facts = {
-            "gauge": gauge.__dict__,
-            "seconds": seconds,
-            "resumed": checkpoint is not None,
-            "notes": notes,
-        }
-        write_json(work / RECORD, plan | facts | {"versions": versions()})
-    except BaseException:
-        # Whatever is worth resuming stays; a failure before the first checkpoint leaves nothing behind.
-        if not whole_checkpoints(work / CHECKPOINTS):
-            discard(work)
-        raise
-    discard(work / CHECKPOINTS)
-    publish(work, out)
+    with parents(out):
+        checkpoint = _prepare(work, plan, resume=resume, overwrite=overwrite)
+        try:
+            _fill(work, data, recipe, plan, checkpoint, callbacks)
+        except BaseException:
+            # Whatever is worth resuming stays; a failure before the first checkpoint leaves nothing behind.
+            if not whole_checkpoints(work / CHECKPOINTS):
+                discard(work)
+            raise
+        discard(work / CHECKPOINTS)
+        publish(work, out)
     return out
+
+
+def _fill(
+    work: Path,
+    data: DatasetDict,
+    recipe: Recipe,
+    plan: dict[str, Any],
+    checkpoint: Path | None,
+    callbacks: Sequence[TrainerCallback],
+) -> None:
+    """Train into the work folder, from a checkpoint or from the start."""
+    seed = plan["seed"]
+    started = time.perf_counter()
+    set_seed(seed)
+    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
+    labels = data["train"].features["label"].names
+    tokenizer = train_tokenizer(
+        data["train"]["text"][:],
+        vocabulary_size=recipe.vocabulary_size,
+        minimum_frequency=recipe.minimum_frequency,
+        max_length=recipe.max_length,
+    )
+    texts = {split: encode(tokenizer, data[split]["text"][:]) for split in data}
+    classes = {split: torch.tensor(data[split]["label"][:]) for split in data}
+    rows = {split: TensorRows(texts[split].ids, texts[split].mask, classes[split]) for split in data}
+    model, notes = build_model(recipe, tokenizer, labels)
+    trainer = make_trainer(model, recipe, rows, work / CHECKPOINTS, seed, callbacks)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    if not all(parameter.isfinite().all() for parameter in model.parameters()):
+        raise InputError("the training diverged to weights that are no numbers: lower --learning-rate")
+    gauge = gauge_on(model, rows["train"])
+    model.config.gauge = gauge.sign
+    metrics: dict[str, Any] = {
+        split: without_prefix(trainer.evaluate(rows[split], metric_key_prefix=split), split)
+        for split in ("dev", "test")
+        if split in rows
+    }
+    metrics["epochs"] = [
+        without_prefix(entry, "eval") | {"epoch": entry["epoch"]}
+        for entry in trainer.state.log_history
+        if "eval_accuracy" in entry
+    ]
+    model.save_pretrained(work)
+    tokenizer.save_pretrained(work)
+    tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
+    counts = occurrences(texts["train"], classes["train"], classes=len(labels), vocabulary=len(tokenizer))
+    write_vocabulary(work / VOCABULARY, tokens, counts)
+    write_json(work / "metrics.json", metrics)
+    seconds = round(time.perf_counter() - started, 2)
+    facts = {"gauge": gauge.__dict__, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
+    write_json(work / RECORD, plan | facts | {"versions": versions()})
 
 
 def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> Path | None:
@@ -127,11 +140,16 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
         checkpoints = whole_checkpoints(work / CHECKPOINTS)
         if not started.is_file() or not checkpoints:
             raise InputError(f"nothing to resume: {work} has no checkpoint; train without --resume")
-        before = json.loads(started.read_text(encoding="utf-8"))
+        try:
+            before = json.loads(started.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"cannot resume: {started} is damaged ({error}); use --overwrite") from error
         different = [key for key in plan if plan[key] != before.get(key)]
         if different:
             what = " and ".join(different)
             raise InputError(f"cannot resume {work}: it was started with another {what}; use --overwrite")
+        if not best_found_again(checkpoints[-1]):
+            raise InputError(f"cannot resume {work}: its best epoch is missing; use --overwrite")
         return checkpoints[-1]
     if whole_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(f"{work} holds an interrupted training: pass --resume to go on or --overwrite")
@@ -146,11 +164,23 @@ def whole_checkpoints(folder: Path) -> list[Path]:
     whole = []
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
         try:
-            json.loads((checkpoint / "trainer_state.json").read_text(encoding="utf-8"))
+            json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
             whole.append(checkpoint)
         except (OSError, ValueError):
             discard(checkpoint)
     return whole
+
+
+def best_found_again(checkpoint: Path) -> bool:
+    """Whether the best epoch so far is still there; its path is mended if the folder has moved since.
+
+    The Trainer forgets a best epoch that it does not find, and would keep the last one instead.
+    """
+    path = checkpoint / STATE
+    state = json.loads(path.read_text(encoding="utf-8"))
+    best = checkpoint.with_name(f"checkpoint-{state['best_global_step']}")
+    write_json(path, state | {"best_model_checkpoint": str(best)})
+    return best.is_dir()
 
 
 def build_model(
@@ -259,6 +289,7 @@ def gauge_on(model: PooledClassifier, rows: TensorRows, batch_size: int = 1024) 
     return fix_gauge(weights, polarities, mask, signed=model.activation.signed)
 
 
-def without_prefix(metrics: dict[str, float], prefix: str) -> dict[str, float]:
-    """The two metrics and the loss, by their own names."""
-    return {name: metrics[f"{prefix}_{name}"] for name in ("accuracy", "macro_f1", "loss")}
+def without_prefix(metrics: dict[str, float], prefix: str) -> dict[str, float | None]:
+    """The two metrics and the loss, by their own names; what is not a number is None."""
+    values = {name: metrics[f"{prefix}_{name}"] for name in ("accuracy", "macro_f1", "loss")}
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}

@@ -1,0 +1,1 @@
+glasshead compare audits/softmax audits/tanhmax --out compare.html

@@ -1,0 +1,1 @@
+glasshead demo --out my-demo

@@ -1,0 +1,25 @@
+"""Two models that compute the same thing and whose signed attention is opposite."""
+
+import copy
+from pathlib import Path
+
+import torch
+
+from glasshead.explain import observe
+from glasshead.training import load_run
+
+run = load_run(Path("runs/tanhmax"))
+twin = copy.deepcopy(run.model)
+with torch.no_grad():
+    for part in (twin.pooling.score.key, twin.pooling.value):
+        for parameter in part.parameters():
+            parameter.neg_()
+
+batch = run.tokenizer(["a charming film with a dull ending"], return_tensors="pt")
+ids, mask = batch["input_ids"], batch["attention_mask"].bool()
+one, two = observe(run.model, ids, mask), observe(twin, ids, mask)
+
+print("same logits:        ", torch.equal(one.logits, two.logits))
+print("opposite weights:   ", torch.equal(one.weights, -two.weights))
+contributions = [seen.weights[..., None] * seen.polarity for seen in (one, two)]
+print("same contributions: ", torch.equal(*contributions))

@@ -1,0 +1,20 @@
+"""Import the file, and the new activation can be trained, explained and audited."""
+
+from pathlib import Path
+
+import signed_square  # noqa: F401  # registers the activation
+
+from glasshead.audit import audit
+from glasshead.catalogue import catalogue
+from glasshead.data import LoadOptions, load
+from glasshead.training import PRESETS, load_run, train
+
+print([row[0] for row in catalogue("activations")[1]])
+
+data = load("synthetic", LoadOptions(generator={"instances": 400}))
+recipe = PRESETS["s0-paper"].with_changes(activation="signed-square")
+run = load_run(train(data, recipe, Path("runs/signed-square")))
+card = audit(run, data["test"], tests=["performance", "tokens"])
+for name in ("performance.accuracy.all", "tokens.separation.weight.positive vs negative"):
+    finding = card.finding(name)
+    print(f"{name}: {finding.estimate:.3f}, {finding.verdict}")

@@ -1,0 +1,448 @@
+"""Bad input: one clear line, exit code 2, nothing left behind."""
+
+import json
+import shutil
+from itertools import cycle
+
+import pytest
+from typed import TINY, glasshead, one_line, refusal, shell, tree
+
+
+@pytest.fixture
+def out(tmp_path):
+    """An output folder below a folder that is not there yet."""
+    return tmp_path / "new" / "out"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes rows (or bytes) to a csv file below tmp_path."""
+
+    def write(content, name="data.csv", header="text,label"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text("\n".join([header, *content]) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def run(tiny, tmp_path):
+    """A run that a test may damage."""
+    return shutil.copytree(tiny.tanhmax, tmp_path / "run")
+
+
+@pytest.fixture
+def audit(tiny, tmp_path):
+    """An audit that a test may damage."""
+    return shutil.copytree(tiny.tanhmax_audit, tmp_path / "audit")
+
+
+def rows(labels, size=20):
+    return [f"text {i},{label}" for i, label in zip(range(size), cycle(labels), strict=False)]
+
+
+class TestTheData:
+    @pytest.fixture
+    def refused(self, tmp_path, out):
+        return lambda data, *options: refusal(tmp_path, "train", data, "--out", out, *options)
+
+    def test_missing_file(self, refused, tmp_path):
+        assert "no such file or folder" in refused(tmp_path / "nothing.csv")
+
+    def test_missing_folder(self, refused, tmp_path):
+        assert "no such file or folder" in refused(tmp_path / "nothing" / "at" / "all")
+
+    def test_misspelt_name(self, refused):
+        assert "did you mean 'synthetic'?" in refused("synthetik")
+
+    def test_unreachable_hub_name(self, refused):
+        assert "cannot load 'someone/something'" in refused("someone/something")
+
+    @pytest.mark.parametrize("content", [b"", b"\n\n", b"text,label\n"])
+    def test_empty_file(self, refused, write, content):
+        assert "is empty" in refused(write(content))
+
+    def test_folder_without_data(self, refused, tmp_path):
+        assert "holds no data" in refused(tmp_path)
+
+    def test_missing_text_column(self, refused, write):
+        message = refused(write(rows("ab"), header="review,label"))
+        assert "no column 'text' (it has: review, label)" in message
+        assert "--text-column" in message
+
+    def test_missing_label_column(self, refused, write):
+        assert "no column 'kind'" in refused(write(rows("ab")), "--label-column", "kind")
+
+    def test_single_class(self, refused, write):
+        assert "a single class, 'a'" in refused(write(rows("a")))
+
+    def test_label_unseen_in_train(self, refused, write, tmp_path):
+        write(rows("ab"), "set/train.csv")
+        write(rows("abc"), "set/test.csv")
+        message = refused(tmp_path / "set")
+        assert "row 3 has the class 'c', which train lacks" in message
+
+    def test_not_utf8(self, refused, write):
+        message = refused(write("text,label\ngut,a\ngrün,b\n".encode("latin-1")))
+        assert "line 3 is not UTF-8" in message
+
+    def test_ragged_rows(self, refused, write):
+        assert "line 3 has 3 fields" in refused(write(["one,a", "one, two,b"]))
+
+    def test_unknown_kind_of_file(self, refused, tmp_path):
+        path = tmp_path / "data.xlsx"
+        path.write_bytes(b"PK")
+        assert "give one of .csv" in refused(path)
+
+    def test_too_few_rows(self, refused, write):
+        assert "too few rows" in refused(write(["one,a", "two,b"]))
+
+    def test_pairs(self, refused, write):
+        path = write(
+            [f"one {i},two,{label}" for i in range(10) for label in "ab"], header="text,text_pair,label"
+        )
+        assert "these data have pairs" in refused(path)
+
+    def test_unknown_class(self, refused, write):
+        message = refused(write(rows(["World", "Sports"])), "--classes", "World,Sport")
+        assert "did you mean 'Sports'?" in message
+
+    @pytest.mark.parametrize("classes", ["World", "World,World", ""])
+    def test_fewer_than_two_classes(self, refused, write, classes):
+        assert "two or more different classes" in refused(
+            write(rows(["World", "Sports"])), "--classes", classes
+        )
+
+    @pytest.mark.parametrize("fraction", ["0", "-1", "0.9", "nan"])
+    def test_dev_fraction(self, refused, write, fraction):
+        assert "dev fraction" in refused(write(rows("ab")), "--dev-fraction", fraction)
+
+    def test_no_words_at_all(self, refused, write):
+        assert "no word" in refused(write([f"{' ' * i},{label}" for i in range(20) for label in "ab"]))
+
+    def test_many_texts_on_one_line_of_the_message(self, refused, write):
+        # A line break within a class name does not break the one line.
+        path = write(b'text,label\none,"a\nb"\ntwo,"a\nb"\n')
+        assert "single class" in refused(path)
+
+
+class TestTheSettings:
+    @pytest.mark.parametrize(
+        ("option", "value", "says"),
+        [
+            ("--attention", "tanmax", "did you mean 'tanhmax'?"),
+            ("--attention", "", "choose from: "),
+            ("--preset", "s0-cod", "did you mean 's0-code'?"),
+            ("--model", "poled", "did you mean 'pooled'?"),
+            ("--encoder", "lst", "did you mean 'lstm'?"),
+            ("--score", "querykey", "did you mean 'query-key'?"),
+            ("--epochs", 0, "epochs must be at least 1"),
+            ("--batch-size", 0, "batch size must be at least 1"),
+            ("--max-length", -1, "max length must be at least 1"),
+            ("--learning-rate", -0.1, "learning rate must be a positive number"),
+            ("--learning-rate", "nan", "learning rate must be a positive number"),
+            ("--learning-rate", "inf", "learning rate must be a positive number"),
+            ("--scale", 0, "scale must be a positive number"),
+            ("--vocabulary-size", 3, "holds no words"),
+            ("--vocabulary-size", -3, "holds no words"),
+            ("--minimum-frequency", 0, "frequency"),
+            ("--minimum-frequency", 10**6, "no word occurs"),
+            ("--option", "instances", "is not NAME=NUMBER"),
+            ("--option", "instances=many", "is not NAME=NUMBER"),
+            ("--option", "instances=inf", "is not NAME=NUMBER"),
+            ("--option", "instance=50", "did you mean 'instances'?"),
+            ("--option", "instances=1.5", "give an integer"),
+            ("--vectors", "/nowhere/vectors.txt", "cannot read the word vectors"),
+        ],
+    )
+    def test_refused(self, tmp_path, out, option, value, says):
+        assert says in refusal(tmp_path, "train", *TINY, option, value, "--out", out)
+
+    def test_generator_options_for_a_file(self, tmp_path, out, reviews):
+        message = refusal(tmp_path, "train", reviews, "--option", "instances=50", "--out", out)
+        assert "is not synthetic" in message
+
+    def test_word_vectors_without_a_known_word(self, tmp_path, out):
+        vectors = tmp_path / "vectors.txt"
+        vectors.write_text("qqqq 1 2\n", encoding="utf-8")
+        assert "none of the" in refusal(tmp_path, "train", *TINY, "--vectors", vectors, "--out", out)
+
+    def test_diverging_training(self, tmp_path, out):
+        message = refusal(tmp_path, "train", *TINY, "--preset", "s4", "--learning-rate", 1e38, "--out", out)
+        assert "lower --learning-rate" in message
+
+    @pytest.mark.parametrize("command", ["train", "audit", "demo"])
+    def test_seed_out_of_range(self, tmp_path, tiny, command):
+        before = tree(tmp_path)
+        arguments = {"train": TINY, "audit": (tiny.softmax, "synthetic"), "demo": ()}[command]
+        for seed in (-1, 2**32):
+            ran = glasshead(command, *arguments, "--seed", seed, "--out", tmp_path / "new" / "out", code=2)
+            assert "--seed" in ran.stderr
+        assert tree(tmp_path) == before
+
+    def test_nothing_to_list(self, tmp_path):
+        assert "did you mean 'activations'?" in refusal(tmp_path, "list", "activation")
+
+    def test_debug_shows_the_traceback(self):
+        with pytest.raises(ValueError, match="did you mean 'activations'"):
+            glasshead("--debug", "list", "activation")
+
+
+class TestTheOutput:
+    def commands(self, tiny, out):
+        audits = tiny.softmax_audit, tiny.tanhmax_audit
+        return {
+            "train": ("train", *TINY, "--out", out),
+            "audit": ("audit", tiny.softmax, "synthetic", "--out", out),
+            "compare": ("compare", *audits, "--out", out),
+            "explain": ("explain", tiny.softmax, "a film", "--format", "html", "--out", out),
+            "demo": ("demo", "--out", out),
+        }
+
+    @pytest.mark.parametrize("command", ["train", "audit", "compare", "explain"])
+    def test_exists(self, tiny, tmp_path, command):
+        out = tmp_path / "out"
+        out.mkdir()
+        (out / "precious").write_text("precious", encoding="utf-8")
+        message = refusal(tmp_path, *self.commands(tiny, out)[command])
+        assert "exists already" in message
+        assert "--overwrite" in message
+
+    def test_demo_replaces_only_a_demo(self, tiny, tmp_path):
+        (tmp_path / "out").mkdir()
+        assert "is no demo" in refusal(tmp_path, *self.commands(tiny, tmp_path / "out")["demo"])
+
+    @pytest.mark.parametrize("command", ["train", "audit", "compare", "explain", "demo"])
+    def test_below_a_file(self, tiny, tmp_path, command):
+        (tmp_path / "file").write_text("", encoding="utf-8")
+        for out in (tmp_path / "file" / "out", tmp_path / "file" / "deep" / "out"):
+            assert "file is not a folder" in refusal(tmp_path, *self.commands(tiny, out)[command])
+
+    @pytest.mark.parametrize("command", ["train", "audit", "compare", "explain", "demo"])
+    def test_no_permission(self, tiny, tmp_path, monkeypatch, command):
+        monkeypatch.setattr("os.access", lambda path, mode: path != tmp_path)
+        for out in (tmp_path / "out", tmp_path / "deep" / "out"):
+            message = refusal(tmp_path, *self.commands(tiny, out)[command])
+            assert f"cannot write into the folder {tmp_path}: permission denied" in message
+
+    @pytest.mark.parametrize("out", ["", ".", "..", "/"])
+    def test_no_name(self, tiny, tmp_path, monkeypatch, out):
+        monkeypatch.chdir(tmp_path)
+        assert "no name" in refusal(tmp_path, *self.commands(tiny, out)["train"], "--overwrite")
+
+    def test_too_long_a_name(self, tiny, tmp_path):
+        assert "cannot write" in refusal(tmp_path, *self.commands(tiny, tmp_path / ("x" * 300))["train"])
+
+    def test_an_audit_does_not_replace_the_run(self, run, tmp_path):
+        message = refusal(tmp_path, "audit", run, "synthetic", "--out", run, "--overwrite")
+        assert "which is read" in message
+
+    def test_a_run_does_not_replace_its_data(self, reviews, tmp_path):
+        for out in (reviews, reviews.parent):
+            assert "which is read" in refusal(tmp_path, "train", reviews, "--out", out, "--overwrite")
+
+    def test_a_comparison_replaces_no_folder(self, tiny, audit, tmp_path):
+        compare = "compare", tiny.softmax_audit, audit, "--overwrite", "--out"
+        assert "which is read" in refusal(tmp_path, *compare, audit)
+        (tmp_path / "folder").mkdir()
+        assert "is a folder" in refusal(tmp_path, *compare, tmp_path / "folder")
+
+    def test_text_is_not_written_to_a_file(self, tiny, tmp_path):
+        arguments = "explain", tiny.softmax, "a wonderful film", "--out", tmp_path / "page"
+        assert "--format json or html" in refusal(tmp_path, *arguments)
+
+
+class TestTheRun:
+    """Audit and explain read runs alike."""
+
+    @pytest.fixture(params=["audit", "explain"])
+    def refused(self, request, tmp_path, out):
+        if request.param == "audit":
+            return lambda run: refusal(tmp_path, "audit", run, "synthetic", "--out", out)
+        return lambda run: refusal(tmp_path, "explain", run, "a wonderful film")
+
+    def test_missing(self, refused, tmp_path):
+        message = refused(tmp_path / "nothing")
+        assert "is not a run (does not exist)" in message
+        assert "glasshead train" in message
+
+    def test_another_folder(self, refused, tmp_path):
+        (tmp_path / "folder").mkdir()
+        assert "is not a run (has no run.json)" in refused(tmp_path / "folder")
+
+    def test_a_file(self, refused, reviews):
+        assert "is not a run" in refused(reviews)
+
+    def test_unfinished(self, refused, tmp_path):
+        (tmp_path / "run.partial").mkdir()
+        assert "--resume" in refused(tmp_path / "run")
+
+    @pytest.mark.parametrize(
+        "name", ["model.safetensors", "config.json", "tokenizer.json", "vocabulary.parquet", "run.json"]
+    )
+    def test_a_file_is_gone(self, refused, run, name):
+        (run / name).unlink()
+        assert "run" in refused(run)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "model.safetensors",
+            "config.json",
+            "tokenizer.json",
+            "tokenizer_config.json",
+            "vocabulary.parquet",
+            "run.json",
+        ],
+    )
+    @pytest.mark.parametrize("content", [b"", b"garbage", b"{}", b"[]", b"\xff\xfe"], ids=repr)
+    def test_a_file_is_garbage(self, refused, run, name, content):
+        if (name, content) == ("tokenizer_config.json", b"{}"):
+            pytest.skip("a tokenizer without settings is a tokenizer")
+        (run / name).write_bytes(content)
+        message = refused(run)
+        assert "damaged" in message or "do not fit" in message
+        assert "train again" in message
+
+    @pytest.mark.parametrize(
+        "name", ["model.safetensors", "tokenizer.json", "vocabulary.parquet", "run.json"]
+    )
+    def test_a_file_is_cut_off(self, refused, run, name):
+        content = (run / name).read_bytes()
+        (run / name).write_bytes(content[: len(content) // 2])
+        assert "damaged" in refused(run)
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [("embedding_size", 7), ("encoder", "lstm"), ("activation", "tanmax"), ("model_type", "bort")],
+    )
+    def test_another_configuration(self, refused, run, key, value):
+        path = run / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}), encoding="utf-8")
+        message = refused(run)
+        assert "damaged" in message or "do not fit" in message
+
+
+class TestAuditArguments:
+    @pytest.fixture
+    def refused(self, tiny, tmp_path, out):
+        return lambda data, *options: refusal(tmp_path, "audit", tiny.softmax, data, "--out", out, *options)
+
+    def test_other_labels(self, refused, reviews):
+        assert "the run knows the classes negative, positive; the data have bad, good" in refused(reviews)
+
+    @pytest.mark.parametrize(
+        ("option", "value", "says"),
+        [
+            ("--tests", "agrement", "did you mean 'agreement'?"),
+            ("--tests", "agreement,perturbations", "did you mean 'perturbation'?"),
+            ("--tests", "", "at least one"),
+            ("--split", "tests", "did you mean 'test'?"),
+            ("--split", "validation", "has no split 'validation'"),
+            ("--limit", 0, "--limit must be at least 1"),
+            ("--limit", -5, "--limit must be at least 1"),
+            ("--fail-under", "performance.accuracy", "is not NAME=NUMBER"),
+            ("--fail-under", "performance.accuracy=high", "is not NAME=NUMBER"),
+            ("--fail-under", "performance.accuracy=", "is not NAME=NUMBER"),
+            ("--fail-under", "performance.accuracy=nan", "is not NAME=NUMBER"),
+            ("--text-column", "review", "no column 'review'"),
+            ("--classes", "negative,neutral", "has no class 'neutral'"),
+        ],
+    )
+    def test_refused(self, refused, option, value, says):
+        assert says in refused("synthetic", option, value)
+
+    def test_missing_data(self, refused, tmp_path):
+        assert "no such file" in refused(tmp_path / "nothing.csv")
+
+    def test_no_test_split(self, tmp_path, out, reviews):
+        folder = tmp_path / "data"
+        folder.mkdir()
+        reviews.rename(folder / "train.csv")
+        glasshead("train", folder, "--epochs", 1, "--out", tmp_path / "run")
+        message = refusal(tmp_path, "audit", tmp_path / "run", folder, "--out", out)
+        assert "has no split 'test'" in message
+
+
+class TestExplainArguments:
+    @pytest.fixture
+    def refused(self, tiny, tmp_path):
+        return lambda *arguments: refusal(tmp_path, "explain", tiny.tanhmax, *arguments)
+
+    @pytest.mark.parametrize("method", ["attention", "gradient", "erasure"])
+    @pytest.mark.parametrize("text", ["", "   \t\n"])
+    def test_empty_text(self, refused, text, method):
+        assert "the text is empty" in refused(text, "--method", method)
+        assert "the text is empty" in refused("a wonderful film", text, "--method", method)
+
+    @pytest.mark.parametrize("format", ["text", "json", "html"])
+    def test_unknown_words(self, refused, format):
+        assert "the model knows no word of 'zyx wvut'" in refused("zyx wvut", "--format", format)
+
+    def test_half_a_surrogate_pair(self, refused):
+        assert "UTF-8" in refused("a wonderful \udcff film")
+
+    @pytest.mark.parametrize(
+        ("option", "value", "says"),
+        [
+            ("--method", "gradiant", "did you mean 'gradient'?"),
+            ("--target", "positiv", "did you mean 'positive'?"),
+            ("--target", "2", "choose from: negative, positive"),
+            ("--of", "log-odd", "did you mean 'log-odds'?"),
+        ],
+    )
+    def test_refused(self, refused, option, value, says):
+        assert says in refused("a wonderful film", option, value)
+
+
+class TestCompareArguments:
+    @pytest.fixture
+    def refused(self, tmp_path):
+        return lambda *audits: refusal(tmp_path, "compare", *audits, "--out", tmp_path / "new" / "page.html")
+
+    def test_one_audit(self, refused, tiny):
+        assert "two or more" in refused(tiny.softmax_audit)
+
+    def test_not_an_audit(self, refused, tiny, tmp_path):
+        for folder in (tmp_path / "nothing", tmp_path, tiny.softmax):
+            assert "is not an audit" in refused(tiny.softmax_audit, folder)
+
+    @pytest.mark.parametrize(
+        "content",
+        [b"", b"garbage", b"[]", b"{}", b"\xff", b'{"schema": 1}', b'{"schema": 99}'],
+        ids=repr,
+    )
+    def test_garbage(self, refused, tiny, audit, content):
+        (audit / "card.json").write_bytes(content)
+        assert "audit again" in refused(tiny.softmax_audit, audit)
+
+    @pytest.mark.parametrize("key", ["facts", "findings", "highlights"])
+    @pytest.mark.parametrize("value", [None, "text", [1], {"a": 1}], ids=repr)
+    def test_another_shape(self, refused, tiny, audit, key, value):
+        if (key, value) == ("facts", {"a": 1}):
+            pytest.skip("facts are free")
+        path = audit / "card.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}), encoding="utf-8")
+        assert "damaged" in refused(tiny.softmax_audit, audit)
+
+    @pytest.mark.parametrize("name", ["examples.parquet", "tokens.parquet"])
+    def test_a_table_is_damaged(self, refused, tiny, audit, name):
+        (audit / name).write_bytes(b"garbage")
+        assert "damaged" in refused(tiny.softmax_audit, audit)
+        (audit / name).unlink()
+        assert "damaged" in refused(tiny.softmax_audit, audit)
+
+
+@pytest.mark.slow
+def test_a_real_process_says_one_line(tmp_path):
+    process = shell("train", "synthetic", "--attention", "tanmax", "--out", "new/out", cwd=tmp_path)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert output == ""
+    assert "did you mean 'tanhmax'?" in one_line(errors)
+    assert tree(tmp_path) == {}

@@ -1,0 +1,60 @@
+"""The command line as a person types it, in this process or in one of its own."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from glasshead.cli import app
+
+TINY = ("synthetic", "--option", "instances=300", "--epochs", "2")
+
+
+def glasshead(*arguments, code=0):
+    """Run a command in this process and check its exit code; anything but an orderly exit is raised."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def shell(*arguments, **options):
+    """Start a command in a process of its own."""
+    program = [sys.executable, "-c", "from glasshead.cli import main; main()"]
+    return subprocess.Popen(
+        program + [str(argument) for argument in arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"COLUMNS": "80"},
+        **options,
+    )
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Everything below a folder, with the content of the files."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def refusal(folder: Path, *arguments) -> str:
+    """What a command says that must refuse its input: one line, exit code 2, and nothing changed in a folder."""
+    before = tree(folder)
+    result = glasshead(*arguments, code=2)
+    assert tree(folder) == before
+    assert result.stdout == ""
+    return one_line(result.stderr)
+
+
+def one_line(errors: str) -> str:
+    """The one line of standard error."""
+    assert errors.startswith("error: ")
+    assert errors.count("\n") == 1, errors
+    assert errors.endswith("\n")
+    return errors.removeprefix("error: ").strip()

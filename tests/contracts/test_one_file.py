@@ -1,0 +1,79 @@
+"""A new activation takes one file."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import glasshead
+
+SOURCE = '''
+"""Cubic weights, for a test: g = s³, h = |s|³ + 1."""
+
+from glasshead.attention.activation import ACTIVATIONS, Activation
+
+
+@ACTIVATIONS.register("cubic")
+class Cubic(Activation):
+    """[φ(s)]_i = s_i³ / Σ_k (|s_k|³ + 1)."""
+
+    paper = "a test"
+    signed = True
+    rows_sum_to_one = False
+    monotone = True
+    log_nonlinear = True
+    origin_symmetric = True
+    normalised = True
+
+    def weights(self, scores, mask):
+        cubes = scores.clamp(-1000, 1000).masked_fill(~mask, 0) ** 3
+        total = (cubes.abs() + 1).masked_fill(~mask, 0).sum(dim=-1, keepdim=True)
+        return cubes / total.clamp(min=1)
+'''
+
+# In a process of its own: the registry of this one must not learn the name.
+SCRIPT = """
+import sys
+from pathlib import Path
+import glasshead.attention.activations as catalogue
+catalogue.__path__.append(sys.argv[1])
+from glasshead.registry import import_siblings
+import_siblings(catalogue.__name__, catalogue.__path__)
+
+from typer.testing import CliRunner
+from glasshead.cli import app
+
+def run(*words):
+    result = CliRunner().invoke(app, list(words))
+    assert result.exit_code == 0, (words, result.output, result.exception)
+    return result.output
+
+out = Path(sys.argv[2])
+assert "cubic" in run("list", "activations")
+run("train", "synthetic", "--option", "instances=200", "--epochs", "1", "--attention", "cubic", "--out", str(out / "run"))
+run("audit", str(out / "run"), "synthetic", "--limit", "20", "--out", str(out / "audit"))
+from glasshead.results import AuditCard
+card = AuditCard.load(out / "audit")
+assert card.facts["signed"] is True
+assert card.finding("agreement.attention-raw.gradient.all") is not None
+
+import pytest
+contracts = sys.argv[3]
+raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "cubic", "-m", "not slow", contracts]))
+"""
+
+
+def test_one_file_is_listed_trained_audited_and_held_to_the_contracts(tmp_path):
+    (tmp_path / "plugin").mkdir()
+    (tmp_path / "plugin" / "cubic.py").write_text(SOURCE, encoding="utf-8")
+    contracts = Path(__file__).with_name("test_activations.py")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, tmp_path / "plugin", tmp_path, contracts],
+        capture_output=True,
+        text=True,
+        cwd=contracts.parents[2],
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Seven contracts, the one on dtypes four times.
+    assert "11 passed" in done.stdout, done.stdout
+    assert not (Path(glasshead.__file__).parent / "attention" / "activations" / "cubic.py").exists()

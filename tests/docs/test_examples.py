@@ -1,0 +1,209 @@
+"""Every example of the documentation runs, and does what the pages say."""
+
+import contextlib
+import csv
+import json
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from glasshead.cli import app
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
+# What a shell example must leave behind, and words of what it prints.
+SHELL = {
+    "train": (
+        ["runs/softmax/model.safetensors", "runs/tanhmax/run.json"],
+        ["accuracy", "Run in runs/tanhmax"],
+    ),
+    "audit": (
+        [f"audits/tanhmax/{name}" for name in ("card.json", "report.html", "findings.parquet")],
+        ["95 % interval", "Report: audits/tanhmax/report.html"],
+    ),
+    "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
+    "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
+    "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled"]),
+    "gate": (["audits/gate/card.json"], ["Strong agreement"]),
+    "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),
+    "synthetic": (["runs/genres/run.json", "runs/noisy/run.json"], ["Run in runs/genres"]),
+    "models": (
+        ["runs/context/run.json", "runs/lstm/run.json", "runs/vectors/run.json"],
+        ["Run in runs/lstm"],
+    ),
+}
+# A regular expression for what a Python example prints.
+PYTHON = {
+    "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",
+    "truth": r"positive negative neutral\n.*'neutral': 1000",
+    "tokenizer": r"\"it's\", 'self-indulgent'.*\"don't\".*'!!!', '3\.5'.*\n.*\"It's\"",
+    "train": r"PooledClassifier \['negative', 'positive'\] gauge -?1\n.*'label': '(positive|negative)'",
+    "explain": r"attention .*charming.*\ncontribution .*charming \+.*\ngradient .*\nerasure-renormalise ",
+    "audit": r"agreement\.contribution\.gradient\.all.*agreement\n.*positive",
+    "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
+    "kendall": r"rows: 50 equal to SciPy: True",
+    "report": r"both\.html: 2 audits, \d{3} findings",
+    "resume": r"stopped; finished: False kept: True\nsame weights: True",
+}
+ALONE = {"demo.sh", "make_reviews.py", "signed_square.py", "use_signed_square.py"}
+
+
+def commands(script: str) -> list[list[str]]:
+    """The commands of a shell script that holds nothing but plain glasshead commands and comments."""
+    lines = script.replace("\\\n", " ").splitlines()
+    found = [shlex.split(line) for line in lines if line.strip() and not line.startswith("#")]
+    assert all(command[0] == "glasshead" for command in found), found
+    return [command[1:] for command in found]
+
+
+def run_commands(script: str, folder: Path) -> str:
+    """Run them in this process, which spares five seconds of imports each; every one must succeed."""
+    printed = ""
+    with contextlib.chdir(folder):
+        for command in commands(script):
+            result = CliRunner().invoke(app, command, catch_exceptions=False)
+            assert result.exit_code == 0, (command, result.output)
+            printed += result.stdout
+    return printed
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with my_reviews.csv and what `train.sh` and `audit.sh` make of it."""
+    folder = tmp_path_factory.mktemp("examples")
+    with contextlib.chdir(folder):
+        runpy.run_path(str(EXAMPLES / "make_reviews.py"))
+    with (folder / "my_reviews.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 1200
+    stars = {"negative": 1, "positive": 5}
+    ratings = [
+        {"review": row["text"], "stars": stars[row["label"]] if index % 5 else 3}
+        for index, row in enumerate(rows[:400])
+    ]
+    (folder / "ratings.jsonl").write_text("\n".join(map(json.dumps, ratings)), encoding="utf-8")
+    words = sorted({word for row in rows for word in row["text"].split()})
+    lines = (f"{word} {index / 1000:.3f} 0.1 -0.2 0.05" for index, word in enumerate(words))
+    (folder / "vectors.txt").write_text("\n".join(lines), encoding="utf-8")
+    check_shell("train", folder)
+    check_shell("audit", folder)
+    return folder
+
+
+@pytest.fixture
+def workspace(trained: Path, tmp_path: Path) -> Path:
+    """A copy, so that no example sees what another one wrote."""
+    return Path(shutil.copytree(trained, tmp_path / "work"))
+
+
+def check_shell(name: str, folder: Path) -> None:
+    files, words = SHELL[name]
+    printed = run_commands((EXAMPLES / f"{name}.sh").read_text(encoding="utf-8"), folder)
+    assert [file for file in files if not (folder / file).is_file()] == []
+    assert [word for word in words if word not in printed] == []
+
+
+def test_every_example_is_tested() -> None:
+    known = {f"{name}.sh" for name in SHELL} | {f"{name}.py" for name in PYTHON} | ALONE
+    assert {path.name for path in EXAMPLES.iterdir() if path.is_file()} == known
+
+
+@pytest.mark.parametrize("name", [name for name in SHELL if name not in ("train", "audit")])
+def test_shell_example(name: str, workspace: Path) -> None:
+    check_shell(name, workspace)
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_example(name: str, workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.chdir(workspace):
+        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    assert re.search(PYTHON[name], capsys.readouterr().out, re.DOTALL)
+
+
+def test_a_new_activation_in_one_file(tmp_path: Path) -> None:
+    # In a process of its own: the registry of this one stays as it is.
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "use_signed_square.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "'signed-square'" in done.stdout
+    assert "better than always guessing the commonest class" in done.stdout
+
+
+def test_the_example_activation_keeps_the_contract() -> None:
+    import torch
+
+    from glasshead.attention import ACTIVATIONS
+
+    before = dict(ACTIVATIONS._entries)
+    try:
+        phi = runpy.run_path(str(EXAMPLES / "signed_square.py"))["SignedSquare"]()
+    finally:
+        ACTIVATIONS._entries.clear()
+        ACTIVATIONS._entries.update(before)
+    scores = torch.tensor([[1.0, -2.0, 3.0], [1e4, -1e4, 0.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
+    mask = torch.tensor([[True, True, False], [True, True, True], [True, True, True]])
+    scores.requires_grad_()
+    weights = phi.weights(scores, mask)
+    expected = torch.tensor([[0.2, -0.8, 0.0], [0.5, -0.5, 0.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
+    torch.testing.assert_close(weights.detach(), expected)
+    assert phi.weights(scores, torch.zeros_like(mask)).count_nonzero() == 0
+    torch.testing.assert_close(phi.weights(-scores, mask), -weights)
+    (gradient,) = torch.autograd.grad(weights[:, 0].sum(), scores)
+    assert gradient.isfinite().all()
+
+
+def test_bad_input_page(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "bad-input.md").read_text(encoding="utf-8")
+    shown = re.search(r"\$ glasshead (.*)\nerror: (.*)\n", page)
+    assert shown
+    with contextlib.chdir(tmp_path):
+        result = CliRunner().invoke(app, shlex.split(shown[1]))
+    assert result.exit_code == 2
+    assert shown[2] in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missed_bar_exits_with_one(workspace: Path) -> None:
+    bar = ["--fail-under", "tokens.separation.weight.positive vs negative=1.1"]
+    with contextlib.chdir(workspace):
+        result = CliRunner().invoke(
+            app, ["audit", "runs/tanhmax", "my_reviews.csv", "--out", "a", "--tests", "tokens", *bar]
+        )
+    assert result.exit_code == 1
+    assert "below 1.1" in result.stderr
+    assert (workspace / "a" / "report.html").is_file()
+
+
+@pytest.fixture
+def shell_environment() -> dict[str, str]:
+    """The environment of somebody who has activated the virtual environment of these tests."""
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["demo", *SHELL])
+def test_in_a_real_shell(name: str, workspace: Path, shell_environment: dict[str, str]) -> None:
+    if name in ("train", "audit"):
+        shutil.rmtree(workspace / {"train": "runs", "audit": "audits"}[name])
+    done = subprocess.run(
+        ["bash", "-e", EXAMPLES / f"{name}.sh"],
+        cwd=workspace,
+        env=shell_environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    files, words = SHELL.get(
+        name, (["my-demo/report.html", "my-demo/tanhmax-audit/card.json"], ["Report: my-demo"])
+    )
+    assert [file for file in files if not (workspace / file).is_file()] == []
+    assert [word for word in words if word not in done.stdout] == []

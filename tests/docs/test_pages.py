@@ -1,0 +1,239 @@
+"""What the README and the pages say exists: commands, options, settings, links, citations."""
+
+import contextlib
+import dataclasses
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+from glasshead import __version__
+from glasshead.cli import app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+SCRIPTS = sorted((DOCS / "examples").glob("*.sh"))
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def options() -> dict[str, set[str]]:
+    """The options of every command, and under "" those of glasshead itself."""
+    root = typer.main.get_command(app)
+    commands = {"": root} | dict(root.commands)
+    shared = {"--help", "-h"}
+    found = {
+        name: shared | {option for parameter in command.params for option in parameter.opts}
+        for name, command in commands.items()
+    }
+    # Typer adds these only where it can tell the shell.
+    found[""] |= {"--install-completion", "--show-completion"}
+    return found
+
+
+@pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=lambda page: page.name)
+def test_commands_and_options_exist(page: Path) -> None:
+    known = options()
+    text = read(page).replace("\\\n", " ")
+    for command, rest in re.findall(r"^(?:\$ )?glasshead ([a-z]+)\b(.*)$", text, re.MULTILINE):
+        assert command in known, f"glasshead {command}"
+        assert set(re.findall(r"(?<=\s)--[a-z-]+", rest)) <= known[command], rest
+    for command in re.findall(r"`glasshead ([a-z]+)", text):
+        assert command in known, f"glasshead {command}"
+    mentioned = set(re.findall(r"`(--[a-z-]+)", text))
+    assert mentioned <= set().union(*known.values())
+
+
+def test_the_command_page_lists_every_option() -> None:
+    parts = re.split(r"^## glasshead ([a-z]+)\b", read(DOCS / "cli.md"), flags=re.MULTILINE)
+    sections = dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+    for command, known in options().items():
+        listed = set(re.findall(r"--[a-z-]+", sections[command]))
+        hidden = {"--help", "--show-completion"}
+        assert {option for option in known if option.startswith("--")} - hidden <= listed, command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_images_exist(page: Path) -> None:
+    text = read(page)
+    targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
+    targets += re.findall(r"literalinclude\} (\S+)", text)
+    inside = [target for target in targets if not target.startswith("http")]
+    assert [target for target in inside if not (page.parent / target.split("#")[0]).is_file()] == []
+
+
+def test_every_example_is_shown() -> None:
+    shown = set(re.findall(r"literalinclude\} examples/(\S+)", "".join(map(read, DOCS.glob("*.md")))))
+    assert shown == {path.name for path in (DOCS / "examples").iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CITATION.cff"], ids=lambda page: page.name)
+def test_pages_speak_to_the_public(page: Path) -> None:
+    text = read(page)
+    # Labels of the project's own notes; the presets are the one place where the letters are names.
+    assert not re.search(r"\bS[0-4]\b|DESIGN|/work/|\bseeds?/", text)
+    assert not re.search(r"[\U0001F300-\U0001FAFF]", text)
+
+
+def test_readme_commands_run(tmp_path: Path) -> None:
+    blocks = re.findall(r"<!-- run -->\n```sh\n(.*?)```", read(ROOT / "README.md"), re.DOTALL)
+    assert len(blocks) == 2
+    with contextlib.chdir(tmp_path):
+        runpy.run_path(str(DOCS / "examples" / "make_reviews.py"))
+        for line in "".join(blocks).splitlines():
+            if line:
+                program, *arguments = shlex.split(line)
+                assert program == "glasshead"
+                result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+                assert result.exit_code == 0, (line, result.output)
+    assert (tmp_path / "compare.html").is_file()
+
+
+def test_presets_are_those_of_the_code() -> None:
+    from glasshead.training import PRESETS
+
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \| (.*) \|$", read(DOCS / "models.md"), re.MULTILINE)
+    compared = 0
+    for field, *cells in rows:
+        if field not in {each.name for each in dataclasses.fields(PRESETS["s4"])}:
+            continue
+        for name, cell in zip(("s0-paper", "s0-code", "s4"), cells, strict=True):
+            if cell[0] != "–" and not cell.startswith("none"):
+                assert cell.rstrip("*") == str(getattr(PRESETS[name], field)), (field, name)
+                compared += 1
+    assert compared == 40
+    assert PRESETS["s4"].value_size is None
+    assert set(PRESETS) == {"s0-paper", "s0-code", "s4"}
+
+
+def test_constants_and_names_of_the_audit_page() -> None:
+    from glasshead.audit import AUDITS, agreement, bootstrap, groups, kendall, perturbation
+
+    page = read(DOCS / "audit.md")
+    assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == [
+        "performance",
+        "agreement",
+        "perturbation",
+        "tokens",
+    ]
+    assert set(AUDITS) == {"performance", "agreement", "perturbation", "tokens"}
+    assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
+    assert (agreement.ALPHA, agreement.RESOLUTION) == (0.01, 1e-9)
+    assert (groups.TYPICAL, groups.NEUTRAL, groups.OFTEN) == (0.5, 0.1, 5)
+    assert (kendall.EXACT_LENGTH, perturbation.Perturbation().draws) == (33, 100)
+    for said in ("2,000 resamples", "1e-9", "p < 0.01", "100 draws", "at most 33 tokens"):
+        assert said in page
+
+
+def test_verdicts_of_the_audit_page() -> None:
+    from glasshead.audit import agreement, performance, perturbation, tokens
+
+    page = " ".join(read(DOCS / "audit.md").split())
+    over, under, none = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
+    said = {
+        agreement.verdict(None, over): "undecided: too few examples",
+        agreement.verdict((0.9, 1), over, trivial=True).split(":")[0]: "true by construction",
+        agreement.verdict((0.8, 0.9), none): "no better than random weights",
+        agreement.verdict((-0.9, -0.8), over): "opposed: orders the tokens the other way round",
+        agreement.verdict((0.1, 0.2), under): "worse than random weights",
+        agreement.verdict((0.7, 0.8), over): "strong agreement",
+        agreement.verdict((0.4, 0.8), over): "moderate agreement",
+        agreement.verdict((0.1, 0.8), over): "weak agreement",
+        agreement.verdict((0.09, 0.8), over): "better than random weights, but hardly agrees",
+        performance.verdict((0.6, 0.7), 0.5): "better than always guessing the commonest class",
+        performance.verdict((0.5, 0.7), 0.5): "not better than always guessing the commonest class",
+        perturbation.verdict((0.0, 0.04), over, "absolute").split(";")[0]: (
+            "which token has which weight hardly matters"
+        ),
+        perturbation.verdict((0.2, 0.3), over, "absolute").split("; ")[1]: (
+            "it matters more than it would for random weights"
+        ),
+        perturbation.verdict((-0.1, 0.3), over, "signed"): "no preferred direction",
+        perturbation.verdict((0.1, 0.3), over, "signed"): "other weights raise the prediction",
+        perturbation.verdict((-0.2, -0.1), over, "signed"): "other weights lower the prediction",
+        tokens.level_verdict((-0.1, 0.1)): "not distinguishable from zero",
+        tokens.separation_verdict((0.4, 0.6)): "does not separate them",
+        tokens.separation_verdict((0.1, 0.4)): "separates them the wrong way round",
+        tokens.separation_verdict((0.1, 0.4), sign=True): "signs are the wrong way round",
+    }
+    for coded, documented in said.items():
+        assert coded == documented
+        assert documented in page
+    strengths = [tokens.separation_verdict((low, 1.0)).split()[0] for low in (0.9, 0.7, 0.6)]
+    assert strengths == ["clearly", "mostly", "slightly"]
+
+
+def test_methods_targets_and_datasets_of_the_pages() -> None:
+    from glasshead.data import DATASETS
+    from glasshead.explain import EXPLAINERS, TARGETS
+
+    tables = set(re.findall(r"^\| `([\w-]+)`", read(DOCS / "explain.md"), re.MULTILINE))
+    assert tables >= set(EXPLAINERS) | set(TARGETS)
+    assert set(re.findall(r"^\| `([\w-]+)` \| [\d,]+ \|", read(DOCS / "data.md"), re.MULTILINE)) == set(
+        DATASETS
+    )
+
+
+def test_citation_file_is_valid() -> None:
+    cited = yaml.safe_load(read(ROOT / "CITATION.cff"))
+    assert cited["cff-version"] == "1.2.0"
+    assert cited["message"]
+    assert cited["title"]
+    assert cited["version"] == __version__
+    assert cited["license"] == "Apache-2.0"
+    assert cited["type"] == "software"
+    known = {"article", "conference-paper"}
+    titles = []
+    for entry in [cited, *cited["references"]]:
+        assert entry["authors"]
+        for author in entry["authors"]:
+            assert "name" in author or {"family-names", "given-names"} <= set(author)
+    for entry in cited["references"]:
+        assert entry["type"] in known
+        assert isinstance(entry["year"], int)
+        # The schema wants a conference as an object with a name.
+        assert "name" in entry.get("conference", {"name": ""})
+        titles.append(entry["title"])
+    assert titles == [
+        "Rethinking Attention Weights as Bidirectional Coefficients",
+        "Understanding Attention for Text Classification",
+        "Attention is not Explanation",
+    ]
+
+
+def test_changelog_has_this_version() -> None:
+    text = read(ROOT / "CHANGELOG.md")
+    assert re.search(r"^## \[Unreleased\]$", text, re.MULTILINE)
+    assert f"## [{__version__}]" in text
+
+
+def test_images_are_small() -> None:
+    images = list((DOCS / "images").iterdir())
+    assert images
+    for image in images:
+        assert image.read_bytes().startswith(b"\x89PNG")
+        assert image.stat().st_size < 300_000
+
+
+@pytest.mark.slow
+def test_the_site_builds_strictly_and_needs_no_network(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", DOCS, tmp_path],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    for page in tmp_path.glob("*.html"):
+        loaded = re.findall(r'<(?:script|img|link)\b[^>]*(?:src|href)="(https?:[^"]+)"', read(page))
+        assert loaded == [], page.name
