@@ -1,9 +1,9 @@
 """How much faster the batched audit is than the loop that the papers' definitions suggest.
 
 Both answer the same questions about the 580 test posts of 20 Newsgroups sports, cut to 30 tokens: τ of
-attention with gradient and with leave-one-out erasure, 100 permutations and 100 random draws per post. The loop
-takes one post at a time, runs the model's output layer once per erased token and draw, and asks SciPy for τ.
-Times are medians of several repeats in one process; the ratio is what counts.
+attention with gradient and with leave-one-out erasure, 100 permutations and 100 random draws per post. The
+loop takes one post at a time, runs the model's output layer once per erased token and draw, and asks SciPy
+for τ. Times are medians of several repeats in one process; the ratio is what counts.
 
     python benchmarks/audit.py        (the data: GLASSHEAD_DATA, default ../shared/data)
 """

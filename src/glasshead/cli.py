@@ -1,7 +1,9 @@
 """The command line: parse, call, print. Nothing heavy is imported until a command runs."""
 
+import io
 import math
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -84,6 +86,7 @@ class Format(StrEnum):
     html = "html"
 
 
+SEEDS: dict[str, Any] = {"min": 0, "max": 2**32 - 1}
 Data = Annotated[
     str,
     typer.Argument(
@@ -108,7 +111,7 @@ def train(
         str | None, typer.Option(help="How scores become weights (glasshead list activations).")
     ] = None,
     preset: Annotated[str, typer.Option(help="Settings to start from: s0-paper, s0-code, s4.")] = "s0-paper",
-    seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.", **SEEDS)] = 0,
     model: Annotated[str | None, typer.Option(help="Model family (glasshead list models).")] = None,
     encoder: Annotated[str | None, typer.Option(help="none, affine or lstm.")] = None,
     score: Annotated[str | None, typer.Option(help="context, query-key or additive.")] = None,
@@ -181,7 +184,12 @@ def train(
 
 def split_names(names: str | None) -> tuple[str, ...] | None:
     """A,B → (A, B)."""
-    return None if names is None else tuple(name.strip() for name in names.split(",") if name.strip())
+    if names is None:
+        return None
+    given = tuple(name.strip() for name in names.split(",") if name.strip())
+    if not given:
+        raise InputError(f"{names!r} names nothing: give A,B,…")
+    return given
 
 
 def pairs(options: list[str]) -> dict[str, float]:
@@ -242,7 +250,7 @@ def audit(
         str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); all.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Audit a random part of so many texts.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.", **SEEDS)] = 0,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
@@ -369,6 +377,8 @@ def explain(
     from glasshead.report import attribution_page, attribution_table, coloured
     from glasshead.training import load_run
 
+    if any("\udc80" <= character <= "\udcff" for text in texts for character in text):
+        raise InputError("the text is not UTF-8: set the terminal to UTF-8")
     explainer = EXPLAINERS[method]
     loaded = load_run(run)
     attributions = [
@@ -446,7 +456,7 @@ def list_entries(
 @app.command()
 def demo(
     out: Out = Path("glasshead-demo"),
-    seed: Annotated[int, typer.Option()] = 0,
+    seed: Annotated[int, typer.Option(**SEEDS)] = 0,
 ) -> None:
     """Train and audit a softmax and a TanhMax classifier on made-up reviews, and compare them.
 
@@ -479,4 +489,7 @@ def demo(
 
 def main() -> None:
     """Entry point of the ``glasshead`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without τ shows a question mark
     app()

@@ -14,6 +14,8 @@ T = TypeVar("T")
 def nearest(name: str, known: Iterable[str]) -> str:
     """End of an error message: what the user may have meant, else all that there is."""
     names = sorted(known)
+    if not names:
+        return "there is none"
     matches = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {matches[0]!r}?" if matches else f"choose from: {', '.join(names)}"
 

@@ -142,7 +142,8 @@ class AuditCard:
         if not path.is_file():
             raise InputError(f"{folder} is not an audit (no {CARD}): make one with 'glasshead audit'")
         try:
-            body = TypeAdapter(dict[str, Any]).validate_json(path.read_bytes())
+            text = path.read_text(encoding="utf-8")
+            body = TypeAdapter(dict[str, Any]).validate_python(json.loads(text, parse_constant=_refuse))
             if body.get("schema") != SCHEMA:
                 raise InputError(f"{path} was written by another version of glasshead: audit again")
             return cls(
@@ -157,3 +158,7 @@ class AuditCard:
         except (ValueError, KeyError, OSError) as error:
             reason = next(iter(str(error).splitlines()), type(error).__name__)
             raise InputError(f"{folder} is a damaged audit ({reason}): audit again") from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")

@@ -68,10 +68,10 @@ def test_moving_weights_moves_the_answer_only_where_values_differ(planted):
     assert finding.null["uniform"] == pytest.approx(0, abs=1e-6)
     if activation == "softmax":
         assert finding.interval[0] > 0.2
-        assert "matters much" in finding.verdict
+        assert "changes much" in finding.verdict
     else:  # all values are 1: only the sum of the weights matters, and shuffling keeps it
         assert finding.interval[1] < 1e-6
-        assert "hardly matters" in finding.verdict
+        assert "hardly changes" in finding.verdict
     assert card.finding("perturbation.random.absolute.all").interval[0] > 0.02
 
 

@@ -22,7 +22,7 @@ def glasshead(*arguments, code=0):
     return result
 
 
-def shell(*arguments, **options):
+def shell(*arguments, env=None, **options):
     """Start a command in a process of its own."""
     program = [sys.executable, "-c", "from glasshead.cli import main; main()"]
     return subprocess.Popen(
@@ -30,7 +30,7 @@ def shell(*arguments, **options):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"COLUMNS": "80"},
+        env=os.environ | {"COLUMNS": "80"} | (env or {}),
         **options,
     )
 
@@ -44,7 +44,7 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 def refusal(folder: Path, *arguments) -> str:
-    """What a command says that must refuse its input: one line, exit code 2, and nothing changed in a folder."""
+    """What a command says that must refuse its input: one line, exit code 2, nothing changed on disk."""
     before = tree(folder)
     result = glasshead(*arguments, code=2)
     assert tree(folder) == before

@@ -49,8 +49,10 @@ def run(*words):
 
 out = Path(sys.argv[2])
 assert "cubic" in run("list", "activations")
-run("train", "synthetic", "--option", "instances=200", "--epochs", "1", "--attention", "cubic", "--out", str(out / "run"))
-run("audit", str(out / "run"), "synthetic", "--limit", "20", "--out", str(out / "audit"))
+trained, audited = str(out / "run"), str(out / "audit")
+small = ["--option", "instances=200", "--epochs", "1"]
+run("train", "synthetic", *small, "--attention", "cubic", "--out", trained)
+run("audit", trained, "synthetic", "--limit", "20", "--out", audited)
 from glasshead.results import AuditCard
 card = AuditCard.load(out / "audit")
 assert card.facts["signed"] is True
@@ -58,7 +60,7 @@ assert card.finding("agreement.attention-raw.gradient.all") is not None
 
 import pytest
 contracts = sys.argv[3]
-raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "cubic", "-m", "not slow", contracts]))
+raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "--assert=plain", "-k", "cubic", "-m", "not slow", contracts]))
 """
 
 

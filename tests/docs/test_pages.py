@@ -152,12 +152,11 @@ def test_verdicts_of_the_audit_page() -> None:
         agreement.verdict((0.09, 0.8), over): "better than random weights, but hardly agrees",
         performance.verdict((0.6, 0.7), 0.5): "better than always guessing the commonest class",
         performance.verdict((0.5, 0.7), 0.5): "not better than always guessing the commonest class",
-        perturbation.verdict((0.0, 0.04), over, "absolute").split(";")[0]: (
-            "which token has which weight hardly matters"
-        ),
-        perturbation.verdict((0.2, 0.3), over, "absolute").split("; ")[1]: (
-            "it matters more than it would for random weights"
-        ),
+        perturbation.verdict((0.0, 0.04), over, "absolute").split(",")[0]: "the prediction hardly changes",
+        perturbation.verdict((0.2, 0.3), over, "absolute").split(",")[0]: "the prediction changes much",
+        perturbation.verdict((0.1, 0.3), over, "absolute").split(", ")[1]: "more than for random weights",
+        perturbation.verdict((0.1, 0.3), under, "absolute").split(", ")[1]: "less than for random weights",
+        perturbation.verdict((0.1, 0.3), none, "absolute").split(", ")[1]: "as much as for random weights",
         perturbation.verdict((-0.1, 0.3), over, "signed"): "no preferred direction",
         perturbation.verdict((0.1, 0.3), over, "signed"): "other weights raise the prediction",
         perturbation.verdict((-0.2, -0.1), over, "signed"): "other weights lower the prediction",

@@ -142,6 +142,6 @@ def verdict(interval: Interval | None, over_chance: Interval | None, direction: 
         if low <= 0 <= high:
             return "no preferred direction"
         return "other weights raise the prediction" if low > 0 else "other weights lower the prediction"
-    size = "hardly matters" if high < 0.05 else "matters much" if low >= 0.2 else "matters"
+    size = "hardly changes" if high < 0.05 else "changes much" if low >= 0.2 else "changes"
     compared = "more than" if over_chance[0] > 0 else "less than" if over_chance[1] < 0 else "as much as"
-    return f"which token has which weight {size}; it matters {compared} it would for random weights"
+    return f"the prediction {size}, {compared} for random weights"

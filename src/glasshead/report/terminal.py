@@ -140,7 +140,7 @@ def _line_of(asked: str, estimate: str, bounds: str, null: str, emphasis: str) -
     return grid
 
 
-def _side_by_side(found: list[Answer], called: list[str]) -> Group:
+def _side_by_side(found: list[Answer], called: list[str]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", expand=True)
     table.add_column("question", ratio=3)
     for name in called:
@@ -153,6 +153,7 @@ def _side_by_side(found: list[Answer], called: list[str]) -> Group:
                 (_estimate(finding), "bold"),
                 f"\n{interval(finding.interval)}",
                 (f"\nnull {_random(finding)}" if finding.null else "", "dim"),
+                f"\n{sentence(_line(finding.verdict))}" if finding.verdict else "",
             )
             for finding in answer.findings
         ]
@@ -163,14 +164,7 @@ def _side_by_side(found: list[Answer], called: list[str]) -> Group:
         )
         table.add_row(asked, *cells)
         table.add_row()
-    verdicts: list[RenderableType] = []
-    for rank, name in enumerate(called):
-        verdicts.append(Text(_line(name), style="bold"))
-        for answer in found:
-            finding = answer.findings[rank]
-            if finding is not None and finding.verdict:
-                verdicts.append(Padding(Text(sentence(_line(finding.verdict))), (0, 0, 0, 2)))
-    return Group(table, *verdicts)
+    return table
 
 
 def _estimate(finding: Finding) -> str:

@@ -51,11 +51,11 @@ class Recipe:
             (OPTIMIZERS, self.optimizer),
         ):
             registry[name]  # a misspelt name raises here, before any work
-        at_least_one = ("max_length", "embedding_size", "hidden_size", "key_size", "batch_size", "epochs")
-        for field in at_least_one:
-            if getattr(self, field) < 1:
+        sizes = ("embedding_size", "hidden_size", "key_size", "value_size")
+        for field in (*sizes, "max_length", "batch_size", "epochs"):
+            if getattr(self, field) is not None and getattr(self, field) < 1:
                 raise InputError(f"{field.replace('_', ' ')} must be at least 1, not {getattr(self, field)}")
-        for field in ("scale", "learning_rate", "loss_scale"):
+        for field in ("scale", "learning_rate", "loss_scale", "initializer_range"):
             if not 0 < getattr(self, field) < math.inf:
                 raise InputError(
                     f"{field.replace('_', ' ')} must be a positive number, not {getattr(self, field)}"

@@ -108,6 +108,7 @@ def _fill(
     trainer = make_trainer(model, recipe, rows, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     if not all(parameter.isfinite().all() for parameter in model.parameters()):
+        discard(work / CHECKPOINTS)  # no number to go on from
         raise InputError("the training diverged to weights that are no numbers: lower --learning-rate")
     gauge = gauge_on(model, rows["train"])
     model.config.gauge = gauge.sign
@@ -179,7 +180,7 @@ def best_found_again(checkpoint: Path) -> bool:
     path = checkpoint / STATE
     state = json.loads(path.read_text(encoding="utf-8"))
     best = checkpoint.with_name(f"checkpoint-{state['best_global_step']}")
-    write_json(path, state | {"best_model_checkpoint": str(best)})
+    path.write_text(json.dumps(state | {"best_model_checkpoint": str(best)}), encoding="utf-8")
     return best.is_dir()
 
 

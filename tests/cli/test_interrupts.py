@@ -1,0 +1,157 @@
+"""Ctrl-C and worse, at the command line."""
+
+import json
+import os
+import signal
+import time
+from contextlib import contextmanager
+
+import pytest
+from typed import TINY, glasshead, one_line, shell, tree
+
+from glasshead.training.progress import ProgressBar
+
+STEPS = 7  # per epoch of the tiny set
+# Enough epochs for a signal to arrive in the middle, enough steps for one to arrive in the first.
+LONG = ("synthetic", "--option", "instances=2000", "--epochs", "10", "--seed", "5", "--learning-rate", "0.05")
+
+
+@pytest.fixture
+def stop_at(monkeypatch):
+    """Sends this process a real SIGINT after so many steps of training."""
+
+    @contextmanager
+    def stop_at(step):
+        def on_step_end(self, args, state, control, **kwargs):
+            if state.global_step == step:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ProgressBar, "on_step_end", on_step_end)
+            yield
+
+    return stop_at
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def wait_for(pattern, folder, process, timeout=120):
+    """Until a file appears."""
+    end = time.monotonic() + timeout
+    while not any(folder.glob(pattern)):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, f"no {pattern} after {timeout} s"
+        time.sleep(0.01)
+
+
+class TestTrain:
+    def test_in_the_first_epoch(self, tmp_path, stop_at):
+        with stop_at(STEPS - 2):
+            result = glasshead("train", *TINY, "--out", tmp_path / "new" / "run", code=130)
+        assert "nothing was written" in one_line(result.stderr)
+        assert tree(tmp_path) == {}
+
+    def test_later_and_on(self, tiny, tmp_path, stop_at):
+        train = ("train", *TINY, "--attention", "tanhmax", "--out", tmp_path / "run")
+        with stop_at(STEPS + 2):
+            result = glasshead(*train, code=130)
+        assert "--resume" in one_line(result.stderr)
+        assert names(tmp_path) == {"run.partial"}
+        again = glasshead(*train, code=2)
+        assert "--resume" in one_line(again.stderr)
+        other = glasshead(*train, "--resume", "--seed", 1, code=2)
+        assert "started with another seed" in one_line(other.stderr)
+        unfinished = glasshead("audit", tmp_path / "run", "synthetic", "--out", tmp_path / "audit", code=2)
+        assert "--resume" in one_line(unfinished.stderr)
+        glasshead(*train, "--resume")
+        assert names(tmp_path) == {"run"}
+        name = "model.safetensors"
+        assert (tmp_path / "run" / name).read_bytes() == (tiny.tanhmax / name).read_bytes()
+
+    def test_before_anything_is_read(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("glasshead.data.load", lambda *args: os.kill(os.getpid(), signal.SIGINT))
+        result = glasshead("train", *TINY, "--out", tmp_path / "new" / "run", code=130)
+        assert one_line(result.stderr) == "interrupted"
+        assert tree(tmp_path) == {}
+
+    def test_resuming_what_was_never_begun(self, tmp_path):
+        result = glasshead("train", *TINY, "--out", tmp_path / "run", "--resume", code=2)
+        assert "nothing to resume" in one_line(result.stderr)
+        assert tree(tmp_path) == {}
+
+    def test_the_old_run_survives(self, tmp_path, stop_at):
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "old").write_text("old", encoding="utf-8")
+        before = tree(tmp_path)
+        with stop_at(STEPS - 2):
+            glasshead("train", *TINY, "--out", tmp_path / "run", "--overwrite", code=130)
+        assert tree(tmp_path) == before
+        with stop_at(STEPS + 2):
+            glasshead("train", *TINY, "--out", tmp_path / "run", "--overwrite", code=130)
+        assert names(tmp_path) == {"run", "run.partial"}
+        glasshead("train", *TINY, "--out", tmp_path / "run", "--overwrite", "--resume")
+        assert names(tmp_path) == {"run"}
+        assert json.loads((tmp_path / "run" / "run.json").read_text())["resumed"] is True
+
+
+class TestOthers:
+    @pytest.mark.parametrize("stage", ["card", "writing"])
+    def test_audit(self, tiny, tmp_path, monkeypatch, stage):
+        def stop(*arguments, **options):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        monkeypatch.setattr("glasshead.audit.audit" if stage == "card" else "glasshead.cli.write_audit", stop)
+        result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "new" / "a", code=130)
+        assert one_line(result.stderr) == "interrupted"
+        assert tree(tmp_path) == {}
+
+    @pytest.mark.parametrize("step", [STEPS, pytest.param(700, marks=pytest.mark.slow)])
+    def test_demo_promises_nothing(self, tmp_path, stop_at, step):
+        # 88 steps per epoch: the second signal comes in the last one.
+        with stop_at(step):
+            result = glasshead("demo", "--out", tmp_path / "demo", code=130)
+        assert one_line(result.stderr) == "interrupted"
+        assert tree(tmp_path) == {}
+
+
+@pytest.mark.slow
+class TestRealProcesses:
+    def test_interrupted_in_the_first_epoch(self, tmp_path):
+        process = shell("train", "synthetic-large", "--out", "new/run", cwd=tmp_path)
+        wait_for("new/run.partial", tmp_path, process)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+        assert process.returncode == 130, errors
+        assert output == ""
+        assert "nothing was written" in one_line(errors)
+        assert tree(tmp_path) == {}
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+    def test_interrupted_later_and_on(self, tmp_path, number):
+        process = shell("train", *LONG, "--out", "run", cwd=tmp_path)
+        wait_for("run.partial/checkpoints/checkpoint-*/trainer_state.json", tmp_path, process)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=120)
+        if number == signal.SIGINT:
+            assert process.returncode == 130, errors
+            assert "--resume" in one_line(errors)
+        else:
+            assert process.returncode == -number
+        assert output == ""
+        assert names(tmp_path) == {"run.partial"}
+        glasshead("train", *LONG, "--out", tmp_path / "run", "--resume")
+        glasshead("train", *LONG, "--out", tmp_path / "unbroken")
+        assert names(tmp_path) == {"run", "unbroken"}
+        ours, theirs = (tmp_path / run / "model.safetensors" for run in ("run", "unbroken"))
+        assert ours.read_bytes() == theirs.read_bytes()
+
+    def test_an_audit_interrupted_while_it_loads(self, tiny, tmp_path):
+        process = shell("audit", tiny.softmax, "synthetic", "--out", "new/audit", cwd=tmp_path)
+        wait_for("new/audit.partial", tmp_path, process)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 130, errors
+        assert one_line(errors) == "interrupted"
+        assert tree(tmp_path) == {}

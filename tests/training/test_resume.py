@@ -1,0 +1,220 @@
+"""A training that is stopped anywhere goes on to the same weights as one that never was."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from transformers import TrainerCallback
+
+from glasshead.data import LoadOptions, describe, load
+from glasshead.errors import InputError
+from glasshead.folders import partial
+from glasshead.training import PRESETS, load_run, train
+from glasshead.training.train import CHECKPOINTS, STATE, whole_checkpoints
+
+# Dropout, a bad last epoch and several batches per epoch: everything that a resume could get wrong.
+RECIPE = PRESETS["s0-paper"].with_changes(activation="tanhmax", epochs=6, learning_rate=0.05)
+SOURCE = LoadOptions(generator={"instances": 300})
+STEPS = 7  # per epoch: 210 texts in batches of 32
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("synthetic", SOURCE)
+
+
+@pytest.fixture(scope="module")
+def unbroken(data, tmp_path_factory):
+    return train(data, RECIPE, tmp_path_factory.mktemp("unbroken") / "run", seed=3)
+
+
+class Stop(TrainerCallback):
+    """A Ctrl-C (or worse) after so many steps."""
+
+    def __init__(self, step, number=signal.SIGINT):
+        self.step, self.number = step, number
+
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step == self.step:
+            os.kill(os.getpid(), self.number)
+
+
+def interrupted(data, out, step, **options):
+    with pytest.raises(KeyboardInterrupt):
+        train(data, RECIPE, out, seed=3, callbacks=[Stop(step)], **options)
+
+
+def assert_same(run, unbroken):
+    assert (run / "model.safetensors").read_bytes() == (unbroken / "model.safetensors").read_bytes()
+    metrics = [json.loads((folder / "metrics.json").read_text()) for folder in (run, unbroken)]
+    assert metrics[0] == metrics[1]
+    records = [json.loads((folder / "run.json").read_text()) for folder in (run, unbroken)]
+    assert records[0]["resumed"] is True
+    assert records[1]["resumed"] is False
+    assert all(records[0][key] == records[1][key] for key in ("recipe", "data", "seed", "gauge"))
+    assert {path.name for path in run.iterdir()} == {path.name for path in unbroken.iterdir()}
+
+
+def steps(work):
+    return [int(path.name.split("-")[1]) for path in whole_checkpoints(work / CHECKPOINTS)]
+
+
+def test_the_unbroken_run_is_a_test_of_the_best_epoch(unbroken):
+    accuracies = [e["accuracy"] for e in json.loads((unbroken / "metrics.json").read_text())["epochs"]]
+    assert accuracies.index(max(accuracies)) < len(accuracies) - 1
+
+
+def test_before_the_first_epoch_nothing_is_kept(data, tmp_path):
+    interrupted(data, tmp_path / "new" / "run", STEPS - 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("step", [STEPS + 3, 2 * STEPS, 5 * STEPS + 1, 6 * STEPS])
+def test_goes_on_to_the_same_weights(data, unbroken, tmp_path, step):
+    out = tmp_path / "run"
+    interrupted(data, out, step)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.partial"]
+    train(data, RECIPE, out, seed=3, resume=True)
+    assert_same(out, unbroken)
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_twice_interrupted(data, unbroken, tmp_path):
+    out = tmp_path / "run"
+    interrupted(data, out, STEPS + 1)
+    interrupted(data, out, 3 * STEPS + 2, resume=True)
+    train(data, RECIPE, out, seed=3, resume=True)
+    assert_same(out, unbroken)
+
+
+@pytest.mark.slow
+def test_killed(data, unbroken, tmp_path):
+    out = tmp_path / "run"
+    program = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from test_resume import *\n"
+        f"train(load('synthetic', SOURCE), RECIPE, Path({str(out)!r}), seed=3,\n"
+        f"      callbacks=[Stop({3 * STEPS + 2}, signal.SIGKILL)])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent, check=False)
+    assert ran.returncode == -signal.SIGKILL
+    assert not out.exists()
+    train(data, RECIPE, out, seed=3, resume=True)
+    assert_same(out, unbroken)
+
+
+def test_killed_before_the_first_epoch_leaves_nothing_in_the_way(data, unbroken, tmp_path):
+    out = tmp_path / "run"
+    partial(out).mkdir()
+    (partial(out) / "run.json").write_text("{", encoding="utf-8")
+    train(data, RECIPE, out, seed=3)
+    assert (out / "model.safetensors").read_bytes() == (unbroken / "model.safetensors").read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "empty"])
+def test_a_checkpoint_cut_off_while_written_is_dropped(data, unbroken, tmp_path, damage):
+    out = tmp_path / "run"
+    interrupted(data, out, 4 * STEPS + 1)
+    first, last = whole_checkpoints(partial(out) / CHECKPOINTS)
+    state = last / STATE
+    content = state.read_text(encoding="utf-8")
+    best = json.loads(content)["best_global_step"]
+    if damage == "missing":
+        state.unlink()
+    else:
+        state.write_text(content[: len(content) // 2] if damage == "cut off" else "", encoding="utf-8")
+    assert whole_checkpoints(partial(out) / CHECKPOINTS) == [first]
+    assert not last.exists()
+    assert json.loads((first / STATE).read_text())["best_global_step"] <= best
+    train(data, RECIPE, out, seed=3, resume=True)
+    assert_same(out, unbroken)
+
+
+def test_a_moved_folder_keeps_its_best_epoch(data, unbroken, tmp_path):
+    # Interrupted after the last epoch, so that no later checkpoint reminds the Trainer of the best one.
+    stop = Stop(0)
+    stop.on_train_end = lambda args, state, control, **kwargs: os.kill(os.getpid(), signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        train(data, RECIPE, tmp_path / "here", seed=3, callbacks=[stop])
+    shutil.move(partial(tmp_path / "here"), partial(tmp_path / "there"))
+    train(data, RECIPE, tmp_path / "there", seed=3, resume=True)
+    assert_same(tmp_path / "there", unbroken)
+
+
+def test_a_relative_path_from_another_folder(data, unbroken, tmp_path, monkeypatch):
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+    interrupted(data, Path("run"), 4 * STEPS + 1)
+    monkeypatch.chdir(tmp_path / "below")
+    train(data, RECIPE, Path("../run"), seed=3, resume=True)
+    assert_same(tmp_path / "run", unbroken)
+
+
+@pytest.fixture(scope="module")
+def stopped(data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("stopped") / "run"
+    interrupted(data, out, 2 * STEPS + 1)
+    return partial(out)
+
+
+class TestRefused:
+    @pytest.fixture
+    def out(self, stopped, tmp_path):
+        out = tmp_path / "run"
+        shutil.copytree(stopped, partial(out))
+        return out
+
+    def refused(self, says, data, recipe, out, **options):
+        kept = steps(partial(out))
+        with pytest.raises(InputError, match=says):
+            train(data, recipe, out, **options)
+        assert not out.exists()
+        assert steps(partial(out)) == kept
+
+    def test_another_seed(self, data, out):
+        self.refused("started with another seed", data, RECIPE, out, seed=4, resume=True)
+
+    def test_another_recipe(self, data, out):
+        other = replace(RECIPE, epochs=7)
+        self.refused("started with another recipe", data, other, out, seed=3, resume=True)
+
+    def test_other_data(self, out):
+        other = load("synthetic", LoadOptions(generator={"instances": 300, "seed": 1}))
+        self.refused("started with another data", other, RECIPE, out, seed=3, resume=True)
+
+    def test_a_new_training_over_an_interrupted_one(self, data, out):
+        self.refused("pass --resume to go on or --overwrite", data, RECIPE, out, seed=3)
+
+    def test_a_damaged_record(self, data, out):
+        (partial(out) / "run.json").write_text("{", encoding="utf-8")
+        self.refused("is damaged", data, RECIPE, out, seed=3, resume=True)
+
+    def test_a_best_epoch_that_is_gone(self, data, out):
+        # Not from a crash: the Trainer deletes older epochs only after the newer ones are whole.
+        first, last = whole_checkpoints(partial(out) / CHECKPOINTS)
+        state = json.loads((last / STATE).read_text())
+        (last / STATE).write_text(json.dumps(state | {"best_global_step": 1}), encoding="utf-8")
+        assert first.exists()
+        self.refused("best epoch is missing", data, RECIPE, out, seed=3, resume=True)
+
+    def test_nothing_to_resume(self, data, tmp_path):
+        with pytest.raises(InputError, match="nothing to resume"):
+            train(data, RECIPE, tmp_path / "new" / "run", seed=3, resume=True)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_overwrite_starts_anew(self, data, out, unbroken):
+        train(data, RECIPE, out, seed=3, overwrite=True)
+        assert load_run(out).record["resumed"] is False
+        assert (out / "model.safetensors").read_bytes() == (unbroken / "model.safetensors").read_bytes()
+
+
+def test_the_record_describes_the_data(data, unbroken):
+    assert load_run(unbroken).record["data"] == describe(data)
