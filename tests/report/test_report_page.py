@@ -10,7 +10,7 @@ from pages import Page
 
 from glasshead.report import attribution_page, render
 from glasshead.report.formats import interval, number
-from glasshead.report.wording import sentence
+from glasshead.report.wording import QUESTIONS, sentence
 from glasshead.results import Attribution, AuditCard, Highlight
 
 OURS = {"style", "data-tip", "tabindex", "aria-label", "class", "dir", "title"}
@@ -114,8 +114,16 @@ def test_two_cards_fill_two_columns_and_say_how_they_differ(
     heads = [th.text for th in page.all("th", "card")]
     assert heads[:2] == ["softmax", "tanhmax"]
     differences = [span.text.replace("\xa0", " ") for span in page.all("span", "difference")]
-    assert differences[0].startswith("Larger for tanhmax than for softmax by 0.299;")
-    assert differences[3].startswith("The 95 % intervals overlap")
+    asked = [question for question in QUESTIONS if not question.signed]
+    pairs = [[card.finding(question.finding) for card in (softmax, tanhmax)] for question in asked]
+    told = iter(differences)
+    for one, other in pairs:
+        overlap = one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+        larger = ("softmax", "tanhmax") if one.estimate > other.estimate else ("tanhmax", "softmax")
+        gap = number(abs(one.estimate - other.estimate))
+        expected = f"Larger for {larger[0]} than for {larger[1]} by {gap};"
+        assert next(told).startswith("The 95 % intervals overlap" if overlap else expected)
+    assert {difference[:6] for difference in differences if difference} == {"Larger", "The 95"}
 
 
 def test_the_same_text_is_read_by_every_model(
@@ -137,7 +145,7 @@ def test_what_is_true_by_construction_is_shown_but_never_a_headline(read: dict[s
 
 
 def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
-    nothing = fake_cards.finding("agreement", "attention", "gradient", "all", [float("nan")] * 3)
+    nothing = fake_cards.finding("agreement", "attention-absolute", "gradient", "all", [float("nan")] * 3)
     html = render([replace(tanhmax, findings=[nothing])])
     page = Page(html)
     assert page.all("table", "findings")[0].text.count("undefined") == 2  # the estimate and its plot

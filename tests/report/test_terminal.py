@@ -9,8 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from glasshead.report import attribution_table, card_table, coloured
+from glasshead.report.formats import interval, number
 from glasshead.report.passages import visible
 from glasshead.report.terminal import BLUE, RED
+from glasshead.report.wording import QUESTIONS, sentence
 from glasshead.results import Attribution, AuditCard
 
 
@@ -93,27 +95,32 @@ def test_the_table_shows_numbers_words_and_bars() -> None:
 def test_the_card_in_eighty_columns(tanhmax: AuditCard) -> None:
     out = printed(card_table([tanhmax]))
     assert max(map(cell_len, out.splitlines())) <= 80
-    finding = tanhmax.finding("agreement.attention.gradient.all")
-    assert finding is not None
-    assert finding.estimate is not None
-    assert f"{finding.estimate:.3f}" in out
-    assert "[0.421, 0.451]" in out
-    assert "0.002" in out
-    assert " ".join(finding.verdict.split()) in " ".join(out.split())
+    for question in QUESTIONS:
+        finding = tanhmax.finding(question.finding)
+        assert finding is not None
+        assert finding.estimate is not None
+        assert number(finding.estimate) in out
+        assert interval(finding.interval) in out
+        assert sentence(finding.verdict) in " ".join(out.split())
     assert "by construction" not in out
 
 
 def test_two_cards_stand_side_by_side(softmax: AuditCard, tanhmax: AuditCard) -> None:
     out = printed(card_table([softmax, tanhmax]))
     assert max(map(cell_len, out.splitlines())) <= 80
-    (row,) = [line for line in out.splitlines() if "0.137" in line]
-    assert "0.436" in row
+    for question in QUESTIONS:
+        one, other = (card.finding(question.finding) for card in (softmax, tanhmax))
+        assert one is not None
+        assert other is not None
+        first = "–" if question.signed else number(one.estimate)
+        rows = [line.split() for line in out.splitlines() if number(other.estimate) in line.split()]
+        assert any(row[-2:] == [first, number(other.estimate)] for row in rows), question
     assert "Larger for tanhmax than for" in out
 
 
 def test_empty_and_undefined_cards_print() -> None:
     assert "No key finding" in printed(card_table([AuditCard({}, [])]))
-    nothing = fake_cards.finding("agreement", "attention", "gradient", "all", [float("nan")])
+    nothing = fake_cards.finding("agreement", "attention-absolute", "gradient", "all", [float("nan")])
     out = printed(card_table([AuditCard({"name": "[red]\x1b[0m"}, [nothing])]))
     assert "undefined" in out
     assert "[red]␛[0m" in out

@@ -1,6 +1,6 @@
 """Does attention order the tokens as gradients and erasure do?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.kendall import KendallResult, kendall_tau_b
 from glasshead.audit.nulls import random_weights
 from glasshead.audit.subject import Floats, Subject
-from glasshead.audit.summary import Nulls, summarise
+from glasshead.audit.summary import Interval, Nulls, summarise
 from glasshead.results import Finding
 
 ALPHA = 0.01
@@ -77,9 +77,6 @@ class Agreement(Audit):
         summaries = summarise([row[2][members] for row in rows], nulls, rng=rng)
         for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
             significant = pvalue[members & ~np.isnan(tau)] < ALPHA
-            trivial = (
-                subject.binary and against == "erasure-zero-weight" and statistic.startswith("contribution")
-            )
             yield Finding(
                 audit="agreement",
                 statistic=statistic,
@@ -89,7 +86,8 @@ class Agreement(Audit):
                 undefined=self._undefined(subject, tau, members),
                 significant_fraction=float(significant.mean()) if len(significant) else None,
                 citation=self.citation,
-                verdict=verdict(summary.interval, summary.over_chance, trivial=trivial),
+                verdict=self._identity(subject, statistic, against)
+                or verdict(summary.interval, summary.over),
             )
 
     @staticmethod
@@ -107,6 +105,16 @@ class Agreement(Audit):
         return ([("attention-raw", signed, 0, 1)] if subject.signed else []) + statistics
 
     @staticmethod
+    def _identity(subject: Subject, statistic: str, against: str) -> str | None:
+        """What is true of any model is no finding: zero-weight erasure changes z by the contribution."""
+        if not subject.binary or against != "erasure-zero-weight":
+            return None
+        return {
+            "contribution": "true by construction: z − a·o changes with a·o alone",
+            "contribution-absolute": "nearly true by construction: z − a·o changes with a·o alone",
+        }.get(statistic)
+
+    @staticmethod
     def _undefined(subject: Subject, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
         """Why τ does not exist: fewer than two tokens, or nothing but ties on one side."""
         missing = members & np.isnan(tau)
@@ -121,22 +129,22 @@ class Agreement(Audit):
 AUDITS.register("agreement")(Agreement())
 
 
-def verdict(
-    interval: tuple[float, float] | None, over_chance: tuple[float, float] | None, *, trivial: bool = False
-) -> str:
-    """In words, from intervals alone: of the mean τ, and of its paired difference from random weights."""
-    if interval is None or over_chance is None:
+STRENGTHS = ((0.7, "strong"), (0.4, "moderate"), (0.1, "weak"))
+
+
+def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> str:
+    """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls."""
+    chance = over.get("random")
+    if interval is None or chance is None:
         return "undecided: too few examples"
     low, high = interval
-    if trivial:
-        return "true by construction: z − a·o changes with a·o alone"
-    if over_chance[0] <= 0 <= over_chance[1]:
+    if chance[0] <= 0 <= chance[1]:
         return "no better than random weights"
-    if high < 0:
-        return "opposed: orders the tokens the other way round"
-    if over_chance[1] < 0:
-        return "worse than random weights"
-    for bar, word in ((0.7, "strong agreement"), (0.4, "moderate agreement"), (0.1, "weak agreement")):
-        if low >= bar:
-            return word
-    return "better than random weights, but hardly agrees"
+    if chance[1] < 0:
+        opposed = [word for bar, word in STRENGTHS if high <= -bar]
+        return f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
+    agreed = [word for bar, word in STRENGTHS if low >= bar]
+    text = f"{agreed[0]} agreement" if agreed else "better than random weights, but hardly agrees"
+    uniform = over.get("uniform")
+    # With all weights alike the contribution is the polarity: attention has added nothing.
+    return f"{text}, though no more than with uniform weights" if uniform and uniform[0] <= 0 else text

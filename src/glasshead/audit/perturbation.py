@@ -60,7 +60,7 @@ class Perturbation(Audit):
                         undefined=undefined(medians[column][members]),
                         significant_fraction=None,
                         citation=self.citation,
-                        verdict=verdict(summary.interval, summary.over_chance, direction),
+                        verdict=verdict(summary.interval, summary.over.get("random"), direction),
                     )
                 )
         return Outcome(findings, medians)

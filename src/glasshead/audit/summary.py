@@ -15,15 +15,15 @@ Nulls = Mapping[str, Floats | None]
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, standard deviation and bootstrap interval over the defined units; ``over_chance`` is the
-    interval of the paired difference from the random null."""
+    """Mean, standard deviation and bootstrap interval over the defined units; ``over`` holds the interval of
+    the paired difference from each null."""
 
     estimate: float | None
     std: float | None
     interval: Interval | None
     null: dict[str, float | None]
     n: int
-    over_chance: Interval | None
+    over: dict[str, Interval | None]
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -43,10 +43,13 @@ def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.rando
 
     One bootstrap serves them all, so intervals of different statistics rest on the same resamples.
     """
-    chance = {row: random for row, null in enumerate(nulls) if (random := null.get("random")) is not None}
-    differences = [values[row] - random for row, random in chance.items()]
+    pairs = [(row, name, each) for row, null in enumerate(nulls) for name, each in null.items()]
+    paired = [(row, name, each) for row, name, each in pairs if each is not None]
+    differences = [values[row] - each for row, _, each in paired]
     estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)
-    over_chance = dict(zip(chance, estimates[len(values) :], strict=True))
+    over: list[dict[str, Interval | None]] = [{} for _ in values]
+    for (row, name, _), difference in zip(paired, estimates[len(values) :], strict=True):
+        over[row][name] = difference.interval
     return [
         Summary(
             estimate=estimate.mean,
@@ -54,7 +57,7 @@ def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.rando
             interval=estimate.interval,
             null={name: mean_or_none(null) for name, null in nulls[row].items()},
             n=estimate.n,
-            over_chance=over_chance[row].interval if row in over_chance else None,
+            over=over[row],
         )
         for row, estimate in enumerate(estimates[: len(values)])
     ]

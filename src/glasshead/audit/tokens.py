@@ -1,6 +1,7 @@
 """Do the weights tell the words of one class from those of another?"""
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -104,7 +105,8 @@ class Tokens(Audit):
                 for name in ("weight-raw", "weight"):
                     right = np.where(positive, means[name] > 0, means[name] < 0).astype(float)
                     (summary,) = summarise([right[positive | negative]], [{}], rng=rng)
-                    yield self._finding("sign", name, "positive vs negative", summary.numbers, sign=True)
+                    words = sign_verdict(summary.interval)
+                    yield self._finding("sign", name, "positive vs negative", summary.numbers, words)
         for name, first, second, quantities in pairs:
             for against, values in quantities.items():
                 result = auc_interval(values[first], values[second], rng=rng)
@@ -114,22 +116,28 @@ class Tokens(Audit):
                     "interval": result.interval,
                     "n": int(first.sum() + second.sum()),
                 }
-                yield self._finding("separation", against, name, numbers)
+                favours = against == "weight" and not subject.signed and name.startswith("positive")
+                yield self._finding(
+                    "separation",
+                    against,
+                    name,
+                    numbers,
+                    favour_verdict(result.interval) if favours else separation_verdict(result.interval),
+                )
 
     def _finding(
-        self, statistic: str, against: str, group: str, numbers: dict, *, sign: bool = False
+        self, statistic: str, against: str, group: str, numbers: dict[str, Any], verdict: str
     ) -> Finding:
-        numbers = numbers | {"null": {"random": 0.5}}
         return Finding(
             audit="tokens",
             statistic=statistic,
             against=against,
             group=group,
-            **numbers,
+            **numbers | {"null": {"random": 0.5}},
             undefined={},
             significant_fraction=None,
             citation=self.citation,
-            verdict=separation_verdict(numbers["interval"], sign=sign),
+            verdict=verdict,
         )
 
 
@@ -145,14 +153,35 @@ def level_verdict(interval: Interval | None) -> str:
     return "below zero" if interval[1] < 0 else "not distinguishable from zero"
 
 
-def separation_verdict(interval: Interval | None, *, sign: bool = False) -> str:
+def separation_verdict(interval: Interval | None) -> str:
     """Whether two groups are told apart, from the interval of the probability."""
     if interval is None:
         return "undecided: too few tokens"
     low, high = interval
     if low <= 0.5 <= high:
-        return "signs are no better than chance" if sign else "does not separate them"
-    if high < 0.5:
-        return "signs are the wrong way round" if sign else "separates them the wrong way round"
-    strength = "clearly" if low >= 0.9 else "mostly" if low >= 0.7 else "slightly"
-    return f"signs are {strength} right" if sign else f"{strength} separates them"
+        return "does not separate them"
+    return f"{strength(low)} separates them" if low > 0.5 else "separates them the wrong way round"
+
+
+def favour_verdict(interval: Interval | None) -> str:
+    """Weights that are never negative cannot tell for from against, only favour one kind of word."""
+    if interval is None:
+        return "undecided: too few tokens"
+    low, high = interval
+    if low <= 0.5 <= high:
+        return "does not separate them"
+    return f"gives {'positive' if low > 0.5 else 'negative'} words more weight"
+
+
+def sign_verdict(interval: Interval | None) -> str:
+    """Whether weights have the sign of their words, from the interval of the share."""
+    if interval is None:
+        return "undecided: too few tokens"
+    low, high = interval
+    if low <= 0.5 <= high:
+        return "signs are no better than chance"
+    return f"signs are {strength(low)} right" if low > 0.5 else "signs are the wrong way round"
+
+
+def strength(low: float) -> str:
+    return "clearly" if low >= 0.9 else "mostly" if low >= 0.7 else "slightly"

@@ -103,8 +103,9 @@ ENCODERS.register("lstm")(LSTMEncoder)
 
 
 class PooledClassifier(PreTrainedModel):
-    """z = (Σ_i a_i v_i)ᵀ W + b; binary logits are [0, z], so their softmax is the sigmoid of the papers.
+    """A text classifier with one attention output over words.
 
+    z = (Σ_i a_i v_i)ᵀ W + b; binary logits are [0, z], so their softmax is the sigmoid of the papers.
     K > 2 classes have K weight vectors (Sun and Lu 2020, eq. 72). Labels only ever reach the loss.
     """
 

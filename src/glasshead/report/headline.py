@@ -29,7 +29,10 @@ def answers(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Answer]:
     """The key questions that at least one card can answer, nothing that is true by construction."""
     found = []
     for question in QUESTIONS:
-        findings = [_telling(card.finding(question.finding)) for card in cards]
+        findings = [
+            None if question.signed and card.facts.get("signed") is False else _telling(card, question)
+            for card in cards
+        ]
         if any(finding is not None for finding in findings):
             scale = Scale(*value_range([finding for finding in findings if finding is not None]))
             drawn = [None if finding is None else scale.plot(finding) for finding in findings]
@@ -37,7 +40,8 @@ def answers(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Answer]:
     return found
 
 
-def _telling(finding: Finding | None) -> Finding | None:
+def _telling(card: AuditCard, question: Question) -> Finding | None:
+    finding = card.finding(question.finding)
     return None if finding is not None and BY_CONSTRUCTION in finding.verdict else finding
 
 
@@ -106,6 +110,12 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
     """What a reader must know before believing the rest."""
     notes = []
     for card, name in zip(cards, names, strict=True):
+        accuracy = card.finding("performance.accuracy.all")
+        if accuracy is not None and accuracy.verdict.startswith("not better"):
+            notes.append(
+                f"{name}: the model is not better than always guessing the commonest class. What its "
+                "attention agrees with is then of little interest."
+            )
         fixed = card.facts.get("gauge")
         margin = finite(fixed.get("margin")) if isinstance(fixed, dict) else None
         if card.facts.get("signed") and margin is not None and margin < WEAK_MARGIN:

@@ -69,23 +69,39 @@ LAST = "neutral"
 
 @dataclass(frozen=True)
 class Question:
-    """A question of the front page and the finding that answers it."""
+    """A question of the front page and the finding that answers it; ``signed``: makes sense of signs only."""
 
     finding: str
     asks: str
     measure: str
+    signed: bool = False
 
 
 QUESTIONS = (
-    Question("agreement.attention.gradient.all", "Does attention agree with the gradient?", "Kendall τ-b"),
     Question(
-        "agreement.attention.erasure-zero-weight.all",
-        "Does attention agree with erasing tokens?",
+        "agreement.attention-absolute.gradient.all",
+        "Is attention large where the gradient is?",
         "Kendall τ-b",
+    ),
+    Question(
+        "agreement.attention-absolute.erasure-renormalise.all",
+        "Is attention large where erasing a token matters?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "agreement.attention.erasure-renormalise.all",
+        "Does its sign say for which side a token speaks?",
+        "Kendall τ-b with erasure",
+        signed=True,
     ),
     Question(
         "agreement.contribution.gradient.all",
         "Does the contribution agree with the gradient?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "agreement.contribution.erasure-renormalise.all",
+        "Does the contribution agree with erasing tokens?",
         "Kendall τ-b",
     ),
     Question(
