@@ -19,9 +19,9 @@ def tree(folder):
 
 @pytest.fixture
 def old(tmp_path):
-    """A folder that stands already."""
+    """A run that stands already."""
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "a").write_text("old")
+    (tmp_path / "out" / "run.json").write_text("old")
     return tmp_path / "out"
 
 
@@ -69,15 +69,15 @@ class TestWhole:
     def test_refuses_what_exists(self, old):
         with pytest.raises(InputError, match="exists already"), whole(old):
             pytest.fail("entered")
-        assert tree(old.parent) == {"out": None, "out/a": "old"}
+        assert tree(old.parent) == {"out": None, "out/run.json": "old"}
 
     def test_overwrites_only_when_it_ends_well(self, old):
         with pytest.raises(ValueError, match="no"), whole(old, overwrite=True):
             raise ValueError("no")
-        assert tree(old.parent) == {"out": None, "out/a": "old"}
+        assert tree(old.parent) == {"out": None, "out/run.json": "old"}
         with whole(old, overwrite=True) as work:
             (work / "b").write_text("new")
-            assert (old / "a").read_text() == "old"
+            assert (old / "run.json").read_text() == "old"
         assert tree(old.parent) == {"out": None, "out/b": "new"}
 
     def test_overwrites_a_file(self, tmp_path):
@@ -124,7 +124,7 @@ class TestClaim:
             claim(Path(name), overwrite=True)
 
     def test_what_is_read_is_not_replaced(self, old):
-        for reads in (old, old / "a", old.parent / "elsewhere" / ".." / "out"):
+        for reads in (old, old / "run.json", old.parent / "elsewhere" / ".." / "out"):
             (old.parent / "elsewhere").mkdir(exist_ok=True)
             with pytest.raises(InputError, match="which is read"):
                 claim(old, overwrite=True, reads=[reads])
@@ -135,7 +135,7 @@ class TestPublish:
     def test_the_old_one_comes_back_if_the_new_one_cannot_stand(self, old):
         with pytest.raises(FileNotFoundError):
             publish(old.with_name("missing"), old)
-        assert tree(old.parent) == {"out": None, "out/a": "old"}
+        assert tree(old.parent) == {"out": None, "out/run.json": "old"}
 
 
 class TestParents:
@@ -165,7 +165,7 @@ class TestWriteText:
     def test_never_replaces_a_folder(self, old):
         with pytest.raises(InputError, match="is a folder"):
             write_text(old, "new", overwrite=True)
-        assert tree(old.parent) == {"out": None, "out/a": "old"}
+        assert tree(old.parent) == {"out": None, "out/run.json": "old"}
 
     def test_a_failure_leaves_the_old_one(self, tmp_path):
         (tmp_path / "page").write_text("old")
@@ -190,4 +190,4 @@ class TestDiscard:
         link = old.with_name("link")
         link.symlink_to(old)
         discard(link)
-        assert tree(old.parent) == {"out": None, "out/a": "old"}
+        assert tree(old.parent) == {"out": None, "out/run.json": "old"}

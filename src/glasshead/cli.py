@@ -1,32 +1,31 @@
 """The command line: parse, call, print. Nothing heavy is imported until a command runs."""
 
 import io
-import math
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 from typer.core import TyperGroup
 
+from glasshead.console import complain, console, say
 from glasshead.errors import InputError
-
-if TYPE_CHECKING:
-    from datasets import DatasetDict
-
-    from glasshead.results import AuditCard
+from glasshead.steps import (
+    audit_run,
+    check_bars,
+    known_audit,
+    load_data,
+    pairs,
+    split_names,
+    train_run,
+    write_audit,
+)
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-console = Console()
-errors = Console(stderr=True)
 
 
 class Commands(TyperGroup):
@@ -40,14 +39,14 @@ class Commands(TyperGroup):
                 raise
             complain(" ".join(str(error).split()))
             raise typer.Exit(2) from None
+        except OSError as error:  # a full disk, a folder that went away: nobody's mistake in the command
+            if ctx.params.get("debug"):
+                raise
+            complain(" ".join(str(error).split()))
+            raise typer.Exit(1) from None
         except KeyboardInterrupt:
             complain("interrupted")
             raise typer.Exit(130) from None
-
-
-def complain(message: str) -> None:
-    """One line on standard error, whatever is in it."""
-    errors.print(Text("error: ", style="bold red") + Text(message), soft_wrap=True)
 
 
 app = typer.Typer(
@@ -179,65 +178,8 @@ def train(
             else "interrupted before the first epoch ended; nothing was written"
         )
         raise typer.Exit(130) from None
-    console.print(f"Next: glasshead audit {out} {data} --out {out}-audit", highlight=False, markup=False)
-
-
-def split_names(names: str | None) -> tuple[str, ...] | None:
-    """A,B → (A, B)."""
-    if names is None:
-        return None
-    given = tuple(name.strip() for name in names.split(",") if name.strip())
-    if not given:
-        raise InputError(f"{names!r} names nothing: give A,B,…")
-    return given
-
-
-def pairs(options: list[str]) -> dict[str, float]:
-    """NAME=VALUE, … → numbers by name."""
-    result: dict[str, float] = {}
-    for option in options:
-        name, equals, value = option.partition("=")
-        try:
-            number = float(value)
-        except ValueError:
-            equals = ""
-        if not equals or not math.isfinite(number):
-            raise InputError(f"{option!r} is not NAME=NUMBER")
-        result[name] = int(number) if number.is_integer() else number
-    return result
-
-
-def load_data(data: str, **options: Any) -> "tuple[DatasetDict, dict[str, Any]]":
-    """The data, and what a run records about where they came from."""
-    from dataclasses import asdict
-
-    from glasshead.data import LoadOptions, load
-
-    chosen = LoadOptions(**options)
-    return load(data, chosen), {"source": data, "options": asdict(chosen)}
-
-
-def train_run(data: "DatasetDict", recipe: Any, out: Path, **options: Any) -> None:
-    """Train with a progress bar, and print what came out."""
-    import json
-
-    from glasshead.training import train as run_training
-    from glasshead.training.progress import ProgressBar
-
-    bar = ProgressBar(f"{out.name} ({recipe.activation})")
-    try:
-        run_training(data, recipe, out, callbacks=[bar], **options)
-    finally:
-        bar.stop()
-    metrics = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
-    for split in ("dev", "test"):
-        if split in metrics:
-            numbers = metrics[split]
-            console.print(
-                f"{split:>5}  accuracy {numbers['accuracy']:.3f}  macro-F1 {numbers['macro_f1']:.3f}",
-                highlight=False,
-            )
-    console.print(f"Run in {out}", highlight=False, markup=False, soft_wrap=True)
+    say(f"Run in {out}")
+    say("Next: " + shlex.join(["glasshead", "audit", str(out), data, "--out", f"{out}-audit"]))
 
 
 @app.command()
@@ -271,82 +213,15 @@ def audit(
     from glasshead.report import card_table
 
     bars = pairs(fail_under or [])
+    for name in bars:
+        known_audit(name.partition(".")[0])
     with whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work:
         given = {"text_column": text_column, "label_column": label_column, "classes": split_names(classes)}
         card = audit_run(run, data, split, given, tests=split_names(tests), limit=limit, seed=seed)
         write_audit(card, work)
     console.print(card_table([card]))
-    console.print(f"Report: {out / 'report.html'}", highlight=False, markup=False, soft_wrap=True)
-    check_bars(card, bars)
-
-
-def audit_run(folder: Path, data: str, split: str, given: dict[str, Any], **options: Any) -> "AuditCard":
-    """Load a run and the data as the run read them, and audit with a progress bar."""
-    with stages(f"auditing {folder.name}") as progress:
-        progress("loading")
-        from datasets import concatenate_datasets
-
-        from glasshead.audit import audit as run_audits
-        from glasshead.registry import nearest
-        from glasshead.training import load_run
-
-        loaded_run = load_run(folder)
-        trained_on = loaded_run.record["data"]
-        changed = {key: value for key, value in given.items() if value is not None}
-        choices = trained_on.get("options", {}) | changed
-        if data != trained_on.get("source"):
-            choices.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
-        loaded, source = load_data(data, **choices)
-        if split == "all":
-            part = concatenate_datasets(list(loaded.values()))
-        elif split in loaded:
-            part = loaded[split]
-        else:
-            raise InputError(f"{data} has no split {split!r}: {nearest(split, [*loaded, 'all'])}")
-        facts = {"data": data, "split": split, "data_options": source["options"]}
-        return run_audits(loaded_run, part, facts=facts, progress=progress, **options)
-
-
-@contextmanager
-def stages(title: str) -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is being done and for how long."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-        task = progress.add_task(title)
-        yield lambda stage: progress.update(task, description=f"{title}: {stage}")
-
-
-def write_audit(card: "AuditCard", folder: Path) -> None:
-    """The values and their report."""
-    from glasshead.report import render
-
-    card.save(folder)
-    (folder / "report.html").write_text(render([card]), encoding="utf-8")
-
-
-def check_bars(card: "AuditCard", bars: dict[str, float]) -> None:
-    """Exit with 1 if an interval reaches below its bar.
-
-    Raises:
-        InputError: on a name that no finding has.
-    """
-    from glasshead.registry import nearest
-
-    failed = False
-    for name, bar in bars.items():
-        finding = card.finding(name) or card.finding(f"{name}.all")
-        if finding is None:
-            known = [each.name.removesuffix(".all") for each in card.findings]
-            raise InputError(f"no finding is called {name!r}: {nearest(name, known)}")
-        low = None if finding.interval is None else finding.interval[0]
-        if low is None or low < bar:
-            failed = True
-            complain(
-                f"{name}: the interval starts at {'nothing' if low is None else f'{low:.3f}'}, below {bar}"
-            )
-    if failed:
+    say(f"Report: {out / 'report.html'}")
+    if not check_bars(card, bars):
         raise typer.Exit(1)
 
 
@@ -374,7 +249,7 @@ def explain(
 
     from glasshead.explain import EXPLAINERS, by_word
     from glasshead.folders import write_text
-    from glasshead.report import attribution_page, attribution_table, coloured
+    from glasshead.report import attribution_page, attribution_table, coloured, number
     from glasshead.training import load_run
 
     if any("\udc80" <= character <= "\udcff" for text in texts for character in text):
@@ -394,10 +269,8 @@ def explain(
             raise InputError("--out needs --format json or html")
         for attribution in attributions:
             console.print(coloured(attribution))
-            answer = (
-                f"predicted {attribution.predicted}, p({attribution.target}) = {attribution.prediction:.3f}"
-            )
-            console.print(answer, highlight=False, markup=False)
+            probability = number(attribution.prediction)
+            say(f"predicted {attribution.predicted}, p({attribution.target}) = {probability}, {method}")
             console.print(attribution_table(attribution))
         return
     if format is Format.json:
@@ -408,7 +281,7 @@ def explain(
         typer.echo(page, nl=False)
     else:
         write_text(out, page, overwrite=overwrite)
-        console.print(f"Written to {out}", highlight=False, markup=False, soft_wrap=True)
+        say(f"Written to {out}")
 
 
 @app.command()
@@ -431,7 +304,7 @@ def compare(
     cards = [AuditCard.load(folder) for folder in audits]
     write_text(out, render(cards), overwrite=overwrite)
     console.print(card_table(cards))
-    console.print(f"Report: {out}", highlight=False, markup=False, soft_wrap=True)
+    say(f"Report: {out}")
 
 
 @app.command("list")
@@ -484,7 +357,7 @@ def demo(
             cards.append(card)
         (work / "report.html").write_text(render(cards), encoding="utf-8")
     console.print(card_table(cards))
-    console.print(f"Report: {marker}", highlight=False, markup=False, soft_wrap=True)
+    say(f"Report: {marker}")
 
 
 def main() -> None:

@@ -14,18 +14,25 @@ def partial(out: Path) -> Path:
     return out.with_name(out.name + ".partial")
 
 
+# A folder that holds one of these was made here; --overwrite replaces no other.
+OURS = ("run.json", "card.json", "report.html")
+CHECKPOINTS = "checkpoints"
+
+
 def claim(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> None:
     """Make sure that ``out`` may be written before any work is done; nothing is created.
 
     Raises:
-        InputError: if it exists and ``overwrite`` is false, if it holds what the work ``reads``, or if it
-            cannot be written.
+        InputError: if it exists and ``overwrite`` is false, if it is a folder of somebody else's or holds
+            what the work ``reads``, or if it cannot be written.
     """
     if out.name in ("", ".."):
         raise InputError(f"{out} is no name that could be given to something new: choose another --out")
     try:
         if out.exists() and not overwrite:
             raise InputError(f"{out} exists already: pass --overwrite to replace it, or choose another --out")
+        if out.is_dir() and any(out.iterdir()) and not any((out / name).exists() for name in OURS):
+            raise InputError(f"{out} is a folder that glasshead did not make: choose another --out")
         for path in reads:
             if path.exists() and path.resolve().is_relative_to(out.resolve()):
                 raise InputError(f"{out} holds {path}, which is read: choose another --out")
@@ -84,6 +91,8 @@ def whole(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> 
     """
     claim(out, overwrite=overwrite, reads=reads)
     work = partial(out)
+    if (work / CHECKPOINTS).exists():
+        raise InputError(f"{work} holds an interrupted training: finish it, or choose another --out")
     with parents(out):
         discard(work)
         work.mkdir()

@@ -386,7 +386,10 @@ class TestExplain:
     def test_text(self, tiny):
         printed = glasshead("explain", tiny.tanhmax, REVIEW, "the plot is dull").stdout
         assert all(word in printed for word in [*REVIEW.split(), "plot"])
-        assert len(re.findall(r"predicted (?:posi|nega)tive, p\(positive\) = 0\.\d{3}\n", printed)) == 2
+        assert (
+            len(re.findall(r"predicted (?:posi|nega)tive, p\(positive\) = 0\.\d{3}, attention\n", printed))
+            == 2
+        )
 
     def test_html(self, tiny, tmp_path):
         out = tmp_path / "pages" / "review.html"
@@ -434,10 +437,28 @@ class TestOverwrite:
     def test_train(self, tmp_path):
         out = tmp_path / "run"
         out.mkdir()
-        (out / "old").write_text("old", encoding="utf-8")
+        for name in ("old", "run.json"):
+            (out / name).write_text("old", encoding="utf-8")
         glasshead("train", *TINY, "--out", out, "--overwrite")
         assert names(out) == RUN_FILES
         assert names(tmp_path) == {"run"}
+
+    def test_a_folder_of_somebody_else_is_never_replaced(self, tiny, tmp_path):
+        out = tmp_path / "letters"
+        out.mkdir()
+        (out / "dear.txt").write_text("old", encoding="utf-8")
+        before = tree(tmp_path)
+        for command in (("train", *TINY), ("audit", tiny.softmax, "synthetic")):
+            result = glasshead(*command, "--out", out, "--overwrite", code=2)
+            assert "glasshead did not make" in result.stderr
+        assert tree(tmp_path) == before
+
+    def test_an_interrupted_training_is_not_lost_to_another_command(self, tiny, tmp_path):
+        kept = tmp_path / "run.partial" / "checkpoints" / "checkpoint-3"
+        kept.mkdir(parents=True)
+        result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "run", code=2)
+        assert "interrupted training" in result.stderr
+        assert kept.exists()
 
     def test_audit(self, tiny, tmp_path):
         out = tmp_path / "audit"
@@ -449,18 +470,20 @@ class TestOverwrite:
     def test_the_old_one_survives_a_failure(self, tiny, tmp_path, monkeypatch):
         out = tmp_path / "run"
         out.mkdir()
-        (out / "old").write_text("old", encoding="utf-8")
+        for name in ("old", "card.json"):
+            (out / name).write_text("old", encoding="utf-8")
         before = tree(tmp_path)
 
         def fail(*arguments):
             raise OSError("No space left on device")
 
         monkeypatch.setattr(sys.modules["glasshead.training.train"], "write_vocabulary", fail)
-        with pytest.raises(OSError, match="No space"):
-            glasshead("train", *TINY, "--epochs", 1, "--out", out, "--overwrite")
+        result = glasshead("train", *TINY, "--epochs", 1, "--out", out, "--overwrite", code=1)
+        assert result.stderr == "error: No space left on device\n"
         monkeypatch.setattr("glasshead.cli.write_audit", fail)
-        with pytest.raises(OSError, match="No space"):
-            glasshead("audit", tiny.softmax, "synthetic", "--out", out, "--overwrite")
+        other = tmp_path / "audit"
+        result = glasshead("audit", tiny.softmax, "synthetic", "--out", other, "--overwrite", code=1)
+        assert result.stderr == "error: No space left on device\n"
         assert (out / "old").read_text(encoding="utf-8") == "old"
         assert set(before) <= set(tree(tmp_path))
         assert names(tmp_path) <= {"run", "run.partial"}

@@ -83,7 +83,8 @@ class TestTrain:
 
     def test_the_old_run_survives(self, tmp_path, stop_at):
         (tmp_path / "run").mkdir()
-        (tmp_path / "run" / "old").write_text("old", encoding="utf-8")
+        for name in ("old", "run.json"):
+            (tmp_path / "run" / name).write_text("old", encoding="utf-8")
         before = tree(tmp_path)
         with stop_at(STEPS - 2):
             glasshead("train", *TINY, "--out", tmp_path / "run", "--overwrite", code=130)

@@ -243,6 +243,7 @@ class TestTheOutput:
         assert "which is read" in message
 
     def test_a_run_does_not_replace_its_data(self, reviews, tmp_path):
+        (reviews.parent / "run.json").write_text("{}", encoding="utf-8")  # looks like one of ours
         for out in (reviews, reviews.parent):
             assert "which is read" in refusal(tmp_path, "train", reviews, "--out", out, "--overwrite")
 

@@ -25,7 +25,7 @@ class Cubic(Activation):
     normalised = True
 
     def weights(self, scores, mask):
-        cubes = scores.clamp(-1000, 1000).masked_fill(~mask, 0) ** 3
+        cubes = scores.clamp(-20, 20).masked_fill(~mask, 0) ** 3
         total = (cubes.abs() + 1).masked_fill(~mask, 0).sum(dim=-1, keepdim=True)
         return cubes / total.clamp(min=1)
 '''
@@ -60,7 +60,8 @@ assert card.finding("agreement.attention-raw.gradient.all") is not None
 
 import pytest
 contracts = sys.argv[3]
-raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "--assert=plain", "-k", "cubic", "-m", "not slow", contracts]))
+options = ["-q", "-p", "no:cacheprovider", "--assert=plain", "-k", "cubic", "-m", "not slow"]
+raise SystemExit(pytest.main([*options, contracts]))
 """
 
 

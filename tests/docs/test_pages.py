@@ -140,16 +140,22 @@ def test_verdicts_of_the_audit_page() -> None:
 
     page = " ".join(read(DOCS / "audit.md").split())
     over, under, none = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
+    better, worse = {"random": over}, {"random": under}
     said = {
-        agreement.verdict(None, over): "undecided: too few examples",
-        agreement.verdict((0.9, 1), over, trivial=True).split(":")[0]: "true by construction",
-        agreement.verdict((0.8, 0.9), none): "no better than random weights",
-        agreement.verdict((-0.9, -0.8), over): "opposed: orders the tokens the other way round",
-        agreement.verdict((0.1, 0.2), under): "worse than random weights",
-        agreement.verdict((0.7, 0.8), over): "strong agreement",
-        agreement.verdict((0.4, 0.8), over): "moderate agreement",
-        agreement.verdict((0.1, 0.8), over): "weak agreement",
-        agreement.verdict((0.09, 0.8), over): "better than random weights, but hardly agrees",
+        agreement.verdict(None, better): "undecided: too few examples",
+        agreement.verdict((0.8, 0.9), {"random": none}): "no better than random weights",
+        agreement.verdict((-0.9, -0.7), worse): "strong disagreement: the other way round",
+        agreement.verdict((-0.9, -0.4), worse): "moderate disagreement: the other way round",
+        agreement.verdict((-0.9, -0.1), worse): "weak disagreement: the other way round",
+        agreement.verdict((-0.1, -0.05), worse): "worse than random weights",
+        agreement.verdict((0.1, 0.2), worse): "worse than random weights",
+        agreement.verdict((0.7, 0.8), better): "strong agreement",
+        agreement.verdict((0.4, 0.8), better): "moderate agreement",
+        agreement.verdict((0.1, 0.8), better): "weak agreement",
+        agreement.verdict((0.09, 0.8), better): "better than random weights, but hardly agrees",
+        agreement.verdict((0.7, 0.8), better | {"uniform": none}).split(", ")[1]: (
+            "though no more than with uniform weights"
+        ),
         performance.verdict((0.6, 0.7), 0.5): "better than always guessing the commonest class",
         performance.verdict((0.5, 0.7), 0.5): "not better than always guessing the commonest class",
         perturbation.verdict((0.0, 0.04), over, "absolute").split(",")[0]: "the prediction hardly changes",
@@ -163,7 +169,10 @@ def test_verdicts_of_the_audit_page() -> None:
         tokens.level_verdict((-0.1, 0.1)): "not distinguishable from zero",
         tokens.separation_verdict((0.4, 0.6)): "does not separate them",
         tokens.separation_verdict((0.1, 0.4)): "separates them the wrong way round",
-        tokens.separation_verdict((0.1, 0.4), sign=True): "signs are the wrong way round",
+        tokens.favour_verdict((0.1, 0.4)): "gives negative words more weight",
+        tokens.favour_verdict((0.6, 0.9)): "gives positive words more weight",
+        tokens.sign_verdict((0.1, 0.4)): "signs are the wrong way round",
+        tokens.sign_verdict((0.4, 0.6)): "signs are no better than chance",
     }
     for coded, documented in said.items():
         assert coded == documented

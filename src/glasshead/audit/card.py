@@ -58,9 +58,12 @@ def audit(
         tokens |= outcome.tokens
     progress("choosing examples")
     chosen_texts = highlights(subject, examples, seed=seed)
+    about = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
+    title = f"{Path(str(about['data'])).name} · {run.model.config.activation} · seed {run.record['seed']}"
     return AuditCard(
-        facts=describe(run, subject, seed)
-        | dict(facts or {})
+        facts={"name": title}
+        | describe(run, subject, seed)
+        | about
         | {"seconds": round(time.perf_counter() - started, 2)},
         findings=findings,
         highlights=chosen_texts,
@@ -95,11 +98,9 @@ def example_columns(subject: Subject) -> dict[str, Any]:
 def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
     """Who was audited, on what, by which protocol."""
     record, config = run.record, run.model.config
-    source = Path(str(record["data"].get("source", "data"))).name
     unknown = (subject.view.encoded.ids == run.tokenizer.unk_token_id).numpy() | ~subject.mask
     tokens = subject.mask.sum(axis=1)
     return {
-        "name": f"{source} · {config.activation} · seed {record['seed']}",
         "run": str(run.folder),
         "activation": config.activation,
         "score_function": config.score,

@@ -1,6 +1,7 @@
 """One offline HTML page, and the same findings in the terminal; knows nothing of torch."""
 
+from glasshead.report.formats import number
 from glasshead.report.html import attribution_page, render
 from glasshead.report.terminal import attribution_table, card_table, coloured
 
-__all__ = ["attribution_page", "attribution_table", "card_table", "coloured", "render"]
+__all__ = ["attribution_page", "attribution_table", "card_table", "coloured", "number", "render"]

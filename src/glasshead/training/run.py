@@ -66,9 +66,7 @@ def read_record(folder: Path) -> dict[str, Any]:
         if not folder.exists() and partial(folder).exists():
             raise InputError(f"{folder} is not finished: train it on with --resume")
         what = "has no run.json" if folder.exists() else "does not exist"
-        raise InputError(
-            f"{folder} is not a run ({what}): make one with 'glasshead train DATA --out {folder}'"
-        )
+        raise InputError(f"{folder} is not a run ({what}): make one with 'glasshead train DATA --out RUN'")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -22,7 +22,7 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.data import describe, encode, occurrences, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.folders import claim, discard, parents, partial, publish
+from glasshead.folders import CHECKPOINTS, claim, discard, parents, partial, publish
 from glasshead.models import (
     MODELS,
     Gauge,
@@ -38,7 +38,6 @@ from glasshead.training.recipe import OPTIMIZERS, Recipe
 from glasshead.training.rows import TensorRows, whole_batch
 from glasshead.training.run import RECORD, VOCABULARY, versions, write_json, write_vocabulary
 
-CHECKPOINTS = "checkpoints"
 STATE = "trainer_state.json"
 
 
