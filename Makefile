@@ -30,7 +30,7 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/kendall.py
 	$(BIN)/python benchmarks/audit.py
 
-# Every number of docs/results.md; an hour and a half on two cores.
+# Every number of docs/results.md; about an hour on two cores, and what is done stays done.
 results: .venv/base
 	$(BIN)/python docs/results/s0_tables.py
 

@@ -54,11 +54,23 @@ def run() -> None:
                     source = {"source": folder, "options": {"classes": options.classes}}
                     train(data, recipe, out, seed=seed, source=source, overwrite=True)
                 card = audit(load_run(out), data["test"], seed=seed)
-                values[key] = summary(card)
-                VALUES.write_text(json.dumps(values, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+                values[key] = rounded(summary(card))
+                VALUES.write_text(
+                    json.dumps(values, indent=None, ensure_ascii=False).replace("}}, ", "}},\n") + "\n",
+                    encoding="utf-8",
+                )
                 print(
                     key, f"{card.facts['accuracy']:.3f}", f"{time.perf_counter() - started:.0f} s", flush=True
                 )
+
+
+def rounded(value: Any) -> Any:
+    """Five decimals: more is noise in a file that people compare."""
+    if isinstance(value, float):
+        return round(value, 5)
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    return [rounded(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def summary(card: AuditCard) -> dict[str, Any]:
