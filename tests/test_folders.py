@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.folders import claim, discard, parents, partial, publish, whole, write_text
+from glasshead.folders import claim, discard, parents, publish, whole, write_text
 
 
 def tree(folder):
@@ -29,7 +29,7 @@ class TestWhole:
     def test_appears_when_the_block_ends(self, tmp_path):
         out = tmp_path / "deep" / "down" / "out"
         with whole(out) as work:
-            assert work == partial(out)
+            assert work.parent == out.parent
             (work / "a").write_text("new")
             assert not out.exists()
         assert tree(tmp_path) == {
@@ -86,13 +86,14 @@ class TestWhole:
             pass
         assert tree(tmp_path) == {"out": None}
 
-    def test_what_a_killed_process_left_is_cleared(self, tmp_path):
-        for name in ("out.partial", "out.previous"):
+    def test_neighbours_are_left_alone(self, tmp_path):
+        for name in ("out.partial", "out.previous", ".out"):
             (tmp_path / name).mkdir()
-            (tmp_path / name / "junk").write_text("junk")
+            (tmp_path / name / "letter").write_text("mine")
+        before = tree(tmp_path)
         with whole(tmp_path / "out") as work:
             assert list(work.iterdir()) == []
-        assert tree(tmp_path) == {"out": None}
+        assert tree(tmp_path) == before | {"out": None}
 
     def test_a_relative_path(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -15,6 +15,7 @@ from glasshead.console import complain, console, say
 from glasshead.errors import InputError
 from glasshead.steps import (
     audit_run,
+    barred_finding,
     check_bars,
     known_audit,
     load_data,
@@ -115,9 +116,9 @@ def train(
     encoder: Annotated[str | None, typer.Option(help="none, affine or lstm.")] = None,
     score: Annotated[str | None, typer.Option(help="context, query-key or additive.")] = None,
     scale: Annotated[float | None, typer.Option(help="λ, by which scores are divided.")] = None,
-    epochs: Annotated[int | None, typer.Option()] = None,
-    batch_size: Annotated[int | None, typer.Option()] = None,
-    learning_rate: Annotated[float | None, typer.Option()] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Texts of one step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Constant over the training.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of a text that are read.")] = None,
     vocabulary_size: Annotated[int | None, typer.Option(help="Most frequent tokens that are kept.")] = None,
     minimum_frequency: Annotated[int | None, typer.Option(help="Rarer tokens become [UNK].")] = None,
@@ -218,10 +219,11 @@ def audit(
     with whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work:
         given = {"text_column": text_column, "label_column": label_column, "classes": split_names(classes)}
         card = audit_run(run, data, split, given, tests=split_names(tests), limit=limit, seed=seed)
+        barred = [(barred_finding(card, name), bar) for name, bar in bars.items()]
         write_audit(card, work)
     console.print(card_table([card]))
     say(f"Report: {out / 'report.html'}")
-    if not check_bars(card, bars):
+    if not check_bars(barred):
         raise typer.Exit(1)
 
 
@@ -271,6 +273,13 @@ def explain(
             console.print(coloured(attribution))
             probability = number(attribution.prediction)
             say(f"predicted {attribution.predicted}, p({attribution.target}) = {probability}, {method}")
+            unknown = [
+                token
+                for token, each in zip(attribution.tokens, attribution.ids, strict=True)
+                if each == loaded.tokenizer.unk_token_id
+            ]
+            if unknown:
+                say(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
             console.print(attribution_table(attribution))
         return
     if format is Format.json:
@@ -340,7 +349,7 @@ def demo(
     from glasshead.training import PRESETS
 
     marker = out / "report.html"
-    if out.exists() and not marker.is_file():
+    if out.exists() and not (out / "softmax-audit").is_dir():
         raise InputError(f"{out} exists and is no demo: choose another --out")
     with whole(out, overwrite=True) as work:
         loaded, source = load_data("synthetic")

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,13 +11,12 @@ from glasshead.errors import InputError
 
 
 def partial(out: Path) -> Path:
-    """Where the work towards ``out`` lives until it is whole."""
+    """Where a training that can be resumed lives until it is whole."""
     return out.with_name(out.name + ".partial")
 
 
 # A folder that holds one of these was made here; --overwrite replaces no other.
 OURS = ("run.json", "card.json", "report.html")
-CHECKPOINTS = "checkpoints"
 
 
 def claim(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> None:
@@ -59,11 +59,15 @@ def parents(out: Path) -> Iterator[None]:
         raise
 
 
+def aside(out: Path) -> Path:
+    """A name beside ``out`` that nothing has: hidden, and never one that a person gave."""
+    return out.with_name(f".{out.name}.{secrets.token_hex(4)}")
+
+
 def publish(work: Path, out: Path) -> None:
     """Rename a finished ``work`` to ``out``; what was there before goes only once the new one stands."""
-    previous = out.with_name(out.name + ".previous")
+    previous = aside(out)
     if out.exists():
-        discard(previous)
         out.rename(previous)
     try:
         work.rename(out)
@@ -90,11 +94,8 @@ def whole(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> 
         InputError: as `claim`.
     """
     claim(out, overwrite=overwrite, reads=reads)
-    work = partial(out)
-    if (work / CHECKPOINTS).exists():
-        raise InputError(f"{work} holds an interrupted training: finish it, or choose another --out")
+    work = aside(out)
     with parents(out):
-        discard(work)
         work.mkdir()
         try:
             yield work
@@ -112,7 +113,7 @@ def write_text(out: Path, text: str, *, overwrite: bool = False) -> None:
     claim(out, overwrite=overwrite)
     if out.is_dir():
         raise InputError(f"{out} is a folder: give --out the name of a file")
-    work = partial(out)
+    work = aside(out)
     with parents(out):
         try:
             work.write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from glasshead.errors import InputError
 if TYPE_CHECKING:
     from datasets import DatasetDict
 
-    from glasshead.results import AuditCard
+    from glasshead.results import AuditCard, Finding
 
 
 def split_names(names: str | None) -> tuple[str, ...] | None:
@@ -117,22 +117,31 @@ def write_audit(card: "AuditCard", folder: Path) -> None:
     (folder / "report.html").write_text(render([card]), encoding="utf-8")
 
 
-def check_bars(card: "AuditCard", bars: dict[str, float]) -> bool:
-    """Whether every interval starts at or above its bar, and a line on each.
+def barred_finding(card: "AuditCard", name: str) -> "Finding":
+    """The finding that a bar is about; ``.all`` may be left out.
 
     Raises:
         InputError: on a name that no finding has.
     """
     from glasshead.registry import nearest
 
+    finding = card.finding(name) or card.finding(f"{name}.all")
+    if finding is None:
+        known = [each.name.removesuffix(".all") for each in card.findings]
+        raise InputError(f"no finding is called {name!r}: {nearest(name, known)}")
+    return finding
+
+
+def check_bars(barred: "list[tuple[Finding, float]]") -> bool:
+    """Whether every interval starts at or above its bar, and a line on each."""
     held = True
-    for name, bar in bars.items():
-        finding = card.finding(name) or card.finding(f"{name}.all")
-        if finding is None:
-            known = [each.name.removesuffix(".all") for each in card.findings]
-            raise InputError(f"no finding is called {name!r}: {nearest(name, known)}")
+    for finding, bar in barred:
+        name = finding.name.removesuffix(".all")
         low = None if finding.interval is None else finding.interval[0]
-        if low is not None and low >= bar:
+        if finding.verdict.startswith("undecided"):
+            held = False
+            complain(f"{name}: {finding.verdict}")
+        elif low is not None and low >= bar:
             say(f"{name}: the interval starts at {low:.3f}, not below {bar}")
         else:
             held = False

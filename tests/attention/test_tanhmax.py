@@ -74,7 +74,7 @@ def test_softmax_rows_are_its_limit_and_never_its_value(scores):
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
 def test_the_identity_with_doubled_keys_and_values(n):
-    """Softmax over scores [s, −s] and values [v, −v] gives the same output (S0's gauge in one line)."""
+    """Softmax over scores [s, −s] and values [v, −v] gives the same output (the sign gauge in one line)."""
     torch.manual_seed(n)
     scores, values = torch.randn(n, dtype=torch.float64), torch.randn(n, 3, dtype=torch.float64)
     doubled = torch.cat([scores, -scores]).softmax(dim=0) @ torch.cat([values, -values])

@@ -8,8 +8,9 @@ import torch
 
 from glasshead.audit import audit, prepare
 from glasshead.audit.agreement import Agreement
+from glasshead.audit.subject import RAW_SIGN, WEAK_GAUGE
 from glasshead.results import AuditCard
-from small import as_run, planted_model, planted_texts, random_model, split
+from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 
 # A mean over 60 texts is uncertain; the bars are far from both sides.
 GRADIENT, ERASURE = "gradient", "erasure-renormalise"
@@ -132,7 +133,8 @@ def test_a_random_map_must_fail():
     for statistic in ("attention", "attention-raw", "attention-absolute"):
         for against in (GRADIENT, ERASURE, "erasure-zero-weight"):
             finding = findings[f"agreement.{statistic}.{against}.all"]
-            assert finding.verdict == "no better than random weights", finding
+            raw = statistic == "attention-raw"
+            assert finding.verdict == (RAW_SIGN if raw else "no better than random weights"), finding
             assert finding.interval[0] < 0.05
 
 
@@ -191,3 +193,58 @@ def test_four_classes():
     }
     trivial = card.finding("agreement.contribution.erasure-zero-weight.all")
     assert "by construction" not in trivial.verdict
+
+
+def signs_in_the_values():
+    """TanhMax whose weights are positive on both good and bad, and whose values carry the sign."""
+    model = planted_model("tanhmax")
+    ids = tokenizer().convert_tokens_to_ids(["good", "bad"])
+    with torch.no_grad():
+        model.pooling.score.context.weight[0, ids] = 4.0
+        model.pooling.value.bias.zero_()
+        model.pooling.value.weight[0, ids] = torch.tensor([1.0, -1.0])
+    return model
+
+
+def test_signs_that_live_in_the_values_are_not_read_off_the_weights():
+    texts, labels = planted_texts(60)
+    run = as_run(signs_in_the_values(), texts, labels)
+    run.record["gauge"]["margin"] = 0.03
+    card = audit(run, split(texts, labels))
+    assert card.facts["accuracy"] == 1.0
+    for name in (
+        "agreement.attention.gradient.all",
+        "tokens.sign.weight.positive vs negative",
+        "tokens.separation.weight.positive vs negative",
+    ):
+        assert card.finding(name).verdict == WEAK_GAUGE
+    for name in ("agreement.attention-raw.gradient.all", "tokens.sign.weight-raw.positive vs negative"):
+        assert card.finding(name).verdict == RAW_SIGN
+    # Weights of one sign have half of the signs right, however many words each group has.
+    assert card.finding("tokens.sign.weight.positive vs negative").estimate == 0.5
+    assert card.finding("tokens.separation.contribution.positive vs negative").estimate == 1.0
+
+
+def test_few_units_decide_nothing():
+    texts, labels = planted_texts(12)
+    card = audit(as_run(planted_model("tanhmax"), texts, labels), split(texts, labels))
+    assert all(
+        "undecided" in f.verdict or "construction" in f.verdict or "raw sign" in f.verdict
+        for f in card.findings
+        if f.group == "all"
+    ), [f.verdict for f in card.findings]
+    assert card.finding("performance.accuracy.all").interval == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("gain", [1.0, 10.0])
+def test_the_identity_holds_for_confident_models_too(gain):
+    """σ(z) − σ(z − a·o) orders tokens as a·o does, at z = 40 as at z = 4: nothing is lost to rounding."""
+    texts, labels = planted_texts(40)
+    model = random_model(activation="tanhmax", value_size=4)
+    with torch.no_grad():
+        model.classifier.weight.mul_(gain)
+    card = audit(as_run(model, texts, labels), split(texts, labels), tests=["agreement"])
+    finding = card.finding("agreement.contribution.erasure-zero-weight.all")
+    assert finding.estimate == pytest.approx(1.0, abs=1e-12)
+    assert finding.n == 40
+    assert card.finding("agreement.attention.gradient.all").n == 40

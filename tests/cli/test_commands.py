@@ -456,8 +456,7 @@ class TestOverwrite:
     def test_an_interrupted_training_is_not_lost_to_another_command(self, tiny, tmp_path):
         kept = tmp_path / "run.partial" / "checkpoints" / "checkpoint-3"
         kept.mkdir(parents=True)
-        result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "run", code=2)
-        assert "interrupted training" in result.stderr
+        glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "run")
         assert kept.exists()
 
     def test_audit(self, tiny, tmp_path):

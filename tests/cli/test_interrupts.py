@@ -150,7 +150,7 @@ class TestRealProcesses:
 
     def test_an_audit_interrupted_while_it_loads(self, tiny, tmp_path):
         process = shell("audit", tiny.softmax, "synthetic", "--out", "new/audit", cwd=tmp_path)
-        wait_for("new/audit.partial", tmp_path, process)
+        wait_for("new/.audit.*", tmp_path, process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 130, errors

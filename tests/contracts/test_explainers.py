@@ -45,7 +45,9 @@ def test_deterministic_and_batched_equals_one_by_one(name, model):
 def test_the_model_is_left_as_it_was(name):
     model = random_model(activation="tanhmax")
     before = copy.deepcopy(model.state_dict())
+    model.train()
     explain(name, model)
+    assert model.training
     for key, value in model.state_dict().items():
         assert torch.equal(value, before[key])
     assert all(parameter.grad is None for parameter in model.parameters())
@@ -88,6 +90,13 @@ def test_planted_truth(name, activation):
         for attribution in explain(name, model, texts)
     ]
     assert all(first) == (name != "random")
+
+
+def test_a_class_is_known_by_its_name_before_its_number():
+    model = planted_model("softmax")
+    model.config.id2label = {0: "1", 1: "0"}
+    targets = {each: explain("erasure", model, TEXTS[:1], target=each)[0].target for each in ("0", "1", 0, 1)}
+    assert targets == {"0": "0", "1": "1", 0: "1", 1: "0"}
 
 
 @pytest.mark.parametrize("of", list(TARGETS))

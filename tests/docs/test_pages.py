@@ -117,7 +117,7 @@ def test_presets_are_those_of_the_code() -> None:
 
 
 def test_constants_and_names_of_the_audit_page() -> None:
-    from glasshead.audit import AUDITS, agreement, bootstrap, groups, kendall, perturbation
+    from glasshead.audit import AUDITS, agreement, bootstrap, groups, kendall, perturbation, summary
 
     page = read(DOCS / "audit.md")
     assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == [
@@ -128,10 +128,17 @@ def test_constants_and_names_of_the_audit_page() -> None:
     ]
     assert set(AUDITS) == {"performance", "agreement", "perturbation", "tokens"}
     assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
-    assert (agreement.ALPHA, agreement.RESOLUTION) == (0.01, 1e-9)
+    assert (agreement.ALPHA, agreement.DIGITS, summary.FEW) == (0.01, 9, 20)
     assert (groups.TYPICAL, groups.NEUTRAL, groups.OFTEN) == (0.5, 0.1, 5)
     assert (kendall.EXACT_LENGTH, perturbation.Perturbation().draws) == (33, 100)
-    for said in ("2,000 resamples", "1e-9", "p < 0.01", "100 draws", "at most 33 tokens"):
+    for said in (
+        "2,000 resamples",
+        "nine significant digits",
+        "20 units",
+        "p < 0.01",
+        "100 draws",
+        "at most 33 tokens",
+    ):
         assert said in page
 
 

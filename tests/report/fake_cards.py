@@ -227,13 +227,15 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
             group = kind if kind in ("positive", "negative", "neutral") else f"class {kind}"
             values = np.array(tokens[column])[kinds == kind]
             statistic = column.replace("_", "-")
-            found.append(finding("tokens", statistic, "", group, values, null={}, citation="S0 Fig. 2"))
+            found.append(
+                finding("tokens", statistic, "", group, values, null={}, citation="Huang et al. 2024, Fig. 2")
+            )
         if len(labels) == 2:
             values = np.random.default_rng(1).uniform(0.6, 1, 200)
             found.append(
                 finding(
                     "tokens", "separation", column.replace("_", "-"), "positive vs negative", values,
-                    null={"random": 0.5}, citation="S0 Fig. 2",
+                    null={"random": 0.5}, citation="Huang et al. 2024, Fig. 2",
                     verdict=f"A positive word has the larger value in {values.mean():.0%} of pairs.",
                 )
             )  # fmt: skip
@@ -289,7 +291,7 @@ def make(
             "seconds": 2.41,
             "versions": {"glasshead": "0.1.0", "torch": "2.13.0", "transformers": "5.23.0"},
             "notes": [
-                "Texts are cut to 30 tokens, as in the code of S0.",
+                "Texts are cut to 30 tokens, as in the published code.",
                 "Signed statistics use the probability of class 1 (a < b & c).",
             ],
         },

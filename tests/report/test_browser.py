@@ -1,5 +1,6 @@
 """The page in a real browser: silent, readable in light and dark, at home on a phone, usable by keyboard."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,8 +38,10 @@ def address(tmp_path_factory: pytest.TempPathFactory, softmax: AuditCard, tanhma
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    if not CHROMIUM.is_file() and not os.environ.get("CI"):
+        pytest.skip(f"no browser at {CHROMIUM}: install Debian's chromium to run the tests of the page")
     with sync_playwright() as playwright:
-        program = str(CHROMIUM) if CHROMIUM.is_file() else None
+        program = str(CHROMIUM)
         opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=120_000)
         yield opened
         opened.close()

@@ -8,19 +8,22 @@ from numpy.typing import NDArray
 from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.kendall import KendallResult, kendall_tau_b
 from glasshead.audit.nulls import random_weights
-from glasshead.audit.subject import Floats, Subject
+from glasshead.audit.subject import RAW_SIGN, WEAK_GAUGE, Floats, Subject
 from glasshead.audit.summary import Interval, Nulls, summarise
 from glasshead.results import Finding
 
 ALPHA = 0.01
-# Numbers closer than this share of the row's largest are ties: below it is rounding noise of float64.
-RESOLUTION = 1e-9
+# Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
+DIGITS = 9
 
 
 def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
-    """Values in units of the row's largest magnitude, with rounding noise removed so that ties are ties."""
-    size = np.where(mask, np.abs(values), 0.0).max(axis=-1, initial=0.0, keepdims=True)
-    return np.round(np.where(mask, values, 0.0) / np.where(size > 0, size, 1.0) / RESOLUTION)
+    """Values to nine significant digits each, so that rounding noise of float64 breaks no tie."""
+    values = np.where(mask, values, 0.0)
+    with np.errstate(divide="ignore"):
+        exponent = np.floor(np.log10(np.abs(values)))
+    scale = 10.0 ** (DIGITS - 1 - np.where(np.isfinite(exponent), exponent, 0.0))
+    return np.round(values * scale) / scale
 
 
 class Agreement(Audit):
@@ -86,8 +89,7 @@ class Agreement(Audit):
                 undefined=self._undefined(subject, tau, members),
                 significant_fraction=float(significant.mean()) if len(significant) else None,
                 citation=self.citation,
-                verdict=self._identity(subject, statistic, against)
-                or verdict(summary.interval, summary.over),
+                verdict=self._aside(subject, statistic, against) or verdict(summary.judged, summary.over),
             )
 
     @staticmethod
@@ -105,8 +107,13 @@ class Agreement(Audit):
         return ([("attention-raw", signed, 0, 1)] if subject.signed else []) + statistics
 
     @staticmethod
-    def _identity(subject: Subject, statistic: str, against: str) -> str | None:
-        """What is true of any model is no finding: zero-weight erasure changes z by the contribution."""
+    def _aside(subject: Subject, statistic: str, against: str) -> str | None:
+        """What no number can decide: signs without a gauge, and what is true of any model."""
+        if statistic == "attention-raw":
+            return RAW_SIGN
+        if statistic == "attention" and subject.weak_gauge:
+            return WEAK_GAUGE
+        # Zero-weight erasure changes z by the contribution.
         if not subject.binary or against != "erasure-zero-weight":
             return None
         return {

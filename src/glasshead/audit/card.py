@@ -12,13 +12,15 @@ from sklearn.metrics import f1_score
 from glasshead.audit.agreement import ALPHA
 from glasshead.audit.audit import AUDITS
 from glasshead.audit.highlights import highlights
+from glasshead.audit.perturbation import Perturbation
 from glasshead.audit.subject import Subject, prepare
 from glasshead.results import AuditCard, Finding
 from glasshead.training import Run
 from glasshead.training.run import versions
 
 NOTES = (
-    "Numbers are computed in float64 from one forward pass; only real tokens count, padding never does.",
+    "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests in "
+    "float32; only real tokens count, padding never does.",
     "For a binary task every signed number is about the probability of class 1; for more classes, about that "
     "of the predicted class.",
     "Zero-weight erasure changes z by exactly the contribution a·o: their agreement on a binary task is an "
@@ -117,7 +119,7 @@ def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
         "empty_texts": int((tokens == 0).sum()),
         "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
         "truncated_to": run.tokenizer.model_max_length,
-        "draws": 100,
+        "draws": Perturbation().draws,
         "alpha": ALPHA,
         "recipe": record["recipe"],
         "train_data": record["data"],

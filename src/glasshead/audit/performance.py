@@ -21,7 +21,8 @@ class Performance(Audit):
         majority = (subject.labels == commonest).astype(float)
         findings = []
         for group, members in subject.groups.items():
-            (summary,) = summarise([right[members]], [{"majority": majority[members]}], rng=rng)
+            null = {"majority": majority} if group == "all" else {}
+            (summary,) = summarise([right[members]], [null], rng=rng)
             findings.append(
                 Finding(
                     audit="performance",
@@ -32,7 +33,7 @@ class Performance(Audit):
                     undefined={},
                     significant_fraction=None,
                     citation=self.citation,
-                    verdict=verdict(summary.interval, summary.null["majority"]) if group == "all" else "",
+                    verdict=verdict(summary.judged, summary.null["majority"]) if group == "all" else "",
                 )
             )
         return Outcome(findings)

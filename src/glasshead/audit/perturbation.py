@@ -16,6 +16,7 @@ from glasshead.results import Finding
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
 BLOCK = 2_000_000
+RESOLUTION = 1e-6  # draws are computed in float32: a smaller change is rounding
 TESTS = ("permutation", "random", "random-normalised")
 
 
@@ -60,7 +61,7 @@ class Perturbation(Audit):
                         undefined=undefined(medians[column][members]),
                         significant_fraction=None,
                         citation=self.citation,
-                        verdict=verdict(summary.interval, summary.over.get("random"), direction),
+                        verdict=verdict(summary.judged, summary.over.get("random"), direction),
                     )
                 )
         return Outcome(findings, medians)
@@ -106,6 +107,7 @@ class Perturbation(Audit):
                 shuffled = np.stack([predictions(subject, rows, base.ravel()[order]) for base in a])
                 for test, after in {"permutation": shuffled, **fresh}.items():
                     change = after - before  # [bases, rows, draws]
+                    change[np.abs(change) < RESOLUTION] = 0
                     for direction, values in (("absolute", np.abs(change)), ("signed", change)):
                         found = np.median(values, axis=-1)
                         for result, medians in zip(results, found, strict=True):

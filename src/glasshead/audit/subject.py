@@ -24,12 +24,18 @@ IMPORTANCE = {
     "erasure-renormalise": "erasure-renormalise",
 }
 
+# Verdicts on signs that carry no meaning.
+RAW_SIGN = "raw sign: an accident of the seed"
+WEAK_GAUGE = "undecided: the gauge is weak"
+WEAK_MARGIN = 0.1
+
 
 @dataclass(frozen=True)
 class Subject:
     """Texts [N], their true classes, and a float64 view of the model on them.
 
-    ``counts`` [K, V] are the train occurrences of every vocabulary id in every class.
+    ``counts`` [K, V] are the train occurrences of every vocabulary id in every class; ``margin`` says how
+    clearly the sign of signed weights was fixed there.
     """
 
     view: View
@@ -38,6 +44,12 @@ class Subject:
     labels: NDArray[np.int64]
     label_names: Sequence[str]
     counts: NDArray[np.int64]
+    margin: float
+
+    @property
+    def weak_gauge(self) -> bool:
+        """Signed weights whose canonical sign is close to a coin toss."""
+        return self.signed and self.margin < WEAK_MARGIN
 
     @property
     def binary(self) -> bool:
@@ -66,11 +78,6 @@ class Subject:
     def polarity(self) -> Floats:
         """o_i towards each text's target class."""
         return target_polarity(self.view.observation.polarity, self.view.target).numpy()
-
-    @cached_property
-    def contribution(self) -> Floats:
-        """a_i · o_i, the same in either gauge."""
-        return self.weights * self.polarity
 
     @cached_property
     def importance(self) -> dict[str, Floats]:
@@ -115,4 +122,6 @@ def prepare(run: Run, split: Dataset, *, limit: int | None = None, seed: int = 0
     texts = list(split["text"][:])
     model = copy.deepcopy(run.model).cpu().double()
     view = look(model, encode(run.tokenizer, texts), run.tokenizer)
-    return Subject(view, texts, indices, np.array(split["label"][:]), run.labels, run.counts)
+    labels = np.array(split["label"][:])
+    margin = float(run.record["gauge"]["margin"])
+    return Subject(view, texts, indices, labels, run.labels, run.counts, margin)

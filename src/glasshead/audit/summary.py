@@ -10,6 +10,7 @@ from glasshead.audit.bootstrap import mean_intervals
 from glasshead.audit.subject import Floats
 
 Interval = tuple[float, float]
+FEW = 20  # a percentile bootstrap of fewer units is too narrow to decide anything
 Nulls = Mapping[str, Floats | None]
 
 
@@ -24,6 +25,11 @@ class Summary:
     null: dict[str, float | None]
     n: int
     over: dict[str, Interval | None]
+
+    @property
+    def judged(self) -> Interval | None:
+        """The interval on which a verdict may rest: None if it comes from too few units."""
+        return self.interval if self.n >= FEW else None
 
     @property
     def numbers(self) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Do the weights tell the words of one class from those of another?"""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,8 +10,8 @@ from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.bootstrap import auc_interval
 from glasshead.audit.groups import token_groups
 from glasshead.audit.nulls import random_weights
-from glasshead.audit.subject import Floats, Subject
-from glasshead.audit.summary import Interval, summarise
+from glasshead.audit.subject import RAW_SIGN, WEAK_GAUGE, Floats, Subject
+from glasshead.audit.summary import FEW, Interval, summarise
 from glasshead.models import target_polarity
 from glasshead.results import Finding
 
@@ -21,8 +20,8 @@ class Tokens(Audit):
     """Mean score, weight, polarity and contribution of token types, per group, and how they separate groups.
 
     A type's number is the mean over its occurrences in the split. ``separation`` is the probability that a
-    token of the first group has the larger value (0.5: none); ``sign`` is the share of positive and negative
-    tokens whose weight has their sign. Huang et al. 2024, Fig. 2 and eq. 11; Sun and Lu 2020, Table 1.
+    token of the first group has the larger value (0.5: none); ``sign`` is the share of tokens whose weight
+    has their sign, averaged over the two groups. Huang et al. 2024, Fig. 2; Sun and Lu 2020, Table 1.
     """
 
     question = "do the weights tell the words of one class from those of another?"
@@ -89,7 +88,7 @@ class Tokens(Audit):
                     undefined={},
                     significant_fraction=None,
                     citation=self.citation,
-                    verdict=level_verdict(summary.interval),
+                    verdict=RAW_SIGN if statistic == "weight-raw" else level_verdict(summary.judged),
                 )
 
     def _separations(
@@ -103,41 +102,53 @@ class Tokens(Audit):
             pairs.insert(0, ("positive vs negative", positive, negative, dict(means)))
             if subject.signed:
                 for name in ("weight-raw", "weight"):
-                    right = np.where(positive, means[name] > 0, means[name] < 0).astype(float)
-                    (summary,) = summarise([right[positive | negative]], [{}], rng=rng)
-                    words = sign_verdict(summary.interval)
-                    yield self._finding("sign", name, "positive vs negative", summary.numbers, words)
+                    # Of signs, that probability is the mean share of right signs in the two groups.
+                    signs = np.sign(means[name])
+                    yield self._told_apart(
+                        "sign", name, pairs[0][0], signs[positive], signs[negative], subject, rng
+                    )
         for name, first, second, quantities in pairs:
             for against, values in quantities.items():
-                result = auc_interval(values[first], values[second], rng=rng)
-                numbers = {
-                    "estimate": result.mean,
-                    "std": None,
-                    "interval": result.interval,
-                    "n": int(first.sum() + second.sum()),
-                }
-                favours = against == "weight" and not subject.signed and name.startswith("positive")
-                yield self._finding(
-                    "separation",
-                    against,
-                    name,
-                    numbers,
-                    favour_verdict(result.interval) if favours else separation_verdict(result.interval),
-                )
+                told = values[first], values[second]
+                yield self._told_apart("separation", against, name, *told, subject, rng)
 
-    def _finding(
-        self, statistic: str, against: str, group: str, numbers: dict[str, Any], verdict: str
+    def _told_apart(
+        self,
+        statistic: str,
+        against: str,
+        group: str,
+        first: Floats,
+        second: Floats,
+        subject: Subject,
+        rng: np.random.Generator,
     ) -> Finding:
+        """The probability that a token of the first group has the larger value."""
+        result = auc_interval(first, second, rng=rng)
+        judged = result.interval if min(len(first), len(second)) >= FEW // 2 else None
+        if against.endswith("-raw"):
+            words = RAW_SIGN
+        elif subject.weak_gauge and against in ("score", "weight", "polarity"):
+            words = WEAK_GAUGE
+        elif statistic == "sign":
+            words = sign_verdict(judged)
+        elif against == "weight" and not subject.signed and subject.binary:
+            words = favour_verdict(judged)
+        else:
+            words = separation_verdict(judged)
         return Finding(
             audit="tokens",
             statistic=statistic,
             against=against,
             group=group,
-            **numbers | {"null": {"random": 0.5}},
+            estimate=result.mean,
+            std=None,
+            interval=result.interval,
+            null={"random": 0.5},
+            n=len(first) + len(second),
             undefined={},
             significant_fraction=None,
             citation=self.citation,
-            verdict=verdict,
+            verdict=words,
         )
 
 

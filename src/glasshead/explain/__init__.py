@@ -1,6 +1,6 @@
 """Explanations of predictions: one file, one method."""
 
-from glasshead.explain.explainer import EXPLAINERS, Explainer, View, describe, look
+from glasshead.explain.explainer import EXPLAINERS, Explainer, View, look
 from glasshead.explain.observation import Observation, observe
 from glasshead.explain.targets import TARGETS
 from glasshead.explain.words import by_word
@@ -15,7 +15,6 @@ __all__ = [
     "Observation",
     "View",
     "by_word",
-    "describe",
     "look",
     "observe",
 ]

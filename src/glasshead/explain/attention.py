@@ -19,7 +19,8 @@ class Attention(Explainer):
     citation = "Huang, Yang and Wang 2024, section 5.2"
 
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
-        return view.model.config.gauge * view.observation.weights
+        weights = view.observation.weights  # refuses models without a gauge
+        return view.model.config.gauge * weights
 
     def contributions(self, view: View) -> Float[Tensor, "texts tokens"]:
         return contribution(view)

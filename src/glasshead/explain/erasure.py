@@ -8,6 +8,7 @@ from torch import Tensor
 
 from glasshead.errors import InputError
 from glasshead.explain.explainer import Explainer, View, register
+from glasshead.explain.targets import log_odds, probability, probability_change
 from glasshead.models import as_logits
 
 # Elements of the largest intermediate; a batch is cut so that memory stays bounded at any length.
@@ -101,7 +102,9 @@ class Erasure(Explainer):
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
         logits = self.without(view)  # [t, removed, classes]
         target = view.target[:, None].expand(logits.shape[:-1])
-        return view.of(view.logits, view.target)[:, None] - view.of(logits, target)
+        of = log_odds if view.of is probability else view.of
+        before, after = of(view.logits, view.target)[:, None], of(logits, target)
+        return probability_change(before, after) if view.of is probability else before - after
 
 
 register("erasure", Erasure("zero-weight"))

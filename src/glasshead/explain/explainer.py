@@ -1,7 +1,8 @@
 """The shape of every explanation method: texts in, one Attribution per text out."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -81,9 +82,9 @@ class Explainer(ABC):
         results: list[Attribution] = []
         for start in range(0, len(texts), batch_size):
             batch = texts[start : start + batch_size]
-            view = look(model, encode(tokenizer, batch), tokenizer, target=target, of=of)
-            contributions = self.contributions(view)
-            results += pack(self, view, batch, self.importance(view), contributions)
+            with evaluating(model):
+                view = look(model, encode(tokenizer, batch), tokenizer, target=target, of=of)
+                results += pack(self, view, batch, self.importance(view), self.contributions(view))
         return results
 
 
@@ -105,8 +106,7 @@ def look(
     of: str = "probability",
 ) -> View:
     """Predict, and settle what is to be explained."""
-    model.eval()
-    with torch.no_grad():
+    with torch.no_grad(), evaluating(model):
         logits = torch.cat(
             [
                 model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device)).logits.cpu()
@@ -119,6 +119,17 @@ def look(
     return View(model, tokenizer, encoded, logits, chosen, TARGETS[of])
 
 
+@contextmanager
+def evaluating(model: PreTrainedModel) -> Iterator[None]:
+    """Dropout off inside the block, and as the caller had it afterwards."""
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)
+
+
 def class_index(model: PreTrainedModel, target: int | str) -> int:
     """The index of a class given by index or name.
 
@@ -126,9 +137,10 @@ def class_index(model: PreTrainedModel, target: int | str) -> int:
         InputError: if the model has no such class.
     """
     names = class_names(model)
-    for index, name in enumerate(names):
-        if str(target) in (name, str(index)):
-            return index
+    if isinstance(target, str) and target in names:
+        return names.index(target)  # a class may be called "0": a name goes before an index
+    if str(target) in map(str, range(len(names))):
+        return int(target)
     raise InputError(f"the model has no class {target!r}: {nearest(str(target), names)}")
 
 
@@ -171,8 +183,3 @@ def pack(
 
 def _numbers(values: Tensor, keep: np.ndarray) -> tuple[float, ...]:
     return tuple(values.detach().cpu().numpy()[keep].tolist())
-
-
-def describe(explainers: Iterable[tuple[str, Explainer]]) -> list[tuple[str, str, str]]:
-    """Name, one sentence, source: what ``glasshead list explainers`` prints."""
-    return [(name, explainer.description, explainer.citation) for name, explainer in explainers]

@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.explain.explainer import Explainer, View, register
+from glasshead.explain.targets import log_odds, probability
 
 Reduction = Callable[[Tensor, Tensor], Tensor]
 REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
@@ -27,9 +28,13 @@ def embedding_gradients(view: View, *, batch_size: int = 512) -> Iterator[tuple[
             logits = view.model(
                 inputs_embeds=embedded, attention_mask=view.encoded.mask[rows].to(view.model.device)
             ).logits
-            value = view.of(logits, view.target[rows].to(logits.device)).sum()
+            # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
+            of = log_odds if view.of is probability else view.of
+            value = of(logits, view.target[rows].to(logits.device))
             # Only the embeddings' gradient: parameters of the caller's model stay untouched.
-            (gradient,) = torch.autograd.grad(value, embedded)
+            (gradient,) = torch.autograd.grad(value.sum(), embedded)
+        if view.of is probability:
+            gradient *= (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
         yield gradient.cpu(), embedded.detach().cpu()
 
 

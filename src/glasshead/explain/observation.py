@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import Activation
 from glasshead.errors import InputError
-from glasshead.models import PooledClassifier, as_logits
+from glasshead.models import PooledClassifier
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,6 @@ class Observation:
     logits: Float[Tensor, "texts classes"]
     bias: Float[Tensor, " outputs"]
     activation: Activation
-
-    def logits_with(
-        self, weights: Float[Tensor, "*draws texts tokens"]
-    ) -> Float[Tensor, "*draws texts classes"]:
-        """The logits if the attention weights were these."""
-        return as_logits(torch.einsum("...tk,tko->...to", weights, self.polarity) + self.bias)
 
 
 @torch.inference_mode()

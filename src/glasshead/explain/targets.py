@@ -34,6 +34,16 @@ def log_odds(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) ->
     return _pick(logits, target) - _others(logits, target).logsumexp(dim=-1)
 
 
+def probability_change(before: Float[Tensor, "*b"], after: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """σ(before) − σ(after) of two log-odds, exact also where both probabilities round to 1.
+
+    σ(h) − σ(l) = σ(h) σ(−l) (1 − e^{l−h}) for h ≥ l.
+    """
+    high, low = torch.maximum(before, after), torch.minimum(before, after)
+    size = torch.sigmoid(high) * torch.sigmoid(-low) * -torch.expm1(low - high)
+    return torch.where(before >= after, size, -size)
+
+
 @TARGETS.register("margin")
 def margin(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
     """The class score minus the best other class score."""

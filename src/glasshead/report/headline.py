@@ -57,7 +57,7 @@ def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
     (name, top, (low, _)), *others = sorted(known, key=lambda entry: -entry[1])
     close = [other for other, _, (_, high) in others if high >= low]
     if len(close) == len(others):
-        return "The 95\u00a0% intervals overlap: this is no evidence of a difference."
+        return "The 95\u00a0% intervals overlap."
     if close:
         return f"Largest for {name}, but its 95\u00a0% interval overlaps that of {', '.join(close)}."
     if len(others) > 1:

@@ -44,6 +44,7 @@ def plots(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Plot]:
         _tokens(cards, names, "polarity", "weight", "Weight and polarity of tokens"),
         _tokens(cards, names, "polarity", "score", "Score and polarity of tokens"),
         _tokens(cards, names, "gamma", "contribution", "Contribution of tokens and their label"),
+        _permutation_by_class(cards, names),
         _permutation(cards, names),
         _agreement(cards, names, "gradient", "gradient"),
         _agreement(cards, names, "erasure-zero-weight", "erasure"),
@@ -99,7 +100,7 @@ AXES = {
     "polarity": "polarity o",
     "weight": "mean weight a, canonical gauge",
     "score": "mean score s",
-    "gamma": "γ, share of positive minus share of negative texts",
+    "gamma": "γ, how far the token leans to its class",
     "contribution": "mean contribution a·o",
 }
 
@@ -181,6 +182,26 @@ def _agreement(cards: Sequence[AuditCard], names: Sequence[str], against: str, w
         [("--accent", "signed, canonical gauge"), ("outline", "absolute values")],
         "Share of examples by true class; the dot is the median of the signed τ, the dashed line the mean "
         "for random weights. Examples where τ is undefined are left out.",
+        panels,
+    )
+
+
+def _permutation_by_class(cards: Sequence[AuditCard], names: Sequence[str]) -> Plot | None:
+    rows = [_by_class(card, "permutation.median.absolute", None) for card in cards]
+    values = [row.values for card in rows for row in card]
+    if not values:
+        return None
+    range_ = limits(*values, zero=True)
+    panels = []
+    for rank, (name, spreads) in enumerate(zip(names, rows, strict=True)):
+        about = f"Histograms of the median change under permutation by class, {name}."
+        key = f"permuted-{rank}"
+        drawing = histograms(spreads, key, about, "median |Δŷ| under permutation", range_, None)
+        panels.append(Panel(name, Markup(drawing) if spreads else None))
+    return Plot(
+        "Permuted weights",
+        [("--accent", "median |Δŷ| of a text")],
+        "Share of the texts of each true class; the dot is the median.",
         panels,
     )
 

@@ -24,8 +24,8 @@ AUDITS = {
     "tokens": (
         "Token groups",
         "Do words that belong to a label get a score, weight, polarity or contribution of their own? "
-        "Means over token types; separation is the probability that a positive token has the larger value, "
-        "and the share of right signs counts polar tokens whose weight has their sign.",
+        "Means over token types; separation is the probability that a token of the first group has the "
+        "larger value, and the share of right signs is averaged over positive and negative tokens.",
     ),
 }
 

@@ -22,7 +22,7 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.data import describe, encode, occurrences, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.folders import CHECKPOINTS, claim, discard, parents, partial, publish
+from glasshead.folders import claim, discard, parents, partial, publish
 from glasshead.models import (
     MODELS,
     Gauge,
@@ -39,6 +39,8 @@ from glasshead.training.rows import TensorRows, whole_batch
 from glasshead.training.run import RECORD, VOCABULARY, versions, write_json, write_vocabulary
 
 STATE = "trainer_state.json"
+
+CHECKPOINTS = "checkpoints"
 
 
 def train(
@@ -112,12 +114,14 @@ def _fill(
     gauge = gauge_on(model, rows["train"])
     model.config.gauge = gauge.sign
     metrics: dict[str, Any] = {
-        split: without_prefix(trainer.evaluate(rows[split], metric_key_prefix=split), split)
+        split: without_prefix(
+            trainer.evaluate(rows[split], metric_key_prefix=split), split, recipe.loss_scale
+        )
         for split in ("dev", "test")
         if split in rows
     }
     metrics["epochs"] = [
-        without_prefix(entry, "eval") | {"epoch": entry["epoch"]}
+        without_prefix(entry, "eval", recipe.loss_scale) | {"epoch": entry["epoch"]}
         for entry in trainer.state.log_history
         if "eval_accuracy" in entry
     ]
@@ -153,6 +157,10 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
         return checkpoints[-1]
     if whole_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(f"{work} holds an interrupted training: pass --resume to go on or --overwrite")
+    if work.exists() and any(work.iterdir()) and not (work / RECORD).is_file():
+        raise InputError(
+            f"{work} is in the way, and glasshead did not make it: move it, or choose another --out"
+        )
     discard(work)
     work.mkdir()
     write_json(work / RECORD, plan)
@@ -289,7 +297,8 @@ def gauge_on(model: PooledClassifier, rows: TensorRows, batch_size: int = 1024) 
     return fix_gauge(weights, polarities, mask, signed=model.activation.signed)
 
 
-def without_prefix(metrics: dict[str, float], prefix: str) -> dict[str, float | None]:
-    """The two metrics and the loss, by their own names; what is not a number is None."""
+def without_prefix(metrics: dict[str, float], prefix: str, loss_scale: float) -> dict[str, float | None]:
+    """The two metrics and the mean cross-entropy, by their own names; what is not a number is None."""
     values = {name: metrics[f"{prefix}_{name}"] for name in ("accuracy", "macro_f1", "loss")}
+    values["loss"] /= loss_scale
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
