@@ -332,9 +332,19 @@ class TestFailUnder:
     def test_a_group_can_be_named(self, tiny, tmp_path):
         self.run(tiny, tmp_path, "agreement.attention.gradient.class positive=-2")
 
-    def test_unknown_name(self, tiny, tmp_path):
-        result, _ = self.run(tiny, tmp_path, "performance.acuracy=0.5", code=2)
-        assert "did you mean 'performance.accuracy'?" in one_line(result.stderr)
+    @pytest.mark.parametrize(
+        ("bar", "help"),
+        [
+            ("performance.acuracy=0.5", "did you mean 'performance.accuracy'?"),
+            ("perfomance.accuracy=0.5", "did you mean 'performance'?"),
+            ("tokens.sign.weight=0.5", "no finding is called"),  # not among --tests
+        ],
+    )
+    def test_unknown_name_leaves_nothing(self, tiny, tmp_path, bar, help):
+        options = ["--tests", "agreement,performance", "--fail-under", bar, "--out", tmp_path / "audit"]
+        result = glasshead("audit", tiny.softmax, "synthetic", *options, code=2)
+        assert help in one_line(result.stderr)
+        assert names(tmp_path) == set()
 
     def test_the_report_path_is_printed_on_failure_too(self, tiny, tmp_path):
         result, _ = self.run(tiny, tmp_path, f"{self.NAME}=2", code=1)
