@@ -1,5 +1,6 @@
 """What an activation is: scores → weights, and the facts about it that reports and contracts read."""
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from jaxtyping import Bool, Float
@@ -8,7 +9,7 @@ from torch import Tensor
 from glasshead.registry import Registry
 
 
-class Activation:
+class Activation(ABC):
     """φ_i(s) = g(s_i) / Σ_k h(s_k): turns attention scores into attention weights (Huang et al. 2024, eq. 5).
 
     Stateless; hyper-parameters are fields. Scores and weights are ``[..., keys]``; the mask is true where a
@@ -27,10 +28,10 @@ class Activation:
     origin_symmetric: ClassVar[bool]
     normalised: ClassVar[bool]
 
+    @abstractmethod
     def weights(
         self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
-    ) -> Float[Tensor, "*rows keys"]:
-        raise NotImplementedError  # the contract of a subclass
+    ) -> Float[Tensor, "*rows keys"]: ...
 
 
 ACTIVATIONS: Registry[type[Activation]] = Registry("activation")
