@@ -563,7 +563,9 @@ class TestRealText:
     def test_demo(self, tmp_path):
         out = tmp_path / "demo"
         out.mkdir()
-        (out / "report.html").write_text("an earlier demo", encoding="utf-8")
+        (out / "report.html").write_text("an audit", encoding="utf-8")
+        assert "is no demo" in glasshead("demo", "--out", out, code=2).stderr
+        (out / "softmax-audit").mkdir()  # as an earlier demo has it
         printed = glasshead("demo", "--out", out).stdout
         assert str(out / "report.html") in printed
         assert names(out) == {"softmax", "tanhmax", "softmax-audit", "tanhmax-audit", "report.html"}
