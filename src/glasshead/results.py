@@ -23,6 +23,7 @@ from glasshead.errors import InputError
 
 CARD = "card.json"
 SCHEMA = 1
+WEAK_MARGIN = 0.1  # a gauge fixed less clearly than this is close to a coin toss
 
 
 @dataclass(frozen=True)

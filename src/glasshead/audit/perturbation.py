@@ -18,6 +18,8 @@ BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 BLOCK = 2_000_000
 RESOLUTION = 1e-6  # draws are computed in float32: a smaller change is rounding
 TESTS = ("permutation", "random", "random-normalised")
+# Test and direction → column of examples.parquet.
+COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
 
 
 class Perturbation(Audit):
@@ -44,13 +46,11 @@ class Perturbation(Audit):
         medians, *rest = self.medians(subject, bases, rng)
         nulls = dict(zip(("random", "uniform"), rest, strict=True))
 
-        keys = [(test, direction) for test in TESTS for direction in ("absolute", "signed")]
         findings = []
         for group, members in self.groups(subject).items():
-            columns = [f"{test}.median.{direction}" for test, direction in keys]
-            these = [{name: null[column][members] for name, null in nulls.items()} for column in columns]
-            summaries = summarise([medians[column][members] for column in columns], these, rng=rng)
-            for (test, direction), column, summary in zip(keys, columns, summaries, strict=True):
+            these = [{name: null[c][members] for name, null in nulls.items()} for c in COLUMNS.values()]
+            summaries = summarise([medians[c][members] for c in COLUMNS.values()], these, rng=rng)
+            for ((test, direction), column), summary in zip(COLUMNS.items(), summaries, strict=True):
                 findings.append(
                     Finding(
                         audit="perturbation",
@@ -84,8 +84,7 @@ class Perturbation(Audit):
         without tokens.
         """
         lengths = subject.mask.sum(axis=1)
-        columns = [f"{test}.median.{direction}" for test in TESTS for direction in ("absolute", "signed")]
-        results = [{column: np.full(len(lengths), np.nan) for column in columns} for _ in bases]
+        results = [{column: np.full(len(lengths), np.nan) for column in COLUMNS.values()} for _ in bases]
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
             members = np.flatnonzero(lengths == n)
@@ -111,7 +110,7 @@ class Perturbation(Audit):
                     for direction, values in (("absolute", np.abs(change)), ("signed", change)):
                         found = np.median(values, axis=-1)
                         for result, medians in zip(results, found, strict=True):
-                            result[f"{test}.median.{direction}"][rows] = medians
+                            result[COLUMNS[test, direction]][rows] = medians
         return results
 
 

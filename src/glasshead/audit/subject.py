@@ -13,6 +13,7 @@ from glasshead.data.encode import encode
 from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS, View, look
 from glasshead.models import target_polarity
+from glasshead.results import WEAK_MARGIN
 from glasshead.training import Run
 
 Floats = NDArray[np.floating]
@@ -27,7 +28,6 @@ IMPORTANCE = {
 # Verdicts on signs that carry no meaning.
 RAW_SIGN = "raw sign: an accident of the seed"
 WEAK_GAUGE = "undecided: the gauge is weak"
-WEAK_MARGIN = 0.1
 
 
 @dataclass(frozen=True)

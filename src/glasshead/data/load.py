@@ -10,14 +10,13 @@ from datasets import ClassLabel, Dataset, DatasetDict, DatasetInfo, Features, Va
 from glasshead.data import hub
 from glasshead.data.read import SUFFIXES, Columns, read, stem
 from glasshead.data.schema import Table, class_order, tabulate
-from glasshead.data.split import assign
+from glasshead.data.split import FRACTIONS, assign
 from glasshead.data.synthetic import DATASETS, generate
 from glasshead.errors import InputError
 from glasshead.registry import nearest
 
 SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
 WHOLE = ("all", "sample")
-FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
+
 
 def assign(
     keys: Sequence[Hashable], labels: Sequence[str], fractions: Sequence[float], seed: int

@@ -15,12 +15,12 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
+from glasshead.data.split import FRACTIONS
 from glasshead.data.words import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend
 from glasshead.errors import InputError
 from glasshead.registry import Registry, nearest
 
 NEUTRAL_GROUP = "neutral"
-FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from glasshead.report.formats import count, finite, number, share
 from glasshead.report.markup import Scale
 from glasshead.report.rows import BY_CONSTRUCTION, value_range
 from glasshead.report.wording import QUESTIONS, Question
-from glasshead.results import AuditCard, Finding
+from glasshead.results import WEAK_MARGIN, AuditCard, Finding
 
-WEAK_MARGIN = 0.1
 SAME = ("data", "split", "examples", "labels")
 
 
