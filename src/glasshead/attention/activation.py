@@ -1,7 +1,7 @@
 """What an activation is: scores → weights, and the facts about it that reports and contracts read."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -27,11 +27,18 @@ class Activation(ABC):
     log_nonlinear: ClassVar[bool]
     origin_symmetric: ClassVar[bool]
     normalised: ClassVar[bool]
+    linear: ClassVar[Literal["count", "sum"] | None] = None
+    """φ_i is s_i over the number of allowed keys ("count"), or s_i / Σ_k s_k where no score is negative
+    ("sum"); with scores that are dot products, attention is then computed in linear time."""
 
     @abstractmethod
     def weights(
         self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
     ) -> Float[Tensor, "*rows keys"]: ...
+
+    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"] | None:
+        """t(s), elementwise, where φ(s) = softmax(t(s)), so that a softmax kernel can serve; else None."""
+        return None
 
 
 ACTIVATIONS: Registry[type[Activation]] = Registry("activation")

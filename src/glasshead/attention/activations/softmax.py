@@ -31,3 +31,6 @@ class Softmax(Activation):
         self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
     ) -> Float[Tensor, "*rows keys"]:
         return softmax(scores, mask)
+
+    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+        return scores

@@ -1,0 +1,92 @@
+"""The one function that chooses between the formula and a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from glasshead.attention.call import Attended, Call
+from glasshead.attention.kernels.kernel import KERNELS
+from glasshead.attention.mask import Mask
+from glasshead.attention.mechanism import Mechanism, Spec, mechanism
+from glasshead.errors import InputError
+
+AUTOMATIC = ("linear", "triton", "sdpa", "flex", "reference", "blockwise")
+"""The order of trial: the first kernel that can and should serve the call does."""
+
+
+def attend(
+    using: str | Spec | Mechanism,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    mask: Tensor | Mask | None = None,
+    is_causal: bool = False,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    need_weights: bool = False,
+    rows: Sequence[int] | None = None,
+    backend: str = "auto",
+) -> Attended:
+    """Attention by any mechanism: output_i = Σ_j φ(s_i)_j v_j, beside `F.scaled_dot_product_attention`.
+
+    Shapes: q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]`` with G a divisor of H (query head h
+    reads key head h // (H/G)). ``mask`` is boolean, true = may attend: padding ``[B, K]``, anything that
+    broadcasts to ``[B, H, Q, K]``, or a `Mask`. ``scale`` is 1/√d unless given. ``dropout`` acts on weights.
+
+    ``rows`` computes those queries only, at their cost: output ``[B, H, rows, d_v]``. ``need_weights`` holds
+    the weights of the queries computed. ``backend`` names a kernel, which is obeyed or refused.
+
+    Raises:
+        InputError: on shapes, masks, sizes or a backend that do not fit.
+    """
+    call = Call.of(
+        mechanism(using), q, k, v, mask=mask, is_causal=is_causal, scale=scale, dropout=dropout
+    )  # fmt: skip
+    if rows is not None:
+        call = call.rows(row_index(rows, call))
+    if need_weights:
+        if backend not in ("auto", "reference"):
+            KERNELS[backend]
+            raise InputError(f"{backend} never holds the weights: ask with backend='reference' or 'auto'")
+        output, weights = call.mechanism(call)
+        return Attended(output, weights.to(q.dtype))
+    return Attended(run(call, backend), None)
+
+
+def run(call: Call, backend: str = "auto") -> Tensor:
+    """The output of a call by a named kernel or the best one.
+
+    Raises:
+        InputError: if the named kernel cannot serve the call; the message says why and which can.
+    """
+    return KERNELS[choose(call) if backend == "auto" else obeyed(call, backend)](call)
+
+
+def choose(call: Call) -> str:
+    """The kernel that serves this call on this machine."""
+    for name in AUTOMATIC:
+        if name in KERNELS and KERNELS[name].refuses(call) is None and KERNELS[name].suits(call):
+            return name
+    return "reference"
+
+
+def obeyed(call: Call, backend: str) -> str:
+    """The named kernel, if it can."""
+    reason = KERNELS[backend].refuses(call)
+    if reason is not None:
+        can = ", ".join(name for name in KERNELS if KERNELS[name].refuses(call) is None)
+        raise InputError(f"the {backend} kernel cannot serve {call.mechanism.name}: {reason} (can: {can})")
+    return backend
+
+
+def row_index(rows: Sequence[int], call: Call) -> Tensor:
+    """Chosen queries as indices; negative ones count from the end."""
+    queries = call.q.shape[2]
+    index = torch.as_tensor(list(rows), dtype=torch.long, device=call.q.device)
+    if index.numel() and not bool(((index >= -queries) & (index < queries)).all()):
+        raise InputError(f"rows {list(rows)} are not all among the {queries} queries")
+    return index % queries

@@ -1,0 +1,28 @@
+"""The formula as it stands."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.attention.call import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel
+
+SMALL = 2**22
+"""Pairs of tokens (times batch and heads) up to which the whole matrix is held: 16 MiB in float32."""
+
+
+class Reference(Kernel):
+    """Scores, weights, output: any mechanism, quadratic memory."""
+
+    linear_memory = False
+
+    def refuses(self, call: Call) -> str | None:
+        return None
+
+    def suits(self, call: Call) -> bool:
+        return call.q.shape[:3].numel() * call.k.shape[2] <= SMALL
+
+    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+        return call.mechanism(call)[0]
+
+
+KERNELS.register("reference")(Reference())

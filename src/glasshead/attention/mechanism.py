@@ -1,0 +1,192 @@
+"""A mechanism: an activation and a position, named by a word or a JSON spec."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glasshead.attention.activation import ACTIVATIONS, Activation
+from glasshead.attention.position import POSITIONS, Heads, Position
+from glasshead.errors import InputError
+from glasshead.registry import Registry, nearest
+
+if TYPE_CHECKING:
+    from glasshead.attention.call import Call
+
+Spec = Mapping[str, Any]
+
+PRESETS: Registry[Spec] = Registry("mechanism")
+PRESETS.register("cosformer")({"activation": "sum", "position": "cosine"})
+
+
+class Mechanism(nn.Module):
+    """scores = position(q, k); weights = position′(φ(scores)); output = position″(weights, v).
+
+    The three steps are the reference that every kernel is tested against. Half-precision inputs are weighed
+    in float32, so a score that overflows float16 is still right.
+
+    Source: Huang, Yang and Wang (2024), eq. 1, 2 and 5.
+    """
+
+    def __init__(self, activation: Activation, position: Position, spec: Spec) -> None:
+        super().__init__()
+        self.activation = activation
+        self.position = position
+        self.spec = spec
+
+    @property
+    def name(self) -> str:
+        """The word for it, as the command line takes it; options are not part of it."""
+        return spell(self.spec)
+
+    @property
+    def learned(self) -> bool:
+        """Whether it has parameters."""
+        return next(self.parameters(), None) is not None
+
+    def check(self, call: Call) -> None:
+        """Raise InputError if the mechanism was not built for these heads, sizes or lengths."""
+        built, given = self.position.heads, Heads(call.q.shape[1], call.q.shape[3], call.v.shape[3])
+        if self.position.learned and built != given:
+            raise InputError(f"{self.name} was built for {built}, not for {given}")
+        if self.position.uses_places:
+            call.mask.index(call.q.device)
+            self.position.check(call.mask.keys)
+
+    def scores(self, call: Call) -> Float[Tensor, "b h q k"]:
+        """s before the activation."""
+        k, _ = call.expanded()
+        return self.position.scores(accurate(call.q), accurate(k), call.scale, call.places())
+
+    def weights(self, call: Call, scores: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
+        """a after the activation, exactly 0 where the mask forbids."""
+        allowed = call.mask.allowed(scores.device).expand_as(scores)
+        weights = self.activation.weights(scores, allowed)
+        if self.position.changes_weights:
+            weights = self.position.weights(weights, call.places()).masked_fill(~allowed, 0.0)
+        return weights
+
+    def output(self, call: Call, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q d_v"]:
+        """What the weights make of the values, dropout included."""
+        _, v = call.expanded()
+        if call.dropout:
+            weights = nn.functional.dropout(weights, call.dropout)
+        return self.position.output(weights, accurate(v), call.places()).to(call.q.dtype)
+
+    def forward(self, call: Call) -> tuple[Tensor, Tensor]:
+        """Output and weights by the formula."""
+        weights = self.weights(call, self.scores(call))
+        return self.output(call, weights), weights
+
+    def extra_repr(self) -> str:
+        return json.dumps(self.spec)
+
+
+def accurate(values: Tensor) -> Tensor:
+    """Half precision becomes float32; the rest stays."""
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+
+
+def mechanism(
+    spec: str | Spec | Mechanism, *, heads: int | None = None, head_dim: int | None = None,
+    value_dim: int | None = None,
+) -> Mechanism:  # fmt: skip
+    """Build a mechanism from a word (``tanhmax``, ``tanhmax+distance-aware``, ``cosformer``) or a spec.
+
+    A spec is ``{"activation": NAME or {"name": NAME, …}, "position": NAME or {"name": NAME, …}}``; what is
+    left out is softmax and no position. ``heads`` and ``head_dim`` (d_k; ``value_dim`` where d_v differs) are
+    needed by positions that learn.
+
+    Raises:
+        InputError: on unknown names, keys or values, and on missing sizes.
+    """
+    if isinstance(spec, Mechanism):
+        return spec
+    parsed = parse(spec)
+    sizes = None
+    if heads is not None and head_dim is not None:
+        sizes = Heads(heads, head_dim, head_dim if value_dim is None else value_dim)
+    activation = build("activation", ACTIVATIONS, parsed["activation"])
+    position = build("position", POSITIONS, parsed["position"], heads=sizes)
+    return Mechanism(activation, position, shortest(parsed))
+
+
+def build(kind: str, registry: Registry[Any], options: Spec, **fixed: Any) -> Any:
+    """An entry of a registry with its options."""
+    entry = registry[options["name"]]
+    given = {key: value for key, value in options.items() if key != "name"}
+    known = [name for name in inspect.signature(entry).parameters if name not in fixed]
+    for key in given:
+        if key not in known:
+            raise InputError(f"{kind} {options['name']!r} has no option {key!r}: {nearest(key, known)}")
+    try:
+        return entry(**fixed, **given)
+    except TypeError as error:
+        raise InputError(f"{kind} {options['name']!r}: {error}") from None
+
+
+def parse(spec: str | Spec) -> dict[str, dict[str, Any]]:
+    """The full form: both parts, each with its name and options.
+
+    Raises:
+        InputError: on unknown names or keys.
+    """
+    full: dict[str, dict[str, Any]] = {"activation": {"name": "softmax"}, "position": {"name": "none"}}
+    if isinstance(spec, str):
+        named: set[str] = set()
+        for word in spec.split("+"):
+            for part, value in expand(word.strip()).items():
+                if part in named:
+                    raise InputError(f"{spec!r} names two {part}s")
+                named.add(part)
+                full[part] = parse({part: value})[part]
+        return full
+    if not isinstance(spec, Mapping):
+        raise InputError(f"a mechanism is a word or a mapping, not {type(spec).__name__}")
+    for part, value in spec.items():
+        if part not in full:
+            raise InputError(f"a mechanism has no {part!r}: {nearest(str(part), full)}")
+        options = {"name": value} if isinstance(value, str) else value
+        if not isinstance(options, Mapping) or not isinstance(options.get("name"), str):
+            raise InputError(f'the {part} is a name or {{"name": …, options}}, not {value!r}')
+        (ACTIVATIONS if part == "activation" else POSITIONS)[options["name"]]
+        full[part] = dict(options)
+    return full
+
+
+def expand(word: str) -> Spec:
+    """One word of a ``+`` chain: a preset, an activation or a position."""
+    if word in PRESETS:
+        return PRESETS[word]
+    if word in ACTIVATIONS:
+        return {"activation": word}
+    if word in POSITIONS:
+        return {"position": word}
+    known = [*PRESETS, *ACTIVATIONS, *POSITIONS]
+    raise InputError(f"unknown attention mechanism {word!r}: {nearest(word, known)}")
+
+
+def shortest(full: Spec) -> Spec:
+    """The spec without defaults, as it is saved."""
+    parts = {part: options["name"] if len(options) == 1 else options for part, options in full.items()}
+    if parts["position"] == "none":
+        del parts["position"]
+    return parts
+
+
+def spell(spec: Spec) -> str:
+    """A spec as words."""
+    for name, preset in PRESETS.items():
+        if preset == spec:
+            return name
+    full = parse(spec)
+    names = [full["activation"]["name"], full["position"]["name"]]
+    if names[1] == "none":
+        return names[0]
+    return names[1] if names[0] == "softmax" else "+".join(names)

@@ -1,0 +1,90 @@
+"""What a position is: how the places of two tokens enter their score, their weight or the output."""
+
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glasshead.attention.mask import Places
+from glasshead.errors import InputError
+from glasshead.registry import Registry
+
+ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
+"""(score, batch, head, query, key) → score, elementwise, as flex attention takes it."""
+
+
+class Heads(NamedTuple):
+    """The sizes that learned positions are built for."""
+
+    heads: int
+    key_size: int
+    value_size: int
+
+
+class Position(nn.Module):
+    """How positions enter attention; the default is that they do not.
+
+    q is ``[B, H, Q, d]``, k ``[B, H, K, d]``, v ``[B, H, K, d_v]``, scores and weights ``[B, H, Q, K]``.
+    Everything works on any block of query rows, with the `Places` of that block. Hyper-parameters are keyword
+    arguments of the constructor after ``heads``, with defaults.
+    """
+
+    paper: ClassVar[str] = ""
+    learned: ClassVar[bool] = False
+    """It may own parameters, so it has to be built for given `Heads`."""
+    bilinear: ClassVar[bool] = False
+    """Scores are q′·k′ of the `features`: whatever serves plain dot products serves this position."""
+    uses_places: ClassVar[bool] = True
+    """It needs to know where the tokens stand; not so for ``none``."""
+    nonnegative: ClassVar[bool] = False
+    """No score is below zero."""
+
+    def __init__(self, heads: Heads | None = None) -> None:
+        super().__init__()
+        if self.learned and heads is None:
+            raise InputError(f"{type(self).__name__} has parameters per head: give heads and head_dim")
+        self.heads = heads
+
+    @property
+    def changes_weights(self) -> bool:
+        """Whether `weights` does anything (the late adjustments)."""
+        return False
+
+    @property
+    def changes_output(self) -> bool:
+        """Whether `output` is more than weights times values (Shaw)."""
+        return False
+
+    def features(
+        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+    ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
+        """q′ and k′ with scores = q′ k′ᵀ exactly, scale included; only of `bilinear` positions."""
+        raise TypeError(f"the scores of {type(self).__name__} are no dot products")
+
+    def scores(
+        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+    ) -> Float[Tensor, "b h q k"]:
+        """Scores of every pair; here the dot products of the `features`."""
+        queries, keys = self.features(q, k, scale, places)
+        return queries @ keys.transpose(-1, -2)
+
+    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: Places | None) -> ScoreMod | None:
+        """The same scores as a change of each raw q·k (unscaled), for flex; None where that cannot be."""
+        return None
+
+    def weights(self, weights: Float[Tensor, "b h q k"], places: Places | None) -> Float[Tensor, "b h q k"]:
+        """Weights after the activation; here unchanged. The caller masks them again."""
+        return weights
+
+    def output(
+        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: Places | None
+    ) -> Float[Tensor, "b h q d_v"]:
+        """Weights times values."""
+        return weights @ v
+
+    def check(self, longest: int) -> None:
+        """Raise InputError if positions up to ``longest`` − 1 are beyond what this was built for."""
+
+
+POSITIONS: Registry[type[Position]] = Registry("position")
