@@ -24,7 +24,7 @@ class Attended(NamedTuple):
 
 @dataclass(frozen=True)
 class Call:
-    """q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]``; query head h reads key head h // (H/G)."""
+    """q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]``; H/G query heads share a key head."""
 
     mechanism: Mechanism
     q: Float[Tensor, "b h q d"]
