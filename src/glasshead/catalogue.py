@@ -1,8 +1,11 @@
 """What there is to choose from, straight from the registries."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from glasshead.attention import ACTIVATIONS
+from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS
+from glasshead.attention.mechanism import parse
 from glasshead.audit import AUDITS
 from glasshead.data import DATASETS
 from glasshead.errors import InputError
@@ -13,26 +16,60 @@ from glasshead.registry import nearest
 Table = tuple[list[str], list[list[str]]]
 
 
-def first_line(documented: object) -> str:
-    """The sentence with which a docstring begins."""
-    return (documented.__doc__ or "").strip().splitlines()[0]
+def sentence(documented: object) -> str:
+    """The sentence with which a docstring begins; nothing where there is none."""
+    return " ".join(inspect.cleandoc(documented.__doc__ or "").partition("\n\n")[0].split())
+
+
+def tick(holds: bool) -> str:
+    return "✓" if holds else ""
 
 
 def activations() -> Table:
     """The facts of Huang et al. 2024, Table 3, and two more."""
     facts = {
         "monotone": "mono-\ntone",
-        "log_nonlinear": "log-non-\nlinear",
+        "log_nonlinear": "log-\nnon-\nlinear",
         "normalised": "norma-\nlised",
         "origin_symmetric": "origin-\nsymm.",
         "signed": "signed",
-        "rows_sum_to_one": "rows\nsum to 1",
+        "rows_sum_to_one": "rows\nsum\nto 1",
     }
     rows = [
-        [name, *("✓" if getattr(entry, fact) else "" for fact in facts), entry.paper]
+        [name, *(tick(getattr(entry, fact)) for fact in facts), entry.paper]
         for name, entry in ACTIVATIONS.items()
     ]
     return ["name", *facts.values(), "paper"], rows
+
+
+def positions() -> Table:
+    """The scores of each, whether parameters come with it, and whether its scores are dot products."""
+    rows = [
+        [name, sentence(entry), tick(entry.learned), tick(entry.bilinear), entry.paper or "–"]
+        for name, entry in POSITIONS.items()
+    ]
+    return ["name", "what", "learned", "dot\nproducts", "paper"], rows
+
+
+def mechanisms() -> Table:
+    """Presets; every other pair of an activation and a position is spelt with a plus."""
+    rows = []
+    for name, spec in PRESETS.items():
+        full = parse(spec)
+        papers = [ACTIVATIONS[full["activation"]["name"]].paper, POSITIONS[full["position"]["name"]].paper]
+        source = papers[1] or papers[0]
+        rows.append([name, spelt(full["activation"]), spelt(full["position"]), source])
+    return ["name", "activation", "position", "paper"], rows
+
+
+def spelt(options: Mapping[str, Any]) -> str:
+    """A name with its options."""
+    return ", ".join(value if key == "name" else f"{key} {value}" for key, value in options.items())
+
+
+def kernels() -> Table:
+    rows = [[name, sentence(entry), tick(entry.linear_memory)] for name, entry in KERNELS.items()]
+    return ["name", "what", "linear\nmemory"], rows
 
 
 def explainers() -> Table:
@@ -49,7 +86,7 @@ def datasets() -> Table:
 
 
 def models() -> Table:
-    return ["name", "what"], [[name, first_line(entry)] for name, entry in MODELS.items()]
+    return ["name", "what"], [[name, sentence(entry)] for name, entry in MODELS.items()]
 
 
 KINDS: dict[str, Callable[[], Table]] = {
@@ -57,7 +94,10 @@ KINDS: dict[str, Callable[[], Table]] = {
     "audits": audits,
     "datasets": datasets,
     "explainers": explainers,
+    "kernels": kernels,
+    "mechanisms": mechanisms,
     "models": models,
+    "positions": positions,
 }
 
 

@@ -104,8 +104,8 @@ def whole(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> 
             discard(work)
 
 
-def write_text(out: Path, text: str, *, overwrite: bool = False) -> None:
-    """Write a text file aside and rename it into place.
+def write_bytes(out: Path, content: bytes, *, overwrite: bool = False) -> None:
+    """Write a file aside and rename it into place.
 
     Raises:
         InputError: as `claim`, or if it is a folder.
@@ -116,7 +116,12 @@ def write_text(out: Path, text: str, *, overwrite: bool = False) -> None:
     work = aside(out)
     with parents(out):
         try:
-            work.write_text(text, encoding="utf-8")
+            work.write_bytes(content)
             work.replace(out)
         finally:
             discard(work)
+
+
+def write_text(out: Path, text: str, *, overwrite: bool = False) -> None:
+    """Write a text file in UTF-8, as `write_bytes`."""
+    write_bytes(out, text.encode(), overwrite=overwrite)

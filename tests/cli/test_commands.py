@@ -15,8 +15,9 @@ from transformers import AutoModelForSequenceClassification, PreTrainedTokenizer
 from typed import TINY, glasshead, one_line, tree
 
 from glasshead import __version__
-from glasshead.attention import ACTIVATIONS
+from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS
 from glasshead.audit import AUDITS
+from glasshead.console import console
 from glasshead.data import DATASETS
 from glasshead.explain import EXPLAINERS
 from glasshead.models import MODELS
@@ -93,13 +94,29 @@ class TestList:
             ("audits", AUDITS),
             ("datasets", DATASETS),
             ("explainers", EXPLAINERS),
+            ("kernels", KERNELS),
+            ("mechanisms", PRESETS),
             ("models", MODELS),
+            ("positions", POSITIONS),
         ],
     )
-    def test_lists_every_entry(self, kind, registry):
+    def test_lists_every_entry(self, kind, registry, monkeypatch):
+        monkeypatch.setattr(console, "_width", 80)
         printed = glasshead("list", kind).stdout
         assert registry
-        assert all(name in printed for name in registry)
+        # Whole, in lines of their own, on a terminal of the usual width.
+        assert {line.split()[1] for line in printed.splitlines() if line.startswith("│")} >= set(registry)
+        assert all(len(line) <= 80 for line in printed.splitlines())
+
+    def test_table_3_is_printed_from_the_code(self, monkeypatch):
+        """Columns: monotone, log-nonlinear, normalised, origin-symmetric, signed, rows sum to one."""
+        monkeypatch.setattr(console, "_width", 80)
+        lines = [line.split("│")[1:-1] for line in glasshead("list", "activations").stdout.splitlines()]
+        printed = {
+            cells[0].strip(): [cell.strip() for cell in cells[1:7]] for cells in lines if len(cells) == 8
+        }
+        ticks = {"softmax": "✓ – ✓ – – ✓", "relu": "✓ ✓ – – – –", "tanhmax": "✓ ✓ ✓ ✓ ✓ –"}
+        assert {name: " ".join(cell or "–" for cell in printed[name]) for name in ticks} == ticks
 
 
 class TestTrain:
@@ -489,7 +506,7 @@ class TestOverwrite:
         monkeypatch.setattr(sys.modules["glasshead.training.train"], "write_vocabulary", fail)
         result = glasshead("train", *TINY, "--epochs", 1, "--out", out, "--overwrite", code=1)
         assert result.stderr == "error: No space left on device\n"
-        monkeypatch.setattr("glasshead.cli.write_audit", fail)
+        monkeypatch.setattr("glasshead.commands.judge.write_audit", fail)
         other = tmp_path / "audit"
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", other, "--overwrite", code=1)
         assert result.stderr == "error: No space left on device\n"

@@ -103,7 +103,8 @@ class TestOthers:
         def stop(*arguments, **options):
             os.kill(os.getpid(), signal.SIGINT)
 
-        monkeypatch.setattr("glasshead.audit.audit" if stage == "card" else "glasshead.cli.write_audit", stop)
+        step = {"card": "glasshead.audit.audit", "writing": "glasshead.commands.judge.write_audit"}[stage]
+        monkeypatch.setattr(step, stop)
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "new" / "a", code=130)
         assert one_line(result.stderr) == "interrupted"
         assert tree(tmp_path) == {}

@@ -185,6 +185,12 @@ class TestTheSettings:
             assert "--seed" in ran.stderr
         assert tree(tmp_path) == before
 
+    def test_attention_with_a_position(self, tmp_path):
+        message = refusal(
+            tmp_path, "train", "synthetic", "--attention", "cosformer", "--out", tmp_path / "run"
+        )
+        assert "stands at no position" in message
+
     def test_nothing_to_list(self, tmp_path):
         assert "did you mean 'activations'?" in refusal(tmp_path, "list", "activation")
 

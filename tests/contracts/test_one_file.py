@@ -1,12 +1,14 @@
-"""A new activation takes one file."""
+"""A new activation takes one file; in its shortest form, three lines of it."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import glasshead
 
-SOURCE = '''
+LONG = '''
 """Cubic weights, for a test: g = s³, h = |s|³ + 1."""
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
@@ -27,7 +29,24 @@ class Cubic(Activation):
     def weights(self, scores, mask):
         cubes = scores.clamp(-20, 20).masked_fill(~mask, 0) ** 3
         total = (cubes.abs() + 1).masked_fill(~mask, 0).sum(dim=-1, keepdim=True)
-        return cubes / total.clamp(min=1)
+        return (cubes / total.clamp(min=1)).masked_fill(~mask, 0)
+'''
+
+SHORT = '''
+"""Softplus, for a test."""
+
+from torch.nn.functional import softplus
+
+from glasshead.attention import ACTIVATIONS, Ratio
+
+
+@ACTIVATIONS.register("softplus")
+class Softplus(Ratio):
+    """[φ(s)]_i = log(1 + e^{s_i}) / Σ_k log(1 + e^{s_k})."""
+
+    paper = "a test"
+    def g(self, s): return softplus(s)
+    h = g
 '''
 
 # In a process of its own: the registry of this one must not learn the name.
@@ -47,36 +66,40 @@ def run(*words):
     assert result.exit_code == 0, (words, result.output, result.exception)
     return result.output
 
-out = Path(sys.argv[2])
-assert "cubic" in run("list", "activations")
+out, name, signed = Path(sys.argv[2]), sys.argv[4], sys.argv[5] == "signed"
+assert name in run("list", "activations")
 trained, audited = str(out / "run"), str(out / "audit")
 small = ["--option", "instances=200", "--epochs", "1"]
-run("train", "synthetic", *small, "--attention", "cubic", "--out", trained)
+run("train", "synthetic", *small, "--attention", name, "--out", trained)
 run("audit", trained, "synthetic", "--limit", "20", "--out", audited)
 from glasshead.results import AuditCard
 card = AuditCard.load(out / "audit")
-assert card.facts["signed"] is True
-assert card.finding("agreement.attention-raw.gradient.all") is not None
+assert card.facts["signed"] is signed
+statistic = "attention-raw" if signed else "attention"
+assert card.finding(f"agreement.{statistic}.gradient.all") is not None
 
 import pytest
 contracts = sys.argv[3]
-options = ["-p", "no:cacheprovider", "--assert=plain", "-k", "cubic", "-m", "not slow"]
+options = ["-p", "no:cacheprovider", "--assert=plain", "-k", name, "-m", "not slow"]
 raise SystemExit(pytest.main([*options, contracts]))
 """
 
 
-def test_one_file_is_listed_trained_audited_and_held_to_the_contracts(tmp_path):
+@pytest.mark.parametrize(
+    ("source", "name", "signed"), [(LONG, "cubic", "signed"), (SHORT, "softplus", "unsigned")]
+)
+def test_one_file_is_listed_trained_audited_and_held_to_the_contracts(tmp_path, source, name, signed):
     (tmp_path / "plugin").mkdir()
-    (tmp_path / "plugin" / "cubic.py").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "plugin" / f"{name}.py").write_text(source, encoding="utf-8")
     contracts = Path(__file__).with_name("test_activations.py")
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, tmp_path / "plugin", tmp_path, contracts],
+        [sys.executable, "-c", SCRIPT, tmp_path / "plugin", tmp_path, contracts, name, signed],
         capture_output=True,
         text=True,
         cwd=contracts.parents[2],
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    # Seven contracts, that on dtypes four times.
-    assert "10 passed" in done.stdout, done.stdout
-    assert not (Path(glasshead.__file__).parent / "attention" / "activations" / "cubic.py").exists()
+    # Nine contracts, that on dtypes four times.
+    assert "12 passed" in done.stdout, done.stdout
+    assert not (Path(glasshead.__file__).parent / "attention" / "activations" / f"{name}.py").exists()

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ SHELL = {
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
     "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled"]),
+    "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),
     "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),
     "synthetic": (["runs/genres/run.json", "runs/noisy/run.json"], ["Run in runs/genres"]),
@@ -51,8 +53,31 @@ PYTHON = {
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "kendall": r"rows: 50 equal to SciPy: True",
     "report": r"both\.html: 2 audits, \d{3} findings",
+    "trace": r"encoder\.layer\.1\..*0\.0, 0\.0\]\n.*\[2, 1, 5, 32\]\n.*\[2, 4, 5, 5\].*permuted +0\.[1-9]",
     "resume": r"stopped; finished: False kept: True\nsame weights: True",
+    "attend": (
+        r"outputs: (\(2, 4, 128, 16\) ?){3}\nsame as the whole: True\n"
+        r"weights: \(2, 4, 1, 128\) negative: True\nof padding: 0"
+    ),
+    "specs": r"tanhmax \{\"activation\": \"tanhmax\"\}.*\nerror: .*did you mean 'mapping'\?",
+    "softplus": (
+        r"softplus rows sum to one: True\nsoftplus\+distance-aware rows sum to one: True\n"
+        r"measured: \{'signed': False, 'monotone': True, 'log_nonlinear': True\}"
+    ),
+    "distances": r"^xxxxx\.\.\. True\n\.\.\.xxxxx True\nxx\.\.xx\.x True\n$",
+    "identity": r"tanhmax equals the doubled softmax: True",
+    "backends": r"(\w+ equals the formula: True\n){2}chosen: \w+\nerror: the sdpa kernel cannot serve",
+    "multihead": (
+        r"\(2, 7, 64\) \(2, 7, 64\) \(2, 8, 7, 7\) \(2, 7, 64\)\n"
+        r"values per head: 8 64 projection: None"
+    ),
+    "plug": (
+        r"changed: True\nsame after loading: True\n"
+        r"\{'activation': 'tanhmax', 'position': 'distance-aware'\}\nas it was: True"
+    ),
 }
+# What these print is shown on a page, word for word.
+SHOWN = {"specs": "mechanisms.md", "identity": "mechanisms.md"}
 ALONE = {"demo.sh", "make_reviews.py", "signed_square.py", "use_signed_square.py"}
 
 
@@ -121,11 +146,27 @@ def test_shell_example(name: str, workspace: Path) -> None:
     check_shell(name, workspace)
 
 
+@pytest.fixture
+def same_activations() -> Iterator[None]:
+    """What an example registers is gone when it has run."""
+    from glasshead.attention import ACTIVATIONS
+
+    before = dict(ACTIVATIONS._entries)
+    yield
+    ACTIVATIONS._entries.clear()
+    ACTIVATIONS._entries.update(before)
+
+
 @pytest.mark.parametrize("name", PYTHON)
+@pytest.mark.usefixtures("same_activations")
 def test_python_example(name: str, workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with contextlib.chdir(workspace):
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
-    assert re.search(PYTHON[name], capsys.readouterr().out, re.DOTALL)
+    printed = capsys.readouterr().out
+    assert re.search(PYTHON[name], printed, re.DOTALL)
+    if name in SHOWN:
+        page = (ROOT / "docs" / SHOWN[name]).read_text(encoding="utf-8")
+        assert f"```text\n{printed}```" in page
 
 
 def test_a_new_activation_in_one_file(tmp_path: Path) -> None:
@@ -138,17 +179,11 @@ def test_a_new_activation_in_one_file(tmp_path: Path) -> None:
     assert "better than always guessing the commonest class" in done.stdout
 
 
+@pytest.mark.usefixtures("same_activations")
 def test_the_example_activation_keeps_the_contract() -> None:
     import torch
 
-    from glasshead.attention import ACTIVATIONS
-
-    before = dict(ACTIVATIONS._entries)
-    try:
-        phi = runpy.run_path(str(EXAMPLES / "signed_square.py"))["SignedSquare"]()
-    finally:
-        ACTIVATIONS._entries.clear()
-        ACTIVATIONS._entries.update(before)
+    phi = runpy.run_path(str(EXAMPLES / "signed_square.py"))["SignedSquare"]()
     scores = torch.tensor([[1.0, -2.0, 3.0], [1e4, -1e4, 0.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
     mask = torch.tensor([[True, True, False], [True, True, True], [True, True, True]])
     scores.requires_grad_()

@@ -99,6 +99,16 @@ def test_readme_commands_run(tmp_path: Path) -> None:
     assert (tmp_path / "compare.html").is_file()
 
 
+def test_readme_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"<!-- run -->\n```python\n(.*?)```", read(ROOT / "README.md"), re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(block, "README.md", "exec"), names)
+    assert "[1, 4, 5, 5]) torch.Size([1, 4, 5, 16]) torch.Size([4, 16, 64])" in capsys.readouterr().out
+    trace = names["trace"]
+    assert names["out"].isfinite().all()
+    assert (names["out"] - trace[3].output).abs().max() < 1e-6
+
+
 def test_presets_are_those_of_the_code() -> None:
     from glasshead.training import PRESETS
 
@@ -223,6 +233,14 @@ def test_citation_file_is_valid() -> None:
         "Rethinking Attention Weights as Bidirectional Coefficients",
         "Understanding Attention for Text Classification",
         "Attention is not Explanation",
+        "DA-Transformer: Distance-aware Transformer",
+        "More Identifiable yet Equally Performant Transformers for Text Classification",
+        "Self-Attention with Relative Position Representations",
+        "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context",
+        "TENER: Adapting Transformer Encoder for Named Entity Recognition",
+        "cosFormer: Rethinking Softmax in Attention",
+        "Sigsoftmax: Reanalysis of the Softmax Bottleneck",
+        "Non-local Neural Networks",
     ]
 
 

@@ -59,3 +59,22 @@ def test_refused(change, says):
 
 def test_optimizers():
     assert set(OPTIMIZERS) == {"adam", "adadelta", "adagrad", "sgd"}
+
+
+@pytest.mark.parametrize(
+    ("word", "alone"),
+    [("distance-aware", "softmax"), ("tanhmax+distance-aware", "tanhmax"), ("cosformer", "sum")],
+)
+def test_a_query_at_no_position_has_no_distances(word, alone):
+    with pytest.raises(InputError, match=f"stands at no position.*such as '{alone}'") as refused:
+        Recipe(activation=word)
+    assert "\n" not in str(refused.value)
+
+
+def test_no_position_may_be_said_in_words():
+    assert Recipe(activation="tanhmax+none").activation == "tanhmax+none"
+
+
+def test_unknown_mechanism():
+    with pytest.raises(InputError, match="did you mean 'dot-product'"):
+        Recipe(activation="dot-produkt")

@@ -3,33 +3,44 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from glasshead.attention.facts import measured
 from glasshead.registry import Registry
 
 
 class Activation(ABC):
     """φ_i(s) = g(s_i) / Σ_k h(s_k): turns attention scores into attention weights (Huang et al. 2024, eq. 5).
 
-    Stateless; hyper-parameters are fields. Scores and weights are ``[..., keys]``; the mask is true where a
-    query may attend. A masked key has weight exactly 0, a fully masked row is all zeros, never NaN.
+    Stateless; hyper-parameters are fields with defaults. Scores and weights are ``[..., keys]``; the mask is
+    true where a query may attend. A masked key has weight exactly 0 whatever its score, a fully masked row is
+    all zeros; a score that is not a number at an allowed key stays visible as NaN.
+
+    Facts that a class does not declare are measured (`glasshead.attention.facts.measure`); those that it
+    declares are held against the measurement by the contracts.
 
     Source: Huang, Yang and Wang (2024), Rethinking attention weights as bidirectional coefficients.
     """
 
     paper: ClassVar[str]
-    signed: ClassVar[bool]
+    domain: ClassVar[tuple[float, float]] = (-4.0, 4.0)
+    """The scores for which the facts hold."""
+    signed: ClassVar[bool] = measured()
     """Weights can be negative."""
-    rows_sum_to_one: ClassVar[bool]
+    rows_sum_to_one: ClassVar[bool] = measured()
     # The four properties of Table 3 of the paper.
-    monotone: ClassVar[bool]
-    log_nonlinear: ClassVar[bool]
-    origin_symmetric: ClassVar[bool]
-    normalised: ClassVar[bool]
+    monotone: ClassVar[bool] = measured()
+    log_nonlinear: ClassVar[bool] = measured()
+    origin_symmetric: ClassVar[bool] = measured()
+    normalised: ClassVar[bool] = measured()
     linear: ClassVar[Literal["count", "sum"] | None] = None
     """φ_i is s_i over the number of allowed keys ("count"), or s_i / Σ_k s_k where no score is negative
     ("sum"); with scores that are dot products, attention is then computed in linear time."""
+    paired: ClassVar[bool] = False
+    """φ_i is (e^{s_i} − e^{−s_i}) / Σ_k (e^{s_k} + e^{−s_k}): the paired exponentials of TanhMax, for which
+    there are programs of their own."""
 
     @abstractmethod
     def weights(
@@ -39,6 +50,13 @@ class Activation(ABC):
     def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"] | None:
         """t(s), elementwise, where φ(s) = softmax(t(s)), so that a softmax kernel can serve; else None."""
         return None
+
+    def unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+        """`weights` where no key is masked; to be overridden where that saves a pass over the scores."""
+        exponents = self.exponent(scores)
+        if exponents is None:
+            return self.weights(scores, scores.new_ones((), dtype=torch.bool).expand_as(scores))
+        return exponents.softmax(dim=-1)
 
 
 ACTIVATIONS: Registry[type[Activation]] = Registry("activation")

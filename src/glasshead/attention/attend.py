@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 
 import torch
 from torch import Tensor
 
+from glasshead.attention.autocast import as_written
 from glasshead.attention.call import Attended, Call
 from glasshead.attention.kernels.kernel import KERNELS
 from glasshead.attention.mask import Mask
@@ -53,7 +55,7 @@ def attend(
             KERNELS[backend]
             raise InputError(f"{backend} never holds the weights: ask with backend='reference' or 'auto'")
         output, weights = call.mechanism(call)
-        return Attended(output, weights.to(q.dtype))
+        return Attended(output, weights.to(call.q.dtype))
     return Attended(run(call, backend), None)
 
 
@@ -63,30 +65,57 @@ def run(call: Call, backend: str = "auto") -> Tensor:
     Raises:
         InputError: if the named kernel cannot serve the call; the message says why and which can.
     """
-    return KERNELS[choose(call) if backend == "auto" else obeyed(call, backend)](call)
+    kernel = KERNELS[choose(call) if backend == "auto" else obeyed(call, backend)]
+    with as_written(call.q.device):
+        return kernel(call)
 
 
 def choose(call: Call) -> str:
     """The kernel that serves this call on this machine."""
     for name in AUTOMATIC:
-        if name in KERNELS and KERNELS[name].refuses(call) is None and KERNELS[name].suits(call):
+        if name in KERNELS and refusal(call, name) is None and KERNELS[name].suits(call):
             return name
     return "reference"
 
 
 def obeyed(call: Call, backend: str) -> str:
     """The named kernel, if it can."""
-    reason = KERNELS[backend].refuses(call)
+    reason = refusal(call, backend)
     if reason is not None:
-        can = ", ".join(name for name in KERNELS if KERNELS[name].refuses(call) is None)
+        can = ", ".join(name for name in KERNELS if refusal(call, name) is None)
         raise InputError(f"the {backend} kernel cannot serve {call.mechanism.name}: {reason} (can: {can})")
     return backend
 
 
+def refusal(call: Call, backend: str) -> str | None:
+    """Why a kernel cannot serve the call; None if it can."""
+    kernel = KERNELS[backend]
+    if call.bias is not None and not kernel.takes_bias:
+        return "the model adds a bias of its own to the scores"
+    return kernel.refuses(call)
+
+
 def row_index(rows: Sequence[int], call: Call) -> Tensor:
-    """Chosen queries as indices; negative ones count from the end."""
-    queries = call.q.shape[2]
-    index = torch.as_tensor(list(rows), dtype=torch.long, device=call.q.device)
-    if index.numel() and not bool(((index >= -queries) & (index < queries)).all()):
-        raise InputError(f"rows {list(rows)} are not all among the {queries} queries")
-    return index % queries
+    """Chosen queries as indices; negative ones count from the end.
+
+    Raises:
+        InputError: on rows that are no whole numbers or not there.
+    """
+    chosen = numbers("row", rows, call.q.shape[2])
+    return torch.tensor(chosen, dtype=torch.long, device=call.q.device)
+
+
+def numbers(what: str, chosen: Sequence[int], there: int) -> tuple[int, ...]:
+    """Chosen rows or heads, of which so many are there; negative ones count from the end.
+
+    Raises:
+        InputError: on what is no list of whole numbers, or not there.
+    """
+    try:
+        found = [index(each) for each in chosen]
+    except TypeError:
+        raise InputError(f"{what}s are whole numbers like [0, 5], not {chosen!r}") from None
+    absent = [each for each in found if not -there <= each < there]
+    if absent:
+        raise InputError(f"there is no {what} {absent[0]}: there are {there} {what}s")
+    return tuple(each % there for each in found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -44,15 +45,36 @@ class Mask:
     causal: bool = False
     at: range | Int[Tensor, " queries"] | None = None
 
+    def __post_init__(self) -> None:
+        if self.padding is not None:
+            check_boolean(self.padding)
+            if self.padding.ndim != 2 or self.padding.shape[1] != self.keys:
+                raise InputError(f"padding is [batch, {self.keys}], not {list(self.padding.shape)}")
+        if self.pairs is not None:
+            check_boolean(self.pairs)
+            if self.pairs.ndim != 4 or self.pairs.shape[2:] != (self.queries, self.keys):
+                raise InputError(
+                    f"pairs are [batch, heads, {self.queries}, {self.keys}], not {list(self.pairs.shape)}"
+                )
+        if self.at is not None and count(self.at) != self.queries:
+            raise InputError(f"at has {count(self.at)} places for {self.queries} queries")
+        if self.span is not None and (self.span[0] < 0 or self.span[1] >= self.keys):
+            raise InputError(f"the queries stand at {self.at}, which is not among {self.keys} keys")
+        if self.causal and self.at is None:
+            raise InputError(
+                "a causal mask needs to know where the queries stand among the keys: "
+                "pass Mask(queries, keys, causal=True, at=range(first, first + queries))"
+            )
+
     @classmethod
     def of(cls, q: Tensor, k: Tensor, mask: Tensor | Mask | None = None, is_causal: bool = False) -> Mask:
         """What the caller gave, checked against q ``[B, H, Q, d]`` and k ``[B, H, K, d]``.
 
-        A tensor is boolean: ``[B, K]`` for padding, or anything that broadcasts to ``[B, H, Q, K]``. Queries
-        and keys of equal number are taken for one sequence.
+        A tensor is boolean: padding is ``[B, K]`` or ``[B|1, 1, 1, K]``; pairs are ``[Q, K]`` or whatever
+        else broadcasts to ``[B, H, Q, K]``. Queries and keys of equal number are taken for one sequence.
 
         Raises:
-            InputError: on another type or shape, and on a causal mask over two different lengths.
+            InputError: on another type, shape or device, and on a causal mask over two different lengths.
         """
         batch, heads, queries = q.shape[:3]
         keys = k.shape[2]
@@ -61,6 +83,12 @@ class Mask:
                 raise InputError(
                     f"the mask is for {mask.queries} queries and {mask.keys} keys, not {queries} and {keys}"
                 )
+            for part, full in ((mask.padding, [batch]), (mask.pairs, [batch, heads])):
+                if part is not None:
+                    check_device(part, q.device)
+                    built = list(part.shape[: len(full)])
+                    if not fits(built, full):
+                        raise InputError(f"the mask is for [batch, heads] = {built}, not {full}")
             return replace(mask, causal=True) if is_causal else mask
         at = range(queries) if queries == keys else None
         if is_causal and at is None:
@@ -71,12 +99,8 @@ class Mask:
         made = cls(queries, keys, causal=is_causal, at=at)
         if mask is None:
             return made
-        if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-            found = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
-            raise InputError(
-                f"a mask is a boolean tensor, true where a query may attend, not {found}: "
-                "compare an additive mask with 0"
-            )
+        check_boolean(mask)
+        check_device(mask, q.device)
         shape = tuple(mask.shape)
         if mask.ndim == 2:
             is_padding, is_pairs = shape == (batch, keys), shape == (queries, keys)
@@ -88,8 +112,7 @@ class Mask:
             if is_padding:
                 return replace(made, padding=mask)
             mask = mask[None, None] if is_pairs else mask
-        allowed = zip(mask.shape, (batch, heads, queries, keys), strict=False)
-        if mask.ndim != 4 or mask.shape[3] != keys or any(n not in (1, full) for n, full in allowed):
+        if mask.ndim != 4 or not fits(mask.shape, (batch, heads, queries, keys)):
             raise InputError(
                 f"a mask of shape {shape} does not fit [batch, heads, queries, keys] = "
                 f"{[batch, heads, queries, keys]}, nor padding [batch, keys]"
@@ -97,6 +120,14 @@ class Mask:
         if mask.shape[1] == mask.shape[2] == 1:
             return replace(made, padding=mask[:, 0, 0].expand(batch, keys))
         return replace(made, pairs=mask.expand(-1, -1, queries, keys))
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """The first and the last place of any query; None where the places are no range, or none at all."""
+        if not isinstance(self.at, range) or self.queries == 0:
+            return None
+        ends = self.at.start, self.at.start + self.at.step * (self.queries - 1)
+        return min(ends), max(ends)
 
     @property
     def everything(self) -> bool:
@@ -110,7 +141,7 @@ class Mask:
         if self.at is None:
             at = None
         elif isinstance(self.at, range):
-            at = self.at[rows] if isinstance(rows, slice) else self.at.start + rows
+            at = self.at[rows] if isinstance(rows, slice) else self.at.start + self.at.step * rows
         else:
             at = self.at[rows]
         pairs = None if self.pairs is None else self.pairs[:, :, rows]
@@ -128,7 +159,7 @@ class Mask:
                 "self-attention (with a cache, pass Mask(…, at=range(first, first + queries)))"
             )
         if isinstance(self.at, range):
-            return torch.arange(self.at.start, self.at.stop, device=device)
+            return torch.arange(self.queries, device=device) * self.at.step + self.at.start
         return self.at.to(device)
 
     def allowed(self, device: torch.device) -> Bool[Tensor, "b h queries keys"]:
@@ -150,11 +181,39 @@ class Mask:
         if self.padding is not None and has_holes(self.padding):
             key = self.padding.long().cumsum(dim=-1) - 1
             return Places(key[:, at], key, None)
-        start = self.at.start if isinstance(self.at, range) else None
+        start = self.at.start if isinstance(self.at, range) and self.at.step == 1 else None
         return Places(at[None], torch.arange(self.keys, device=device)[None], start)
+
+
+def count(at: range | Tensor) -> int:
+    """How many places there are; the length of a range of unknown size stays readable for a compiler."""
+    return max(0, -(-(at.stop - at.start) // at.step)) if isinstance(at, range) else at.shape[0]
 
 
 def has_holes(padding: Bool[Tensor, "b keys"]) -> bool:
     """Whether some sequence has padding between two real tokens."""
     starts = padding[:, 1:] & ~padding[:, :-1]
-    return bool((starts.sum(dim=-1) + padding[:, 0] > 1).any())
+    return bool((starts.sum(dim=-1) + padding[:, :1].sum(dim=-1) > 1).any())
+
+
+def check_boolean(mask: object) -> None:
+    """Raise InputError unless this is a boolean tensor."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        found = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        advice = "compare an additive mask with 0"
+        if isinstance(mask, Tensor) and not mask.is_floating_point():
+            advice = "make it one with .bool()"
+        raise InputError(f"a mask is a boolean tensor, true where a query may attend, not {found}: {advice}")
+
+
+def check_device(mask: Tensor, device: torch.device) -> None:
+    """Raise InputError unless the mask is where the queries are."""
+    if mask.device != device:
+        raise InputError(
+            f"the mask is on {mask.device} and the queries on {device}: move it with .to({str(device)!r})"
+        )
+
+
+def fits(shape: Sequence[int], full: Sequence[int]) -> bool:
+    """Whether a shape broadcasts to another of as many dimensions."""
+    return all(n in (1, whole) for n, whole in zip(shape, full, strict=True))

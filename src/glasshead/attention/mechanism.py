@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
+from glasshead.attention.autocast import as_written
 from glasshead.attention.position import POSITIONS, Heads, Position
 from glasshead.errors import InputError
 from glasshead.registry import Registry, nearest
@@ -50,11 +51,22 @@ class Mechanism(nn.Module):
         """Whether it has parameters."""
         return next(self.parameters(), None) is not None
 
+    @property
+    def signed(self) -> bool:
+        """Whether weights can be negative; not so for ``tanhmax+distance-aware``, whose scores cannot be."""
+        return (self.activation.signed and not self.position.nonnegative) or self.position.negates
+
+    def of_heads(self, heads: slice) -> Mechanism:
+        """The same mechanism for some of its heads."""
+        return Mechanism(self.activation, self.position.of_heads(heads), self.spec)
+
     def check(self, call: Call) -> None:
         """Raise InputError if the mechanism was not built for these heads, sizes or lengths."""
         built, given = self.position.heads, Heads(call.q.shape[1], call.q.shape[3], call.v.shape[3])
         if self.position.learned and built != given:
-            raise InputError(f"{self.name} was built for {built}, not for {given}")
+            raise InputError(
+                f"{self.name} was built for {built}, not for {given}: give mechanism() these heads and sizes"
+            )
         if self.position.uses_places:
             call.mask.index(call.q.device)
             self.position.check(call.mask.keys)
@@ -62,10 +74,15 @@ class Mechanism(nn.Module):
     def scores(self, call: Call) -> Float[Tensor, "b h q k"]:
         """s before the activation."""
         k, _ = call.expanded()
-        return self.position.scores(accurate(call.q), accurate(k), call.scale, call.places())
+        with as_written(k.device):
+            scores = self.position.scores(accurate(call.q), accurate(k), call.scale, call.places())
+        return scores if call.bias is None else scores + accurate(call.bias)
 
     def weights(self, call: Call, scores: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
         """a after the activation, exactly 0 where the mask forbids."""
+        if call.mask.everything:
+            weights = self.activation.unmasked(scores)
+            return self.position.weights(weights, call.places()) if self.position.changes_weights else weights
         allowed = call.mask.allowed(scores.device).expand_as(scores)
         weights = self.activation.weights(scores, allowed)
         if self.position.changes_weights:
@@ -77,7 +94,8 @@ class Mechanism(nn.Module):
         _, v = call.expanded()
         if call.dropout:
             weights = nn.functional.dropout(weights, call.dropout)
-        return self.position.output(weights, accurate(v), call.places()).to(call.q.dtype)
+        with as_written(v.device):
+            return self.position.output(weights, accurate(v), call.places()).to(call.q.dtype)
 
     def forward(self, call: Call) -> tuple[Tensor, Tensor]:
         """Output and weights by the formula."""
@@ -182,10 +200,10 @@ def shortest(full: Spec) -> Spec:
 
 def spell(spec: Spec) -> str:
     """A spec as words."""
-    for name, preset in PRESETS.items():
-        if preset == spec:
-            return name
     full = parse(spec)
+    for name, preset in PRESETS.items():
+        if preset == shortest(full):
+            return name
     names = [full["activation"]["name"], full["position"]["name"]]
     if names[1] == "none":
         return names[0]

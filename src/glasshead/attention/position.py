@@ -1,7 +1,8 @@
 """What a position is: how the places of two tokens enter their score, their weight or the output."""
 
 from collections.abc import Callable
-from typing import ClassVar, NamedTuple
+from copy import copy
+from typing import ClassVar, NamedTuple, cast
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -33,18 +34,46 @@ class Position(nn.Module):
     paper: ClassVar[str] = ""
     learned: ClassVar[bool] = False
     """It may own parameters, so it has to be built for given `Heads`."""
+    per_head: ClassVar[bool] = False
+    """It promises that every parameter begins with an axis of heads, so that these can be cut apart."""
     bilinear: ClassVar[bool] = False
     """Scores are q′·k′ of the `features`: whatever serves plain dot products serves this position."""
     uses_places: ClassVar[bool] = True
     """It needs to know where the tokens stand; not so for ``none``."""
-    nonnegative: ClassVar[bool] = False
-    """No score is below zero."""
+    nonnegative: bool = False
+    """No score is below zero, so that signed activations give no negative weight either."""
+    negates: bool = False
+    """`weights` may be negative where the activation gave none (late adjustments by signed coefficients)."""
 
     def __init__(self, heads: Heads | None = None) -> None:
         super().__init__()
         if self.learned and heads is None:
             raise InputError(f"{type(self).__name__} has parameters per head: give heads and head_dim")
         self.heads = heads
+
+    @property
+    def sizes(self) -> Heads:
+        """The sizes that a learned position was built for."""
+        if self.heads is None:
+            raise TypeError(f"{type(self).__name__} was built for no sizes")
+        return self.heads
+
+    def reset_parameters(self) -> None:
+        """Give the parameters their initial values, where there are any."""
+
+    def of_heads(self, heads: slice) -> "Position":
+        """The same position for some of its heads, with slices of its parameters."""
+        if not self.learned:
+            return self
+        if not self.per_head:
+            raise TypeError(f"{type(self).__name__} does not promise per_head")
+        part = copy(self)
+        part.heads = self.sizes._replace(heads=len(range(self.sizes.heads)[heads]))
+        part._parameters = {
+            name: None if each is None else cast(nn.Parameter, each[heads])
+            for name, each in self._parameters.items()
+        }
+        return part
 
     @property
     def changes_weights(self) -> bool:
@@ -85,6 +114,17 @@ class Position(nn.Module):
 
     def check(self, longest: int) -> None:
         """Raise InputError if positions up to ``longest`` − 1 are beyond what this was built for."""
+
+
+def whole_number(name: str, value: object) -> int:
+    """An option that counts something.
+
+    Raises:
+        InputError: unless it is a whole number above 0.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError(f"{name} is a whole number above 0, not {value!r}")
+    return value
 
 
 POSITIONS: Registry[type[Position]] = Registry("position")

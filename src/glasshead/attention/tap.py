@@ -3,23 +3,86 @@
 from contextvars import ContextVar
 from typing import Protocol
 
+import torch
 from torch import Tensor, nn
 
 from glasshead.attention.attend import run
 from glasshead.attention.call import Call
+from glasshead.attention.stance import STANCE
+
+
+class Flow:
+    """One call on its way. As long as nobody asks for its weights, a kernel serves it.
+
+    ``scores`` and ``weights`` ``[B, H, Q, K]`` are None until then; afterwards the output is computed from
+    ``weights``, which a tap may replace. With ``needs_graph`` the weights are part of the autograd graph even
+    where nothing else is.
+    """
+
+    def __init__(self, module: nn.Module, call: Call) -> None:
+        self.module = module
+        self.call = call
+        self.scores: Tensor | None = None
+        self.weights: Tensor | None = None
+        self.needs_graph = False
+
+    def weigh(self) -> Tensor:
+        """The weights so far, by the formula unless a tap has replaced them."""
+        if self.weights is None:
+            self.scores = self.call.mechanism.scores(self.call)
+            self.weights = self.call.mechanism.weights(self.call, self.scores)
+        return self.weights
+
+    def output(self, backend: str) -> Tensor:
+        """The output ``[B, H, Q, d_v]``: of the weights if there are any, else of a kernel."""
+        if self.weights is None:
+            with STANCE.compiled():
+                return run(self.call, backend)
+        if self.needs_graph and not self.weights.requires_grad:
+            self.weights = self.weights.detach().requires_grad_()
+        return self.call.mechanism.output(self.call, self.weights)
 
 
 class Tap(Protocol):
-    """Sees every call of every module, and returns its output ``[B, H, Q, d_v]``."""
+    """Sees every call of every module of its thread; all see it `before`, then all see it `after`."""
 
-    def __call__(self, module: nn.Module, call: Call, backend: str) -> Tensor: ...
+    def before(self, flow: Flow) -> None:
+        """May ask for the weights and replace them."""
+
+    def after(self, flow: Flow, output: Tensor) -> None:
+        """Sees the final weights, if there are any, and the output ``[B, H, Q, d_v]``."""
 
 
-TAP: ContextVar[Tap | None] = ContextVar("glasshead_tap", default=None)
-"""The tap of this thread (or task); None outside `record` and `intervene`."""
+TAPS: ContextVar[tuple[Tap, ...]] = ContextVar("glasshead_taps", default=())
+"""The taps of this thread (or task), outermost first; none outside `record` and `intervene`."""
 
 
 def tapped(module: nn.Module, call: Call, backend: str = "auto") -> Tensor:
-    """The output of a module's attention call, through the tap where there is one."""
-    tap = TAP.get()
-    return run(call, backend) if tap is None else tap(module, call, backend)
+    """The output of a module's attention call, through the taps where there are some."""
+    # Where a model is being compiled there are no taps: they keep the compiler away.
+    if torch.compiler.is_compiling() or not TAPS.get():
+        return run(call, backend)
+    return through(Flow(module, call), backend)
+
+
+def tapped_weights(module: nn.Module, call: Call) -> tuple[Tensor, Tensor]:
+    """Output and weights by the formula, as the taps leave them, for a module that hands its weights on."""
+    if torch.compiler.is_compiling() or not TAPS.get():
+        return call.mechanism(call)
+    flow = Flow(module, call)
+    flow.weigh()
+    output = through(flow, "reference")
+    assert flow.weights is not None
+    return output, flow.weights
+
+
+def through(flow: Flow, backend: str) -> Tensor:
+    """A call past all taps."""
+    taps = TAPS.get()
+    for tap in taps:
+        tap.before(flow)
+    # Laid out as [B, Q, H, d_v]: joining the heads is then a view, by which `record` knows the projection.
+    output = flow.output(backend).transpose(1, 2).contiguous().transpose(1, 2)
+    for tap in taps:
+        tap.after(flow, output)
+    return output

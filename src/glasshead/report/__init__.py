@@ -1,7 +1,16 @@
 """One offline HTML page, and the same findings in the terminal; knows nothing of torch."""
 
+from glasshead.report.checkup import checkup_table
 from glasshead.report.formats import number
 from glasshead.report.html import attribution_page, render
 from glasshead.report.terminal import attribution_table, card_table, coloured
 
-__all__ = ["attribution_page", "attribution_table", "card_table", "coloured", "number", "render"]
+__all__ = [
+    "attribution_page",
+    "attribution_table",
+    "card_table",
+    "checkup_table",
+    "coloured",
+    "number",
+    "render",
+]

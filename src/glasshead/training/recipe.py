@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 
-from glasshead.attention import ACTIVATIONS, SCORES
+from glasshead.attention import SCORES
+from glasshead.attention.pooling import pooling_activation
 from glasshead.errors import InputError
 from glasshead.models import ENCODERS, MODELS
 from glasshead.registry import Registry
@@ -45,12 +46,12 @@ class Recipe:
     def __post_init__(self) -> None:
         for registry, name in (
             (MODELS, self.model),
-            (ACTIVATIONS, self.activation),
             (ENCODERS, self.encoder),
             (SCORES, self.score),
             (OPTIMIZERS, self.optimizer),
         ):
             registry[name]  # a misspelt name raises here, before any work
+        pooling_activation(self.activation)
         sizes = ("embedding_size", "hidden_size", "key_size", "value_size")
         for field in (*sizes, "max_length", "batch_size", "epochs"):
             if getattr(self, field) is not None and getattr(self, field) < 1:

@@ -1,7 +1,9 @@
 """Softmax: g = h = exp."""
 
+from collections.abc import Callable
+
 from jaxtyping import Bool, Float
-from torch import Tensor, finfo
+from torch import Tensor, finfo, float32, promote_types
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
 
@@ -13,6 +15,17 @@ def softmax(
     # The lowest finite number instead of −∞: a fully masked row stays finite and is then zeroed.
     weights = scores.masked_fill(~mask, finfo(scores.dtype).min).softmax(dim=-1)
     return weights.masked_fill(~mask, 0.0)
+
+
+def softmax_of(
+    exponent: Callable[[Tensor], Tensor],
+    scores: Float[Tensor, "*rows keys"],
+    mask: Bool[Tensor, "*rows keys"],
+) -> Float[Tensor, "*rows keys"]:
+    """Masked softmax of t(s) for an elementwise t, which sees half precision as float32."""
+    # Masked scores are replaced before t: the gradient of t at NaN would be NaN, also times zero.
+    safe = scores.masked_fill(~mask, 0.0).to(promote_types(scores.dtype, float32))
+    return softmax(exponent(safe), mask).to(scores.dtype)
 
 
 @ACTIVATIONS.register("softmax")

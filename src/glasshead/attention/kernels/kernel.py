@@ -15,6 +15,8 @@ class Kernel(ABC):
 
     linear_memory: ClassVar[bool]
     """Memory grows with the number of tokens, not of pairs, forward and backward."""
+    takes_bias: ClassVar[bool] = False
+    """It honours a call's ``bias``; one that does not is never asked."""
 
     @abstractmethod
     def refuses(self, call: Call) -> str | None:

@@ -14,6 +14,7 @@ class Reference(Kernel):
     """Scores, weights, output: any mechanism, quadratic memory."""
 
     linear_memory = False
+    takes_bias = True
 
     def refuses(self, call: Call) -> str | None:
         return None

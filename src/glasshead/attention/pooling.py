@@ -1,4 +1,4 @@
-"""Attention as a layer. Layout everywhere: ``[batch, keys]`` for the scores and weights of one query."""
+"""Attention with one query. Layout: ``[batch, keys]`` for its scores and weights."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glasshead.attention.activation import ACTIVATIONS
+from glasshead.attention.activation import ACTIVATIONS, Activation
+from glasshead.attention.mechanism import build, parse
 from glasshead.attention.scores import SCORES
+from glasshead.errors import InputError
 
 
 class Pooled(NamedTuple):
@@ -17,6 +19,23 @@ class Pooled(NamedTuple):
     scores: Float[Tensor, "batch keys"]
     weights: Float[Tensor, "batch keys"]
     values: Float[Tensor, "batch keys d_v"]
+
+
+def pooling_activation(word: str) -> Activation:
+    """The activation that a mechanism comes down to for one learned query.
+
+    Raises:
+        InputError: on an unknown name, and on a mechanism with a position.
+    """
+    spec = parse(word)
+    if spec["position"]["name"] != "none":
+        alone = spec["activation"]["name"]
+        raise InputError(
+            f"{word!r} has no meaning in this classifier: its one learned query stands at no position, so "
+            f"there is no distance to a token; take an activation alone, such as {alone!r}"
+        )
+    activation: Activation = build("activation", ACTIVATIONS, spec["activation"])
+    return activation
 
 
 class AttentionPooling(nn.Module):
@@ -38,7 +57,7 @@ class AttentionPooling(nn.Module):
     ) -> None:
         super().__init__()
         self.score = SCORES[score](hidden_size, key_size, scale)
-        self.activation = ACTIVATIONS[activation]()
+        self.activation = pooling_activation(activation)
         self.value: nn.Module = nn.Identity() if value_size is None else nn.Linear(hidden_size, value_size)
 
     def forward(self, hidden: Float[Tensor, "batch keys d"], mask: Bool[Tensor, "batch keys"]) -> Pooled:

@@ -1,0 +1,22 @@
+"""Automatic mixed precision: what goes into attention is cast once, what happens inside is not cast again."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor
+
+
+def lowered(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors in the type that autocast asks for, as `F.scaled_dot_product_attention` takes them."""
+    kind = tensors[0].device.type
+    if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):
+        return tensors
+    dtype = torch.get_autocast_dtype(kind)
+    return tuple(each if each.dtype == torch.float64 else each.to(dtype) for each in tensors)
+
+
+def as_written(device: torch.device) -> AbstractContextManager[object]:
+    """Products in the types of their factors: autocast would let a score overflow float16 again."""
+    if not torch.amp.is_autocast_available(device.type):
+        return nullcontext()
+    return torch.autocast(device.type, enabled=False)

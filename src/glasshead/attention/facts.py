@@ -1,0 +1,97 @@
+"""The facts about an activation, measured: the columns of Table 3 of Huang et al. (2024), and two more.
+
+Where each is measured: in float64, on rows of nine scores inside the ``domain`` of the activation, which is
+(−4, 4) unless it says otherwise. Within a row φ_i / φ_j = g(s_i) / g(s_j), so the weights of one row are g up
+to a factor, whatever the normaliser; monotone and log-nonlinear, which are about g, are read from rows of
+evenly spaced scores, the other four from random rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from glasshead.attention.activation import Activation
+
+ROWS, KEYS = 256, 9
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What holds for φ_i(s) = g(s_i) / Σ_k h(s_k) on its domain."""
+
+    monotone: bool
+    """g never falls, and rises somewhere: of two keys in a row the one with more score has no less weight."""
+    log_nonlinear: bool
+    """log |g| is no straight line (where g is not 0)."""
+    normalised: bool
+    """A weight depends on the scores of the other keys."""
+    origin_symmetric: bool
+    """φ(−s) = −φ(s); never so on a domain that is not symmetric itself."""
+    signed: bool
+    """A weight can be negative."""
+    rows_sum_to_one: bool
+    """Σ_i φ_i = 1 for every row."""
+
+
+@torch.no_grad()
+def measure(activation: Activation) -> Facts:
+    """The facts about an activation with the hyper-parameters that it has."""
+    low, high = activation.domain
+
+    def weights(scores: Float[Tensor, "rows keys"]) -> Float[Tensor, "rows keys"]:
+        return activation.weights(scores, torch.ones_like(scores, dtype=torch.bool))
+
+    # The device is named because models are built inside `with torch.device("meta")`.
+    draw = torch.Generator().manual_seed(0)
+    random = low + (high - low) * torch.rand(ROWS, KEYS, generator=draw, dtype=torch.float64, device="cpu")
+    ends = torch.rand(ROWS, 2, 1, generator=draw, dtype=torch.float64, device="cpu") / 3
+    steps = torch.linspace(0, 1, KEYS, dtype=torch.float64, device="cpu")
+    even = low + (high - low) * torch.lerp(ends[:, 0], 1 - ends[:, 1], steps)
+
+    shape, row = weights(even), weights(random)
+    rise = shape.diff(dim=1)
+    logs = shape.abs().log()
+    bend = logs.diff(n=2, dim=1).abs()
+    other = random.clone()
+    other[:, 0] = (low + high) / 2
+    return Facts(
+        monotone=bool((rise >= -1e-12).all() and (rise > 1e-12).any()),
+        log_nonlinear=bool((bend[bend.isfinite()] > 1e-6).any()),
+        normalised=bool(((weights(other) - row)[:, 1:].abs() > 1e-9).any()),
+        origin_symmetric=low == -high and torch.allclose(weights(-random), -row, rtol=0, atol=1e-12),
+        signed=bool((row < -1e-12).any()),
+        rows_sum_to_one=bool(((row.sum(dim=1) - 1).abs() < 1e-9).all()),
+    )
+
+
+@cache
+def measured_by_default(kind: type[Activation]) -> Facts:
+    """The facts about an activation with its default hyper-parameters."""
+    return measure(kind())
+
+
+class Measured:
+    """A fact that a class need not declare: the first look measures it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Activation | None, owner: type[Activation]) -> Any:
+        if instance is None:
+            return self if inspect.isabstract(owner) else getattr(measured_by_default(owner), self.name)
+        # Of the instance, not of its class: hyper-parameters may decide.
+        value = vars(instance)[self.name] = getattr(measure(instance), self.name)
+        return value
+
+
+def measured() -> Any:
+    """A fact to be measured, typed as what it will be."""
+    return Measured()

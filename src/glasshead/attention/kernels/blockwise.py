@@ -1,0 +1,35 @@
+"""The formula on a few query rows at a time."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.attention.call import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.kernels.rows import in_blocks
+
+BLOCK = 2**21
+"""Scores held at once, over all heads and sequences: 8 MiB in float32, a few times over."""
+FEWEST = 16
+"""Rows of a block, however long they are."""
+
+
+class Blockwise(Kernel):
+    """Any mechanism on any device; memory for a block of rows, which the backward pass computes again."""
+
+    linear_memory = True
+    takes_bias = True
+
+    def refuses(self, call: Call) -> str | None:
+        return None
+
+    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+        return in_blocks(call, rows(call), lambda block: call.mechanism(block)[0])
+
+
+def rows(call: Call) -> int:
+    """Query rows of one block."""
+    batch, heads = call.q.shape[:2]
+    return max(FEWEST, BLOCK // max(1, batch * heads * call.k.shape[2]))
+
+
+KERNELS.register("blockwise")(Blockwise())

@@ -1,0 +1,214 @@
+"""Flex attention of torch: whatever changes scores before a softmax, compiled into one kernel."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn.functional import pad
+
+from glasshead.attention.call import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.mask import Mask
+
+TYPES = (torch.float16, torch.bfloat16, torch.float32)
+BLOCK = 128
+"""Queries and keys of a block, which is left out, computed with the mask or without it."""
+WIDEST = 256
+FEWEST = 16
+"""Numbers that a row of q, k or v needs on a GPU."""
+VARIANTS = 256
+"""Kinds of calls that torch may compile for one process."""
+
+
+class Flex(Kernel):
+    """Activations that are a softmax of something, over scores that are a change of q·k each.
+
+    The first call of a kind compiles for seconds. On a CPU there is no backward pass. On a GPU the gradients
+    of learned tables are added atomically, so their last bits vary.
+    """
+
+    linear_memory = True
+
+    def refuses(self, call: Call) -> str | None:
+        return unsupported(call) or unavailable(call)
+
+    def suits(self, call: Call) -> bool:
+        return call.q.is_cuda and not KERNELS["reference"].suits(call)
+
+    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+        q, k, v, changed = as_changed_products(call)
+        if q.is_cuda:
+            q, k, v = wide(q), wide(k), wide(v)
+        elif not call.needs_gradient:
+            q, k, v = q.detach(), k.detach(), v.detach()
+        blocks = None if call.mask.everything else block_mask(call.mask, q.device)
+        # Each mechanism, mask and size class is a variant of its own.
+        with torch._dynamo.config.patch(recompile_limit=VARIANTS):
+            output = compiled()(
+                q, k, v, score_mod=changed, block_mask=blocks, scale=1.0, enable_gqa=q.shape[1] != k.shape[1]
+            )
+        return output[..., : call.v.shape[3]]
+
+
+def unsupported(call: Call) -> str | None:
+    """What flex attention cannot compute."""
+    position = call.mechanism.position
+    if call.mechanism.activation.exponent(call.q.new_zeros(1)) is None:
+        return "its activation is no softmax of anything"
+    if position.changes_weights or position.changes_output:
+        return "its position acts after the activation"
+    if not position.bilinear and position.score_mod(call.q[:0], call.scale, call.places()) is None:
+        return "its position is no change of single scores"
+    if call.dropout:
+        return "it has no dropout"
+    if call.q.dtype not in TYPES:
+        return f"it computes in half or single precision, not {call.q.dtype}"
+    if 0 in (*call.q.shape, *call.k.shape, *call.v.shape):
+        return "there is nothing to compute"
+    if call.q.is_cuda and max(call.q.shape[3], call.v.shape[3]) > WIDEST:
+        return f"heads are at most {WIDEST} numbers wide"
+    return None
+
+
+def unavailable(call: Call) -> str | None:
+    """What this machine lacks."""
+    if call.q.is_cuda:
+        return "install glasshead[triton]" if find_spec("triton") is None else None
+    if call.q.device.type != "cpu":
+        return f"it runs on CUDA devices and CPUs, not on {call.q.device.type}"
+    if call.needs_gradient:
+        return "on a CPU it has no backward pass: call it under torch.no_grad()"
+    return compiler_problem()
+
+
+@cache
+def compiler_problem() -> str | None:
+    """Why torch cannot compile it for this CPU."""
+    if not sys.platform.startswith("linux"):
+        return f"torch does not compile it for CPUs on {sys.platform}"
+    if not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
+        return "this CPU has no AVX2, or ATEN_CPU_CAPABILITY forbids it"
+    compiler = os.environ.get("CXX", "g++")
+    return None if shutil.which(compiler) else f"torch needs the C++ compiler {compiler} (or another in CXX)"
+
+
+@cache
+def compiled() -> Callable[..., Tensor]:
+    """Flex attention, compiled whole or not at all, and for every size anew: unknown ones fail on CPUs."""
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return torch.compile(flex_attention, fullgraph=True, dynamic=False)
+
+
+def as_changed_products(call: Call) -> tuple[Tensor, Tensor, Tensor, Callable[..., Tensor]]:
+    """q, k, v and what makes the exponent of the softmax of each q·k."""
+    position, activation = call.mechanism.position, call.mechanism.activation
+    q, k, v, scale = call.q, call.k, call.v, call.scale
+    score_of: Callable[..., Tensor] | None = None
+    if position.bilinear and position.uses_places:
+        k, v = call.expanded()
+        q, k = position.features(q, k, scale, call.places())
+    else:
+        score_of = position.score_mod(q, scale, call.places())
+
+    def changed(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        # Single precision from the start: in float16, torch 2.13 compiles a wrong logsigmoid for CPUs.
+        score = score.float()
+        exponent = activation.exponent(
+            score if score_of is None else score_of(score, batch, head, query, key)
+        )
+        assert exponent is not None  # the call was not refused
+        return exponent
+
+    return q, k, v, changed
+
+
+def wide(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
+    """Zeros up to the next power of two, at least 16: other sizes do not compile everywhere."""
+    size = tensor.shape[3]
+    return pad(tensor, (0, max(FEWEST, 1 << (size - 1).bit_length()) - size))
+
+
+def block_mask(mask: Mask, device: torch.device) -> Any:
+    """Which blocks of the mask are empty, full or neither, without ever holding the mask itself."""
+    from torch.nn.attention.flex_attention import BlockMask
+
+    some, every = blocks_of(mask, device)
+    partly = listed(some & ~every)
+    fully = listed(every)
+    return BlockMask.from_kv_blocks(
+        *partly,
+        *fully,
+        BLOCK_SIZE=BLOCK,
+        mask_mod=single(mask, device),
+        seq_lengths=(mask.queries, mask.keys),
+    )
+
+
+def blocks_of(
+    mask: Mask, device: torch.device
+) -> tuple[Bool[Tensor, "b h rows columns"], Bool[Tensor, "b h rows columns"]]:
+    """Blocks that may hold an allowed pair, and blocks of nothing else."""
+    rows, columns = -(-mask.queries // BLOCK), -(-mask.keys // BLOCK)
+    real = torch.ones(1, mask.keys, dtype=torch.bool, device=device)
+    real = blocked(real if mask.padding is None else mask.padding)  # [B, columns, BLOCK]
+    some = real.any(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
+    every = real.all(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
+    if mask.causal:
+        index, start = mask.index(device), torch.arange(columns, device=device) * BLOCK
+        fill = rows * BLOCK - mask.queries
+        last = pad(index, (0, fill), value=-1).view(rows, BLOCK).amax(dim=-1)
+        first = pad(index, (0, fill), value=mask.keys).view(rows, BLOCK).amin(dim=-1)
+        some = some & (start <= last[:, None])
+        every = every & (start + BLOCK - 1 <= first[:, None])
+    if mask.pairs is not None:
+        tiles = blocked(blocked(mask.pairs).movedim(2, -1))  # [b, h, columns, BLOCK, rows, BLOCK]
+        some = some & tiles.any(dim=5).any(dim=3).transpose(2, 3)
+        every = every & tiles.all(dim=5).all(dim=3).transpose(2, 3)
+    return some, every
+
+
+def blocked(flags: Bool[Tensor, "*any n"]) -> Bool[Tensor, "*any blocks size"]:
+    """The last axis in blocks, what lies beyond its end being false."""
+    return pad(flags, (0, -flags.shape[-1] % BLOCK)).unflatten(-1, (-1, BLOCK))
+
+
+def listed(blocks: Bool[Tensor, "b h rows columns"]) -> tuple[Tensor, Tensor]:
+    """How many blocks of each row, and which columns, these first."""
+    order = blocks.int().argsort(dim=-1, descending=True, stable=True)
+    return blocks.sum(dim=-1, dtype=torch.int32), order.int().contiguous()
+
+
+def single(mask: Mask, device: torch.device) -> Callable[..., Tensor]:
+    """Whether one pair is allowed, as flex attention asks."""
+    tests: list[Callable[..., Tensor]] = []
+    if mask.padding is not None:
+        padding = mask.padding
+        one = padding.shape[0] == 1
+        tests.append(lambda batch, head, query, key: padding[batch * 0 if one else batch, key])
+    if mask.causal:
+        index = mask.index(device)
+        tests.append(lambda batch, head, query, key: key <= index[query])
+    if mask.pairs is not None:
+        pairs = mask.pairs
+        by_batch, by_head = (int(n > 1) for n in pairs.shape[:2])
+        tests.append(lambda batch, head, query, key: pairs[batch * by_batch, head * by_head, query, key])
+    first, *others = tests
+
+    def allowed(batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        live = first(batch, head, query, key)
+        for test in others:
+            live = live & test(batch, head, query, key)
+        return live
+
+    return allowed
+
+
+KERNELS.register("flex")(Flex())

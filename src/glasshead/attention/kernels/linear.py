@@ -1,0 +1,93 @@
+"""Dot-product attention in linear time: q′(k′ᵀv) instead of (q′k′ᵀ)v."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import pad
+
+from glasshead.attention.call import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.mechanism import accurate
+
+CHUNK = 64
+"""Queries that share one sum over the past; among themselves they are compared in pairs."""
+
+
+class Linear(Kernel):
+    """Activations that are linear in scores that are dot products of features, causal or not.
+
+    Σ_j (q′_i·k′_j) v_j = q′_i (Σ_j k′_j v_jᵀ), over the number of keys or over Σ_j q′_i·k′_j, which is one
+    more column of the same product (Qin et al. 2022, eq. 4; Wang et al. 2018).
+    """
+
+    linear_memory = True
+
+    def refuses(self, call: Call) -> str | None:
+        activation, position = call.mechanism.activation, call.mechanism.position
+        if activation.linear is None:
+            return "its weights are not linear in the scores"
+        if not position.bilinear:
+            return "its scores are no dot products"
+        if activation.linear == "sum" and not position.nonnegative:
+            return "its scores can be negative, and the sum activation cuts those off: add a cosine position"
+        if position.changes_weights or position.changes_output:
+            return "its position acts after the activation"
+        if call.mask.pairs is not None:
+            return "it knows padding and causal masks, no pairs"
+        if call.mask.causal and not (isinstance(call.mask.at, range) and call.mask.at.step == 1):
+            return "under a causal mask its queries are consecutive"
+        if call.dropout:
+            return "it never holds the weights that dropout would act on: set dropout=0"
+        return None
+
+    def suits(self, call: Call) -> bool:
+        """Whether k′ᵀv costs less than the pairs of tokens."""
+        queries, keys, size, value_size = *call.q.shape[2:3], *call.k.shape[2:4], call.v.shape[3]
+        return queries * keys * (size + value_size) > (queries + keys) * size * value_size
+
+    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+        k, v = call.expanded()
+        q, k, v = accurate(call.q), accurate(k), accurate(v)
+        q, k = call.mechanism.position.features(q, k, call.scale, call.places())
+        real = call.mask.padding
+        if real is None:
+            real = torch.ones(1, k.shape[2], dtype=torch.bool, device=k.device)
+        k = k.masked_fill(~real[:, None, :, None], 0.0)
+        if call.mechanism.activation.linear == "sum":
+            v = pad(v, (0, 1), value=1.0)  # its weighted sum is the sum of the weights
+        if call.mask.causal and isinstance(call.mask.at, range):
+            at = slice(call.mask.at.start, call.mask.at.stop)
+            total, count = up_to_itself(q, k, v, at.start), real.cumsum(dim=-1)[:, at]
+        else:
+            total, count = q @ (k.transpose(-1, -2) @ v), real.sum(dim=-1, keepdim=True)
+        if call.mechanism.activation.linear == "sum":
+            return ratio(total[..., :-1], total[..., -1:]).to(call.q.dtype)
+        return ratio(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
+
+
+def ratio(total: Tensor, normaliser: Tensor) -> Tensor:
+    """Their quotient, and zero where there is nothing to divide."""
+    empty = normaliser == 0
+    return (total / normaliser.masked_fill(empty, 1.0)).masked_fill(empty, 0.0)
+
+
+def up_to_itself(
+    q: Float[Tensor, "b h q f"], k: Float[Tensor, "b h k f"], v: Float[Tensor, "b h k d_v"], start: int
+) -> Float[Tensor, "b h q d_v"]:
+    """Σ_{j ≤ start + i} (q_i·k_j) v_j for every query i.
+
+    Chunk by chunk: what lies before a chunk is one matrix Σ k_j v_jᵀ, and what lies within it is compared in
+    pairs.
+    """
+    queries = q.shape[2]
+    past = k[:, :, :start].transpose(-1, -2) @ v[:, :, :start]  # [B, H, f, d_v]
+    k, v = k[:, :, start : start + queries], v[:, :, start : start + queries]
+    missing = -queries % CHUNK
+    q, k, v = (pad(each, (0, 0, 0, missing)).unflatten(2, (-1, CHUNK)) for each in (q, k, v))
+    sums = k.transpose(-1, -2) @ v  # [B, H, chunks, f, d_v]
+    before = torch.cat([past[:, :, None], sums[:, :, :-1]], dim=2).cumsum(dim=2)
+    within = (q @ k.transpose(-1, -2)).tril()  # [B, H, chunks, CHUNK, CHUNK]
+    return (q @ before + within @ v).flatten(2, 3)[:, :, :queries]
+
+
+KERNELS.register("linear")(Linear())

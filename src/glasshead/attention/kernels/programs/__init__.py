@@ -1,0 +1,1 @@
+"""Triton programs; nothing in here is imported before a call needs it."""

@@ -1,0 +1,154 @@
+"""PyTorch's fused softmax attention, and TanhMax through it."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn.functional import pad, scaled_dot_product_attention
+
+from glasshead.attention.activation import Activation
+from glasshead.attention.call import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.kernels.rows import in_blocks, in_groups
+from glasshead.attention.mechanism import accurate
+
+BLOCK = 2**22
+"""Entries of a mask, or of scores where no fused kernel runs, held at once."""
+MADE = 6 * 2**20
+"""Numbers made of q, k and v held at once: 24 MiB in float32, all heads of some two thousand tokens."""
+FEWEST = 16
+"""Rows of a block, however long they are."""
+
+NARROW = 64
+"""Keys below which (16 in truth) the kernel of the CPU says 0 for a query that is not a number."""
+
+
+class SDPA(Kernel):
+    """Softmax over dot products directly; TanhMax as softmax over [k; −k] with values [v; −v].
+
+    The second holds because the scores are odd in k (Huang, Yang and Wang 2024, eq. 6): e^s and e^{−s} are
+    the exponentials of a key and its negative, and their values differ in sign. The two stand side by side,
+    so that the keys up to a causal query stay the first ones, and share their place in the mask.
+    """
+
+    linear_memory = True
+
+    def refuses(self, call: Call) -> str | None:
+        activation, position = call.mechanism.activation, call.mechanism.position
+        if not (activation.paired or is_softmax(activation)):
+            return "its weights are no softmax of dot products"
+        if not position.bilinear:
+            return "its scores are no dot products"
+        if position.changes_weights or position.changes_output:
+            return "its position acts after the activation"
+        if activation.paired and call.dropout:
+            return "dropout on keys and their negatives is not dropout on weights: set dropout=0"
+        return None
+
+    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+        return in_groups(call, heads(call), lambda part: in_blocks(part, rows(part), fused))
+
+
+def is_softmax(activation: Activation) -> bool:
+    """Whether the scores themselves are what goes into the softmax."""
+    scores = torch.zeros(1)
+    return activation.exponent(scores) is scores
+
+
+def heads(call: Call) -> int:
+    """Key heads of one group: as many as need a block of memory for what is made of q, k and v.
+
+    All of them where nothing is made, where a backward pass would keep it, on a GPU, which wants them all at
+    once, and where they share parameters.
+    """
+    batch, every, keys, size = call.k.shape
+    position, paired = call.mechanism.position, call.mechanism.activation.paired
+    cut = position.per_head or not position.learned
+    if call.needs_gradient or call.q.is_cuda or not cut or not (position.uses_places or paired):
+        return every
+    # Features are about twice as long as keys; q and output, k and v all end up as wide as the widest.
+    width = max(2 * size if position.uses_places else size, call.v.shape[3])
+    made = 2 * width * (keys * (2 if paired else 1) + call.groups * call.q.shape[2])
+    return max(1, MADE // max(1, batch * made))
+
+
+def rows(call: Call) -> int:
+    """Query rows of one block: all of them where no row has a mask of its own and a fused kernel runs."""
+    batch, every, queries = call.q.shape[:3]
+    keys = call.k.shape[2] * (2 if call.mechanism.activation.paired else 1)
+    each = 0
+    if not is_fused(call):
+        each = batch * every * keys
+    elif call.mask.pairs is not None:
+        each = call.mask.pairs.shape[:2].numel() * keys
+    elif call.mask.causal and not natively_causal(call):
+        each = keys
+    if call.mask.padding is not None:
+        each *= batch
+    return max(FEWEST, BLOCK // each) if each else max(1, queries)
+
+
+def is_fused(call: Call) -> bool:
+    """Whether PyTorch has a kernel for it that does not hold the scores."""
+    return call.q.dtype != torch.float64 if call.q.is_cuda else not call.dropout
+
+
+def natively_causal(call: Call) -> bool:
+    """Whether ``is_causal`` says all that the mask says."""
+    mask = call.mask
+    # Not mask.at == range(mask.keys), which a compiler cannot read where lengths are unknown.
+    whole = isinstance(mask.at, range) and mask.at.step == 1 and mask.span == (0, mask.keys - 1)
+    alone = mask.causal and mask.padding is None and mask.pairs is None
+    return whole and alone and not call.mechanism.activation.paired
+
+
+def fused(call: Call) -> Float[Tensor, "b h q d_v"]:
+    """One call of PyTorch's kernel."""
+    q, k, v, scale = features(call)
+    value_size = v.shape[-1]
+    if q.shape[-1] != value_size:
+        # Other than equal sizes have no fused kernel on the CPU; zeros change no dot product.
+        width = max(q.shape[-1], value_size)
+        q, k, v = (pad(each, (0, width - each.shape[-1])) for each in (q, k, v))
+    causal = natively_causal(call)
+    allowed = empty = None
+    if not causal and not call.mask.everything:
+        allowed = mask_of(call)
+        # What a row without any key yields differs between kernels: it attends to all, and is then zeroed.
+        empty = ~allowed.any(dim=-1, keepdim=True)
+        allowed = allowed | empty
+        if q.is_cuda:  # there masks and shared key heads exclude each other
+            k, v = (each.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for each in (k, v))
+    if call.mechanism.activation.paired:
+        signs = k.new_tensor([[1.0], [-1.0]])
+        k, v = ((each[:, :, :, None] * signs).flatten(2, 3) for each in (k, v))
+        allowed = None if allowed is None else allowed.repeat_interleave(2, dim=-1)
+    output = scaled_dot_product_attention(
+        *(q, k, v, allowed, call.dropout, causal),
+        scale=scale,
+        enable_gqa=q.shape[1] != k.shape[1],
+    )
+    output = output[..., :value_size].to(call.q.dtype)
+    if k.shape[2] < NARROW:
+        output = output.masked_fill(q.sum(dim=-1, keepdim=True).isnan(), torch.nan)
+    return output if empty is None else output.masked_fill(empty, 0.0)
+
+
+def mask_of(call: Call) -> Bool[Tensor, "b h q k"]:
+    """The mask of a block; one row for all queries if they are masked alike."""
+    if call.mask.causal or call.mask.pairs is not None or call.mask.padding is None:
+        return call.mask.allowed(call.q.device)
+    return call.mask.padding[:, None, None, :]
+
+
+def features(call: Call) -> tuple[Tensor, Tensor, Tensor, float]:
+    """q′, k′, v and what is left of the scale, in a type in which no score overflows."""
+    position = call.mechanism.position
+    if not position.uses_places:
+        return call.q, call.k, call.v, call.scale
+    k, v = call.expanded()
+    q, k = position.features(accurate(call.q), accurate(k), call.scale, call.places())
+    kept = torch.float32 if call.q.dtype == torch.float16 else call.q.dtype
+    return q.to(kept), k.to(kept), v.to(kept), 1.0
+
+
+KERNELS.register("sdpa")(SDPA())

@@ -1,0 +1,84 @@
+"""Triton: TanhMax in one pass over the keys, q·k computed once."""
+
+import os
+from importlib.util import find_spec
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.attention.call import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel
+
+TYPES = (torch.float16, torch.bfloat16, torch.float32)
+WIDEST = 256
+OLDEST = (8, 0)
+
+
+def interpreted() -> bool:
+    """Whether Triton runs its programs in Python, on any device (to be set before the first of them runs)."""
+    return os.environ.get("TRITON_INTERPRET", "0").lower() in ("1", "true", "on", "yes", "y")
+
+
+class Triton(Kernel):
+    """Activations of paired exponentials over dot products, forward and backward, in tiles on the GPU."""
+
+    linear_memory = True
+
+    def refuses(self, call: Call) -> str | None:
+        return unsupported(call) or unavailable(call)
+
+    def suits(self, call: Call) -> bool:
+        return call.q.is_cuda and not interpreted()
+
+    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+        from glasshead.attention.kernels.programs.launch import paired_attention
+
+        q, k, v, scale = call.q, call.k, call.v, call.scale
+        if call.mechanism.position.uses_places:
+            k, v = call.expanded()
+            q, k = call.mechanism.position.features(q, k, scale, call.places())
+            q, k, scale = q.to(v.dtype), k.to(v.dtype), 1.0
+        first = call.mask.at.start if call.mask.causal and isinstance(call.mask.at, range) else None
+        return paired_attention(q, k, v, call.mask.padding, scale, first)[0]
+
+
+def unsupported(call: Call) -> str | None:
+    """What the programs do not compute."""
+    position = call.mechanism.position
+    if not call.mechanism.activation.paired:
+        return "it computes activations of paired exponentials (tanhmax) only"
+    if not position.bilinear:
+        return "its scores are no dot products"
+    if position.changes_weights or position.changes_output:
+        return "its position acts after the activation"
+    if call.mask.pairs is not None:
+        return "it knows padding and causal masks, no pairs"
+    if call.mask.causal and not (isinstance(call.mask.at, range) and call.mask.at.step == 1):
+        return "under a causal mask its queries are consecutive"
+    if call.dropout:
+        return "it has no dropout"
+    if call.q.dtype not in TYPES:
+        return f"it computes in half or single precision, not {call.q.dtype}"
+    # The features of a position are at most twice as long as the keys.
+    widest = max(call.q.shape[3] * (2 if position.uses_places else 1), call.v.shape[3])
+    if widest > WIDEST:
+        return f"heads and features are at most {WIDEST} numbers wide, not {widest}"
+    return None
+
+
+def unavailable(call: Call) -> str | None:
+    """What this machine lacks."""
+    if find_spec("triton") is None:
+        return "install glasshead[triton]"
+    if interpreted():
+        # Its products of bfloat16 tiles are wrong.
+        return "Triton's interpreter has no bfloat16" if call.q.dtype == torch.bfloat16 else None
+    if not call.q.is_cuda:
+        return f"it needs a CUDA device, not {call.q.device.type}"
+    if torch.cuda.get_device_capability(call.q.device) < OLDEST:
+        return f"it needs compute capability {OLDEST[0]}.{OLDEST[1]}"
+    return None
+
+
+KERNELS.register("triton")(Triton())

@@ -1,0 +1,154 @@
+"""Multi-head attention as a layer; sequences are ``[batch, length, size]``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glasshead.attention.call import Attended, Call, check_dropout
+from glasshead.attention.mask import Mask
+from glasshead.attention.mechanism import Mechanism, Spec
+from glasshead.attention.mechanism import mechanism as build
+from glasshead.attention.tap import tapped, tapped_weights
+from glasshead.errors import InputError
+
+
+class MultiHeadAttention(nn.Module):
+    """Self- and cross-attention by any mechanism, with d_k and d_v of one's choice.
+
+    ``combine="concat"`` joins the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with D of
+    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``combine="add"`` adds them: Y = Σ_h A_h V_h, where d_v is
+    d_e and there is no projection, since a D_h for each head would only make another value map.
+
+    d_k and d_v are d_e / H unless ``key_size`` and ``value_size`` are given. H / ``kv_heads`` query heads
+    read the same keys and values. ``context_size`` is the width of the other sequence in cross-attention.
+    ``dropout`` acts on the weights, in training only. Maps start Glorot-uniform, biases at 0.
+
+    Raises:
+        InputError: on sizes that do not fit each other.
+
+    Source: Vaswani et al. (2017), section 3.2.2; Bhardwaj et al. (2021), section 2.2 (D_h) and 4 (addition).
+    """
+
+    def __init__(
+        self,
+        size: int,
+        heads: int,
+        mechanism: str | Spec | Mechanism = "softmax",
+        *,
+        key_size: int | None = None,
+        value_size: int | None = None,
+        kv_heads: int | None = None,
+        context_size: int | None = None,
+        combine: Literal["concat", "add"] = "concat",
+        dropout: float = 0.0,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if combine not in ("concat", "add"):
+            raise InputError(f"heads are combined by 'concat' or 'add', not {combine!r}")
+        check_dropout(dropout)
+        self.size, self.heads, self.dropout = size, heads, dropout
+        self.kv_heads = heads if kv_heads is None else kv_heads
+        self.context_size = size if context_size is None else context_size
+        if heads < 1 or self.kv_heads < 1 or heads % self.kv_heads:
+            raise InputError(f"{heads} query heads cannot share {self.kv_heads} key heads")
+        self.key_size = share(size, heads, "key_size") if key_size is None else key_size
+        if value_size is not None:
+            self.value_size = value_size
+        else:
+            self.value_size = size if combine == "add" else share(size, heads, "value_size")
+        if combine == "add" and self.value_size != size:
+            raise InputError(
+                f"heads that are added have the size {size} of the layer, not {self.value_size}: "
+                "leave value_size out, or use combine='concat'"
+            )
+        if min(size, self.key_size, self.value_size, self.context_size) < 1:
+            raise InputError("size, key_size, value_size and context_size are at least 1")
+        self.mechanism = build(mechanism, heads=heads, head_dim=self.key_size, value_dim=self.value_size)
+        self.query = nn.Linear(size, heads * self.key_size, bias=bias)
+        self.key = nn.Linear(self.context_size, self.kv_heads * self.key_size, bias=bias)
+        self.value = nn.Linear(self.context_size, self.kv_heads * self.value_size, bias=bias)
+        self.output = nn.Linear(heads * self.value_size, size, bias=bias) if combine == "concat" else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Give the linear maps new initial values; the mechanism keeps its own."""
+        for linear in (self.query, self.key, self.value, self.output):
+            if linear is not None:
+                nn.init.xavier_uniform_(linear.weight)
+                if linear.bias is not None:
+                    nn.init.zeros_(linear.bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "b q d_e"],
+        context: Float[Tensor, "b k d_c"] | None = None,
+        *,
+        mask: Tensor | Mask | None = None,
+        is_causal: bool = False,
+        need_weights: bool = False,
+    ) -> Attended:
+        """Output ``[B, Q, d_e]`` and, where they are asked for, the weights ``[B, H, Q, K]`` before dropout.
+
+        Keys and values are those of ``context``, or of ``x`` itself. In ``mask`` true means: may attend. It
+        is padding ``[B, K]``, whatever else broadcasts to ``[B, H, Q, K]``, or a `Mask`. The causal mask
+        keeps the diagonal: the first token attends to itself.
+
+        Raises:
+            InputError: on shapes, types or masks that do not fit, and on a causal mask across two sequences.
+        """
+        check(x, self.size, "x")
+        if context is None and self.context_size != self.size:
+            raise InputError(f"this layer reads a context [batch, length, {self.context_size}]: give it one")
+        source = x if context is None else context
+        check(source, self.context_size, "context")
+        q = split(self.query(x), self.heads)
+        k, v = split(self.key(source), self.kv_heads), split(self.value(source), self.kv_heads)
+        allowed = mask_of(q, k, mask, is_causal, crossing=context is not None)
+        dropout = self.dropout if self.training else 0.0
+        call = Call.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
+        heads, weights = tapped_weights(self, call) if need_weights else (tapped(self, call), None)
+        # [B, H, Q, d_v] → [B, Q, d_e]
+        output = heads.sum(dim=1) if self.output is None else self.output(heads.transpose(1, 2).flatten(2))
+        return Attended(output, None if weights is None else weights.to(output.dtype))
+
+    def extra_repr(self) -> str:
+        return f"heads={self.heads}, d_k={self.key_size}, d_v={self.value_size}, dropout={self.dropout}"
+
+
+def share(size: int, heads: int, option: str) -> int:
+    """d_e / H."""
+    if size % heads:
+        raise InputError(f"{heads} heads do not divide the size {size}: give {option}")
+    return size // heads
+
+
+def check(sequence: Tensor, size: int, name: str) -> None:
+    """Raise InputError unless this is a batch of sequences of vectors of that size."""
+    if sequence.ndim != 3 or sequence.shape[2] != size:
+        raise InputError(f"{name} is [batch, length, {size}], not {list(sequence.shape)}")
+
+
+def split(joined: Float[Tensor, "b n s"], heads: int) -> Float[Tensor, "b h n d"]:
+    """The heads of a projection."""
+    return joined.unflatten(2, (heads, -1)).transpose(1, 2)
+
+
+def mask_of(q: Tensor, k: Tensor, mask: Tensor | Mask | None, is_causal: bool, *, crossing: bool) -> Mask:
+    """The mask of a layer. Two dimensions are always padding, also where a batch has Q sequences."""
+    if isinstance(mask, Tensor) and mask.ndim == 2:
+        if mask.shape != (k.shape[0], k.shape[2]):
+            raise InputError(
+                f"a mask of two dimensions is padding [batch, keys] = {[k.shape[0], k.shape[2]]}, "
+                f"not {list(mask.shape)}: give pairs [queries, keys] as mask[None, None]"
+            )
+        mask = mask[:, None, None]
+    if not crossing or isinstance(mask, Mask):
+        return Mask.of(q, k, mask, is_causal)
+    if is_causal:
+        raise InputError("is_causal has no meaning across two sequences: leave context out")
+    return replace(Mask.of(q, k, mask), at=None)

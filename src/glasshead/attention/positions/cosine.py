@@ -1,0 +1,59 @@
+"""cosFormer's re-weighting: non-negative features, and a cosine that fades with the distance."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.attention.mask import Places
+from glasshead.attention.position import POSITIONS, Heads, Position, whole_number
+from glasshead.attention.relative import known
+from glasshead.attention.sinusoid import sines
+from glasshead.errors import InputError
+
+
+@POSITIONS.register("cosine")
+class Cosine(Position):
+    """s_ij = ReLU(q_i) · ReLU(k_j) · cos(π/2 · (i − j)/M) / √d: an inner product, cos being one.
+
+    ``reach`` is M, a fixed number and never the padded length, 512 unless given; longer sequences are
+    refused, as the cosine would turn negative. With the activation ``sum`` this is the preset ``cosformer``,
+    from whose weights the scale cancels.
+
+    Raises:
+        InputError: if ``reach`` is no whole number above 0; on a longer sequence; on a scale that is not
+            above 0.
+
+    Source: Qin et al. (2022), cosFormer, cos-based re-weighting.
+    """
+
+    paper = "Qin et al. 2022"
+    bilinear = True
+    nonnegative = True
+
+    def __init__(self, heads: Heads | None = None, *, reach: int = 512) -> None:
+        super().__init__(heads)
+        self.reach = whole_number("reach", reach)
+
+    def check(self, longest: int) -> None:
+        if longest > self.reach:
+            raise InputError(
+                f"cosine reaches {self.reach} tokens, not {longest}: "
+                f'give {{"name": "cosine", "reach": {longest}}} or more, or cut the texts'
+            )
+
+    def features(
+        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+    ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
+        if scale <= 0:
+            raise InputError(f"cosine needs a scale above 0, not {scale}")
+        places, dtype = known(places), torch.promote_types(q.dtype, torch.float32)
+        frequency = torch.tensor([math.pi / 2 / self.reach], dtype=torch.float64, device=q.device)
+        (sin_q, cos_q), (sin_k, cos_k) = (
+            sines(each, frequency, dtype) for each in (places.query, places.key)
+        )
+        queries, keys = q.relu() * scale, k.relu()
+        queries = torch.cat([queries * cos_q, queries * sin_q], dim=-1)
+        keys = torch.cat([keys * cos_k, keys * sin_k], dim=-1)
+        return queries.to(q.dtype), keys.to(k.dtype)

@@ -1,0 +1,141 @@
+"""Distance-aware attention (DA-Transformer): real distances re-scale scores or weights."""
+
+import math
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glasshead.attention.mapping import MAPPINGS
+from glasshead.attention.mask import Places
+from glasshead.attention.position import POSITIONS, Heads, Position, ScoreMod
+from glasshead.attention.relative import by_distance, known, offset_of, reach
+from glasshead.errors import InputError
+from glasshead.registry import nearest
+
+Adjust = Literal["early-multiply", "early-add", "late-multiply", "late-add", "signed-multiply"]
+SPREAD = 0.05
+
+
+@POSITIONS.register("distance-aware")
+class DistanceAware(Position):
+    """s_ij = ReLU(q_i · k_j / √d) · f(w_h |i − j|), f(R) = (1 + e^{v_h}) / (1 + e^{v_h − R}) (eq. 5, 6).
+
+    ``mapping`` is f: clip, linear, exponent (which overflows for long sequences), sigmoid or
+    learnable-sigmoid (section 4.3; `MAPPINGS` has their equations and facts). ``threshold`` is the fixed T of
+    clip, 1 unless given: a score is never raised.
+
+    ``adjust`` is how f acts (section 4.4). ``early-multiply`` is the formula above: no score is below 0 if f
+    never is, so even a signed activation gives no negative weight. ``signed-multiply`` leaves out the ReLU
+    and keeps the sign of the score. ``early-add``: q·k/√d + f. ``late-multiply`` and ``late-add`` act on the
+    weights after the activation, whose rows then no longer sum to one.
+
+    Learned per head: w_h, initially in even steps from −0.05 to 0.05, so that heads differ, half of them
+    local and half distant as the paper finds after training, and |R| ≤ 1 up to 20 tokens, where no sigmoid
+    is saturated (a single head starts at 0); v_h, initially 0: twice the plain sigmoid; k_h and b_h of
+    linear, initially 1.
+
+    Raises:
+        InputError: on an unknown mapping or adjustment, or a threshold that is no finite number or not for
+            clip.
+
+    Source: Wu, Wu and Huang (2021), sections 3.1–3.3, 4.3 and 4.4.
+    """
+
+    paper = "Wu, Wu and Huang 2021, eq. 5, 6"
+    learned = True
+
+    def __init__(
+        self,
+        heads: Heads | None = None,
+        *,
+        mapping: str = "learnable-sigmoid",
+        adjust: str = "early-multiply",
+        threshold: float | None = None,
+    ) -> None:
+        super().__init__(heads)
+        self.mapping = MAPPINGS[mapping]
+        if adjust not in get_args(Adjust):
+            raise InputError(f"unknown adjustment {adjust!r}: {nearest(str(adjust), get_args(Adjust))}")
+        self.adjust = adjust
+        self.fixed = dict(self.mapping.fixed)
+        if threshold is not None:
+            if "threshold" not in self.fixed:
+                raise InputError(f"the mapping {mapping!r} has no threshold: leave it out, or choose 'clip'")
+            if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
+                raise InputError(f"threshold is a finite number, not {threshold!r}")
+            self.fixed["threshold"] = threshold
+        self.nonnegative = adjust == "early-multiply" and self.mapping.nonnegative
+        self.negates = self.changes_weights and not self.mapping.nonnegative
+        for name in ("w", *self.mapping.learned):
+            self.register_parameter(name, nn.Parameter(torch.empty(self.sizes.heads)))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """The initial values."""
+        heads = self.sizes.heads
+        with torch.no_grad():
+            steps = torch.linspace(-SPREAD, SPREAD, heads) if heads > 1 else torch.zeros(1)
+            self.get_parameter("w").copy_(steps)
+            for name, value in self.mapping.learned.items():
+                self.get_parameter(name).fill_(value)
+
+    @property
+    def changes_weights(self) -> bool:
+        return self.adjust.startswith("late")
+
+    def coefficient(self, distances: Int[Tensor, " n"], dtype: torch.dtype) -> Float[Tensor, "h n"]:
+        """f(w_h · distance) for every head; bfloat16 could not tell distances beyond 256 apart."""
+        wide = torch.promote_types(dtype, torch.float32)
+        learned = {name: self.get_parameter(name).to(wide)[:, None] for name in self.mapping.learned}
+        w = self.get_parameter("w").to(wide)[:, None]
+        return self.mapping.function(w * distances, **learned, **self.fixed).to(dtype)
+
+    def coefficients(self, places: Places, dtype: torch.dtype) -> Float[Tensor, "b h queries keys"]:
+        """f(w_h |i − j|) for every pair."""
+        return by_distance(lambda distances: self.coefficient(distances, dtype), places)
+
+    def scores(
+        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+    ) -> Float[Tensor, "b h q k"]:
+        scores = (q * scale) @ k.transpose(-1, -2)
+        if self.changes_weights:
+            return scores
+        coefficients = self.coefficients(known(places), scores.dtype)
+        if self.adjust == "early-add":
+            return scores.add_(coefficients)
+        if self.adjust == "early-multiply":
+            scores = scores.relu_()  # in place: the gradient of a product does not need the product
+        return product(scores, coefficients)
+
+    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: Places | None) -> ScoreMod:
+        if self.changes_weights:
+            return lambda score, batch, head, query, key: score * scale
+        places = known(places)
+        distances = torch.arange(reach(places), device=q.device)
+        table = self.coefficient(distances, torch.promote_types(q.dtype, torch.float32))
+        offset = offset_of(places)
+        if self.adjust == "early-add":
+            return lambda score, batch, head, query, key: (
+                score * scale + table[head, offset(batch, query, key).abs()]
+            )
+        if self.adjust == "signed-multiply":
+            return lambda score, batch, head, query, key: (
+                score * (scale * table[head, offset(batch, query, key).abs()])
+            )
+        return lambda score, batch, head, query, key: (
+            (score * scale).relu() * table[head, offset(batch, query, key).abs()]
+        )
+
+    def weights(self, weights: Float[Tensor, "b h q k"], places: Places | None) -> Float[Tensor, "b h q k"]:
+        if not self.changes_weights:
+            return weights
+        coefficients = self.coefficients(known(places), weights.dtype)
+        return weights * coefficients if self.adjust == "late-multiply" else weights + coefficients
+
+
+def product(scores: Tensor, coefficients: Tensor) -> Tensor:
+    """Their product, in the memory of the scores unless a gradient will want them."""
+    wanted = scores.requires_grad or coefficients.requires_grad
+    return scores * coefficients if wanted else scores.mul_(coefficients)

@@ -1,0 +1,94 @@
+"""Relative position representations: learned vectors of the clipped offset, beside keys and values."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glasshead.attention.mask import Places
+from glasshead.attention.position import POSITIONS, Heads, Position, ScoreMod, whole_number
+from glasshead.attention.relative import known, line, offset_of, skewed, straightened
+
+
+@POSITIONS.register("shaw")
+class Shaw(Position):
+    """s_ij = q_i · (k_j + a^K_r) / √d, output_i = Σ_j a_ij (v_j + a^V_r), r = clip(j − i, −c, c).
+
+    Learned and shared by all heads: a^K ``[2c + 1, d]`` and a^V ``[2c + 1, d_v]``, initially uniform as
+    Glorot and Bengio (2010) have it. ``clip`` is c, 16 unless given.
+
+    Raises:
+        InputError: if ``clip`` is no whole number above 0.
+
+    Source: Shaw, Uszkoreit and Vaswani (2018), eq. 3 and 4.
+    """
+
+    paper = "Shaw, Uszkoreit and Vaswani 2018, eq. 3, 4"
+    learned = True
+
+    def __init__(self, heads: Heads | None = None, *, clip: int = 16) -> None:
+        super().__init__(heads)
+        self.clip = whole_number("clip", clip)
+        self.keys = nn.Parameter(torch.empty(2 * clip + 1, self.sizes.key_size))
+        self.values = nn.Parameter(torch.empty(2 * clip + 1, self.sizes.value_size))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """The initial values."""
+        nn.init.xavier_uniform_(self.keys)
+        nn.init.xavier_uniform_(self.values)
+
+    @property
+    def changes_output(self) -> bool:
+        return True
+
+    def index(self, offsets: Int[Tensor, "*pairs"]) -> Int[Tensor, "*pairs"]:
+        """The row of a^K and a^V that belongs to an offset."""
+        return offsets.clamp(-self.clip, self.clip) + self.clip
+
+    def window(self, start: int, places: Places) -> tuple[range, Int[Tensor, " line"]]:
+        """The keys that are not at one end of the clip for every query, and the rows of the line to them."""
+        queries, keys = places.query.shape[1], places.key.shape[1]
+        first = min(max(start - self.clip + 1, 0), keys)
+        last = min(max(start + queries - 1 + self.clip, first), keys)
+        inner = range(first, last)
+        return inner, self.index(line(start, queries, inner, places.key.device))
+
+    def scores(
+        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+    ) -> Float[Tensor, "b h q k"]:
+        places = known(places)
+        q = q * scale
+        table = self.keys.to(q.dtype)
+        scores = q @ k.transpose(-1, -2)
+        if places.start is None:
+            index = self.index(places.offsets()).expand_as(scores)
+            return scores + (q @ table.T).gather(-1, index)
+        inner, rows = self.window(places.start, places)
+        # In place: the gradient of a product does not need the product.
+        scores[..., : inner.start] += q @ table[:1].T
+        scores[..., inner.start : inner.stop] += skewed(q @ table[rows].T)
+        scores[..., inner.stop :] += q @ table[-1:].T
+        return scores
+
+    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: Places | None) -> ScoreMod:
+        table = q * scale @ self.keys.to(q.dtype).T  # [B, H, Q, 2c + 1]
+        offset = offset_of(known(places))
+        return lambda score, batch, head, query, key: (
+            score * scale + table[batch, head, query, self.index(offset(batch, query, key))]
+        )
+
+    def output(
+        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: Places | None
+    ) -> Float[Tensor, "b h q d_v"]:
+        places = known(places)
+        table = self.values.to(v.dtype)
+        output = weights @ v
+        if places.start is None:
+            index = self.index(places.offsets()).expand_as(weights)
+            sums = weights.new_zeros(*weights.shape[:3], len(table)).scatter_add(-1, index, weights)
+            return output + sums @ table
+        inner, rows = self.window(places.start, places)
+        output += weights[..., : inner.start].sum(dim=-1, keepdim=True) * table[0]
+        output += straightened(weights[..., inner.start : inner.stop]) @ table[rows]
+        output += weights[..., inner.stop :].sum(dim=-1, keepdim=True) * table[-1]
+        return output

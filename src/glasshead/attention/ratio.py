@@ -1,0 +1,44 @@
+"""The generic form: an activation from g and h alone."""
+
+from abc import abstractmethod
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from glasshead.attention.activation import Activation
+
+
+class Ratio(Activation):
+    """φ_i(s) = g(s_i) / Σ_k h(s_k) from two elementwise functions (Huang, Yang and Wang 2024, eq. 5)::
+
+        @ACTIVATIONS.register("softplus")
+        class Softplus(Ratio):
+            paper = "…"
+            def g(self, s): return torch.nn.functional.softplus(s)
+            h = g
+
+    Σ_k h(s_k) must not be negative, and where it is 0 the weights are 0. g and h see half precision as
+    float32, and have to be finite for the scores that occur: e^s overflows from s = 89 on, so an activation
+    that is a softmax of something is better written as one, like ``sigsoftmax``.
+    """
+
+    @abstractmethod
+    def g(self, s: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+        """The numerator."""
+
+    @abstractmethod
+    def h(self, s: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+        """What is summed in the denominator."""
+
+    def weights(
+        self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
+    ) -> Float[Tensor, "*rows keys"]:
+        # A masked score becomes one for which g and h are defined, so that not even its gradient is NaN.
+        s = scores.masked_fill(~mask, sum(self.domain) / 2).to(
+            torch.promote_types(scores.dtype, torch.float32)
+        )
+        total = self.h(s).masked_fill(~mask, 0.0).sum(dim=-1, keepdim=True)
+        empty = total == 0
+        weights = self.g(s) / total.masked_fill(empty, 1.0)
+        return weights.masked_fill(~mask | empty, 0.0).to(scores.dtype)

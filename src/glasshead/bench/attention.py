@@ -1,0 +1,207 @@
+"""Every mechanism by every kernel that serves it, against PyTorch's fused softmax attention."""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, Call, mechanism
+from glasshead.attention.attend import run
+from glasshead.attention.mechanism import parse
+from glasshead.bench.machine import matmul_rate
+from glasshead.bench.measure import Spread, Work, interleaved, peak_bytes, ratios
+from glasshead.errors import InputError
+from glasshead.registry import nearest
+
+MECHANISMS = (
+    *dict.fromkeys((*ACTIVATIONS, *PRESETS, *(name for name in POSITIONS if name != "none"))),
+    "tanhmax+distance-aware",
+)
+LITERAL = "literal"
+"""The formula of TanhMax as the paper prints it (eq. 6), by no kernel of ours."""
+LARGEST = 2**28
+"""Scores up to which the whole matrix is held: a gibibyte in float32, several times over."""
+LONG = 16_384
+"""Where linear time shows."""
+JUDGED = 32
+"""Rows of the output that are compared with the formula in float64."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is measured: batch 1, so many heads of a size, at each length."""
+
+    lengths: tuple[int, ...] = (2048,)
+    sizes: tuple[int, ...] = (64,)
+    heads: int = 8
+    mechanisms: tuple[str, ...] = MECHANISMS
+    kernels: tuple[str, ...] = tuple(KERNELS)
+    backward: bool = False
+    device: str = "cpu"
+    dtype: torch.dtype = torch.float32
+    linear_at: int | None = LONG
+    budget: float = 1.5
+    """Seconds for each mechanism and kernel."""
+
+    def __post_init__(self) -> None:
+        for name in self.mechanisms:
+            if name not in MECHANISMS:
+                raise InputError(f"no mechanism {name!r} to measure: {nearest(name, MECHANISMS)}")
+        for name in self.kernels:
+            KERNELS[name]
+        for length in self.lengths:
+            if not 1 <= length <= 2**20:
+                raise InputError(f"a length is between 1 and {2**20:,}, not {length:,}")
+        if self.device not in ("cpu", "cuda"):
+            raise InputError(f"unknown device {self.device!r}: {nearest(self.device, ('cpu', 'cuda'))}")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise InputError("torch finds no CUDA device here: measure with --device cpu")
+
+
+QUICK = tuple(name for name in KERNELS if name not in ("reference", "flex"))
+"""Kernels that neither hold the whole matrix nor compile for many seconds on a CPU."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One mechanism by one kernel, forward or forward and backward; ratios are to softmax of PyTorch."""
+
+    mechanism: str
+    kernel: str
+    length: int
+    size: int
+    backward: bool
+    seconds: Spread
+    ratio: Spread
+    peak: int
+    """Bytes at the highest point, q, k, v and output included."""
+    memory_ratio: float
+    error: float
+    """The largest |output − formula in float64|."""
+    rate: float
+    """Operations per second that the two matrix products of the formula would need, done or saved."""
+    share: float
+    """Of the rate of a large matrix product on this machine."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is measured next."""
+
+    mechanism: str
+    kernel: str
+    length: int
+    size: int
+    backward: bool
+
+
+def measure(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Iterator[Result]:
+    """Results as they come."""
+    progress("matrix product")
+    peak_rate = matmul_rate(settings.device, settings.dtype)
+    for case in cases(settings):
+        way = "forward and backward" if case.backward else "forward"
+        progress(f"{case.mechanism} by {case.kernel}, {case.length:,} tokens, {way}")
+        yield result(case, settings, peak_rate)
+
+
+def cases(settings: Settings) -> Iterator[Case]:
+    """Every mechanism by every kernel that serves it and would not hold too large a matrix."""
+    for backward in (False, True) if settings.backward else (False,):
+        for size in settings.sizes:
+            for length in settings.lengths:
+                for name in settings.mechanisms:
+                    yield from served(Case(name, "", length, size, backward), settings, settings.kernels)
+            if settings.linear_at is not None and settings.linear_at not in settings.lengths:
+                for name in settings.mechanisms:
+                    kernels = tuple(kernel for kernel in settings.kernels if kernel == "linear")
+                    yield from served(Case(name, "", settings.linear_at, size, backward), settings, kernels)
+
+
+def served(case: Case, settings: Settings, kernels: tuple[str, ...]) -> Iterator[Case]:
+    """A case for each kernel that can serve it."""
+    fits = settings.heads * case.length**2 <= LARGEST
+    call = made(replace(case, length=1), settings)
+    for kernel in kernels:
+        if (KERNELS[kernel].linear_memory or fits) and KERNELS[kernel].refuses(call) is None:
+            yield replace(case, kernel=kernel)
+    if case.mechanism == "tanhmax" and fits and kernels != "linear":
+        yield replace(case, kernel=LITERAL)
+
+
+def made(case: Case, settings: Settings) -> Call:
+    """The call to be measured, equal in every run."""
+    torch.manual_seed(0)
+    spec = parse(case.mechanism)
+    if spec["position"]["name"] == "cosine":
+        spec["position"] = {"name": "cosine", "reach": case.length}
+    attention = mechanism(spec, heads=settings.heads, head_dim=case.size).to(settings.device)
+    shape = 1, settings.heads, case.length, case.size
+    q, k, v = (
+        torch.randn(shape, device=settings.device).to(settings.dtype).requires_grad_(case.backward)
+        for _ in range(3)
+    )
+    return Call.of(attention.requires_grad_(case.backward), q, k, v)
+
+
+def result(case: Case, settings: Settings, peak_rate: float) -> Result:
+    """Time, memory and error of one case."""
+    call = made(case, settings)
+    works: dict[str, Work] = {
+        "base": lambda: scaled_dot_product_attention(call.q, call.k, call.v),
+        "case": lambda: literal(call) if case.kernel == LITERAL else run(call, case.kernel),
+    }
+    if case.backward:
+        works = {name: with_gradients(call, work) for name, work in works.items()}
+    with torch.set_grad_enabled(case.backward):
+        seconds = interleaved(works, settings.budget, settings.device)
+        peaks = {name: peak_bytes(work, settings.device) for name, work in works.items()}
+    inputs = sum(each.numel() * each.element_size() for each in (call.q, call.k, call.v))
+    base, spent = seconds["base"], Spread.of(seconds["case"])
+    products = 4 * settings.heads * case.length**2 * case.size * (3.5 if case.backward else 1.0)
+    return Result(
+        **asdict(case),
+        seconds=spent,
+        ratio=ratios(seconds["case"], base),
+        peak=inputs + peaks["case"],
+        memory_ratio=(inputs + peaks["case"]) / (inputs + peaks["base"]),
+        error=error(case, call),
+        rate=products / spent.median,
+        share=products / spent.median / peak_rate,
+    )
+
+
+def literal(call: Call) -> Tensor:
+    """((e^s − e^−s) / Σ(e^s + e^−s)) v."""
+    scores = call.q @ call.k.transpose(-1, -2) * call.scale
+    up, down = scores.exp(), (-scores).exp()
+    return ((up - down) / (up + down).sum(dim=-1, keepdim=True)) @ call.v
+
+
+def with_gradients(call: Call, forward: Callable[[], object]) -> Work:
+    """The same with the gradients of q, k, v and the parameters."""
+    along = torch.randn_like(call.v)
+    inputs = [call.q, call.k, call.v, *call.mechanism.parameters()]
+
+    def both() -> object:
+        output = forward()
+        assert isinstance(output, Tensor)
+        return output, torch.autograd.grad(output, inputs, along, allow_unused=True)
+
+    return both
+
+
+@torch.no_grad()
+def error(case: Case, call: Call) -> float:
+    """The largest difference to the formula in float64, over some rows from the first to the last."""
+    output = literal(call) if case.kernel == LITERAL else run(call, case.kernel)
+    rows = torch.linspace(0, case.length - 1, min(JUDGED, case.length), device=call.q.device).long()
+    exact = replace(
+        call,
+        mechanism=deepcopy(call.mechanism).double(),
+        **{name: getattr(call, name).double() for name in ("q", "k", "v")},
+    ).rows(rows)
+    return float((output[:, :, rows].double() - exact.mechanism(exact)[0]).abs().max())

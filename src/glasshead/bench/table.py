@@ -1,0 +1,67 @@
+"""Measurements as a person reads them."""
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glasshead.bench.attention import Result
+
+
+def table(results: Sequence[Result], facts: Mapping[str, object]) -> RenderableType:
+    """One table for each length, head size and direction."""
+    named = facts.get("gpu", f"{facts['processor']}, {facts['threads']} threads")
+    parts: list[RenderableType] = [Text(f"{named}, torch {facts['torch']}", style="bold")]
+    kinds = dict.fromkeys((each.backward, each.size, each.length) for each in results)
+    for kind in kinds:
+        rows = [each for each in results if (each.backward, each.size, each.length) == kind]
+        parts.append(one(rows, gpu="gpu" in facts))
+    parts.append(
+        Text(
+            "×: time over that of softmax by PyTorch's fused attention, median and range of the rounds in "
+            "which both ran. memory: the peak over its peak, q, k, v and output included. error: the largest "
+            "difference to the formula in float64."
+            + (" of product: operations over those of a large matrix product." if "gpu" in facts else ""),
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def one(results: Sequence[Result], gpu: bool) -> Table:
+    """The rows of one length, head size and direction."""
+    first = results[0]
+    way = "forward and backward" if first.backward else "forward"
+    title = f"\n{first.length:,} tokens, heads of {first.size}, {way}"
+    drawn = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title=title, title_style="bold",
+        title_justify="left",
+    )  # fmt: skip
+    for heading in ("mechanism", "kernel"):
+        drawn.add_column(heading, overflow="fold")
+    speed = ["TFLOP/s", "of\nproduct"] if gpu else ["ms"]
+    for heading in (*speed, "×", "range", "mem-\nory ×", "error"):
+        drawn.add_column(heading, justify="right", no_wrap=True)
+    for each in results:
+        times = (
+            [f"{each.rate / 1e12:.0f}", f"{each.share:.0%}"] if gpu else [f"{each.seconds.median * 1e3:.1f}"]
+        )
+        ratio = each.ratio
+        drawn.add_row(
+            Text(each.mechanism),
+            Text(each.kernel),
+            *times,
+            short(ratio.median),
+            f"{short(ratio.least)}–{short(ratio.largest)}",
+            short(each.memory_ratio),
+            f"{each.error:.0e}",
+        )
+    return drawn
+
+
+def short(ratio: float) -> str:
+    """Three digits or so: 0.012, 0.34, 1.87, 12.3, 456."""
+    digits = 3 if ratio < 0.1 else 2 if ratio < 10 else 1 if ratio < 100 else 0
+    return f"{ratio:.{digits}f}"

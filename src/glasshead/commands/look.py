@@ -1,0 +1,142 @@
+"""Look at mechanisms, kernels and other people's models: list, plot, bench, doctor."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.commands.app import app
+from glasshead.commands.options import Format, Overwrite
+from glasshead.console import console, say
+from glasshead.errors import InputError
+from glasshead.steps import split_names, stages
+
+
+@app.command("list")
+def list_entries(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            help="activations, positions, mechanisms, kernels, explainers, audits, datasets or models."
+        ),
+    ],
+) -> None:
+    """Show what there is to choose from.
+
+    Example: [bold]glasshead list activations[/]
+    """
+    from rich.markup import escape
+    from rich.table import Table
+
+    from glasshead.catalogue import catalogue
+
+    columns, rows = catalogue(kind)
+    table = Table(*columns, title=kind, title_style="bold", title_justify="left")
+    table.columns[0].no_wrap = True  # a name is there to be copied
+    for row in rows:
+        table.add_row(*map(escape, row))
+    console.print(table)
+
+
+@app.command()
+def plot(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="distance-aware.")],
+    out: Annotated[Path, typer.Option("--out", help="The file to write: .png, .svg or .pdf.")],
+    curves: Annotated[
+        str, typer.Option(metavar="A,B,…", help="v of the curves f(R), at most 9.")
+    ] = "-2,-1,0,1,2",
+    w: Annotated[str, typer.Option(metavar="A,B,…", help="w of the matrices, at most 4.")] = "1,-1",
+    v: Annotated[str, typer.Option(metavar="A,B,…", help="v of the matrices, at most 4.")] = "-1,1",
+    tokens: Annotated[int, typer.Option(help="Tokens of a matrix.", min=2, max=200)] = 12,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw how a mechanism sees distance: its coefficient over R, and between the tokens of a text.
+
+    Example: [bold]glasshead plot distance-aware --out distances.svg[/]
+    """
+    from glasshead.folders import claim, write_bytes
+    from glasshead.pictures import PICTURES, file_kind, numbers
+
+    picture, kind = PICTURES[what], file_kind(out)
+    claim(out, overwrite=overwrite)
+    write_bytes(
+        out,
+        picture(kind, numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4), tokens),
+        overwrite=overwrite,
+    )
+    say(f"Written to {out}")
+
+
+@app.command()
+def bench(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="attention.")],
+    lengths: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096).")
+    ] = None,
+    mechanisms: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Only these (glasshead list mechanisms).")
+    ] = None,
+    kernels: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Only these; else all but slow ones of a CPU.")
+    ] = None,
+    backward: Annotated[bool, typer.Option("--backward", help="Forward, and forward and backward.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every kernel, both ways, long texts: minutes.")
+    ] = False,
+    device: Annotated[str, typer.Option(help="cpu (in float32) or cuda (in bfloat16).")] = "cpu",
+    out: Annotated[Path | None, typer.Option("--out", help="A JSON file to write as well.")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Measure attention on this machine: time and memory against fused softmax, error against float64.
+
+    Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]
+    """
+    from glasshead import bench
+    from glasshead.folders import claim, write_text
+
+    bench.known(what)
+    given = [split_names(names) for names in (lengths, mechanisms, kernels)]
+    settings = bench.settings(*given, backward=backward, full=full, device=device)
+    if out is not None:
+        claim(out, overwrite=overwrite)
+    with stages("benchmark") as progress:
+        results = list(bench.measure(settings, progress))
+    facts = bench.machine(device)
+    console.print(bench.table(results, facts))
+    if out is not None:
+        write_text(out, bench.as_json(results, facts, settings), overwrite=overwrite)
+        say(f"Written to {out}")
+
+
+@app.command()
+def doctor(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder or a Hub name.")],
+    attention: Annotated[
+        str | None, typer.Option(help="The mechanism to ask about; else the model's own, else softmax.")
+    ] = None,
+    length: Annotated[int, typer.Option(help="Tokens of a text.", min=1)] = 512,
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps, …")] = "cpu",
+    format: Annotated[Format, typer.Option(help="text or json.")] = Format.text,
+) -> None:
+    """Look a Hugging Face model over before anything runs: what dispatches, what serves, what goes wrong.
+
+    Reads the configuration only. Exits with 1 if the model cannot be plugged.
+
+    Example: [bold]glasshead doctor bert-base-uncased --attention tanhmax[/]
+    """
+    import json
+    from dataclasses import asdict
+
+    from glasshead.models.doctor import doctor as look_over
+    from glasshead.report import checkup_table
+
+    if format is Format.html:
+        raise InputError("doctor writes text or json: choose --format json")
+    checkup = look_over(model, attention, length=length, device=device)
+    found = json.loads(json.dumps(asdict(checkup)))
+    if format is Format.json:
+        typer.echo(json.dumps({**found, "healthy": checkup.healthy}, ensure_ascii=False, indent=1))
+    else:
+        console.print(checkup_table(found))
+    if not checkup.healthy:
+        raise typer.Exit(1)

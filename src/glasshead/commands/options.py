@@ -1,0 +1,30 @@
+"""Arguments and options that several commands share."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+    html = "html"
+
+
+SEEDS: dict[str, Any] = {"min": 0, "max": 2**32 - 1}
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="A folder with train/dev/test files, one csv, tsv, jsonl or parquet file, a Hub name, or a "
+        "named set (glasshead list datasets).",
+    ),
+]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead train.")]
+Out = Annotated[Path, typer.Option("--out", help="Where to write; appears whole or not at all.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]
+TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
+LabelColumn = Annotated[str | None, typer.Option(help="The column that holds the class.")]
+Classes = Annotated[str | None, typer.Option(metavar="A,B,…", help="Keep only these classes, in this order.")]

@@ -1,0 +1,19 @@
+"""Read or replace what attention is made of while a model runs."""
+
+from glasshead.trace.edits import permute, replace, uniform, zero_heads
+from glasshead.trace.intervene import Edit, intervene
+from glasshead.trace.layer import LayerRecord, Pass, Trace
+from glasshead.trace.record import record
+
+__all__ = [
+    "Edit",
+    "LayerRecord",
+    "Pass",
+    "Trace",
+    "intervene",
+    "permute",
+    "record",
+    "replace",
+    "uniform",
+    "zero_heads",
+]

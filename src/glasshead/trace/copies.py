@@ -1,0 +1,38 @@
+"""Recorded tensors are copies, so that nothing that happens later changes them."""
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from glasshead.attention import Mechanism
+
+
+def copied(tensor: Tensor) -> Tensor:
+    """A detached copy, an ordinary tensor also where the model runs in inference mode."""
+    with torch.inference_mode(False), torch.no_grad():
+        return tensor.detach().clone()
+
+
+class Copies:
+    """Copies of what layers and passes share (masks, parameters), one for each content."""
+
+    def __init__(self) -> None:
+        self.last: dict[object, Tensor] = {}
+
+    def __call__(self, tensor: Tensor) -> Tensor:
+        # Memory is reused, so the address only says with what to compare.
+        place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+        if place not in self.last or not torch.equal(self.last[place], tensor):
+            self.last[place] = copied(tensor)
+        return self.last[place]
+
+    def mechanism(self, mechanism: Mechanism) -> Mechanism:
+        """A mechanism with its parameters as they are now; the same one if it has none."""
+        if not mechanism.learned:
+            return mechanism
+        with torch.inference_mode(False):
+            values = {id(each): self(each) for each in mechanism.buffers()}
+            for each in mechanism.parameters():
+                values[id(each)] = nn.Parameter(self(each), requires_grad=False)
+            return copy.deepcopy(mechanism, values)

@@ -1,0 +1,67 @@
+"""Replace attention weights while a model runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from torch import Tensor, nn
+
+from glasshead.attention import Call
+from glasshead.attention.tap import Flow
+from glasshead.errors import InputError
+from glasshead.trace.watch import Watch, watching
+
+Edit = Callable[[int, Tensor, Call], Tensor]
+"""(layer, weights ``[B, H, Q, K]``, call) → weights; the call has q, k, v and the mask."""
+
+
+@contextmanager
+def intervene(model: nn.Module, edit: Edit, layers: Iterable[int] | None = None) -> Iterator[None]:
+    """Let a model that runs in the block attend with other weights.
+
+    ``edit(layer, weights, call)`` gives the weights that the output of the layer is computed from, dropout
+    and relative values included; gradients flow through them. The layers that were not chosen keep their
+    kernels. Blocks nest: the outer edit comes first, and a `record` around or inside sees the final weights.
+
+    Raises:
+        InputError: if the block saw no attention of the model, if a layer does not exist, if the edit gives
+            anything but finite weights of the same shape and type that are zero where the mask forbids, and
+            under gradient checkpointing.
+    """
+    with watching(Intervention(model, edit, layers)):
+        yield
+
+
+class Intervention(Watch):
+    """The tap behind `intervene`."""
+
+    def __init__(self, model: nn.Module, edit: Edit, layers: Iterable[int] | None) -> None:
+        super().__init__(model, layers)
+        self.edit = edit
+
+    def before(self, flow: Flow) -> None:
+        layer = self.number(flow)
+        if layer is not None:
+            weights = flow.weigh()
+            edited = self.edit(layer, weights, flow.call)
+            check(edited, weights, flow.call, layer)
+            flow.weights = edited
+
+
+def check(edited: object, weights: Tensor, call: Call, layer: int) -> None:
+    """Raise InputError unless these can be weights of the call."""
+    if not isinstance(edited, Tensor):
+        raise InputError(f"the edit of layer {layer} returned {type(edited).__name__}: return the weights")
+    for kind in ("shape", "dtype", "device"):
+        found, wanted = getattr(edited, kind), getattr(weights, kind)
+        if found != wanted:
+            found, wanted = (list(each) if kind == "shape" else each for each in (found, wanted))
+            raise InputError(f"the edit of layer {layer} returned weights of {kind} {found}, not {wanted}")
+    if not bool(edited.isfinite().all()):
+        raise InputError(f"the edit of layer {layer} returned weights that are not finite")
+    if bool(edited.masked_fill(call.mask.allowed(edited.device), 0.0).any()):
+        raise InputError(
+            f"the edit of layer {layer} gave weight to keys that the mask forbids: "
+            "call.mask.allowed(weights.device) says which are allowed"
+        )

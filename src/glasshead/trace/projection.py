@@ -1,0 +1,57 @@
+"""Which linear map reads the heads, found by following their output through memory."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+LinearMap = nn.Linear | Conv1D
+
+PLAIN = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""Types whose numbers are the weights themselves; quantised ones carry scales beside them."""
+
+
+def linear_maps(model: nn.Module) -> list[LinearMap]:
+    """Whatever may be an output projection."""
+    return [each for each in model.modules() if isinstance(each, LinearMap)]
+
+
+class Wake:
+    """The output ``[B, H, Q, d_v]`` of an attention call, watched until something reads it.
+
+    Holds on to the memory, so that no other tensor can be taken for it.
+    """
+
+    def __init__(self, output: Tensor) -> None:
+        self.output = output
+        self.version = version(output)
+        self.readers = 0
+        """How many linear maps have read it."""
+
+    def reaches(self, given: object) -> bool:
+        """Whether this is the output with its heads joined, ``[…, H·d_v]``, and nothing done to it."""
+        return (
+            isinstance(given, Tensor)
+            and given.data_ptr() == self.output.data_ptr()
+            and given.untyped_storage().data_ptr() == self.output.untyped_storage().data_ptr()
+            and given.dtype == self.output.dtype
+            and given.shape[-1] == self.output.shape[1] * self.output.shape[3]
+            and given.numel() == self.output.numel()
+            and given.is_contiguous()
+            and version(given) == self.version
+        )
+
+    def projection(self, linear: LinearMap) -> Float[Tensor, "h d_v d_e"] | None:
+        """D of every head; None where the map does not hold plain numbers."""
+        weight = linear.weight if isinstance(linear, Conv1D) else linear.weight.T  # [H·d_v, d_e]
+        _, heads, _, size = self.output.shape
+        if weight.dtype not in PLAIN or weight.ndim != 2 or weight.shape[0] != heads * size:
+            return None
+        return weight.unflatten(0, (heads, size))
+
+
+def version(tensor: Tensor) -> int:
+    """How often it was changed in place; inference mode does not count."""
+    return 0 if tensor.is_inference() else tensor._version

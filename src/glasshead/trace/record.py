@@ -1,0 +1,180 @@
+"""Read what attention is made of while a model runs, whichever kernel serves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from glasshead.attention import Call
+from glasshead.attention.attend import numbers, row_index
+from glasshead.attention.tap import Flow
+from glasshead.errors import InputError
+from glasshead.trace.copies import Copies, copied
+from glasshead.trace.layer import LayerRecord, Pass, Trace
+from glasshead.trace.projection import LinearMap, Wake, linear_maps
+from glasshead.trace.watch import Watch, watching
+
+
+@contextmanager
+def record(
+    model: nn.Module,
+    layers: Iterable[int] | None = None,
+    heads: Sequence[int] | None = None,
+    rows: Sequence[int] | None = None,
+    *,
+    keep_graph: bool = False,
+) -> Iterator[Trace]:
+    """Record q, k, v, scores, weights, outputs and output projections of a model that runs in the block.
+
+    ``layers`` are numbers in the order in which one forward pass calls attention; ``heads`` and ``rows``
+    (queries; negative ones count from the end) cost only what they are. The model's own output is bit for bit
+    what it is without the block.
+
+    ``keep_graph`` leaves q, k, v, scores, weights and outputs in the autograd graph, so that gradients with
+    respect to weights can be had; the model's output is then computed from these weights, not by a kernel.
+
+    Raises:
+        InputError: if the block saw no attention of the model, if a layer, head or row does not exist, under
+            gradient checkpointing, and if a graph is to be kept of chosen heads or rows or without gradients.
+    """
+    if keep_graph and (heads is not None or rows is not None):
+        raise InputError("keep_graph keeps whole weights: leave heads and rows out, and index the gradients")
+    recorder = Recorder(model, layers, heads, rows, keep_graph)
+    with watching(recorder):
+        yield recorder.trace
+
+
+class Recorder(Watch):
+    """The tap behind `record`."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        layers: Iterable[int] | None,
+        heads: Sequence[int] | None,
+        rows: Sequence[int] | None,
+        keep_graph: bool,
+    ) -> None:
+        super().__init__(model, layers)
+        self.heads, self.rows, self.keep_graph = heads, rows, keep_graph
+        self.trace = Trace()
+        self.copies = Copies()
+        self.layer: int | None = None
+        self.wake: tuple[LayerRecord, Wake] | None = None
+
+    def before(self, flow: Flow) -> None:
+        self.wake = None
+        self.layer = self.number(flow)
+        while len(self.trace.passes) < len(self.counts):
+            self.trace.passes.append(Pass())
+        if self.layer is not None and self.keep_graph:
+            if not torch.is_grad_enabled():
+                raise InputError("there is no graph to keep without gradients: leave torch.no_grad() out")
+            flow.needs_graph = True
+            flow.weigh()
+
+    def after(self, flow: Flow, output: Tensor) -> None:
+        if self.layer is None:
+            return
+        seen = self.seen(flow, output, self.layer)
+        self.trace.passes[-1].records[self.layer] = seen
+        self.wake = (seen, Wake(output))
+
+    def seen(self, flow: Flow, output: Tensor, layer: int) -> LayerRecord:
+        """The record of a call."""
+        call, weighed = flow.call, None
+        if flow.scores is not None and flow.weights is not None:
+            weighed = (flow.scores, flow.weights)
+        heads = None if self.heads is None else numbers("head", self.heads, call.q.shape[1])
+        rows = None if self.rows is None else row_index(self.rows, call)
+        every = tuple(range(call.q.shape[1]))
+        made = LayerRecord(
+            layer=layer,
+            name=self.names[flow.module],
+            call=call,
+            output=output,
+            heads=every if heads is None else heads,
+            rows=tuple(range(call.q.shape[2])) if rows is None else tuple(rows.tolist()),
+            weighed=weighed,
+        )
+        if self.keep_graph:
+            return made
+        if rows is not None:
+            made.call, made.output = call.rows(rows), output[:, :, rows]
+            made.weighed = weighed and (weighed[0][:, :, rows], weighed[1][:, :, rows])
+        if heads is not None:
+            index = torch.tensor(heads, dtype=torch.long, device=call.q.device)
+            made.output = made.output[:, index]
+            if call.mechanism.learned or call.mechanism.position.uses_places:
+                made.picked = index  # heads have parameters of their own: all are needed to compute some
+            else:
+                made.call = of_heads(made.call, index)
+                made.weighed = made.weighed and (made.weighed[0][:, index], made.weighed[1][:, index])
+        made.call, made.output = self.kept(made.call), copied(made.output)
+        made.weighed = made.weighed and (copied(made.weighed[0]), copied(made.weighed[1]))
+        return made
+
+    def kept(self, call: Call) -> Call:
+        """A call that no later change reaches."""
+        mask, bias = call.mask, call.bias
+        return replace(
+            call,
+            mechanism=self.copies.mechanism(call.mechanism),
+            q=copied(call.q),
+            k=copied(call.k),
+            v=copied(call.v),
+            bias=None if bias is None else self.copies(bias),
+            mask=replace(
+                mask,
+                padding=None if mask.padding is None else self.copies(mask.padding),
+                pairs=None if mask.pairs is None else self.copies(mask.pairs),
+                at=copied(mask.at) if isinstance(mask.at, Tensor) else mask.at,
+            ),
+        )
+
+    def hooks(self) -> list[RemovableHandle]:
+        reading = (each.register_forward_pre_hook(self.read) for each in linear_maps(self.model))
+        return [*super().hooks(), *reading]
+
+    def read(self, linear: LinearMap, given: tuple[object, ...]) -> None:
+        """A linear map reads something: the heads, perhaps."""
+        if self.wake is None or not given or not self.wake[1].reaches(given[0]):
+            return
+        seen, wake = self.wake
+        if wake.readers:  # an adapter beside it: no single map makes the output
+            seen.projection = None
+        else:
+            seen.projection = self.projection(wake.projection(linear), seen)
+        wake.readers += 1
+
+    def projection(self, whole: Tensor | None, seen: LayerRecord) -> Tensor | None:
+        """D of the recorded heads."""
+        if whole is None or self.keep_graph:
+            return whole
+        kept = self.copies(whole)
+        if self.heads is None:
+            return kept
+        with torch.inference_mode(False), torch.no_grad():
+            return kept[list(seen.heads)]
+
+
+def of_heads(call: Call, heads: Tensor) -> Call:
+    """The call for some of the query heads, for a mechanism that treats all heads alike."""
+    shared = heads // call.groups
+    pairs, bias = (
+        part if part is None or part.shape[1] == 1 else part[:, heads]
+        for part in (call.mask.pairs, call.bias)
+    )
+    return replace(
+        call,
+        q=call.q[:, heads],
+        k=call.k[:, shared],
+        v=call.v[:, shared],
+        mask=replace(call.mask, pairs=pairs),
+        bias=bias,
+    )

@@ -1,0 +1,214 @@
+"""The flex kernel: what it hands to torch, what torch makes of it, and what it refuses."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from glasshead.attention import KERNELS, Call, Mask, attend, choose, mechanism
+from glasshead.attention.kernels import flex
+from glasshead.errors import InputError
+from tolerances import ONE_KERNEL
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+EARLY_ADD = {"position": {"name": "distance-aware", "adjust": "early-add"}}
+SIGNED = {"activation": "sigmoid", "position": {"name": "distance-aware", "adjust": "signed-multiply"}}
+SERVED = [
+    "softmax",
+    "sigsoftmax",
+    "sigmoid",
+    "distance-aware",
+    EARLY_ADD,
+    SIGNED,
+    "transformer-xl",
+    "sigmoid+tener",
+]
+HOLES = torch.ones(2, 150, dtype=torch.bool)
+HOLES[0, :20] = HOLES[0, 70:75] = False
+HOLES[1] = False
+MASKS = {
+    "everything": Mask(140, 150, at=range(10, 150)),
+    "causal with a cache": Mask(140, 150, causal=True, at=range(10, 150)),
+    "padding with holes": Mask(140, 150, HOLES, at=range(10, 150)),
+    "padding and causality": Mask(140, 150, HOLES, causal=True, at=range(10, 150)),
+    "chosen rows": Mask(3, 300, causal=True, at=torch.tensor([299, 5, 130])),
+    "pairs": Mask(140, 150, HOLES, torch.rand(1, 2, 140, 150) > 0.5, at=range(10, 150)),
+    "blocks of pairs": Mask(
+        300, 300, pairs=torch.ones(2, 1, 300, 300, dtype=torch.bool).triu(128), at=range(300)
+    ),
+}
+
+
+def call_of(using, mask, dtype=torch.float32, groups=1, d=16, d_v=24, device="cpu"):
+    generator = torch.Generator().manual_seed(3)
+    shapes = ((2, 2, mask.queries, d), (2, groups, mask.keys, d), (2, groups, mask.keys, d_v))
+    q, k, v = (torch.randn(shape, generator=generator).to(device, dtype) for shape in shapes)
+    torch.manual_seed(4)
+    built = mechanism(using, heads=2, head_dim=d, value_dim=d_v).to(device)
+    for parameter in built.parameters():
+        torch.nn.init.normal_(parameter, std=0.2)
+    return Call.of(built, q, k, v, mask=mask)
+
+
+def on_device(mask):
+    parts = {name: getattr(mask, name) for name in ("padding", "pairs")}
+    return replace(mask, **{name: None if part is None else part.to(DEVICE) for name, part in parts.items()})
+
+
+def places_of(call):
+    """Batch, head, query and key of every pair."""
+    sizes = (2, 2, call.mask.queries, call.mask.keys)
+    return torch.meshgrid(*(torch.arange(n) for n in sizes), indexing="ij")
+
+
+@pytest.mark.parametrize("using", SERVED, ids=str)
+def test_the_changed_products_are_the_exponents_of_the_weights(using):
+    """Output and gradients, learned ones too, of what is handed over, computed without compiling it."""
+    call = call_of(using, MASKS["padding and causality"])
+    leaves = [each.requires_grad_() for each in (call.q, call.k, call.v)] + list(call.mechanism.parameters())
+
+    q, k, v, changed = flex.as_changed_products(call)
+    groups = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)
+    exponents = changed(q @ k.transpose(-1, -2), *places_of(call))
+    live = flex.single(call.mask, call.q.device)(*places_of(call))
+    weights = exponents.masked_fill(~live, -1e30).softmax(dim=-1).masked_fill(~live, 0)
+
+    output, expected = weights @ v, call.mechanism(call)[0]
+    torch.testing.assert_close(output, expected, rtol=1e-4, atol=1e-5)
+    cotangent = torch.randn_like(expected)
+    for found, right in zip(
+        torch.autograd.grad(output, leaves, cotangent),
+        torch.autograd.grad(expected, leaves, cotangent),
+        strict=True,
+    ):
+        torch.testing.assert_close(found, right, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "mask", [each for each in MASKS.values() if not each.everything], ids=lambda each: ""
+)
+def test_the_mask_pair_by_pair_and_block_by_block(mask):
+    call = call_of("softmax", mask)
+    allowed = mask.allowed(torch.device("cpu")).expand(2, 2, -1, -1)
+    assert torch.equal(flex.single(mask, torch.device("cpu"))(*places_of(call)).expand_as(allowed), allowed)
+
+    some, every = (each.expand(2, 2, -1, -1) for each in flex.blocks_of(mask, torch.device("cpu")))
+    for row in range(some.shape[2]):
+        for column in range(some.shape[3]):
+            block = allowed[:, :, row * 128 : (row + 1) * 128, column * 128 : (column + 1) * 128]
+            assert not (block.flatten(2).any(dim=-1) & ~some[:, :, row, column]).any()  # nothing is left out
+            assert not (every[:, :, row, column] & ~block.flatten(2).all(dim=-1)).any()  # nothing is let in
+
+
+def test_empty_and_full_blocks_are_found():
+    some, every = flex.blocks_of(Mask(384, 384, causal=True, at=range(384)), torch.device("cpu"))
+    assert some[0, 0].tolist() == torch.ones(3, 3).tril().bool().tolist()
+    assert every[0, 0].tolist() == torch.ones(3, 3).tril(-1).bool().tolist()
+    some, every = flex.blocks_of(MASKS["blocks of pairs"], torch.device("cpu"))
+    assert some[0, 0].tolist() == torch.ones(3, 3).triu(1).bool().tolist()
+    counts, columns = flex.listed(some)
+    assert counts[0, 0].tolist() == [2, 1, 0]
+    assert columns[0, 0, :2, 0].tolist() == [1, 2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("using", "mask", "dtype", "groups"),
+    [
+        ("softmax", "everything", torch.float32, 1),
+        ("sigsoftmax", "padding with holes", torch.float32, 2),
+        ("sigmoid", "padding and causality", torch.float16, 1),
+        ("distance-aware", "padding and causality", torch.float32, 1),
+        (EARLY_ADD, "causal with a cache", torch.bfloat16, 2),
+        ("transformer-xl", "chosen rows", torch.float32, 1),
+        ("softmax", "pairs", torch.float32, 2),
+    ],
+    ids=str,
+)
+def test_compiled_it_equals_the_formula(using, mask, dtype, groups):
+    """On a GPU with gradients, on a CPU forward."""
+    mask = on_device(MASKS[mask])
+    call = call_of(using, mask, dtype, groups, d=12, device=DEVICE)
+    learned = list(call.mechanism.parameters())
+
+    def outcome(backend, dtype):
+        leaves = [
+            each.detach().to(dtype).requires_grad_(DEVICE == "cuda") for each in (call.q, call.k, call.v)
+        ]
+        with torch.set_grad_enabled(DEVICE == "cuda"):
+            output = attend(call.mechanism, *leaves, mask=mask, backend=backend).output
+        if DEVICE == "cpu":
+            return [output]
+        return [output.detach(), *torch.autograd.grad(output.double().sin().sum(), [*leaves, *learned])]
+
+    for found, right in zip(outcome("flex", dtype), outcome("reference", torch.float64), strict=True):
+        error = (found.double() - right.double()).abs().max() / right.abs().max()
+        assert float(error) < ONE_KERNEL[str(dtype)]
+
+
+@pytest.mark.slow
+def test_rows_without_keys_are_zeros():
+    call = call_of("softmax", MASKS["padding and causality"], device="cpu")
+    output = attend("softmax", call.q, call.k, call.v, mask=call.mask, backend="flex").output
+    assert not output[1].any()
+    assert not output[0, :, :10].any()
+    assert output[0, :, 10:].any()
+
+
+def small(using="softmax", dtype=torch.float32, learns=False, dropout=0.0, size=4):
+    q = torch.zeros(1, 2, size, 16, dtype=dtype, requires_grad=learns)
+    return Call.of(mechanism(using, heads=2, head_dim=16), q, q, q, dropout=dropout)
+
+
+LATE = {"position": {"name": "distance-aware", "adjust": "late-add"}}
+
+
+@pytest.mark.parametrize(
+    ("refused", "why"),
+    [
+        (small("tanhmax"), "no softmax of anything"),
+        (small("relu"), "no softmax of anything"),
+        (small(LATE), "after the activation"),
+        (small("shaw"), "after the activation"),
+        (small(dropout=0.1), "no dropout"),
+        (small(dtype=torch.float64), "single precision"),
+        (small(size=0), "nothing to compute"),
+        (small(learns=True), "no backward pass"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_it_says_why_not(refused, why):
+    assert why in KERNELS["flex"].refuses(refused)
+
+
+def test_parameters_alone_need_a_backward_pass_too():
+    call = small("distance-aware")
+    assert "no backward pass" in KERNELS["flex"].refuses(call)
+    with torch.no_grad():
+        assert KERNELS["flex"].refuses(call) == flex.compiler_problem()
+
+
+def test_a_cpu_without_a_compiler_is_told_so(monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    flex.compiler_problem.cache_clear()
+    try:
+        assert "C++ compiler no-such-compiler" in KERNELS["flex"].refuses(small())
+        q = torch.zeros(1, 1, 2, 16)
+        with pytest.raises(InputError, match=r"flex kernel .*: torch needs the C\+\+ compiler"):
+            attend("softmax", q, q, q, backend="flex")
+    finally:
+        flex.compiler_problem.cache_clear()
+
+
+def test_on_a_cpu_it_serves_by_name_only():
+    with torch.no_grad():
+        assert choose(small("sigsoftmax")) != "flex"
+
+
+def test_sizes_become_powers_of_two_of_at_least_sixteen():
+    """Zeros add nothing to a product, and the added columns of the output are cut off."""
+    for size, expected in ((1, 16), (16, 16), (17, 32), (64, 64), (192, 256)):
+        row = torch.ones(1, 1, 1, size)
+        assert flex.wide(row).shape[3] == expected
+        assert float(flex.wide(row).sum()) == size

@@ -1,0 +1,123 @@
+"""What is particular to each of the relative positions."""
+
+import math
+
+import pytest
+import torch
+
+from glasshead.attention import Heads, Mask, Places, attend, mechanism
+from glasshead.attention.positions.shaw import Shaw
+from glasshead.attention.positions.tener import Tener
+from glasshead.attention.positions.transformer_xl import TransformerXL
+from glasshead.attention.relative import skewed, straightened
+from glasshead.errors import InputError
+
+
+def random(*shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(1, 1), (1, 5), (4, 1), (3, 7), (7, 3), (4, 0), (0, 4)])
+def test_a_skewed_block_has_the_offsets_in_its_diagonals_and_goes_back(queries, keys):
+    rows = random(2, queries, queries + keys)
+    block = skewed(rows)
+    assert block.shape == (2, queries, keys)
+    for q in range(queries):
+        for k in range(keys):
+            assert torch.equal(block[:, q, k], rows[:, q, k - q + queries - 1])
+    back = straightened(block)
+    for q in range(queries):
+        for column in range(queries + keys):
+            inside = 0 <= column + q - queries + 1 < keys
+            assert torch.equal(back[:, q, column], rows[:, q, column] * inside)
+
+
+def test_shaw_sees_nothing_beyond_its_clip():
+    """Tokens further than the clip are alike: with equal keys their weights are equal."""
+    position = Shaw(Heads(1, 4, 4), clip=2).double()
+    q, k = random(1, 1, 9, 4), torch.ones(1, 1, 9, 4, dtype=torch.float64)
+    scores = position.scores(q, k, 1.0, Mask(9, 9, at=range(9)).places(q.device))[0, 0, 4]
+    assert scores[0] == scores[1] == scores[2] != scores[3]
+    assert scores[5] != scores[6] == scores[7] == scores[8]
+
+
+def test_shaw_values_reach_the_output():
+    using = mechanism("shaw", heads=1, head_dim=2, value_dim=3).double()
+    zeros = torch.zeros(1, 1, 3, 2, dtype=torch.float64)
+    output = attend(using, zeros, zeros, zeros.new_zeros(1, 1, 3, 3), backend="reference").output
+    # Uniform weights: token 0 sees the offsets 0, 1 and 2.
+    expected = using.position.values[16:19].mean(dim=0)
+    torch.testing.assert_close(output[0, 0, 0], expected)
+
+
+@pytest.mark.parametrize("name", ["shaw", "distance-aware", "transformer-xl", "tener", "cosine"])
+@pytest.mark.parametrize("shape", [(0, 2, 5), (1, 2, 0)])
+def test_no_texts_and_no_tokens(name, shape):
+    using = mechanism(name, heads=2, head_dim=4)
+    q, k, v = torch.randn(3, *shape, 4)
+    assert attend(using, q, k, v, backend="reference").output.shape == (*shape, 4)
+    assert attend(using, q, k, v, rows=[], backend="reference").output.shape == (*shape[:2], 0, 4)
+
+
+@pytest.mark.parametrize("clip", [0, -1, 2.5, True, "16"])
+def test_shaw_clips_at_a_whole_number(clip):
+    with pytest.raises(InputError, match="clip is a whole number above 0"):
+        Shaw(Heads(2, 4, 4), clip=clip)
+
+
+def test_transformer_xl_takes_an_odd_size():
+    position = TransformerXL(Heads(2, 5, 3))
+    assert position.w.shape == (2, 5, 6)
+    q, k = random(1, 2, 4, 5), random(1, 2, 4, 5)
+    queries, keys = position.double().features(q, k, 1.0, Mask(4, 4, at=range(4)).places(q.device))
+    assert queries.shape == keys.shape == (1, 2, 4, 11)
+
+
+def test_tener_needs_pairs_and_takes_no_scale():
+    with pytest.raises(InputError, match="even size, not 5"):
+        Tener(Heads(2, 5, 5))
+    position = Tener(Heads(2, 4, 4)).double()
+    q, k = random(1, 2, 4, 4), random(1, 2, 4, 4)
+    places = Mask(4, 4, at=range(4)).places(q.device)
+    assert torch.equal(position.scores(q, k, 0.5, places), position.scores(q, k, 1.0, places))
+
+
+@pytest.mark.parametrize("name", ["tener", "transformer-xl"])
+def test_sinusoids_tell_left_from_right(name):
+    using = mechanism(name, heads=1, head_dim=4).double()
+    q, k = random(1, 1, 5, 4), torch.zeros(1, 1, 5, 4, dtype=torch.float64)
+    scores = using.position.scores(q, k, 1.0, Mask(5, 5, at=range(5)).places(q.device))[0, 0, 2]
+    assert (scores[3:] - scores[:2].flip(0)).abs().min() > 1e-4
+
+
+@pytest.mark.parametrize("name", ["tener", "transformer-xl", "cosine"])
+def test_sinusoids_are_exact_at_far_positions(name):
+    """In float32, tokens 100,000 positions into a text score as at its beginning, to rounding."""
+    spec = {"name": name, "reach": 200_000} if name == "cosine" else {"name": name}
+    position = mechanism({"position": spec}, heads=2, head_dim=8).position
+    q, k = random(1, 2, 16, 8).float(), random(1, 2, 16, 8).float()
+    at = torch.arange(16)[None]
+    near = position.scores(q, k, 1.0, Places(at, at, 0))
+    far = position.scores(q, k, 1.0, Places(at + 100_000, at + 100_000, None))
+    torch.testing.assert_close(far, near, rtol=0, atol=1e-5)
+
+
+def test_cosformer_weighs_near_tokens_most_and_is_free_of_the_scale():
+    using = mechanism({"activation": "sum", "position": {"name": "cosine", "reach": 10}})
+    q = k = torch.ones(1, 1, 10, 4, dtype=torch.float64)
+    v = random(1, 1, 10, 4)
+    small, large = (attend(using, q, k, v, scale=scale, need_weights=True) for scale in (0.1, 7.0))
+    torch.testing.assert_close(small.weights, large.weights)
+    expected = torch.tensor([math.cos(math.pi / 2 * j / 10) for j in range(10)], dtype=torch.float64)
+    torch.testing.assert_close(small.weights[0, 0, 0], expected / expected.sum())
+
+
+def test_cosine_refuses_what_is_beyond_its_reach():
+    using = mechanism({"position": {"name": "cosine", "reach": 8}})
+    assert attend(using, *random(3, 1, 2, 8, 4)).output.shape == (1, 2, 8, 4)
+    with pytest.raises(InputError, match=r'reaches 8 tokens, not 9: give \{"name": "cosine", "reach": 9\}'):
+        attend(using, *random(3, 1, 2, 9, 4))
+    with pytest.raises(InputError, match="scale above 0"):
+        attend(using, *random(3, 1, 2, 4, 4), scale=-1.0)
+    with pytest.raises(InputError, match="reach is a whole number above 0"):
+        mechanism({"position": {"name": "cosine", "reach": 0}})

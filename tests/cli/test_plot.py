@@ -1,0 +1,71 @@
+"""``glasshead plot``: a whole picture of the kind its name asks for, or one clear line."""
+
+import numpy as np
+import pytest
+from typed import glasshead, refusal
+
+from glasshead.pictures import PICTURES, coefficients
+
+STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("kind", list(STARTS))
+def test_draws_each_kind_and_nothing_else(tmp_path, kind):
+    out = tmp_path / "new" / f"distances.{kind}"
+    said = glasshead("plot", "distance-aware", "--out", out).stdout
+    assert str(out) in said.replace("\n", "")
+    assert out.read_bytes().startswith(STARTS[kind])
+    assert [path.name for path in out.parent.iterdir()] == [out.name]
+
+
+def test_the_same_command_gives_the_same_file(tmp_path):
+    out = tmp_path / "distances.svg"
+    glasshead("plot", "distance-aware", "--out", out)
+    first = out.read_bytes()
+    out.write_bytes(b"older")
+    glasshead("plot", "distance-aware", "--out", out, "--overwrite")
+    assert out.read_bytes() == first
+
+
+def test_options_reach_the_picture(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setitem(PICTURES._entries, "distance-aware", lambda *each: asked.append(each) or b"drawn")
+    out = tmp_path / "a.PNG"
+    glasshead("plot", "distance-aware", "--out", out)
+    options = ["--curves", "0,-.5", "--w", "-0.3,0.05,0", "--v", "-3,-3", "--tokens", "5", "--overwrite"]
+    glasshead("plot", "distance-aware", "--out", out, *options)
+    assert asked == [
+        ("png", [-2, -1, 0, 1, 2], [1, -1], [-1, 1], 12),
+        ("png", [0, -0.5], [-0.3, 0.05, 0], [-3], 5),
+    ]
+    assert out.read_bytes() == b"drawn"
+
+
+def test_what_is_drawn_is_equation_5():
+    weighted = np.linspace(-6, 6, 25)
+    expected = (1 + np.exp(1.5)) / (1 + np.exp(1.5 - weighted))
+    np.testing.assert_allclose(coefficients(weighted, 1.5), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["distance", "--out", "a.png"], "did you mean 'distance-aware'"),
+        (["distance-aware", "--out", "a.jpg"], "is to end in .png, .svg or .pdf"),
+        (["distance-aware", "--out", "a"], "is to end in .png, .svg or .pdf"),
+        (["distance-aware", "--out", "a.png", "--w", "1,x"], "--w takes 1 to 4 numbers"),
+        (["distance-aware", "--out", "a.png", "--v", "nan"], "--v takes 1 to 4 numbers"),
+        (["distance-aware", "--out", "a.png", "--v", "1,2,3,4,5"], "--v takes 1 to 4 numbers"),
+        (["distance-aware", "--out", "a.png", "--curves", ""], "--curves takes 1 to 9 numbers"),
+        (["distance-aware", "--out", "a.png", "--curves", "50"], "v is between −20 and 20, not 50"),
+    ],
+)
+def test_bad_input_is_refused(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    assert message in refusal(tmp_path, "plot", *arguments)
+
+
+def test_an_existing_file_stays(tmp_path):
+    out = tmp_path / "a.png"
+    out.write_bytes(b"mine")
+    assert "pass --overwrite" in refusal(tmp_path, "plot", "distance-aware", "--out", out)

