@@ -29,6 +29,7 @@ docs: .venv/dev
 bench: .venv/dev
 	$(BIN)/python benchmarks/kendall.py
 	$(BIN)/python benchmarks/audit.py
+	$(BIN)/glasshead bench attention
 
 # Every number of docs/results.md; about an hour on two cores, and what is done stays done.
 results: .venv/base

@@ -15,7 +15,8 @@ def signed_square(
     largest = scores.abs().amax(dim=-1, keepdim=True).detach().clamp(min=finfo(scores.dtype).tiny)
     unit = scores / largest
     total = unit.square().sum(dim=-1, keepdim=True)
-    return unit * unit.abs() / total.clamp(min=finfo(scores.dtype).tiny)
+    weights = unit * unit.abs() / total.clamp(min=finfo(scores.dtype).tiny)
+    return weights.masked_fill(~mask, 0.0)  # also where a score that is not a number makes the total none
 
 
 @ACTIVATIONS.register("signed-square")

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from glasshead.registration import watch
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -37,6 +39,10 @@ __all__ = [
     "record",
     "unplug",
 ]
+
+
+# A plain from_pretrained then restores a plugged model.
+watch()
 
 
 def __getattr__(name: str) -> Any:

@@ -52,14 +52,20 @@ def positions() -> Table:
 
 
 def mechanisms() -> Table:
-    """Presets; every other pair of an activation and a position is spelt with a plus."""
-    rows = []
+    """Every word; an activation and a position are joined by a plus."""
+    rows = [[name, "activation", name, "none", entry.paper] for name, entry in ACTIVATIONS.items()]
+    rows += [
+        [name, "position", "softmax", name, entry.paper]
+        for name, entry in POSITIONS.items()
+        if name != parse({})["position"]["name"]
+    ]
     for name, spec in PRESETS.items():
         full = parse(spec)
         papers = [ACTIVATIONS[full["activation"]["name"]].paper, POSITIONS[full["position"]["name"]].paper]
-        source = papers[1] or papers[0]
-        rows.append([name, spelt(full["activation"]), spelt(full["position"]), source])
-    return ["name", "activation", "position", "paper"], rows
+        rows.append(
+            [name, "preset", spelt(full["activation"]), spelt(full["position"]), papers[1] or papers[0]]
+        )
+    return ["name", "kind", "activation", "position", "paper"], rows
 
 
 def spelt(options: Mapping[str, Any]) -> str:

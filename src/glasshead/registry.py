@@ -46,8 +46,8 @@ class Registry(Mapping[str, T], Generic[T]):
     def __getitem__(self, name: str) -> T:
         try:
             return self._entries[name]
-        except KeyError:
-            raise InputError(f"unknown {self.kind} {name!r}: {nearest(name, self._entries)}") from None
+        except (KeyError, TypeError):  # a list has no hash
+            raise InputError(f"unknown {self.kind} {name!r}: {nearest(str(name), self._entries)}") from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

@@ -212,3 +212,97 @@ def test_sizes_become_powers_of_two_of_at_least_sixteen():
         row = torch.ones(1, 1, 1, size)
         assert flex.wide(row).shape[3] == expected
         assert float(flex.wide(row).sum()) == size
+
+
+class OnGPU:
+    """A call that says it is on a GPU, for the choice alone."""
+
+    def __init__(self, call):
+        self.call = call
+        self.q = Elsewhere(call.q)
+
+    def __getattr__(self, name):
+        return getattr(self.call, name)
+
+
+class Elsewhere:
+    is_cuda = True
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __getattr__(self, name):
+        return getattr(self.tensor, name)
+
+
+def long(length, using="sigmoid", mask=None, scale=None):
+    """A call of more pairs than the formula is asked to hold, without memory of its own."""
+    q = torch.zeros(1, 1, 1, 16).expand(1, 2, length, 16)
+    made = Call.of(mechanism(using, heads=2, head_dim=16), q, q, q, mask=mask, scale=scale)
+    return OnGPU(made)
+
+
+@pytest.fixture
+def unseen(monkeypatch):
+    """A process that has computed nothing yet, and may compile three kinds."""
+    monkeypatch.setattr(flex, "SEEN", set())
+    monkeypatch.setattr(flex, "BUDGET", 3)
+    monkeypatch.setattr(flex, "compiled", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v))
+
+
+def serve(call):
+    with torch.no_grad():
+        KERNELS["flex"](call.call)
+
+
+@pytest.mark.usefixtures("unseen")
+def test_new_lengths_are_compiled_up_to_a_budget():
+    with torch.no_grad():
+        for length in (2000, 2001, 2002):
+            assert KERNELS["flex"].suits(long(length))
+            serve(long(length))
+            serve(long(length))
+        assert not KERNELS["flex"].suits(long(2003))
+        assert not KERNELS["flex"].suits(long(2001, scale=0.5))
+        assert not KERNELS["flex"].suits(long(2001, "sigsoftmax"))
+        assert not KERNELS["flex"].suits(long(2001, mask=torch.ones(1, 2001, dtype=torch.bool)))
+        assert KERNELS["flex"].suits(long(2001))  # seen before: nothing new has to be compiled
+    assert not KERNELS["flex"].suits(long(100))  # small enough for the formula
+
+
+@pytest.mark.usefixtures("unseen")
+def test_asking_costs_nothing_of_the_budget():
+    with torch.no_grad():
+        assert all(KERNELS["flex"].suits(long(length)) for length in range(2000, 2010))
+    assert not flex.SEEN
+
+
+@pytest.mark.usefixtures("unseen")
+def test_equal_layers_share_what_is_compiled():
+    with torch.no_grad():
+        for _ in range(3):
+            serve(long(2000, "distance-aware"))
+    assert len(flex.SEEN) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_by_name_the_limit_of_torch_is_one_line(monkeypatch):
+    """Torch's own limit, of no variant at all."""
+    monkeypatch.setattr(flex, "VARIANTS", 0)
+    monkeypatch.setattr(flex, "compiler_problem", lambda: None)  # nothing is compiled
+    q = torch.zeros(1, 2, 37, 16)
+    for _ in range(2):
+        with torch.no_grad(), pytest.raises(InputError, match="pad sequences to fewer lengths") as refused:
+            attend("softmax", q, q, q, backend="flex")
+        assert "\n" not in str(refused.value)
+
+
+def test_whether_it_can_is_asked_for_one_token(monkeypatch):
+    """The table of coefficients of a long sequence is not built to answer."""
+    call = small("distance-aware", size=4000)
+    asked = []
+    position = type(call.mechanism.position)
+    monkeypatch.setattr(position, "coefficient", lambda self, at, dtype: asked.append(len(at)) or at.float())
+    assert flex.unsupported(call) is None
+    assert len(asked) == 1
+    assert asked[0] <= 2

@@ -113,6 +113,13 @@ def test_a_mask_for_another_call(mask, message):
         ({"at": range(2)}, "at has 2 places for 3 queries"),
         ({"at": range(2, 5)}, r"stand at range\(2, 5\), which is not among 4 keys"),
         ({"at": range(-1, 2)}, "which is not among 4 keys"),
+        ({"at": [0, 1, 2]}, r"at is a range or a tensor \[3\] of whole numbers, .*, not list: give range"),
+        ({"at": torch.zeros(3)}, r"not torch.float32 \[3\]"),
+        ({"at": torch.ones(3, dtype=torch.bool)}, r"not torch.bool \[3\]"),
+        ({"at": torch.zeros(3, 2, dtype=torch.long)}, r"not torch.int64 \[3, 2\]"),
+        ({"at": torch.arange(2)}, "at has 2 places for 3 queries"),
+        ({"at": torch.tensor([0, 1, 4])}, "stand at 0 to 4, which is not among 4 keys"),
+        ({"at": torch.tensor([0, -1, 2])}, "stand at -1 to 2, which is not among 4 keys"),
         ({"causal": True}, "a causal mask needs to know where the queries stand"),
     ],
 )
@@ -248,6 +255,40 @@ def test_places_with_padding_left_right_and_within():
 )
 def test_holes(rows, holes):
     assert has_holes(torch.tensor(rows, dtype=torch.bool)) is holes
+
+
+def test_a_settled_mask_and_its_copies_ask_no_more(monkeypatch):
+    hole = torch.tensor([[True, False, True, True]])
+    settled = Mask(4, 4, padding=hole, at=range(4)).settled()
+    plain = Mask(4, 4, padding=hole.logical_or(torch.tensor(True)), at=range(4)).settled()
+    monkeypatch.setattr("glasshead.attention.mask.has_holes", None)  # whoever asks now fails
+    assert settled.places(CPU).start is None
+    assert settled.rows(slice(1, 3)).places(CPU).query.tolist() == [[0, 1]]
+    assert plain.rows(slice(1, 3)).places(CPU).start == 1
+    assert settled == Mask(4, 4, padding=settled.padding, at=range(4))
+
+
+@given(mask=masks())
+def test_the_longest_is_one_more_than_the_largest_distance_of_a_pair(mask):
+    """Over all pairs that may meet, and at most over all real tokens up to the last query."""
+    offsets = mask.settled(reach=0).places(CPU).offsets().expand(2, 1, mask.queries, mask.keys)
+    allowed = whole(mask).any(dim=1, keepdim=True)
+    real = torch.ones(2, mask.keys, dtype=torch.bool) if mask.padding is None else mask.padding
+    allowed &= real[:, None, torch.as_tensor(list(mask.at)), None]  # a padded query has no place
+    met = [int(each) + 1 for each in offsets.abs()[allowed]]
+    last = max(int(each) for each in mask.at) if mask.causal else mask.keys - 1
+    assert max(met, default=0) <= mask.longest() <= int(real[:, : last + 1].sum(dim=1).max())
+
+
+def test_the_longest_counts_neither_padding_nor_what_is_still_to_be_filled():
+    padding = torch.tensor([[True] * 5 + [False] * 3, [False, True] * 4])
+    assert Mask(8, 8, at=range(8)).longest() == 8
+    assert Mask(8, 8, padding=padding, at=range(8)).longest() == 5
+    assert Mask(1, 8, causal=True, at=range(2, 3)).longest() == 3
+    assert Mask(2, 8, causal=True, at=torch.tensor([1, 3])).longest() == 4
+    assert Mask(1, 8, padding=padding, causal=True, at=range(3, 4)).longest() == 4
+    assert Mask(1, 8, pairs=torch.arange(8)[None, None, None] < 3, at=range(2, 3)).longest() == 3
+    assert Mask(8, 8, padding=padding[:0], at=range(8)).longest() == 0
 
 
 def test_no_keys_and_no_queries():

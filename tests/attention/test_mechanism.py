@@ -147,6 +147,10 @@ def test_what_is_saved_belongs_to_the_mechanism():
         ),
         ({"activation": {"name": "softmax", "temperature": 2}}, "activation 'softmax' has no option"),
         ({"position": {"name": "distance-aware", "mapping": "clop"}}, "did you mean 'clip'"),
+        (
+            {"position": {"name": "distance-aware", "mapping": ["clip"]}},
+            r"unknown mapping \['clip'\]: did you",
+        ),
     ],
 )
 def test_what_is_no_mechanism(spec, message):
@@ -165,6 +169,14 @@ def test_what_learns_needs_sizes(name):
             mechanism(name, **sizes)
     assert mechanism(name, **HEADS).position.heads == Heads(4, 6, 6)
     assert mechanism(name, **HEADS, value_dim=8).position.heads == Heads(4, 6, 8)
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+@pytest.mark.parametrize("size", ["heads", "head_dim", "value_dim"])
+@pytest.mark.parametrize("value", [0, -1, 2.0])
+def test_sizes_are_whole_numbers(name, size, value):
+    with pytest.raises(InputError, match=f"{size} is a whole number above 0, not {value}"):
+        mechanism(name, **HEADS | {size: value})
 
 
 @pytest.mark.parametrize("name", LEARNED)

@@ -121,3 +121,71 @@ def test_cosine_refuses_what_is_beyond_its_reach():
         attend(using, *random(3, 1, 2, 4, 4), scale=-1.0)
     with pytest.raises(InputError, match="reach is a whole number above 0"):
         mechanism({"position": {"name": "cosine", "reach": 0}})
+
+
+@pytest.mark.parametrize("backend", ["auto", "reference", "blockwise", "sdpa", "linear"])
+@pytest.mark.parametrize(
+    "real",
+    [[1, 1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1], [1, 0, 1, 1, 0, 1, 0, 1], [0, 0, 1, 0, 1, 0, 0, 0]],
+)
+def test_cosine_counts_real_tokens_and_never_the_padded_length(backend, real):
+    """In a batch padded beyond the reach, a sequence comes out as it does alone."""
+    activation = "softmax" if backend == "sdpa" else "sum"
+    using = mechanism({"activation": activation, "position": {"name": "cosine", "reach": 5}})
+    real = torch.tensor([real, [1, 1, 0, 0, 0, 0, 0, 0]], dtype=torch.bool)
+    q, k, v = random(3, 2, 2, 8, 4)
+    found = attend(using, q, k, v, mask=real, backend=backend).output
+    assert found.isfinite().all()
+    for b in range(2):
+        alone = attend(using, *(each[b : b + 1, :, real[b]] for each in (q, k, v))).output
+        torch.testing.assert_close(found[b : b + 1, :, real[b]], alone)
+    weights = attend(using, q, k, v, mask=real, need_weights=True).weights
+    assert weights.min() >= 0  # for padded queries too
+    with pytest.raises(InputError, match="reaches 5 tokens, not 6"):
+        attend(using, q, k, v, mask=torch.arange(8)[None].expand(2, -1) < 6)
+
+
+def test_cosine_in_a_static_cache_longer_than_its_reach():
+    """Token by token, with the room for tokens to come behind the last one: as the whole text at once."""
+    using = mechanism({"activation": "sum", "position": {"name": "cosine", "reach": 5}})
+    q, k, v = random(3, 1, 2, 5, 4)
+    whole = attend(using, q, k, v, is_causal=True).output
+    k, v = (torch.cat([each, torch.zeros(1, 2, 11, 4, dtype=each.dtype)], dim=2) for each in (k, v))
+    for at in range(5):
+        mask = Mask(1, 16, causal=True, at=range(at, at + 1))
+        torch.testing.assert_close(attend(using, q[:, :, [at]], k, v, mask=mask).output, whole[:, :, [at]])
+    with pytest.raises(InputError, match="reaches 5 tokens, not 6"):
+        attend(using, q[:, :, :1], k, v, mask=Mask(1, 16, causal=True, at=range(5, 6)))
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("name", ["tener", "transformer-xl"])
+def test_sinusoids_score_as_their_features(name, batch):
+    """Two ways to one score: for kernels as a product of long features, else without a copy of the keys."""
+    position = mechanism(name, heads=3, head_dim=6).double().position
+    q, k = random(2, batch, 3, 7, 6)
+    hole = torch.tensor([[True] * 7, [True, False, True, True, False, True, True]])[-batch:]
+    for mask in (Mask(7, 7, at=range(7)), Mask(7, 7, padding=hole, at=range(7))):
+        for chosen in (slice(None), slice(6, 7), slice(0, 0)):
+            places = mask.rows(chosen).places(q.device)
+            queries, keys = position.features(q[:, :, chosen], k, 0.4, places)
+            scores = position.scores(q[:, :, chosen], k, 0.4, places)
+            torch.testing.assert_close(scores, queries @ keys.transpose(2, 3))
+
+
+@pytest.mark.parametrize("name", ["distance-aware", "shaw", "tener", "cosine"])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_positions_and_padding_compile_whole(name, is_causal):
+    """Whether padding has holes is a question to the data, which a compiler cannot ask."""
+    using = mechanism(name, heads=2, head_dim=4).double()
+    q, k, v = random(3, 2, 2, 9, 4)
+    real = torch.ones(2, 9, dtype=torch.bool)
+    real[0, 3:5] = False
+    torch.compiler.reset()
+    compiled = torch.compile(
+        lambda q, real: attend(using, q, k, v, mask=real, is_causal=is_causal, backend="blockwise").output,
+        fullgraph=True,
+        backend="eager",
+    )
+    expected = attend(using, q, k, v, mask=real, is_causal=is_causal).output
+    torch.testing.assert_close(compiled(q, real), expected)

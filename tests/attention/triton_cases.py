@@ -42,7 +42,7 @@ class Case(NamedTuple):
 QUICK = {
     "one token": Case((1, 1, 1, 1, 1, 8, 8)),
     "all at once": Case((2, 2, 1, 66, 70, 12, 20), causal=True, padding=(9, 3)),
-    "one query of a cache": Case((2, 2, 1, 1, 66, 16, 16), causal=True),
+    "one query of a cache": Case((1, 2, 1, 1, 66, 16, 16), causal=True),
 }
 SLOW = {
     f"{n} {name}": Case(sizes=(2, heads, 2, n, n, 16, 24), causal="causal" in name, padding=padding)
@@ -173,7 +173,7 @@ def test_any_layout_is_read_as_it_lies():
 
 
 def test_a_second_run_gives_the_same_bits():
-    case = Case((1, 2, 1, 20, 20, 16, 16), causal=True)
+    case = Case((1, 1, 1, 20, 20, 16, 16), causal=True)
     first, second = (
         outcome(mechanism("tanhmax"), case.tensors(torch.float16), case.mask(), "triton") for _ in range(2)
     )
@@ -183,7 +183,7 @@ def test_a_second_run_gives_the_same_bits():
 
 @pytest.mark.parametrize("position", ["transformer-xl", pytest.param("tener", marks=pytest.mark.slow)])
 def test_positions_that_are_dot_products_learn(position):
-    check(Case((2, 2, 1, 33, 40, 16, 8), causal=True, padding=(5, 3)), torch.float32, f"tanhmax+{position}")
+    check(Case((1, 2, 1, 33, 40, 16, 8), causal=True, padding=(5, 3)), torch.float32, f"tanhmax+{position}")
 
 
 @pytest.mark.slow

@@ -53,6 +53,22 @@ def test_ratios_are_of_the_same_round():
     assert ratios([2.0, 8.0, 3.0], [1.0, 2.0, 3.0]) == Spread(2.0, 1.0, 4.0)
 
 
+def test_the_printed_formula_is_measured_at_the_lengths_asked_for():
+    """Not at the one where linear time shows, although one head would fit there."""
+    for backward in (False, True):
+        asked = Settings(
+            lengths=(64, 128),
+            heads=1,
+            mechanisms=("softmax", "tanhmax"),
+            kernels=("sdpa",),
+            backward=backward,
+        )
+        found = [each for each in cases(asked) if each.kernel == "literal"]
+        assert {(each.mechanism, each.length) for each in found} == {("tanhmax", 64), ("tanhmax", 128)}
+        assert len(found) == 2 * (1 + backward)
+        assert all(each.length in asked.lengths for each in cases(asked))
+
+
 def test_every_mechanism_and_its_kernels_are_cases():
     found = list(cases(Settings(lengths=(2048,), kernels=("reference", "sdpa", "blockwise", "linear"))))
     assert {each.mechanism for each in found} == set(MECHANISMS)

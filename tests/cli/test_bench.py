@@ -61,6 +61,7 @@ def test_named_kernels_only():
         (["attention", "--kernels", "linaer"], "did you mean 'linear'?"),
         (["attention", "--device", "gpu"], "unknown device 'gpu'"),
         (["attention", "--out", "/dev/null/results.json"], "not a folder"),
+        (["attention", "--mechanisms", "cosformer", "--kernels", "sdpa"], "leave out --kernels"),
     ],
 )
 def test_bad_input(tmp_path, arguments, said):

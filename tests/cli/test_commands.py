@@ -95,7 +95,7 @@ class TestList:
             ("datasets", DATASETS),
             ("explainers", EXPLAINERS),
             ("kernels", KERNELS),
-            ("mechanisms", PRESETS),
+            ("mechanisms", [*ACTIVATIONS, *PRESETS]),
             ("models", MODELS),
             ("positions", POSITIONS),
         ],

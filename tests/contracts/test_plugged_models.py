@@ -127,6 +127,34 @@ def test_saved_and_reloaded_it_says_the_same(family, spec, tmp_path):
         assert torch.equal(one, other)
 
 
+@pytest.mark.parametrize("called", [False, True], ids=["untouched", "called"])
+@pytest.mark.parametrize("name", FAMILIES)
+@torch.no_grad()
+def test_plain_loads_and_saves_in_turn_never_lose_the_mechanism(name, called, tmp_path):
+    family = FAMILIES[name]
+    model, given = plugged(family, "tanhmax"), family.inputs(LENGTHS)
+    expected = family.read(model, given)
+    for step in ("once", "twice", "thrice"):
+        model.save_pretrained(tmp_path / step)
+        model = type(model).from_pretrained(tmp_path / step).eval()
+        if called:
+            model(**given)
+    assert model.config._attn_implementation == "glasshead"
+    for one, other in zip(family.read(model, given), expected, strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.kind != "both"])
+def test_plain_loads_and_saves_in_turn_refuse_what_learns(name, tmp_path):
+    family = FAMILIES[name]
+    model = plugged(family, "distance-aware")
+    for step in ("once", "twice"):
+        model.save_pretrained(tmp_path / step)
+        model = type(model).from_pretrained(tmp_path / step).eval()
+    with pytest.raises(InputError, match=r"has parameters, .* use glasshead\.load"):
+        model(**family.inputs(LENGTHS))
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_gradients_reach_every_learned_parameter(name):
     family = FAMILIES[name]

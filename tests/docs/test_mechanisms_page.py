@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from glasshead.attention.kernels import flex, triton
 from glasshead.attention.mapping import MAPPINGS
 from glasshead.catalogue import sentence
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "mechanisms.md").read_text(encoding="utf-8")
 ACTIVATION_FACTS = {
     "monotone": "monotone",
     "log_nonlinear": "log-nonlinear",
@@ -148,3 +150,8 @@ def test_kernels():
         assert what == sentence(kernel)
         assert memory == ("n" if kernel.linear_memory else "n²")
     assert f"the first of {', '.join(AUTOMATIC)} that can" in PAGE
+
+
+def test_the_measured_tables_are_those_of_the_recorded_results():
+    script = runpy.run_path(str(DOCS / "results" / "attention_table.py"))
+    assert (DOCS / "results" / "attention.md").read_text(encoding="utf-8") == script["page"]()

@@ -1,5 +1,6 @@
 """A plugged model on disk: comes back with its mechanism, or says why not; never as softmax in silence."""
 
+import copy
 import json
 import subprocess
 import sys
@@ -91,6 +92,68 @@ def test_a_plain_load_restores_what_has_no_parameters(tmp_path):
     plain.save_pretrained(tmp_path / "twice")
     again = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path / "twice")
     assert torch.equal(logits(again), logits(model))
+
+
+def clip():
+    common = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 2, "num_hidden_layers": 2}
+    text = {**common, "vocab_size": 60, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+    image = {**common, "image_size": 12, "patch_size": 4}
+    torch.manual_seed(0)
+    return hf.CLIPModel(hf.CLIPConfig(text_config=text, vision_config=image, projection_dim=8)).eval()
+
+
+@torch.no_grad()
+def test_a_model_of_two_models_keeps_its_mechanism_too(tmp_path):
+    model = clip()
+    given = {"input_ids": torch.tensor([[3, 4, 5, 2]]), "pixel_values": torch.randn(1, 3, 12, 12)}
+    own = model(**given).logits_per_image
+    expected = glasshead.plug(model, "tanhmax")(**given).logits_per_image
+    assert not torch.equal(expected, own)
+    for step in ("once", "twice"):
+        model.save_pretrained(tmp_path / step)
+        model = hf.CLIPModel.from_pretrained(tmp_path / step).eval()
+    assert torch.equal(model(**given).logits_per_image, expected)
+    assert torch.equal(glasshead.unplug(model)(**given).logits_per_image, own)
+
+
+def test_configurations_keep_their_mechanism_whatever_is_done_to_them(tmp_path):
+    model = classifier("tanhmax")
+    model.save_pretrained(tmp_path)
+    read = hf.AutoConfig.from_pretrained(tmp_path)
+    for config in (read, hf.BertConfig.from_dict(read.to_dict()), copy.deepcopy(read)):
+        assert config._attn_implementation == "glasshead"
+        assert config.attention_mechanism == {"activation": "tanhmax"}
+        assert config.to_dict()["attn_implementation"] == "glasshead"
+    assert not hasattr(hf.BertConfig(), "attention_mechanism")
+    lost = read.to_dict()
+    del lost["attn_implementation"]
+    assert hf.BertConfig.from_dict(lost)._attn_implementation == "glasshead"
+
+
+@pytest.mark.parametrize(
+    "cls", [hf.BertForSequenceClassification, hf.AutoModelForSequenceClassification], ids=["class", "auto"]
+)
+def test_another_attention_on_request_is_for_that_load_only(cls, tmp_path):
+    model = classifier("tanhmax")
+    model.save_pretrained(tmp_path / "once")
+    asked = cls.from_pretrained(tmp_path / "once", attn_implementation="sdpa")
+    assert not torch.equal(logits(asked.eval()), logits(model))
+    asked.save_pretrained(tmp_path / "twice")
+    again = cls.from_pretrained(tmp_path / "twice")
+    assert torch.equal(logits(again), logits(model))
+
+
+def test_a_saved_word_that_nobody_registered_says_what_to_import(tmp_path):
+    classifier("tanhmax").save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["attention_mechanism"] = {"activation": "cube"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    plain = hf.BertForSequenceClassification.from_pretrained(tmp_path)
+    for ask in (lambda: glasshead.load(tmp_path), lambda: glasshead.doctor(tmp_path), lambda: logits(plain)):
+        with pytest.raises(
+            InputError, match=r"unknown activation 'cube': .*import the file that registers it"
+        ):
+            ask()
 
 
 def test_without_glasshead_transformers_refuses(tmp_path):

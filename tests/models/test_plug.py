@@ -1,6 +1,9 @@
 """What plug takes, refuses and leaves behind; the contracts of every family are elsewhere."""
 
+import ast
 import copy
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,8 +15,10 @@ from families import FAMILIES, GROUPED, SIZES, VOCABULARY
 from glasshead.attention import Mechanism
 from glasshead.errors import InputError
 from glasshead.models import attention_modules, mechanism_of
-from glasshead.models.dispatch import KEY
+from glasshead.models.dispatch import HARMLESS, HONOURED, UNSUPPORTED, attention_function
 from glasshead.models.masks import diagonal, mask_function, read
+from glasshead.models.plug import crosses
+from glasshead.registration import KEY
 
 BERT, LLAMA, GPT2 = FAMILIES["bert"], FAMILIES["llama"], FAMILIES["gpt2"]
 TEXT = [6, 4]
@@ -60,6 +65,109 @@ def test_unplug_gives_the_own_attention_back(tmp_path):
         assert torch.equal(one, other)
     model.save_pretrained(tmp_path)
     assert "glasshead" not in (tmp_path / "config.json").read_text()
+
+
+@pytest.mark.parametrize("own", ["eager", "sdpa"])
+def test_unplug_gives_back_what_was_there_before_the_plug(own, tmp_path):
+    model = hf.BertForSequenceClassification(hf.BertConfig(**SIZES, attn_implementation=own))
+    glasshead.plug(glasshead.plug(model, "tanhmax"), "sigsoftmax")
+    model = copy.deepcopy(model)
+    model.save_pretrained(tmp_path)
+    assert own not in (tmp_path / "config.json").read_text()
+    assert glasshead.unplug(model).config._attn_implementation == own
+    assert glasshead.unplug(glasshead.plug(model, "tanhmax")).config._attn_implementation == own
+    assert glasshead.unplug(glasshead.load(tmp_path)).config._attn_implementation == "sdpa"
+
+
+@torch.no_grad()
+def test_a_refused_plug_leaves_the_model_as_it_was():
+    model, given = BERT.build(), BERT.inputs(TEXT)
+    model.encoder.layer[1].attention.self.config = hf.BertConfig(**SIZES, attn_implementation="eager")
+    before, configuration = BERT.read(model, given), model.config.to_dict()
+    with pytest.raises(InputError, match="stays with the attention 'eager'"):
+        glasshead.plug(model, "tanhmax")
+    assert model.config._attn_implementation == "eager"
+    assert model.config.to_dict() == configuration
+    assert torch.equal(BERT.read(model, given)[0], before[0])
+
+
+@pytest.mark.parametrize("other", ["sdpa", "eager"])
+def test_another_implementation_after_the_plug_is_refused_at_the_call(other):
+    model, given = glasshead.plug(BERT.build(), "tanhmax"), BERT.inputs(TEXT)
+    expected = BERT.read(model, given)
+    model.set_attn_implementation(other)
+    with pytest.raises(InputError, match=rf"was plugged with tanhmax but .* set to '{other}'"):
+        model(**given)
+    model.set_attn_implementation("glasshead")
+    assert torch.equal(BERT.read(model, given)[0], expected[0])
+    model.set_attn_implementation(other)
+    assert glasshead.unplug(model)(**given).last_hidden_state.isfinite().all()
+
+
+def test_a_model_that_dispatches_only_in_part_is_refused():
+    model = BERT.build()
+    model.encoder.layer[1].attention = hf.models.mpnet.modeling_mpnet.MPNetAttention(hf.MPNetConfig(**SIZES))
+    with pytest.raises(InputError, match=r"^encoder\.layer\.1\.attention \(MPNetAttention\) computes"):
+        glasshead.plug(model, "tanhmax")
+    assert model.config._attn_implementation == "eager"
+
+
+def test_only_the_end_of_a_name_says_cross_attention():
+    bert = BERT.build()
+    (name, module), *_ = attention_modules(bert)
+    assert not crosses(f"cross_encoder.{name}", module)
+    assert crosses("decoder.layer.0.crossattention.self", module)
+    assert crosses("model.decoder.layers.0.encoder_attn", module)
+
+
+@pytest.mark.parametrize("kept", [torch.int8, torch.float8_e4m3fn])
+def test_what_learns_beside_quantised_weights_is_in_floating_point(kept):
+    model = BERT.build().to(torch.bfloat16)
+    for _, module in attention_modules(model):
+        module.query.weight = torch.nn.Parameter(module.query.weight.to(kept), requires_grad=False)
+    glasshead.plug(model, "distance-aware")
+    for _, module in attention_modules(model):
+        assert mechanism_of(module).position.w.dtype == torch.bfloat16
+
+
+def attention_calls(source):
+    """Every call of an attention function in a modeling file, parsed by itself: whole files take seconds."""
+    for found in re.finditer(r"\battention_interface\(", source):
+        closed = found.end()
+        while True:
+            closed = source.index(")", closed) + 1
+            try:
+                yield ast.parse(source[found.start() : closed], mode="eval").body
+                break
+            except SyntaxError:
+                continue
+
+
+def test_no_argument_of_transformers_is_dropped_unseen():
+    files = sorted(Path(hf.__file__).parent.glob("models/*/modeling_*.py"))
+    sources = {path.name: path.read_text() for path in files}
+    asking = {name: source for name, source in sources.items() if "ALL_ATTENTION_FUNCTIONS.get" in source}
+    named = {}
+    for name, source in asking.items():
+        for call in attention_calls(source):
+            for keyword in call.keywords:
+                named.setdefault(keyword.arg, set()).add(name)
+    assert len(set().union(*named.values())) > 0.95 * len(asking) > 100
+    named.pop(None, None)
+    unheard = {key: where for key, where in named.items() if key not in {*HONOURED, *UNSUPPORTED, *HARMLESS}}
+    assert not unheard
+    assert not HONOURED & UNSUPPORTED.keys()
+    assert not HONOURED & HARMLESS.keys()
+    assert not UNSUPPORTED.keys() & HARMLESS.keys()
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_each_unsupported_argument_is_refused(name):
+    (_, module), *_ = attention_modules(glasshead.plug(BERT.build(), "tanhmax"))
+    q = torch.randn(1, 2, 3, 8)
+    attention_function(module, q, q, q, None, **{name: None})
+    with pytest.raises(InputError, match=r"BertSelfAttention .*which tanhmax cannot honour"):
+        attention_function(module, q, q, q, None, **{name: torch.zeros(1)})
 
 
 @torch.no_grad()
@@ -140,6 +248,12 @@ def test_a_sliding_window_is_in_the_mask_or_refused():
     without = model.generate(**given, **wanted, use_cache=False)
     assert torch.equal(model.generate(**given, **wanted), without)
     attention = model.model.layers[0].self_attn
+    own = torch.ones(9, 9).tril().bool()[None, None]
+    taken = model(LLAMA.inputs([9])["input_ids"], attention_mask=own).logits
+    plain = hf.MistralForCausalLM(hf.MistralConfig(**{**options, "sliding_window": None})).eval()
+    glasshead.plug(plain, "tanhmax+distance-aware").load_state_dict(model.state_dict())
+    windowless = plain(LLAMA.inputs([9])["input_ids"]).logits  # a mask of the caller's own is the whole mask
+    torch.testing.assert_close(taken, windowless, rtol=1e-4, atol=1e-5)
     states = torch.randn(1, 6, 16)
     rotary = model.model.rotary_emb(states, torch.arange(6)[None])
     with pytest.raises(InputError, match="sliding window of 3 that is not in the mask"):

@@ -73,7 +73,7 @@ def run(call: Call, backend: str = "auto") -> Tensor:
 def choose(call: Call) -> str:
     """The kernel that serves this call on this machine."""
     for name in AUTOMATIC:
-        if name in KERNELS and refusal(call, name) is None and KERNELS[name].suits(call):
+        if name in KERNELS and KERNELS[name].suits(call) and refusal(call, name) is None:
             return name
     return "reference"
 

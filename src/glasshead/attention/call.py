@@ -66,7 +66,10 @@ class Call:
             scale = q.shape[-1] ** -0.5
         elif not isinstance(scale, Real) or not math.isfinite(scale):
             raise InputError(f"the scale is a finite number, not {scale!r}")
-        made = cls(mechanism, q, k, v, Mask.of(q, k, mask, is_causal), scale, dropout)
+        read = Mask.of(q, k, mask, is_causal)
+        if mechanism.position.uses_places:
+            read = read.settled(mechanism.position.reach)
+        made = cls(mechanism, q, k, v, read, scale, dropout)
         mechanism.check(made)
         return made
 

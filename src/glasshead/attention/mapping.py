@@ -11,7 +11,7 @@ from glasshead.registry import Registry
 
 
 @dataclass(frozen=True)
-class Mapping:
+class DistanceMapping:
     """f, and which of the five requirements of section 3.2 it meets for every value of its parameters.
 
     ``function`` takes R, then the ``fixed`` hyper-parameters and those ``learned`` per head by keyword; the
@@ -60,9 +60,9 @@ def learnable_sigmoid(weighted: Tensor, *, v: Tensor) -> Tensor:
     return torch.exp(logsigmoid(weighted - v) - logsigmoid(-v))
 
 
-MAPPINGS: Registry[Mapping] = Registry("mapping")
+MAPPINGS: Registry[DistanceMapping] = Registry("mapping")
 MAPPINGS.register("clip")(
-    Mapping(
+    DistanceMapping(
         clip,
         one_at_zero=False,
         vanishes=False,
@@ -74,7 +74,7 @@ MAPPINGS.register("clip")(
     )
 )
 MAPPINGS.register("linear")(
-    Mapping(
+    DistanceMapping(
         linear,
         one_at_zero=False,
         vanishes=False,
@@ -86,7 +86,7 @@ MAPPINGS.register("linear")(
     )
 )
 MAPPINGS.register("exponent")(
-    Mapping(
+    DistanceMapping(
         exponent,
         one_at_zero=True,
         vanishes=True,
@@ -97,7 +97,7 @@ MAPPINGS.register("exponent")(
     )
 )
 MAPPINGS.register("sigmoid")(
-    Mapping(
+    DistanceMapping(
         sigmoid,
         one_at_zero=False,
         vanishes=True,
@@ -108,7 +108,7 @@ MAPPINGS.register("sigmoid")(
     )
 )
 MAPPINGS.register("learnable-sigmoid")(
-    Mapping(
+    DistanceMapping(
         learnable_sigmoid,
         one_at_zero=True,
         vanishes=True,

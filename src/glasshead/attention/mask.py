@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from jaxtyping import Bool, Int
@@ -35,7 +35,11 @@ class Mask:
 
     ``padding`` [B, K] is true on real keys, ``pairs`` [B|1, H|1, Q, K] is any further pattern. ``at`` are the
     indices of the queries among the keys (self-attention, with a cache too); None means that queries and keys
-    are different sequences, where neither causality nor a distance has a meaning.
+    are different sequences, where neither causality nor a distance has a meaning. A tensor ``at`` is checked
+    for its values only where that is no round trip to a GPU.
+
+    ``counted`` says whether places have to be counted, because padding stands between real tokens; None finds
+    out when asked. A call asks once (`settled`), and its blocks inherit the answer.
     """
 
     queries: int
@@ -44,6 +48,7 @@ class Mask:
     pairs: Bool[Tensor, "b h queries keys"] | None = None
     causal: bool = False
     at: range | Int[Tensor, " queries"] | None = None
+    counted: bool | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.padding is not None:
@@ -56,8 +61,8 @@ class Mask:
                 raise InputError(
                     f"pairs are [batch, heads, {self.queries}, {self.keys}], not {list(self.pairs.shape)}"
                 )
-        if self.at is not None and count(self.at) != self.queries:
-            raise InputError(f"at has {count(self.at)} places for {self.queries} queries")
+        if self.at is not None:
+            check_places(self.at, self.queries, self.keys)
         if self.span is not None and (self.span[0] < 0 or self.span[1] >= self.keys):
             raise InputError(f"the queries stand at {self.at}, which is not among {self.keys} keys")
         if self.causal and self.at is None:
@@ -130,6 +135,11 @@ class Mask:
         return min(ends), max(ends)
 
     @property
+    def first(self) -> int | None:
+        """The place of the first query where the queries are consecutive; None where they are not."""
+        return self.at.start if isinstance(self.at, range) and self.at.step == 1 else None
+
+    @property
     def everything(self) -> bool:
         """Whether every query may attend to every key."""
         return self.padding is None and self.pairs is None and not self.causal
@@ -156,7 +166,8 @@ class Mask:
         if self.at is None:
             raise InputError(
                 "this mechanism needs to know where the queries stand among the keys: it is for "
-                "self-attention (with a cache, pass Mask(…, at=range(first, first + queries)))"
+                "self-attention (with a cache, pass Mask(…, at=range(first, first + queries))); in "
+                "cross-attention use one without a position"
             )
         if isinstance(self.at, range):
             return torch.arange(self.queries, device=device) * self.at.step + self.at.start
@@ -171,6 +182,39 @@ class Mask:
             allowed = allowed & self.padding[:, None, None, :]
         return allowed if self.pairs is None else allowed & self.pairs
 
+    def settled(self, reach: int | None = None) -> Mask:
+        """The same mask, which knows whether its places have to be counted, and so do its copies.
+
+        With more keys than ``reach`` they are counted at any rate: padding then stands no farther away than
+        real tokens do. A compiler cannot ask, and counts.
+        """
+        if self.padding is None:
+            return self
+        far = reach is not None and self.keys > reach
+        return replace(self, counted=far or has_holes(self.padding))
+
+    def longest(self) -> int:
+        """How many real tokens, at most, lie between two that meet, both of them included.
+
+        Neither padding counts nor what no query sees: the part of a cache that is still to be filled.
+        """
+        last = self.span[1] if self.causal and self.span is not None else self.keys - 1
+        if self.padding is None and self.pairs is None and isinstance(self.at, range):
+            return last + 1
+        known = next((each for each in (self.padding, self.pairs, self.at) if isinstance(each, Tensor)), None)
+        device = torch.device("cpu") if known is None else known.device
+        index, keys = self.index(device), torch.arange(self.keys, device=device)
+        real = torch.ones_like(keys[None], dtype=torch.bool) if self.padding is None else self.padding
+        seen = real
+        if self.causal and self.queries:
+            seen = seen & (keys <= index.max())
+        if self.pairs is not None:
+            seen = seen & self.pairs.any(dim=2).any(dim=1).index_fill(1, index, True)
+        place = real.cumsum(dim=-1).expand(seen.shape)
+        most = place.masked_fill(~seen, 0).amax(dim=-1)
+        least = place.masked_fill(~seen, self.keys).amin(dim=-1)
+        return max([0, *(most - least + 1).tolist()])
+
     def places(self, device: torch.device) -> Places:
         """Positions that count real tokens only, so that padding never shifts a distance.
 
@@ -178,11 +222,10 @@ class Mask:
         differ from indices.
         """
         at = self.index(device)
-        if self.padding is not None and has_holes(self.padding):
+        if self.padding is not None and (has_holes(self.padding) if self.counted is None else self.counted):
             key = self.padding.long().cumsum(dim=-1) - 1
             return Places(key[:, at], key, None)
-        start = self.at.start if isinstance(self.at, range) and self.at.step == 1 else None
-        return Places(at[None], torch.arange(self.keys, device=device)[None], start)
+        return Places(at[None], torch.arange(self.keys, device=device)[None], self.first)
 
 
 def count(at: range | Tensor) -> int:
@@ -190,8 +233,28 @@ def count(at: range | Tensor) -> int:
     return max(0, -(-(at.stop - at.start) // at.step)) if isinstance(at, range) else at.shape[0]
 
 
+def check_places(at: object, queries: int, keys: int) -> None:
+    """Raise InputError unless these are places of so many queries among so many keys."""
+    if isinstance(at, Tensor) and at.ndim == 1 and at.dtype in (torch.int32, torch.int64):
+        asks = at.device.type == "cpu" and not torch.compiler.is_compiling() and len(at) > 0 < keys
+        if asks and not 0 <= int(at.min()) <= int(at.max()) < keys:
+            raise InputError(
+                f"the queries stand at {int(at.min())} to {int(at.max())}, which is not among {keys} keys"
+            )
+    elif not isinstance(at, range):
+        found = f"{at.dtype} {list(at.shape)}" if isinstance(at, Tensor) else type(at).__name__
+        raise InputError(
+            f"at is a range or a tensor [{queries}] of whole numbers, where the queries stand, not {found}: "
+            "give range(first, first + queries) or torch.tensor([…])"
+        )
+    if count(at) != queries:
+        raise InputError(f"at has {count(at)} places for {queries} queries")
+
+
 def has_holes(padding: Bool[Tensor, "b keys"]) -> bool:
-    """Whether some sequence has padding between two real tokens."""
+    """Whether some sequence has padding between two real tokens; a compiler cannot ask, and hears yes."""
+    if torch.compiler.is_compiling():
+        return True
     starts = padding[:, 1:] & ~padding[:, :-1]
     return bool((starts.sum(dim=-1) + padding[:, :1].sum(dim=-1) > 1).any())
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
 from glasshead.attention.autocast import as_written
-from glasshead.attention.position import POSITIONS, Heads, Position
+from glasshead.attention.position import POSITIONS, Heads, Position, whole_number
 from glasshead.errors import InputError
 from glasshead.registry import Registry, nearest
 
@@ -69,7 +69,8 @@ class Mechanism(nn.Module):
             )
         if self.position.uses_places:
             call.mask.index(call.q.device)
-            self.position.check(call.mask.keys)
+            if self.position.reach is not None and call.mask.keys > self.position.reach:
+                self.position.check(call.mask.longest())
 
     def scores(self, call: Call) -> Float[Tensor, "b h q k"]:
         """s before the activation."""
@@ -122,15 +123,24 @@ def mechanism(
     needed by positions that learn.
 
     Raises:
-        InputError: on unknown names, keys or values, and on missing sizes.
+        InputError: on unknown names, keys or values, and on sizes that are missing or not above 0.
     """
     if isinstance(spec, Mechanism):
         return spec
     parsed = parse(spec)
+    for name, size in (("heads", heads), ("head_dim", head_dim), ("value_dim", value_dim)):
+        if size is not None:
+            whole_number(name, size)
     sizes = None
     if heads is not None and head_dim is not None:
         sizes = Heads(heads, head_dim, head_dim if value_dim is None else value_dim)
     activation = build("activation", ACTIVATIONS, parsed["activation"])
+    named = parsed["position"]["name"]
+    if sizes is None and POSITIONS[named].learned:
+        raise InputError(
+            f"{named} has parameters per head: give heads and head_dim, "
+            f"as in glasshead.mechanism({named!r}, heads=8, head_dim=64)"
+        )
     position = build("position", POSITIONS, parsed["position"], heads=sizes)
     return Mechanism(activation, position, shortest(parsed))
 

@@ -42,6 +42,8 @@ class Position(nn.Module):
     """It needs to know where the tokens stand; not so for ``none``."""
     nonnegative: bool = False
     """No score is below zero, so that signed activations give no negative weight either."""
+    reach: int | None = None
+    """How many real tokens in one sequence it is built for; None: any number."""
     negates: bool = False
     """`weights` may be negative where the activation gave none (late adjustments by signed coefficients)."""
 
@@ -113,7 +115,7 @@ class Position(nn.Module):
         return weights @ v
 
     def check(self, longest: int) -> None:
-        """Raise InputError if positions up to ``longest`` − 1 are beyond what this was built for."""
+        """Raise InputError if so many real tokens are beyond its ``reach``."""
 
 
 def whole_number(name: str, value: object) -> int:

@@ -1,6 +1,8 @@
 """The generic form: an activation from g and h alone."""
 
+import inspect
 from abc import abstractmethod
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -22,6 +24,14 @@ class Ratio(Activation):
     float32, and have to be finite for the scores that occur: e^s overflows from s = 89 on, so an activation
     that is a softmax of something is better written as one, like ``sigsoftmax``.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in ("g", "h"):
+            given = cls.__dict__.get(name)
+            # ``g = lambda s: …`` is meant as a function of the scores, not as a method.
+            if inspect.isfunction(given) and len(inspect.signature(given).parameters) == 1:
+                setattr(cls, name, staticmethod(given))
 
     @abstractmethod
     def g(self, s: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
 import torch
 
@@ -17,6 +18,7 @@ class Stance:
         self.lock = Lock()
         self.blocks = 0
         self.kernels = 0
+        self.taken: Any = None
 
     @contextmanager
     def eager(self) -> Iterator[None]:
@@ -43,10 +45,14 @@ class Stance:
                 self.taken = torch.compiler.set_stance("force_eager")
             self.blocks += blocks
             self.kernels += kernels
+            if self.taken is None:
+                return  # a tap of its own, outside of every block, leaves the compiler as it is
             if self.blocks and not self.kernels:
                 self.taken.__enter__()
             else:
                 self.taken.__exit__(None, None, None)
+            if not self.blocks:
+                self.taken = None
 
 
 STANCE = Stance()

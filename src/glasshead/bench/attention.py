@@ -114,7 +114,10 @@ def cases(settings: Settings) -> Iterator[Case]:
         for size in settings.sizes:
             for length in settings.lengths:
                 for name in settings.mechanisms:
-                    yield from served(Case(name, "", length, size, backward), settings, settings.kernels)
+                    case = Case(name, LITERAL, length, size, backward)
+                    yield from served(case, settings, settings.kernels)
+                    if name == "tanhmax" and fits(case, settings):
+                        yield case
             if settings.linear_at is not None and settings.linear_at not in settings.lengths:
                 for name in settings.mechanisms:
                     kernels = tuple(kernel for kernel in settings.kernels if kernel == "linear")
@@ -123,13 +126,15 @@ def cases(settings: Settings) -> Iterator[Case]:
 
 def served(case: Case, settings: Settings, kernels: tuple[str, ...]) -> Iterator[Case]:
     """A case for each kernel that can serve it."""
-    fits = settings.heads * case.length**2 <= LARGEST
     call = made(replace(case, length=1), settings)
     for kernel in kernels:
-        if (KERNELS[kernel].linear_memory or fits) and KERNELS[kernel].refuses(call) is None:
+        if (KERNELS[kernel].linear_memory or fits(case, settings)) and KERNELS[kernel].refuses(call) is None:
             yield replace(case, kernel=kernel)
-    if case.mechanism == "tanhmax" and fits and kernels != "linear":
-        yield replace(case, kernel=LITERAL)
+
+
+def fits(case: Case, settings: Settings) -> bool:
+    """Whether the whole matrix may be held."""
+    return settings.heads * case.length**2 <= LARGEST
 
 
 def made(case: Case, settings: Settings) -> Call:

@@ -36,17 +36,21 @@ def one(results: Sequence[Result], gpu: bool) -> Table:
     way = "forward and backward" if first.backward else "forward"
     title = f"\n{first.length:,} tokens, heads of {first.size}, {way}"
     drawn = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title=title, title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+        title=title,
+        title_style="bold",
         title_justify="left",
-    )  # fmt: skip
+    )
     for heading in ("mechanism", "kernel"):
-        drawn.add_column(heading, overflow="fold")
+        drawn.add_column(heading, no_wrap=True)
     speed = ["TFLOP/s", "of\nproduct"] if gpu else ["ms"]
     for heading in (*speed, "×", "range", "mem-\nory ×", "error"):
         drawn.add_column(heading, justify="right", no_wrap=True)
     for each in results:
         times = (
-            [f"{each.rate / 1e12:.0f}", f"{each.share:.0%}"] if gpu else [f"{each.seconds.median * 1e3:.1f}"]
+            [f"{each.rate / 1e12:.0f}", f"{each.share:.0%}"] if gpu else [short(each.seconds.median * 1e3)]
         )
         ratio = each.ratio
         drawn.add_row(
@@ -62,6 +66,6 @@ def one(results: Sequence[Result], gpu: bool) -> Table:
 
 
 def short(ratio: float) -> str:
-    """Three digits or so: 0.012, 0.34, 1.87, 12.3, 456."""
+    """Two or three digits: 0.012, 0.34, 1.87, 12.3, 456."""
     digits = 3 if ratio < 0.1 else 2 if ratio < 10 else 1 if ratio < 100 else 0
     return f"{ratio:.{digits}f}"

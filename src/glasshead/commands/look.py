@@ -101,6 +101,8 @@ def bench(
         claim(out, overwrite=overwrite)
     with stages("benchmark") as progress:
         results = list(bench.measure(settings, progress))
+    if not results:
+        raise InputError("none of these kernels serves these mechanisms: leave out --kernels")
     facts = bench.machine(device)
     console.print(bench.table(results, facts))
     if out is not None:

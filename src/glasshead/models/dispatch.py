@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from torch import Tensor, nn
-from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.utils.output_capturing import _active_collector
 
 from glasshead.attention import POSITIONS, Call, Mechanism, mechanism
@@ -14,9 +13,7 @@ from glasshead.attention.mechanism import parse
 from glasshead.attention.tap import tapped, tapped_weights
 from glasshead.errors import InputError
 from glasshead.models.masks import mask_function, read
-
-KEY = "glasshead"
-"""The name under which Transformers knows us; it must not contain flash, sdpa, flex_attention or a slash."""
+from glasshead.registration import KEY, SPEC, register
 
 NAME = "mechanism"
 """Attribute of an attention module that holds its `Mechanism`, and part of its parameters' names."""
@@ -24,9 +21,36 @@ NAME = "mechanism"
 UNSUPPORTED = {
     "softcap": "caps its scores (softcap)",
     "s_aux": "has attention sinks (s_aux)",
+    "sinks": "has attention sinks (sinks)",
+    "indices": "picks the keys of each query (indices)",
+    "block_indices": "picks blocks of keys (block_indices)",
     "cache": "runs on a paged cache",
 }
 """Arguments that change attention in a way no mechanism here knows."""
+
+HONOURED = {
+    "query",
+    "key",
+    "value",
+    "attention_mask",
+    "dropout",
+    "scaling",
+    "is_causal",
+    "position_bias",
+    "sliding_window",
+    "output_attentions",
+}
+"""Arguments that are read here."""
+
+HARMLESS = {
+    "cu_seq_lens_q": "borders of packed texts; who gives them without flash splits the texts or masks them",
+    "cu_seq_lens_k": "likewise",
+    "max_length_q": "likewise",
+    "max_length_k": "likewise",
+    "position_ids": "where queries stand; the mask says it",
+    "deterministic": "how flash attention computes its gradient",
+}
+"""Arguments that say nothing about who attends to whom and how much, or nothing new."""
 
 
 def attention_function(
@@ -97,7 +121,7 @@ def mechanism_of(module: nn.Module) -> Mechanism:
     attached = getattr(module, NAME, None)
     if isinstance(attached, Mechanism):
         return attached
-    spec = getattr(getattr(module, "config", None), "attention_mechanism", None)
+    spec = getattr(getattr(module, "config", None), SPEC, None)
     if spec is None:
         raise InputError(
             f"the configuration of {type(module).__name__} asks for glasshead but names no mechanism: "
@@ -110,23 +134,32 @@ def mechanism_of(module: nn.Module) -> Mechanism:
             "use glasshead.load(folder)"
         )
     attach(module, made)
-    # Transformers forgets the key on loading: with it here the next save has it again.
-    config: Any = module.config
-    config.attn_implementation = KEY
     return made
 
 
 def attach(module: nn.Module, made: Mechanism) -> None:
     """Make this the mechanism of an attention module."""
     module.add_module(NAME, made)
-    if refuse_crossing not in module._forward_pre_hooks.values():
-        module.register_forward_pre_hook(refuse_crossing, with_kwargs=True)
+    if refuse_misuse not in module._forward_pre_hooks.values():
+        module.register_forward_pre_hook(refuse_misuse, with_kwargs=True)
 
 
-def refuse_crossing(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Forward pre-hook: raise InputError where positions would be taken in two different sequences."""
+def refuse_misuse(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Forward pre-hook: raise InputError where the mechanism is passed by, or its positions mean nothing.
+
+    That is where the attention implementation was switched after the plug, and where positions would be taken
+    in two different sequences.
+    """
     made = getattr(module, NAME, None)
-    if not isinstance(made, Mechanism) or not made.position.uses_places:
+    if not isinstance(made, Mechanism):
+        return
+    found: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
+    if found != KEY:
+        raise InputError(
+            f"{type(module).__name__} was plugged with {made.name} but its attention implementation was "
+            f"set to {found!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
+        )
+    if not made.position.uses_places:
         return
     for name in ("key_value_states", "encoder_hidden_states"):
         if kwargs.get(name) is not None:
@@ -136,11 +169,25 @@ def refuse_crossing(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str,
 
 
 def parameterless(spec: Any) -> Mechanism | None:
-    """The mechanism of a spec that learns nothing; None for one that does."""
-    if POSITIONS[parse(spec)["position"]["name"]].learned:
+    """The mechanism of a saved spec that learns nothing; None for one that does."""
+    if POSITIONS[known(spec)["position"]["name"]].learned:
         return None
     return mechanism(spec)
 
 
-AttentionInterface.register(KEY, attention_function)
-AttentionMaskInterface.register(KEY, mask_function)
+def known(spec: Any) -> dict[str, dict[str, Any]]:
+    """A saved spec in full.
+
+    Raises:
+        InputError: where its words mean nothing here, as when nobody has imported the file that defines them.
+    """
+    try:
+        return parse(spec)
+    except InputError as error:
+        raise InputError(
+            f"the model was saved with {json.dumps(spec)}: {error} "
+            "(if it is your own, import the file that registers it first)"
+        ) from None
+
+
+register(attention_function, mask_function)

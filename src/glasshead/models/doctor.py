@@ -15,10 +15,11 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from glasshead.attention import KERNELS, Call, Mask, Mechanism, choose, mechanism
 from glasshead.attention.mechanism import Spec, parse, shortest, spell
 from glasshead.errors import InputError
-from glasshead.models.dispatch import NAME
+from glasshead.models.dispatch import NAME, known
 from glasshead.models.load import first_line, model_class, read_config
 from glasshead.models.plug import attention_modules, crosses, first, own_attention, sizes
-from glasshead.models.traps import Trap, keywords, traps
+from glasshead.models.traps import Trap, keywords, traps, window_of
+from glasshead.registration import SPEC
 
 FELT = 2048
 """Tokens from which quadratic memory is worth a word."""
@@ -87,7 +88,9 @@ def doctor(
     place = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
     seen = model if isinstance(model, PreTrainedModel) else weightless(read_config(model))
-    own = getattr(seen.config, "attention_mechanism", None)
+    own = getattr(seen.config, SPEC, None)
+    if own is not None:
+        known(own)
     asked = shortest(parse(spec if spec is not None else own if own is not None else "softmax"))
     dtype = seen.config.dtype if isinstance(seen.config.dtype, torch.dtype) else torch.float32
     groups: dict[Layers, list[str]] = {}
@@ -171,8 +174,8 @@ def examine(
     crossing = crosses(name, module)
     causal = bool(getattr(module, "is_causal", True)) and not crossing
     attached = getattr(module, NAME, None)
-    window = getattr(module, "sliding_window", None)
-    window = window if isinstance(window, int) and window <= length else None
+    window = window_of(module)
+    window = window if window is not None and window <= length else None
     kernel = training = None
     if heads and key_heads and head_dim and value_dim and heads % key_heads == 0:
         made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)

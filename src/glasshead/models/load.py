@@ -11,8 +11,9 @@ import transformers
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
 
 from glasshead.errors import InputError
-from glasshead.models.dispatch import NAME
+from glasshead.models.dispatch import NAME, known
 from glasshead.models.plug import plug
+from glasshead.registration import SPEC
 
 
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
@@ -26,11 +27,12 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
             file or do not belong to it: such a model would run on memory that nobody filled.
     """
     config = read_config(folder, options.pop("config", None))
-    spec: Any = getattr(config, "attention_mechanism", None)
+    spec: Any = getattr(config, SPEC, None)
     if spec is None:
         raise InputError(
             f"{folder} holds no plugged model: load it with from_pretrained, then glasshead.plug it"
         )
+    known(spec)
     wanted = model_class(config, cls)
 
     class Plugged(wanted):  # type: ignore[misc, valid-type]
@@ -72,6 +74,10 @@ def read_config(folder: str | Path, given: PreTrainedConfig | None = None) -> Pr
     try:
         return AutoConfig.from_pretrained(folder)
     except (OSError, ValueError, KeyError) as error:
+        if not Path(folder).exists():
+            raise InputError(
+                f"there is no folder {folder}, nor a model of that name on the Hub: {first_line(error)}"
+            ) from None
         raise InputError(f"{folder} holds no model that transformers knows: {first_line(error)}") from None
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
+import torch
 from torch import nn
 from transformers import PreTrainedModel
 
@@ -15,7 +16,8 @@ from glasshead.attention import Mechanism, mechanism
 from glasshead.attention.mechanism import Spec, parse, shortest
 from glasshead.attention.position import POSITIONS
 from glasshead.errors import InputError
-from glasshead.models.dispatch import KEY, NAME, attach, refuse_crossing
+from glasshead.models.dispatch import KEY, NAME, attach, refuse_misuse
+from glasshead.registration import SPEC
 
 Model = TypeVar("Model", bound=PreTrainedModel)
 
@@ -24,6 +26,9 @@ KEY_SIZES = ("qk_head_dim", "head_dim", "attention_head_size", "key_value_proj_d
 VALUE_SIZES = ("v_head_dim",)
 WIDTHS = ("embed_dim", "hidden_size", "dim", "d_model")
 """What models call the sizes of their heads, on the attention module or in its configuration."""
+
+BEFORE = "_attention_before_plug"
+"""Attribute of a plugged model, and of each model in it, that holds its own attention implementation."""
 
 
 def plug(model: Model, spec: str | Spec) -> Model:
@@ -45,19 +50,20 @@ def plug(model: Model, spec: str | Spec) -> Model:
     modules = dict(attention_modules(model))
     if not modules:
         raise InputError(refusal(model))
+    for name, module in own_attention(model):
+        raise InputError(half(name, module))
     for name, module in modules.items():
         if POSITIONS[parse(spec)["position"]["name"]].uses_places and crosses(name, module):
             raise InputError(
                 f"{type(model).__name__} has cross-attention ({name}), where a position has no meaning: "
-                "choose a mechanism without a position"
+                f"{without_crossing(model)}"
             )
     made = {name: fitting(short, name, module) for name, module in modules.items()}
     dispatch(model, modules)
     for name, module in modules.items():
         attach(module, made[name])
     for config in configs(model, modules):
-        config.attn_implementation = KEY
-        config.attention_mechanism = short
+        setattr(config, SPEC, short)
     return model
 
 
@@ -95,7 +101,7 @@ def crosses(name: str, module: nn.Module) -> bool:
     """Whether a module attends to another sequence than its own, by its flag or by how it is named."""
     if getattr(module, "is_cross_attention", False):
         return True
-    named = f"{name.rpartition('.')[2]} {type(module).__name__} {name}"
+    named = f"{'.'.join(name.split('.')[-2:])} {type(module).__name__}"
     return re.search(r"cross|enc(oder)?_?dec|encoder_attn", named, flags=re.IGNORECASE) is not None
 
 
@@ -105,6 +111,22 @@ def refusal(model: nn.Module) -> str:
         f"{type(model).__name__} computes its attention itself and would ignore any mechanism: "
         "choose a model that dispatches through AttentionInterface (BERT, RoBERTa, GPT-2, Llama, ViT, T5, …)"
     )
+
+
+def half(name: str, module: nn.Module) -> str:
+    """Why a model that dispatches only some of its attention cannot be plugged."""
+    return (
+        f"{name} ({type(module).__name__}) computes its attention itself and would ignore the mechanism that "
+        "the other layers get: plug a part of the model without it, as in plug(model.encoder, …)"
+    )
+
+
+def without_crossing(model: PreTrainedModel) -> str:
+    """What to do with a model whose cross-attention forbids a position."""
+    encoder = model.get_encoder() if model.config.is_encoder_decoder else None
+    path = next((name for name, module in model.named_modules() if module is encoder), None)
+    other = "" if not path else f", or plug the encoder alone: plug(model.{path}, …)"
+    return f"choose a mechanism without a position{other}"
 
 
 def fitting(spec: Spec, name: str, module: nn.Module) -> Mechanism:
@@ -121,8 +143,12 @@ def fitting(spec: Spec, name: str, module: nn.Module) -> Mechanism:
             "head: choose a mechanism without parameters"
         )
     made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
-    weight = next(module.parameters(), None)
-    return made if weight is None else made.to(device=weight.device, dtype=weight.dtype)
+    weights = list(module.parameters())
+    if not weights:
+        return made
+    # Quantised weights are whole numbers, or floating-point numbers of one byte, in which nothing learns.
+    dtypes = (each.dtype for each in weights if each.is_floating_point() and each.element_size() > 1)
+    return made.to(device=weights[0].device, dtype=next(dtypes, torch.get_default_dtype()))
 
 
 def sizes(module: nn.Module) -> tuple[int | None, int | None, int | None]:
@@ -148,8 +174,24 @@ def dispatch(model: PreTrainedModel, modules: dict[str, nn.Module]) -> None:
     """Set our key everywhere and make sure it arrived: Transformers only logs where it does not.
 
     Raises:
-        InputError: if a module would go on with another attention.
+        InputError: if a module would go on with another attention; the model is then as it was.
     """
+    before = [(each, each._attn_implementation) for each in every_config(model, modules)]
+    own = [(part, part.config._attn_implementation) for part in parts(model)]
+    try:
+        set_key(model)
+        check_key(model, modules)
+    except BaseException:
+        for config, implementation in before:
+            config._attn_implementation_internal = implementation
+        raise
+    for part, implementation in own:
+        if implementation != KEY:
+            vars(part)[BEFORE] = implementation
+
+
+def set_key(model: PreTrainedModel) -> None:
+    """Set our key without the warnings of the parts that do not take it."""
     logger = logging.getLogger("transformers.modeling_utils")
     before = logger.level
     logger.setLevel(logging.ERROR)
@@ -157,6 +199,10 @@ def dispatch(model: PreTrainedModel, modules: dict[str, nn.Module]) -> None:
         model.set_attn_implementation(KEY)
     finally:
         logger.setLevel(before)
+
+
+def check_key(model: PreTrainedModel, modules: dict[str, nn.Module]) -> None:
+    """Raise InputError if a module would go on with another attention."""
     for name, module in modules.items():
         found: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
         if found != KEY:
@@ -172,17 +218,35 @@ def configs(model: PreTrainedModel, modules: dict[str, nn.Module]) -> list[Any]:
     return list({id(config): config for config in found}.values())
 
 
+def every_config(model: PreTrainedModel, modules: dict[str, nn.Module]) -> list[Any]:
+    """Every configuration that a change of the attention implementation may reach, once."""
+    found = [getattr(owner, "config", None) for owner in (*parts(model), *modules.values())]
+    for config in found:  # grows while it is read
+        if config is not None:
+            found += [getattr(config, name, None) for name in config.sub_configs]
+    return list({id(config): config for config in found if config is not None}.values())
+
+
+def parts(model: PreTrainedModel) -> list[PreTrainedModel]:
+    """The model and every model in it."""
+    return [module for module in model.modules() if isinstance(module, PreTrainedModel)]
+
+
 def unplug(model: Model) -> Model:
-    """Give a plugged model its own attention back; the mechanism and its parameters are gone."""
-    for _, module in attention_modules(model):
+    """Give a plugged model the attention back that it had; the mechanism and its parameters are gone."""
+    modules = dict(attention_modules(model))
+    for module in modules.values():
         if hasattr(module, NAME):
             delattr(module, NAME)
         for handle, hook in list(module._forward_pre_hooks.items()):
-            if hook is refuse_crossing:
+            if hook is refuse_misuse:
                 del module._forward_pre_hooks[handle], module._forward_pre_hooks_with_kwargs[handle]
-    for config in configs(model, dict(attention_modules(model))):
-        for name in ("attn_implementation", "attention_mechanism"):
-            if hasattr(config, name):
-                delattr(config, name)
+    for config in configs(model, modules):
+        if hasattr(config, SPEC):
+            delattr(config, SPEC)
+    # A model that was saved plugged never had another attention.
     model.set_attn_implementation("sdpa" if model._supports_sdpa else "eager")
+    for part in parts(model):
+        if BEFORE in vars(part):
+            part.config._attn_implementation_internal = vars(part).pop(BEFORE)
     return model

@@ -15,7 +15,16 @@ from glasshead.attention import POSITIONS, mechanism
 from glasshead.attention.mechanism import Spec, parse, spell
 from glasshead.errors import InputError
 from glasshead.models.dispatch import KEY, UNSUPPORTED
-from glasshead.models.plug import attention_modules, crosses, own_attention, refusal, sizes
+from glasshead.models.plug import (
+    attention_modules,
+    crosses,
+    half,
+    own_attention,
+    refusal,
+    sizes,
+    without_crossing,
+)
+from glasshead.registration import SPEC
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ def traps(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dtype) -
         *unsized(modules, spec),
         *out_of_reach(model),
         *saving(model, spec),
+        *too_long(model, length),
         *windows(modules, length),
         *biases(modules),
         *flags(model, modules),
@@ -61,10 +71,13 @@ def keywords(module: nn.Module) -> set[str]:
 
 def unhonoured(modules: dict[str, nn.Module]) -> Iterator[Trap]:
     """Arguments that change attention in a way that no mechanism here knows."""
-    values = {"softcap": ("attn_logit_softcapping", "softcap"), "s_aux": ("sinks", "sink", "s_aux")}
-    for argument, attributes in values.items():
+    # These two are often handed on where they are switched off.
+    switches = {"softcap": ("attn_logit_softcapping", "softcap"), "s_aux": ("sinks", "sink", "s_aux")}
+    for argument in UNSUPPORTED:
+        attributes = switches.get(argument)
         for name, module in modules.items():
-            if argument in keywords(module) and given(module, attributes) is not None:
+            on = attributes is None or given(module, attributes) is not None
+            if argument in keywords(module) and on:
                 yield Trap(
                     argument,
                     True,
@@ -98,7 +111,7 @@ def misplaced(
             "cross-attention",
             True,
             f"{spell(spec)} uses positions, which have no meaning in cross-attention",
-            "choose a mechanism without a position",
+            without_crossing(model),
             crossing[0],
         )
     module = next(iter(modules.values()))
@@ -129,29 +142,24 @@ def unsized(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
 
 def out_of_reach(model: PreTrainedModel) -> Iterator[Trap]:
     """Attention beside the dispatched one that no plug changes."""
-    missed = [name for name, _ in own_attention(model)]
-    if missed:
-        yield Trap(
-            "partly dispatched",
-            False,
-            f"{len(missed)} attention modules compute their weights themselves and stay as they are",
-            "read results as those of a mixed model",
-            missed[0],
-        )
+    for name, module in own_attention(model):
+        what, _, remedy = half(name, module).partition(": ")
+        yield Trap("partly dispatched", True, what, remedy, name)
+        return
 
 
 def saving(model: PreTrainedModel, spec: Spec) -> Iterator[Trap]:
     """What happens between save_pretrained and the next load."""
     config = model.config
-    saved = getattr(config, "attention_mechanism", None)
+    saved = getattr(config, SPEC, None)
     learns = POSITIONS[parse(spec)["position"]["name"]].learned
     if saved is not None and config._attn_implementation != KEY:
         yield Trap(
             "missing registration",
             True,
             f"the configuration names {spell(saved)} but asks for attention {config._attn_implementation!r}: "
-            "from_pretrained would run without the mechanism",
-            "load with glasshead.load and save_pretrained again",
+            "from_pretrained runs without the mechanism, and a model in memory refuses to run",
+            "load with glasshead.load and save_pretrained again; in memory, glasshead.plug it again",
         )
     if learns:
         yield Trap(
@@ -165,7 +173,7 @@ def saving(model: PreTrainedModel, spec: Spec) -> Iterator[Trap]:
             "registration",
             False,
             "a saved plugged model needs glasshead to load: without it from_pretrained raises",
-            "import glasshead.models before from_pretrained, or use glasshead.load(folder)",
+            "import glasshead before from_pretrained, or use glasshead.load(folder)",
         )
     if any(word in str(config._attn_implementation) for word in ("flash", "flex", "paged", "/")):
         yield Trap(
@@ -176,17 +184,39 @@ def saving(model: PreTrainedModel, spec: Spec) -> Iterator[Trap]:
         )
 
 
+def too_long(model: PreTrainedModel, length: int) -> Iterator[Trap]:
+    """Texts longer than the model has places for."""
+    places = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(places, int) and length > places > 0:
+        yield Trap(
+            "too long",
+            False,
+            f"the model was made for {places} tokens (max_position_embeddings), not {length}: "
+            "with learned positions the call fails, with others it was never trained",
+            f"ask about at most {places} tokens",
+        )
+
+
+def window_of(module: nn.Module) -> int | None:
+    """Tokens of a module's sliding window, which some keep only in their configuration; None without one."""
+    owner: Any = module
+    if not hasattr(module, "sliding_window") and "sliding_window" in keywords(module):
+        owner = getattr(module, "config", None)
+    found = getattr(owner, "sliding_window", None)
+    return found if isinstance(found, int) else None
+
+
 def windows(modules: dict[str, nn.Module], length: int) -> Iterator[Trap]:
     """Sliding windows: honoured through the mask, which is then whole."""
     for name, module in modules.items():
-        window = getattr(module, "sliding_window", None)
+        window = window_of(module)
         if window is not None:
             reached = "at this length" if length >= window else "not reached at this length"
             yield Trap(
                 "sliding window",
                 False,
                 f"a window of {window} tokens comes through a whole queries × keys mask ({reached})",
-                "leave the mask to the model; with a mask of your own without the window the call raises",
+                "leave the mask to the model: one of your own, of four dimensions, is taken as it is",
                 name,
             )
             return

@@ -14,10 +14,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from glasshead.attention.call import Call
-from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, double_precision
 from glasshead.attention.mask import Mask
+from glasshead.errors import InputError
 
-TYPES = (torch.float16, torch.bfloat16, torch.float32)
 BLOCK = 128
 """Queries and keys of a block, which is left out, computed with the mask or without it."""
 WIDEST = 256
@@ -25,6 +25,10 @@ FEWEST = 16
 """Numbers that a row of q, k or v needs on a GPU."""
 VARIANTS = 256
 """Kinds of calls that torch may compile for one process."""
+BUDGET = 32
+"""Kinds up to which the automatic choice has new ones compiled: varying lengths would go on for ever."""
+SEEN: set[tuple[object, ...]] = set()
+"""The kinds that were computed."""
 
 
 class Flex(Kernel):
@@ -40,7 +44,10 @@ class Flex(Kernel):
         return unsupported(call) or unavailable(call)
 
     def suits(self, call: Call) -> bool:
-        return call.q.is_cuda and not KERNELS["reference"].suits(call)
+        """Whether a GPU holds much, and it is compiled for this or may still be."""
+        if not call.q.is_cuda or KERNELS["reference"].suits(call):
+            return False
+        return affordable(call)
 
     def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
         q, k, v, changed = as_changed_products(call)
@@ -49,32 +56,62 @@ class Flex(Kernel):
         elif not call.needs_gradient:
             q, k, v = q.detach(), k.detach(), v.detach()
         blocks = None if call.mask.everything else block_mask(call.mask, q.device)
-        # Each mechanism, mask and size class is a variant of its own.
         with torch._dynamo.config.patch(recompile_limit=VARIANTS):
-            output = compiled()(
-                q, k, v, score_mod=changed, block_mask=blocks, scale=1.0, enable_gqa=q.shape[1] != k.shape[1]
-            )
+            try:
+                output = compiled()(
+                    *(q, k, v, changed, blocks),
+                    scale=1.0,
+                    enable_gqa=q.shape[1] != k.shape[1],
+                )
+            except torch._dynamo.exc.FailOnRecompileLimitHit:
+                raise InputError(
+                    f"the flex kernel is compiled anew for each length, at most {VARIANTS} kinds of calls: "
+                    "pad sequences to fewer lengths, or use backend='auto'"
+                ) from None
+        SEEN.add(kind(call))
         return output[..., : call.v.shape[3]]
+
+
+def affordable(call: Call) -> bool:
+    """Whether nothing new has to be compiled, or only one of a few."""
+    return len(SEEN) < BUDGET or kind(call) in SEEN
+
+
+def kind(call: Call) -> tuple[object, ...]:
+    """All that torch compiles anew for."""
+    mask = call.mask
+    parts = (call.q, call.k, call.v, mask.padding, mask.pairs)
+    shapes = (None if each is None else tuple(each.shape) for each in parts)
+    places = mask.causal, mask.first
+    return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *places, *shapes)
 
 
 def unsupported(call: Call) -> str | None:
     """What flex attention cannot compute."""
-    position = call.mechanism.position
     if call.mechanism.activation.exponent(call.q.new_zeros(1)) is None:
         return "its activation is no softmax of anything"
-    if position.changes_weights or position.changes_output:
-        return "its position acts after the activation"
-    if not position.bilinear and position.score_mod(call.q[:0], call.scale, call.places()) is None:
+    late = acts_late(call)
+    if late is not None:
+        return late
+    if not changes_single_scores(call):
         return "its position is no change of single scores"
     if call.dropout:
         return "it has no dropout"
-    if call.q.dtype not in TYPES:
-        return f"it computes in half or single precision, not {call.q.dtype}"
+    imprecise = double_precision(call)
+    if imprecise is not None:
+        return imprecise
     if 0 in (*call.q.shape, *call.k.shape, *call.v.shape):
         return "there is nothing to compute"
     if call.q.is_cuda and max(call.q.shape[3], call.v.shape[3]) > WIDEST:
         return f"heads are at most {WIDEST} numbers wide"
     return None
+
+
+def changes_single_scores(call: Call) -> bool:
+    """Whether the position can be said as one; asked for a single token, as its tables may be large."""
+    position = call.mechanism.position
+    token = Mask(1, 1, at=range(1)).places(call.q.device) if position.uses_places else None
+    return position.bilinear or position.score_mod(call.q[:0, :, :1], call.scale, token) is not None
 
 
 def unavailable(call: Call) -> str | None:

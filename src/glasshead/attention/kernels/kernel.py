@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -29,6 +30,32 @@ class Kernel(ABC):
     @abstractmethod
     def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
         """The output."""
+
+
+def acts_late(call: Call) -> str | None:
+    """Refuses a position that does more than make scores."""
+    position = call.mechanism.position
+    late = position.changes_weights or position.changes_output
+    return "its position acts after the activation" if late else None
+
+
+def no_products(call: Call) -> str | None:
+    """Refuses scores that are no dot products, and what acts on more than scores."""
+    return acts_late(call) if call.mechanism.position.bilinear else "its scores are no dot products"
+
+
+def no_prefixes(call: Call) -> str | None:
+    """Refuses masks other than padding and the real keys up to each of consecutive queries."""
+    if call.mask.pairs is not None:
+        return "it knows padding and causal masks, no pairs"
+    scattered = call.mask.causal and call.mask.first is None
+    return "under a causal mask its queries are consecutive" if scattered else None
+
+
+def double_precision(call: Call) -> str | None:
+    """Refuses types of more than 32 bits."""
+    served = call.q.dtype in (torch.float16, torch.bfloat16, torch.float32)
+    return None if served else f"it computes in half or single precision, not {call.q.dtype}"
 
 
 KERNELS: Registry[Kernel] = Registry("kernel")

@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from glasshead.attention.call import Call
-from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_prefixes, no_products
 from glasshead.attention.mechanism import accurate
 
 CHUNK = 64
@@ -23,22 +23,8 @@ class Linear(Kernel):
     linear_memory = True
 
     def refuses(self, call: Call) -> str | None:
-        activation, position = call.mechanism.activation, call.mechanism.position
-        if activation.linear is None:
-            return "its weights are not linear in the scores"
-        if not position.bilinear:
-            return "its scores are no dot products"
-        if activation.linear == "sum" and not position.nonnegative:
-            return "its scores can be negative, and the sum activation cuts those off: add a cosine position"
-        if position.changes_weights or position.changes_output:
-            return "its position acts after the activation"
-        if call.mask.pairs is not None:
-            return "it knows padding and causal masks, no pairs"
-        if call.mask.causal and not (isinstance(call.mask.at, range) and call.mask.at.step == 1):
-            return "under a causal mask its queries are consecutive"
-        if call.dropout:
-            return "it never holds the weights that dropout would act on: set dropout=0"
-        return None
+        dropped = "it never holds the weights that dropout would act on: set dropout=0"
+        return not_linear(call) or no_prefixes(call) or (dropped if call.dropout else None)
 
     def suits(self, call: Call) -> bool:
         """Whether k′ᵀv costs less than the pairs of tokens."""
@@ -55,14 +41,25 @@ class Linear(Kernel):
         k = k.masked_fill(~real[:, None, :, None], 0.0)
         if call.mechanism.activation.linear == "sum":
             v = pad(v, (0, 1), value=1.0)  # its weighted sum is the sum of the weights
-        if call.mask.causal and isinstance(call.mask.at, range):
-            at = slice(call.mask.at.start, call.mask.at.stop)
-            total, count = up_to_itself(q, k, v, at.start), real.cumsum(dim=-1)[:, at]
+        start = call.mask.first if call.mask.causal else None
+        if start is not None:
+            total = up_to_itself(q, k, v, start)
+            count = real.cumsum(dim=-1)[:, start : start + call.mask.queries]
         else:
             total, count = q @ (k.transpose(-1, -2) @ v), real.sum(dim=-1, keepdim=True)
         if call.mechanism.activation.linear == "sum":
             return ratio(total[..., :-1], total[..., -1:]).to(call.q.dtype)
         return ratio(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
+
+
+def not_linear(call: Call) -> str | None:
+    """Refuses weights that are not Σ_j q′_i·k′_j with nothing cut off."""
+    linear = call.mechanism.activation.linear
+    if linear is None:
+        return "its weights are not linear in the scores"
+    if call.mechanism.position.bilinear and linear == "sum" and not call.mechanism.position.nonnegative:
+        return "its scores can be negative, and the sum activation cuts those off: add a cosine position"
+    return no_products(call)
 
 
 def ratio(total: Tensor, normaliser: Tensor) -> Tensor:

@@ -9,7 +9,9 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from glasshead.attention.call import Call
-from glasshead.attention.mask import has_holes
+
+FEWEST = 16
+"""Rows of a block, however long they are."""
 
 
 def in_blocks(call: Call, rows: int, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
@@ -39,9 +41,6 @@ def in_groups(call: Call, heads: int, compute: Callable[[Call], Tensor]) -> Floa
     output = call.q.new_empty(*call.q.shape[:3], call.v.shape[3])
     for at in range(0, call.k.shape[1], heads):
         keys, queries = slice(at, at + heads), slice(at * call.groups, (at + heads) * call.groups)
-        pairs = call.mask.pairs
-        if pairs is not None and pairs.shape[1] > 1:
-            pairs = pairs[:, queries]
         output[:, queries] = compute(
             replace(
                 call,
@@ -49,10 +48,16 @@ def in_groups(call: Call, heads: int, compute: Callable[[Call], Tensor]) -> Floa
                 q=call.q[:, queries],
                 k=call.k[:, keys],
                 v=call.v[:, keys],
-                mask=replace(call.mask, pairs=pairs),
+                mask=replace(call.mask, pairs=of_heads(call.mask.pairs, queries)),
+                bias=of_heads(call.bias, queries),
             )
         )
     return output
+
+
+def of_heads(each: Tensor | None, heads: slice) -> Tensor | None:
+    """Some heads of what is there for all pairs, if the heads differ."""
+    return each if each is None or each.shape[1] == 1 else each[:, heads]
 
 
 def recomputed(call: Call, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
@@ -73,8 +78,6 @@ def without_the_future(call: Call) -> Call:
     mask = call.mask
     if not mask.causal or mask.span is None:
         return call
-    if call.mechanism.position.uses_places and mask.padding is not None and has_holes(mask.padding):
-        return call  # the places of tokens are counted over the whole sequence
     keys = mask.span[1] + 1
     known = replace(
         mask,

@@ -1,5 +1,7 @@
 """PyTorch's fused softmax attention, and TanhMax through it."""
 
+from dataclasses import replace
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -7,17 +9,14 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 
 from glasshead.attention.activation import Activation
 from glasshead.attention.call import Call
-from glasshead.attention.kernels.kernel import KERNELS, Kernel
-from glasshead.attention.kernels.rows import in_blocks, in_groups
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_products
+from glasshead.attention.kernels.rows import FEWEST, in_blocks, in_groups
 from glasshead.attention.mechanism import accurate
 
 BLOCK = 2**22
 """Entries of a mask, or of scores where no fused kernel runs, held at once."""
 MADE = 6 * 2**20
 """Numbers made of q, k and v held at once: 24 MiB in float32, all heads of some two thousand tokens."""
-FEWEST = 16
-"""Rows of a block, however long they are."""
-
 NARROW = 64
 """Keys below which (16 in truth) the kernel of the CPU says 0 for a query that is not a number."""
 
@@ -33,19 +32,27 @@ class SDPA(Kernel):
     linear_memory = True
 
     def refuses(self, call: Call) -> str | None:
-        activation, position = call.mechanism.activation, call.mechanism.position
+        activation = call.mechanism.activation
         if not (activation.paired or is_softmax(activation)):
             return "its weights are no softmax of dot products"
-        if not position.bilinear:
-            return "its scores are no dot products"
-        if position.changes_weights or position.changes_output:
-            return "its position acts after the activation"
         if activation.paired and call.dropout:
-            return "dropout on keys and their negatives is not dropout on weights: set dropout=0"
-        return None
+            return no_products(call) or (
+                "dropout on keys and their negatives is not dropout on weights: set dropout=0"
+            )
+        return no_products(call)
+
+    def suits(self, call: Call) -> bool:
+        """Not for a few rows among many keys, all of which would first be made longer by their places."""
+        few = call.q.shape[2] < call.q.shape[3] and call.q.shape[2] < call.k.shape[2]
+        return not (few and call.mechanism.position.uses_places)
 
     def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
-        return in_groups(call, heads(call), lambda part: in_blocks(part, rows(part), fused))
+        dtype = call.q.dtype
+        if call.mechanism.activation.paired:
+            # Small scores make the two nearly equal: rounded to half precision, little is left of their
+            # difference.
+            call = replace(call, q=accurate(call.q), k=accurate(call.k), v=accurate(call.v))
+        return in_groups(call, heads(call), lambda part: in_blocks(part, rows(part), fused)).to(dtype)
 
 
 def is_softmax(activation: Activation) -> bool:
@@ -93,12 +100,12 @@ def is_fused(call: Call) -> bool:
 
 
 def natively_causal(call: Call) -> bool:
-    """Whether ``is_causal`` says all that the mask says."""
+    """Whether ``is_causal`` says all that the mask says; on CPUs it multiplies −∞ by the scale."""
     mask = call.mask
     # Not mask.at == range(mask.keys), which a compiler cannot read where lengths are unknown.
-    whole = isinstance(mask.at, range) and mask.at.step == 1 and mask.span == (0, mask.keys - 1)
+    whole = mask.first is not None and mask.span == (0, mask.keys - 1)
     alone = mask.causal and mask.padding is None and mask.pairs is None
-    return whole and alone and not call.mechanism.activation.paired
+    return whole and alone and call.scale > 0 and not call.mechanism.activation.paired
 
 
 def fused(call: Call) -> Float[Tensor, "b h q d_v"]:

@@ -8,9 +8,14 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.attention.call import Call
-from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.kernels.kernel import (
+    KERNELS,
+    Kernel,
+    double_precision,
+    no_prefixes,
+    no_products,
+)
 
-TYPES = (torch.float16, torch.bfloat16, torch.float32)
 WIDEST = 256
 OLDEST = (8, 0)
 
@@ -39,32 +44,25 @@ class Triton(Kernel):
             k, v = call.expanded()
             q, k = call.mechanism.position.features(q, k, scale, call.places())
             q, k, scale = q.to(v.dtype), k.to(v.dtype), 1.0
-        first = call.mask.at.start if call.mask.causal and isinstance(call.mask.at, range) else None
+        first = call.mask.first if call.mask.causal else None
         return paired_attention(q, k, v, call.mask.padding, scale, first)[0]
 
 
 def unsupported(call: Call) -> str | None:
     """What the programs do not compute."""
-    position = call.mechanism.position
     if not call.mechanism.activation.paired:
         return "it computes activations of paired exponentials (tanhmax) only"
-    if not position.bilinear:
-        return "its scores are no dot products"
-    if position.changes_weights or position.changes_output:
-        return "its position acts after the activation"
-    if call.mask.pairs is not None:
-        return "it knows padding and causal masks, no pairs"
-    if call.mask.causal and not (isinstance(call.mask.at, range) and call.mask.at.step == 1):
-        return "under a causal mask its queries are consecutive"
-    if call.dropout:
-        return "it has no dropout"
-    if call.q.dtype not in TYPES:
-        return f"it computes in half or single precision, not {call.q.dtype}"
+    dropped = "it has no dropout" if call.dropout else None
+    return no_products(call) or no_prefixes(call) or dropped or double_precision(call) or too_wide(call)
+
+
+def too_wide(call: Call) -> str | None:
+    """Refuses heads that do not fit a tile."""
     # The features of a position are at most twice as long as the keys.
-    widest = max(call.q.shape[3] * (2 if position.uses_places else 1), call.v.shape[3])
-    if widest > WIDEST:
-        return f"heads and features are at most {WIDEST} numbers wide, not {widest}"
-    return None
+    features = call.q.shape[3] * (2 if call.mechanism.position.uses_places else 1)
+    widest = max(features, call.v.shape[3])
+    fits = widest <= WIDEST
+    return None if fits else f"heads and features are at most {WIDEST} numbers wide, not {widest}"
 
 
 def unavailable(call: Call) -> str | None:

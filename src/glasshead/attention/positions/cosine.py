@@ -17,9 +17,9 @@ from glasshead.errors import InputError
 class Cosine(Position):
     """s_ij = ReLU(q_i) · ReLU(k_j) · cos(π/2 · (i − j)/M) / √d: an inner product, cos being one.
 
-    ``reach`` is M, a fixed number and never the padded length, 512 unless given; longer sequences are
-    refused, as the cosine would turn negative. With the activation ``sum`` this is the preset ``cosformer``,
-    from whose weights the scale cancels.
+    ``reach`` is M, a fixed number and never the padded length, 512 unless given; sequences of more real
+    tokens are refused, as the cosine would turn negative. With the activation ``sum`` this is the preset
+    ``cosformer``, from whose weights the scale cancels.
 
     Raises:
         InputError: if ``reach`` is no whole number above 0; on a longer sequence; on a scale that is not
@@ -31,6 +31,7 @@ class Cosine(Position):
     paper = "Qin et al. 2022"
     bilinear = True
     nonnegative = True
+    reach: int
 
     def __init__(self, heads: Heads | None = None, *, reach: int = 512) -> None:
         super().__init__(heads)

@@ -4,15 +4,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.mask import Places
-from glasshead.attention.position import POSITIONS, Heads, Position
-from glasshead.attention.relative import known
-from glasshead.attention.sinusoid import with_waves
+from glasshead.attention.position import POSITIONS, Heads
+from glasshead.attention.sinusoid import Sinusoid
 from glasshead.errors import InputError
 
 
 @POSITIONS.register("tener")
-class Tener(Position):
+class Tener(Sinusoid):
     """s_ij = q_i · k_j + q_i · R_{i−j} + u_h · k_j + v_h · R_{i−j}, whatever the scale.
 
     R_{i−j} is the sinusoid of the signed distance, of size d and not projected: its sines tell left from
@@ -28,7 +26,6 @@ class Tener(Position):
     paper = "Yan et al. 2019"
     learned = True
     per_head = True
-    bilinear = True
 
     def __init__(self, heads: Heads | None = None) -> None:
         super().__init__(heads)
@@ -44,10 +41,9 @@ class Tener(Position):
         nn.init.normal_(self.u, std=0.02)
         nn.init.normal_(self.v, std=0.02)
 
-    def features(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
-    ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
+    def parts(
+        self, q: Float[Tensor, "b h q d"], scale: float
+    ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"]]:
         dtype = torch.promote_types(q.dtype, torch.float32)
         u, v = self.u.to(dtype), self.v.to(dtype)
-        queries, keys = with_waves(q + u[:, None], q + v[:, None], k, known(places))
-        return queries.to(q.dtype), keys.to(k.dtype)
+        return q + u[:, None], q + v[:, None]

@@ -4,18 +4,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.mask import Places
-from glasshead.attention.position import POSITIONS, Heads, Position
-from glasshead.attention.relative import known
-from glasshead.attention.sinusoid import with_waves
+from glasshead.attention.position import POSITIONS, Heads
+from glasshead.attention.sinusoid import Sinusoid
 
 
 @POSITIONS.register("transformer-xl")
-class TransformerXL(Position):
+class TransformerXL(Sinusoid):
     """s_ij = [(q_i + u_h) · k_j + (q_i + v_h) · W_h R_{i−j}] / √d.
 
     R_{i−j} is the sinusoid of the distance, of size d (one more if d is odd), so that the position term is
-    an inner product too (`with_waves`). Learned per head: u and v ``[H, d]`` and W ``[H, d, d]``, initially
+    an inner product too (`Sinusoid`). Learned per head: u and v ``[H, d]`` and W ``[H, d, d]``, initially
     normal with standard deviation 0.02.
 
     Source: Dai et al. (2019), section 3.3, where u, v and R are so named and W is W_{k,R}.
@@ -24,7 +22,6 @@ class TransformerXL(Position):
     paper = "Dai et al. 2019, section 3.3"
     learned = True
     per_head = True
-    bilinear = True
 
     def __init__(self, heads: Heads | None = None) -> None:
         super().__init__(heads)
@@ -39,12 +36,9 @@ class TransformerXL(Position):
         for parameter in self.parameters():
             nn.init.normal_(parameter, std=0.02)
 
-    def features(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
-    ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
+    def parts(
+        self, q: Float[Tensor, "b h q d"], scale: float
+    ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"]]:
         dtype = torch.promote_types(q.dtype, torch.float32)
         u, v, w = (each.to(dtype) for each in (self.u, self.v, self.w))
-        content = (q + u[:, None]) * scale
-        amplitudes = ((q + v[:, None]) * scale) @ w
-        queries, keys = with_waves(content, amplitudes, k, known(places))
-        return queries.to(q.dtype), keys.to(k.dtype)
+        return (q + u[:, None]) * scale, ((q + v[:, None]) * scale) @ w

@@ -37,8 +37,16 @@ def worth_trying(configs: list[triton.Config], named: dict[str, Any], **options:
 
 def tuned(program: Callable[..., None], configs: list[triton.Config]) -> Any:
     """The program with the fastest of its tilings, found at its first call for inputs of that kind."""
-    key = ["bucket", "CAUSAL", "PADDED", "PRECISION", "WIDE", "WIDE_V"]
-    return triton.autotune(configs, key, prune_configs_by={"early_config_prune": worth_trying})(program)
+    return triton.autotune(configs, ["bucket", "CAUSAL", "PADDED", "PRECISION", "WIDE", "WIDE_V"])(program)
+
+
+def run(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, **options: Any) -> None:
+    """Launch a tuned program; a single tiling goes past the tuner, which would time even that, on a GPU."""
+    tilings = worth_trying(program.configs, dict(zip(program.arg_names, args, strict=False)), **options)
+    if len(tilings) == 1:
+        program.fn[grid](*args, **options, **tilings[0].all_kwargs())
+    else:
+        program[grid](*args, **options)
 
 
 attend = tuned(paired.forward, FORWARD)
@@ -100,7 +108,8 @@ def paired_attention(
     real, p_b = padded(padding, q)
     if out.numel():
         with on(q.device):
-            attend[lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],)](
+            run(
+                attend, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
                 q, k, v, real, out, norm, scale * LOG2E, *sizes(q, k, first), *strides(q, k, v, out), p_b,
                 **kind(q, v, padding, first),
             )  # fmt: skip
@@ -130,12 +139,14 @@ def paired_gradients(
     common, options = sizes(q, k, first), kind(q, v, padding, first)
     with on(q.device):
         if q.numel():
-            attend_queries[lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],)](
+            run(
+                attend_queries, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
                 q, k, v, real, out, grad, norm, delta, grad_q, scale * LOG2E, scale, *common,
                 *strides(q, k, v, out, grad, grad_q), p_b, **options,
             )  # fmt: skip
         if k.numel():
-            attend_keys[lambda tile: (triton.cdiv(k.shape[2], tile["K"]) * k.shape[0] * k.shape[1],)](
+            run(
+                attend_keys, lambda tile: (triton.cdiv(k.shape[2], tile["K"]) * k.shape[0] * k.shape[1],),
                 q, k, v, real, grad, norm, delta, grad_k, grad_v, scale * LOG2E, scale, *common,
                 *strides(q, k, v, grad, grad_k, grad_v), p_b, **options,
             )  # fmt: skip

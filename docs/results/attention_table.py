@@ -1,0 +1,62 @@
+"""The measured table of docs/mechanisms.md, from what `glasshead bench attention --full --out` wrote.
+
+glasshead bench attention --full --out docs/results/attention.json --overwrite
+python docs/results/attention_table.py
+"""
+
+import json
+from pathlib import Path
+
+HERE = Path(__file__).parent
+MEASURED = ("attention.json", "attention_long.json")
+
+
+def lines(page: dict) -> list[str]:
+    """One table for each length: the ratios to fused softmax, forward and with backward, and memory."""
+    machine = page["machine"]
+    named = f"{machine['processor']}, {machine['threads']} threads, torch {machine['torch']}"
+    made: list[str] = []
+    for length in dict.fromkeys(each["length"] for each in page["results"]):
+        measured = [each for each in page["results"] if each["length"] == length]
+        heads, size = page["settings"]["heads"], page["settings"]["sizes"][0]
+        made += [
+            "",
+            f"{length:,} tokens, batch 1, {heads} heads of {size}, {page['settings']['dtype']}, on {named}:",
+            "",
+            "| mechanism | kernel | forward × | range | with backward × | range | memory × | error |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        for name, kernel in dict.fromkeys((each["mechanism"], each["kernel"]) for each in measured):
+            ways = {
+                each["backward"]: each
+                for each in measured
+                if (each["mechanism"], each["kernel"]) == (name, kernel)
+            }
+            cells = [f"`{name}`", kernel]
+            for backward in (False, True):
+                cells += ratio(ways[backward]) if backward in ways else ["–", "–"]
+            forward = ways.get(False) or ways[True]
+            cells += [digits(forward["memory_ratio"]), f"{forward['error']:.0e}"]
+            made.append(f"| {' | '.join(cells)} |")
+    return made
+
+
+def ratio(row: dict) -> list[str]:
+    """Median, and least to most."""
+    found = row["ratio"]
+    return [digits(found["median"]), f"{digits(found['least'])}–{digits(found['largest'])}"]
+
+
+def digits(number: float) -> str:
+    """Two significant digits or more."""
+    return f"{number:.3f}" if number < 0.1 else f"{number:.2f}" if number < 10 else f"{number:.0f}"
+
+
+def page() -> str:
+    """All of them."""
+    given = [json.loads((HERE / name).read_text(encoding="utf-8")) for name in MEASURED]
+    return "\n".join(line for each in given for line in lines(each)).strip() + "\n"
+
+
+if __name__ == "__main__":
+    (HERE / "attention.md").write_text(page(), encoding="utf-8")

@@ -1,0 +1,84 @@
+"""Importing glasshead is enough for a plain from_pretrained, in either order of the imports."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import glasshead
+from families import FAMILIES
+from glasshead.registration import HOST, Watcher, register
+
+BERT = FAMILIES["bert"]
+
+
+def printed(program, *arguments):
+    command = [sys.executable, "-W", "error", "-c", program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import glasshead\nfrom transformers import AutoModel",
+        "from transformers import AutoModel, PreTrainedModel\nimport glasshead",
+    ],
+    ids=["glasshead first", "transformers first"],
+)
+@torch.no_grad()
+def test_a_plain_load_needs_no_more_than_the_import(imports, tmp_path):
+    model = glasshead.plug(BERT.build(), "tanhmax")
+    model.save_pretrained(tmp_path)
+    given = BERT.inputs([5])
+    torch.save((given, model(**given).last_hidden_state), tmp_path / "expected.pt")
+    program = f"""
+import sys
+{imports}
+assert "glasshead.models" not in sys.modules
+model = AutoModel.from_pretrained(sys.argv[1])
+assert not [finder for finder in sys.meta_path if "glasshead" in type(finder).__module__]
+import torch
+given, expected = torch.load(sys.argv[1] + "/expected.pt")
+with torch.no_grad():
+    print(model.config._attn_implementation, torch.equal(model(**given).last_hidden_state, expected))
+"""
+    assert printed(program, tmp_path) == "glasshead True"
+
+
+def test_somebody_elses_import_is_never_broken():
+    program = """
+import sys, warnings, glasshead
+import glasshead.registration as ours
+def broken():
+    raise RuntimeError("a later transformers")
+ours.register = broken
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import transformers.modeling_utils as host
+print(host.PreTrainedModel.__name__, host.__spec__.loader is host.__loader__, type(host.__loader__).__name__)
+print([str(each.message) for each in caught if "glasshead" in str(each.message)])
+"""
+    assert printed(program).splitlines() == [
+        "PreTrainedModel True SourceFileLoader",
+        "['glasshead cannot register with transformers: a later transformers']",
+    ]
+
+
+def test_other_modules_are_none_of_the_watchers_business():
+    assert Watcher().find_spec("json.decoder", None) is None
+    assert not any(isinstance(finder, Watcher) for finder in sys.meta_path) or HOST not in sys.modules
+
+
+@torch.no_grad()
+def test_what_stands_in_is_what_it_stands_for():
+    from glasshead.models.dispatch import attention_function
+    from glasshead.models.masks import mask_function
+
+    model, given = glasshead.plug(BERT.build(), "tanhmax"), BERT.inputs([6, 4])
+    expected = model(**given).last_hidden_state
+    try:
+        register()
+        assert torch.equal(model(**given).last_hidden_state, expected)
+    finally:
+        register(attention_function, mask_function)
