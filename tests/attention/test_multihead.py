@@ -343,7 +343,7 @@ def test_a_compiled_layer_reads_texts_of_any_length(spec):
     compiled = torch.compile(made, backend="eager")
     for length in (5, 3):
         x, real = sequence(length), torch.arange(length) < torch.tensor([[length], [2]])
-        # The rows of padding mean nothing; where places are counted, as in compiled code, they stand elsewhere.
+        # The rows of padding mean nothing, and where places are counted, as when compiled, they move.
         for options, rows in (({"is_causal": True}, torch.ones_like(real)), ({"mask": real}, real)):
             found, expected = compiled(x, **options).output, made(x, **options).output
             torch.testing.assert_close(found[rows], expected[rows])
