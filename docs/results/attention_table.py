@@ -7,6 +7,8 @@ python docs/results/attention_table.py
 import json
 from pathlib import Path
 
+from glasshead.bench.table import short
+
 HERE = Path(__file__).parent
 MEASURED = ("attention.json", "attention_long.json")
 
@@ -36,7 +38,7 @@ def lines(page: dict) -> list[str]:
             for backward in (False, True):
                 cells += ratio(ways[backward]) if backward in ways else ["–", "–"]
             forward = ways.get(False) or ways[True]
-            cells += [digits(forward["memory_ratio"]), f"{forward['error']:.0e}"]
+            cells += [short(forward["memory_ratio"]), f"{forward['error']:.0e}"]
             made.append(f"| {' | '.join(cells)} |")
     return made
 
@@ -44,12 +46,7 @@ def lines(page: dict) -> list[str]:
 def ratio(row: dict) -> list[str]:
     """Median, and least to most."""
     found = row["ratio"]
-    return [digits(found["median"]), f"{digits(found['least'])}–{digits(found['largest'])}"]
-
-
-def digits(number: float) -> str:
-    """Two significant digits or more."""
-    return f"{number:.3f}" if number < 0.1 else f"{number:.2f}" if number < 10 else f"{number:.0f}"
+    return [short(found["median"]), f"{short(found['least'])}–{short(found['largest'])}"]
 
 
 def page() -> str:

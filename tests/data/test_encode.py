@@ -35,6 +35,13 @@ def test_leaving_the_tail_of_a_long_text_unread_changes_nothing(texts, limit):
             ends.append(end)
 
 
+def test_a_tag_across_the_cut_is_read_whole():
+    tokenizer = trained(2)
+    assert encode(tokenizer, ["self-indulgent<br />"]).ids.tolist() == [
+        tokenizer("self-indulgent<br />")["input_ids"][:2]
+    ]
+
+
 def test_padding_and_empty_texts():
     encoded = encode(trained(8), ["a a longish", "", "  ", "a"])
     assert encoded.mask.sum(dim=1).tolist() == [3, 0, 0, 1]

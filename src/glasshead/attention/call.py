@@ -111,6 +111,11 @@ class Call:
         return torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in tensors)
 
 
+def some_heads(each: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
+    """Some heads of what there is for all pairs, if the heads differ."""
+    return each if each is None or each.shape[1] == 1 else each[:, heads]
+
+
 def check_dropout(dropout: float) -> None:
     """Raise InputError unless this is a probability below one."""
     if not isinstance(dropout, Real) or not 0.0 <= dropout < 1.0:

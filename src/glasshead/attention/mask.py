@@ -158,7 +158,14 @@ class Mask:
         return replace(self, queries=len(chosen), pairs=pairs, at=at)
 
     def index(self, device: torch.device) -> Int[Tensor, " queries"]:
-        """Where the queries stand among the keys.
+        """Where the queries stand among the keys, as a tensor; raises as `standing`."""
+        at = self.standing()
+        if isinstance(at, range):
+            return torch.arange(self.queries, device=device) * at.step + at.start
+        return at.to(device)
+
+    def standing(self) -> range | Int[Tensor, " queries"]:
+        """Where the queries stand among the keys, as it was given.
 
         Raises:
             InputError: if queries and keys are different sequences.
@@ -169,9 +176,7 @@ class Mask:
                 "self-attention (with a cache, pass Mask(…, at=range(first, first + queries))); in "
                 "cross-attention use one without a position"
             )
-        if isinstance(self.at, range):
-            return torch.arange(self.queries, device=device) * self.at.step + self.at.start
-        return self.at.to(device)
+        return self.at
 
     def allowed(self, device: torch.device) -> Bool[Tensor, "b h queries keys"]:
         """The whole mask, ``[1|B, 1|H, Q, K]``."""

@@ -68,7 +68,7 @@ class Mechanism(nn.Module):
                 f"{self.name} was built for {built}, not for {given}: give mechanism() these heads and sizes"
             )
         if self.position.uses_places:
-            call.mask.index(call.q.device)
+            call.mask.standing()
             if self.position.reach is not None and call.mask.keys > self.position.reach:
                 self.position.check(call.mask.longest())
 
@@ -135,8 +135,8 @@ def mechanism(
     if heads is not None and head_dim is not None:
         sizes = Heads(heads, head_dim, head_dim if value_dim is None else value_dim)
     activation = build("activation", ACTIVATIONS, parsed["activation"])
-    named = parsed["position"]["name"]
-    if sizes is None and POSITIONS[named].learned:
+    if sizes is None and position_of(parsed).learned:
+        named = parsed["position"]["name"]
         raise InputError(
             f"{named} has parameters per head: give heads and head_dim, "
             f"as in glasshead.mechanism({named!r}, heads=8, head_dim=64)"
@@ -186,6 +186,11 @@ def parse(spec: str | Spec) -> dict[str, dict[str, Any]]:
         (ACTIVATIONS if part == "activation" else POSITIONS)[options["name"]]
         full[part] = dict(options)
     return full
+
+
+def position_of(spec: str | Spec) -> type[Position]:
+    """The kind of position in a spec, whose facts can be asked before anything is built."""
+    return POSITIONS[parse(spec)["position"]["name"]]
 
 
 def expand(word: str) -> Spec:

@@ -67,9 +67,18 @@ def encodings(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> list[
     limit = tokenizer.model_max_length
     if not isinstance(tokenizer.backend_tokenizer.model, WordLevel) or limit > LONGEST:
         return read(texts)
-    beginning = 8 * limit  # characters; English words have five and a space
-    rows = read([text[:beginning] for text in texts])
-    short = [i for i, text in enumerate(texts) if len(text) > beginning and not rows[i].overflowing]
+    heads = [beginning(text, 8 * limit) for text in texts]  # English words have five letters and a space
+    rows = read(heads)
+    short = [i for i, text in enumerate(texts) if len(text) > len(heads[i]) and not rows[i].overflowing]
     for index, row in zip(short, read([texts[index] for index in short]), strict=True):
         rows[index] = row
     return rows
+
+
+def beginning(text: str, size: int) -> str:
+    """At most so many characters of a text, cut between two tokens: at white space outside of a tag."""
+    if len(text) <= size:
+        return text
+    head = "".join(text[:size].rsplit(maxsplit=1)[:-1])
+    opened = head.rfind("<")  # a tag is the one token that may hold white space
+    return head if head.find(">", opened) >= 0 or opened < 0 else head[:opened]

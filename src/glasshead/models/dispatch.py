@@ -8,8 +8,8 @@ from typing import Any
 from torch import Tensor, nn
 from transformers.utils.output_capturing import _active_collector
 
-from glasshead.attention import POSITIONS, Call, Mechanism, mechanism
-from glasshead.attention.mechanism import parse
+from glasshead.attention import Call, Mechanism, mechanism
+from glasshead.attention.mechanism import parse, position_of
 from glasshead.attention.tap import tapped, tapped_weights
 from glasshead.errors import InputError
 from glasshead.models.masks import mask_function, read
@@ -170,9 +170,7 @@ def refuse_misuse(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, A
 
 def parameterless(spec: Any) -> Mechanism | None:
     """The mechanism of a saved spec that learns nothing; None for one that does."""
-    if POSITIONS[known(spec)["position"]["name"]].learned:
-        return None
-    return mechanism(spec)
+    return None if position_of(known(spec)).learned else mechanism(spec)
 
 
 def known(spec: Any) -> dict[str, dict[str, Any]]:

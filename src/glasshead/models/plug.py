@@ -13,8 +13,7 @@ from torch import nn
 from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism, mechanism
-from glasshead.attention.mechanism import Spec, parse, shortest
-from glasshead.attention.position import POSITIONS
+from glasshead.attention.mechanism import Spec, parse, position_of, shortest
 from glasshead.errors import InputError
 from glasshead.models.dispatch import KEY, NAME, attach, refuse_misuse
 from glasshead.registration import SPEC
@@ -52,8 +51,9 @@ def plug(model: Model, spec: str | Spec) -> Model:
         raise InputError(refusal(model))
     for name, module in own_attention(model):
         raise InputError(half(name, module))
+    placed = position_of(short).uses_places
     for name, module in modules.items():
-        if POSITIONS[parse(spec)["position"]["name"]].uses_places and crosses(name, module):
+        if placed and crosses(name, module):
             raise InputError(
                 f"{type(model).__name__} has cross-attention ({name}), where a position has no meaning: "
                 f"{without_crossing(model)}"
@@ -136,8 +136,7 @@ def fitting(spec: Spec, name: str, module: nn.Module) -> Mechanism:
         InputError: if it learns and the module does not say how many heads it has.
     """
     heads, head_dim, value_dim = sizes(module)
-    learns = POSITIONS[parse(spec)["position"]["name"]].learned
-    if learns and (heads is None or head_dim is None):
+    if position_of(spec).learned and (heads is None or head_dim is None):
         raise InputError(
             f"{name} ({type(module).__name__}) does not say how many heads it has, and {spec} learns per "
             "head: choose a mechanism without parameters"

@@ -11,8 +11,8 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from glasshead.attention import POSITIONS, mechanism
-from glasshead.attention.mechanism import Spec, parse, spell
+from glasshead.attention import mechanism
+from glasshead.attention.mechanism import Spec, position_of, spell
 from glasshead.errors import InputError
 from glasshead.models.dispatch import KEY, UNSUPPORTED
 from glasshead.models.plug import (
@@ -102,7 +102,7 @@ def misplaced(
     model: PreTrainedModel, modules: dict[str, nn.Module], spec: Spec, length: int
 ) -> Iterator[Trap]:
     """Positions where there are none, or beyond what they were built for."""
-    position = POSITIONS[parse(spec)["position"]["name"]]
+    position = position_of(spec)
     if not position.uses_places:
         return
     crossing = [name for name, module in modules.items() if crosses(name, module)]
@@ -128,7 +128,7 @@ def unsized(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
     """Modules that do not say how many heads they have, and a mechanism that must know."""
     silent = [name for name, module in modules.items() if None in sizes(module)[:2]]
     if silent:
-        learns = POSITIONS[parse(spec)["position"]["name"]].learned
+        learns = position_of(spec).learned
         yield Trap(
             "head count",
             learns,
@@ -152,7 +152,7 @@ def saving(model: PreTrainedModel, spec: Spec) -> Iterator[Trap]:
     """What happens between save_pretrained and the next load."""
     config = model.config
     saved = getattr(config, SPEC, None)
-    learns = POSITIONS[parse(spec)["position"]["name"]].learned
+    learns = position_of(spec).learned
     if saved is not None and config._attn_implementation != KEY:
         yield Trap(
             "missing registration",

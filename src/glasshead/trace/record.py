@@ -12,6 +12,7 @@ from torch.utils.hooks import RemovableHandle
 
 from glasshead.attention import Call
 from glasshead.attention.attend import numbers, row_index
+from glasshead.attention.call import some_heads
 from glasshead.attention.tap import Flow
 from glasshead.errors import InputError
 from glasshead.trace.copies import Copies, copied
@@ -166,15 +167,11 @@ class Recorder(Watch):
 def of_heads(call: Call, heads: Tensor) -> Call:
     """The call for some of the query heads, for a mechanism that treats all heads alike."""
     shared = heads // call.groups
-    pairs, bias = (
-        part if part is None or part.shape[1] == 1 else part[:, heads]
-        for part in (call.mask.pairs, call.bias)
-    )
     return replace(
         call,
         q=call.q[:, heads],
         k=call.k[:, shared],
         v=call.v[:, shared],
-        mask=replace(call.mask, pairs=pairs),
-        bias=bias,
+        mask=replace(call.mask, pairs=some_heads(call.mask.pairs, heads)),
+        bias=some_heads(call.bias, heads),
     )

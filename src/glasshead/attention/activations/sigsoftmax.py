@@ -1,15 +1,15 @@
 """Sigsoftmax: g = h = e^s σ(s)."""
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.activations.softmax import softmax_of
+from glasshead.attention.activation import ACTIVATIONS
+from glasshead.attention.activations.softmax import SoftmaxOf
 
 
 @ACTIVATIONS.register("sigsoftmax")
-class Sigsoftmax(Activation):
+class Sigsoftmax(SoftmaxOf):
     """[φ(s)]_i = e^{s_i} σ(s_i) / Σ_k e^{s_k} σ(s_k) (Kanai et al. 2018): a softmax of s + log σ(s)."""
 
     paper = "Kanai et al. 2018"
@@ -19,11 +19,6 @@ class Sigsoftmax(Activation):
     log_nonlinear = True
     origin_symmetric = False
     normalised = True
-
-    def weights(
-        self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
-    ) -> Float[Tensor, "*rows keys"]:
-        return softmax_of(self.exponent, scores, mask)
 
     def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         return scores + logsigmoid(scores)

@@ -1,6 +1,6 @@
 """Softmax: g = h = exp."""
 
-from collections.abc import Callable
+from abc import abstractmethod
 
 from jaxtyping import Bool, Float
 from torch import Tensor, finfo, float32, promote_types
@@ -17,15 +17,18 @@ def softmax(
     return weights.masked_fill(~mask, 0.0)
 
 
-def softmax_of(
-    exponent: Callable[[Tensor], Tensor],
-    scores: Float[Tensor, "*rows keys"],
-    mask: Bool[Tensor, "*rows keys"],
-) -> Float[Tensor, "*rows keys"]:
-    """Masked softmax of t(s) for an elementwise t, which sees half precision as float32."""
-    # Masked scores are replaced before t: the gradient of t at NaN would be NaN, also times zero.
-    safe = scores.masked_fill(~mask, 0.0).to(promote_types(scores.dtype, float32))
-    return softmax(exponent(safe), mask).to(scores.dtype)
+class SoftmaxOf(Activation):
+    """φ(s) = softmax(t(s)) with t the `exponent`, elementwise; t sees half precision as float32."""
+
+    def weights(
+        self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
+    ) -> Float[Tensor, "*rows keys"]:
+        # Masked scores are replaced before t: the gradient of t at NaN would be NaN, also times zero.
+        safe = scores.masked_fill(~mask, 0.0).to(promote_types(scores.dtype, float32))
+        return softmax(self.exponent(safe), mask).to(scores.dtype)
+
+    @abstractmethod
+    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]: ...
 
 
 @ACTIVATIONS.register("softmax")

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from glasshead.attention.call import Call
+from glasshead.attention.call import Call, some_heads
 
 FEWEST = 16
 """Rows of a block, however long they are."""
@@ -48,16 +48,11 @@ def in_groups(call: Call, heads: int, compute: Callable[[Call], Tensor]) -> Floa
                 q=call.q[:, queries],
                 k=call.k[:, keys],
                 v=call.v[:, keys],
-                mask=replace(call.mask, pairs=of_heads(call.mask.pairs, queries)),
-                bias=of_heads(call.bias, queries),
+                mask=replace(call.mask, pairs=some_heads(call.mask.pairs, queries)),
+                bias=some_heads(call.bias, queries),
             )
         )
     return output
-
-
-def of_heads(each: Tensor | None, heads: slice) -> Tensor | None:
-    """Some heads of what is there for all pairs, if the heads differ."""
-    return each if each is None or each.shape[1] == 1 else each[:, heads]
 
 
 def recomputed(call: Call, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
