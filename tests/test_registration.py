@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+import tempfile
 
 import pytest
 import torch
 
 import glasshead
 from families import FAMILIES
-from glasshead.registration import HOST, Watcher, register
+from glasshead.registration import HOST, MODEL_TYPES, Watcher, register
 
 BERT = FAMILIES["bert"]
 
@@ -34,6 +35,7 @@ def test_a_plain_load_needs_no_more_than_the_import(imports, tmp_path):
     torch.save((given, model(**given).last_hidden_state), tmp_path / "expected.pt")
     program = f"""
 import sys
+import tempfile
 {imports}
 assert "glasshead.models" not in sys.modules
 model = AutoModel.from_pretrained(sys.argv[1])
@@ -82,3 +84,25 @@ def test_what_stands_in_is_what_it_stands_for():
         assert torch.equal(model(**given).last_hidden_state, expected)
     finally:
         register(attention_function, mask_function)
+
+
+def test_our_own_models_are_known_by_name():
+    from glasshead.models import MODELS, NewsRecommenderConfig
+
+    types = {family.config_class.model_type for family in MODELS.values()}
+    assert set(MODEL_TYPES) == types | {NewsRecommenderConfig.model_type}
+
+
+def test_a_stand_in_becomes_the_configuration_itself():
+    program = """
+import sys, glasshead
+from transformers import AutoConfig
+assert "glasshead.models" not in sys.modules
+config = AutoConfig.from_pretrained(sys.argv[1])
+print(type(config).__name__, config.heads)
+"""
+    from glasshead.models import EncoderConfig
+
+    with tempfile.TemporaryDirectory() as folder:
+        EncoderConfig(heads=3).save_pretrained(folder)
+        assert printed(program, folder) == "EncoderConfig 3"

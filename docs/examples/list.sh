@@ -6,3 +6,4 @@ glasshead list explainers
 glasshead list audits
 glasshead list datasets
 glasshead list models
+glasshead list presets

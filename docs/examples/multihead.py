@@ -19,4 +19,5 @@ crossing = MultiHeadAttention(64, 8, kv_heads=2, context_size=48)
 read = crossing(x, context).output
 
 print(*(tuple(each.shape) for each in (causal, attended.output, attended.weights, read)))
-print("values per head:", joined.value_size, added.value_size, "projection:", added.output)
+sizes = joined.value_size, added.value_size
+print("values per head:", *sizes, "projection of each:", added.output.in_features)

@@ -8,7 +8,7 @@ from glasshead.data import LoadOptions, load
 from glasshead.training import PRESETS, load_run, train
 
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
-recipe = PRESETS["s0-paper"].with_changes(activation="tanhmax", epochs=4)
+recipe = PRESETS["s0-paper"].with_changes(attention="tanhmax", epochs=4)
 folder = train(data, recipe, Path("runs/python"), seed=1)
 
 run = load_run(folder)

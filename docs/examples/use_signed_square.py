@@ -12,7 +12,7 @@ from glasshead.training import PRESETS, load_run, train
 print([row[0] for row in catalogue("activations")[1]])
 
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
-recipe = PRESETS["s0-paper"].with_changes(activation="signed-square")
+recipe = PRESETS["s0-paper"].with_changes(attention="signed-square")
 run = load_run(train(data, recipe, Path("runs/signed-square")))
 card = audit(run, data["test"], tests=["performance", "tokens"])
 for name in ("performance.accuracy.all", "tokens.separation.weight.positive vs negative"):

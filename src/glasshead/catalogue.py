@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS
-from glasshead.attention.mechanism import parse
+from glasshead.attention.mechanism import parse, spell
 from glasshead.audit import AUDITS
 from glasshead.data import DATASETS
 from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS
 from glasshead.models import MODELS
 from glasshead.registry import nearest
+from glasshead.training import PRESETS as PRESETS_OF_TRAINING
 
 Table = tuple[list[str], list[list[str]]]
 
@@ -95,6 +96,21 @@ def models() -> Table:
     return ["name", "what"], [[name, sentence(entry)] for name, entry in MODELS.items()]
 
 
+def presets() -> Table:
+    """What each trains, and how."""
+    rows = [
+        [
+            name,
+            recipe.model or "a folder",
+            spell(recipe.attention) if recipe.attention else "its own",
+            f"{recipe.optimizer} {recipe.learning_rate:g}",
+            f"{recipe.batch_size} × {recipe.epochs}",
+        ]
+        for name, recipe in PRESETS_OF_TRAINING.items()
+    ]
+    return ["name", "model", "attention", "optimizer", "batch ×\nepochs"], rows
+
+
 KINDS: dict[str, Callable[[], Table]] = {
     "activations": activations,
     "audits": audits,
@@ -104,6 +120,7 @@ KINDS: dict[str, Callable[[], Table]] = {
     "mechanisms": mechanisms,
     "models": models,
     "positions": positions,
+    "presets": presets,
 }
 
 

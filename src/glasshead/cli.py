@@ -3,10 +3,10 @@
 import io
 import sys
 
-from glasshead.commands import build, judge, look  # importing a file adds its commands
+from glasshead.commands import build, judge, look, plot, recommend  # importing a file adds its commands
 from glasshead.commands.app import app
 
-__all__ = ["app", "build", "judge", "look", "main"]
+__all__ = ["app", "build", "judge", "look", "main", "plot", "recommend"]
 
 
 def main() -> None:

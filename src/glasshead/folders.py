@@ -16,7 +16,7 @@ def partial(out: Path) -> Path:
 
 
 # A folder that holds one of these was made here; --overwrite replaces no other.
-OURS = ("run.json", "card.json", "report.html")
+OURS = ("run.json", "repeats.json", "card.json", "report.html", "logs.json")
 
 
 def claim(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> None:

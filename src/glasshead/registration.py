@@ -18,16 +18,34 @@ KEY = "glasshead"
 """The name under which Transformers knows us; it must not contain flash, sdpa, flex_attention or a slash."""
 
 HOST = "transformers.modeling_utils"
+AUTO = "transformers.models.auto.configuration_auto"
+MODEL_TYPES = (
+    "glasshead-pooled",
+    "glasshead-encoder",
+    "glasshead-pair-encoder",
+    "glasshead-hierarchical",
+    "glasshead-news",
+)
+"""What our own models are called in their config.json."""
 SPEC = "attention_mechanism"
 """Attribute of a configuration that names the mechanism."""
 
 
 def watch() -> None:
-    """Register now if Transformers' models are imported, else as soon as they are."""
-    if HOST in sys.modules:
+    """Register with both modules now if they are imported, else as soon as they are."""
+    for host in (HOST, AUTO):
+        if host in sys.modules:
+            arrived(host)
+        elif not any(isinstance(finder, Watcher) and finder.host == host for finder in sys.meta_path):
+            sys.meta_path.insert(0, Watcher(host))
+
+
+def arrived(host: str) -> None:
+    """Register with one of them."""
+    if host == HOST:
         register()
-    elif not any(isinstance(finder, Watcher) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Watcher())
+    else:
+        introduce()
 
 
 def register(attention: Callable | None = None, mask: Callable | None = None) -> None:
@@ -39,6 +57,23 @@ def register(attention: Callable | None = None, mask: Callable | None = None) ->
         SPEC,
         property(spec_of, set_spec, delete_spec),
     )
+
+
+def introduce() -> None:
+    """Tell Transformers' Auto classes the names of our models."""
+    auto = import_module(AUTO).AutoConfig
+    for model_type in MODEL_TYPES:
+        auto.register(model_type, LateConfig)
+
+
+class LateConfig:
+    """Stands in for the configurations of our models, which `glasshead.models` registers when imported."""
+
+    @classmethod
+    def from_dict(cls, config_dict: dict[str, Any], **options: Any) -> Any:
+        """The configuration that a config.json describes, of the class that belongs to it."""
+        import_module("glasshead.models")
+        return import_module(AUTO).CONFIG_MAPPING[config_dict["model_type"]].from_dict(config_dict, **options)
 
 
 def late_attention(*given: Any, **options: Any) -> Any:
@@ -85,12 +120,15 @@ def delete_spec(config: Any) -> None:
 
 
 class Watcher(MetaPathFinder):
-    """Finds nothing itself: lets the others find Transformers' models, and registers once they have run."""
+    """Finds nothing itself: lets the others find a module of Transformers, and registers once it has run."""
+
+    def __init__(self, host: str = HOST) -> None:
+        self.host = host
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != HOST:
+        if fullname != self.host:
             return None
         for finder in sys.meta_path:
             found = None if finder is self else finder.find_spec(fullname, path, target)
@@ -102,7 +140,7 @@ class Watcher(MetaPathFinder):
 
 
 class Registering(Loader):
-    """The loader of Transformers' models, and afterwards the registration."""
+    """The loader of a module of Transformers, and afterwards the registration."""
 
     def __init__(self, watcher: Watcher, loader: Loader) -> None:
         self.watcher = watcher
@@ -122,6 +160,6 @@ class Registering(Loader):
         if self.watcher in sys.meta_path:
             sys.meta_path.remove(self.watcher)
         try:
-            register()
+            arrived(self.watcher.host)
         except Exception as error:  # whatever it is, it must not break somebody's import of transformers
             warnings.warn(f"glasshead cannot register with transformers: {error}", stacklevel=2)

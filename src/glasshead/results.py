@@ -32,8 +32,8 @@ class Attribution:
 
     ``scores``, ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry per token; ``words`` is the
     index of the word a token belongs to, ``offsets`` its place in ``text``. ``prediction`` is the target's
-    probability. ``contributions`` (a_i · o_i, invariant under the sign gauge) accompanies attention weights
-    and is what colours a map by default.
+    probability or, where the model ``rates``, the predicted number. ``contributions`` (a_i · o_i, invariant
+    under the sign gauge) accompanies attention weights and is what colours a map by default.
     """
 
     text: str
@@ -48,6 +48,7 @@ class Attribution:
     prediction: float
     method: str
     contributions: tuple[float, ...] | None = None
+    rates: bool = False
 
     @property
     def colours(self) -> tuple[float, ...]:

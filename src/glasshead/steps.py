@@ -11,6 +11,7 @@ from glasshead.errors import InputError
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
+    from rich.console import RenderableType
 
     from glasshead.results import AuditCard, Finding
 
@@ -40,6 +41,40 @@ def pairs(options: list[str]) -> dict[str, float]:
     return result
 
 
+def settings(options: list[str]) -> dict[str, Any]:
+    """NAME=VALUE, … → values by name: JSON where it is some (numbers, true, null), else words.
+
+    Raises:
+        InputError: on another form, and on a name with an option of its own.
+    """
+    import json
+
+    result: dict[str, Any] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(f"{option!r} is not NAME=VALUE")
+        if name in ("preset", "model", "architecture"):
+            raise InputError(f"--set {option!r}: choose --preset and --model by their own options")
+        try:
+            result[name] = json.loads(value)
+        except ValueError:
+            result[name] = value
+    return result
+
+
+def spec_of(attention: str | None) -> Any:
+    """A mechanism as it is typed: a word, or JSON between braces."""
+    import json
+
+    if attention is None or not attention.lstrip().startswith("{"):
+        return attention
+    try:
+        return json.loads(attention)
+    except ValueError as error:
+        raise InputError(f"--attention {attention!r} is no JSON: {error}") from None
+
+
 def load_data(data: str, **options: Any) -> "tuple[DatasetDict, dict[str, Any]]":
     """The data, and what a run records about where they came from."""
     from dataclasses import asdict
@@ -50,23 +85,45 @@ def load_data(data: str, **options: Any) -> "tuple[DatasetDict, dict[str, Any]]"
     return load(data, chosen), {"source": data, "options": asdict(chosen)}
 
 
-def train_run(data: "DatasetDict", recipe: Any, out: Path, **options: Any) -> None:
-    """Train with a progress bar, and print what came out."""
+def train_run(
+    data: "DatasetDict", recipe: Any, out: Path, *, repeats: int | None = None, **options: Any
+) -> None:
+    """Train with a progress bar, and print what came out; ``repeats`` runs with one seed after the other."""
     import json
 
+    from glasshead.attention.mechanism import spell
+    from glasshead.training import REPEATS, read_record, train_repeats
     from glasshead.training import train as run_training
     from glasshead.training.progress import ProgressBar
 
-    bar = ProgressBar(f"{out.name} ({recipe.activation})")
+    what = recipe.model if recipe.attention is None else spell(recipe.attention)
+    bar = ProgressBar(f"{out.name} ({what})")
     try:
-        run_training(data, recipe, out, callbacks=[bar], **options)
+        if repeats is None:
+            run_training(data, recipe, out, callbacks=[bar], **options)
+        else:
+            train_repeats(data, recipe, out, repeats, callbacks=[bar], **options)
     finally:
         bar.stop()
-    metrics = json.loads((out / "metrics.json").read_text(encoding="utf-8"))
+    told = json.loads((out / ("metrics.json" if repeats is None else REPEATS)).read_text(encoding="utf-8"))
+    found = told if repeats is None else told["metrics"]
     for split in ("dev", "test"):
-        if split in metrics:
-            numbers = metrics[split]
-            say(f"{split:>5}  accuracy {numbers['accuracy']:.3f}  macro-F1 {numbers['macro_f1']:.3f}")
+        if split in found:
+            numbers = [f"{SHOWN[name]} {shown(found[split][name])}" for name in SHOWN if name in found[split]]
+            say(f"{split:>5}  " + "  ".join(numbers))
+    runs = [out] if repeats is None else [out / f"seed-{seed}" for seed in told["seeds"]]
+    for note in dict.fromkeys(note for run in runs for note in read_record(run)["notes"]):
+        say(note)
+
+
+SHOWN = {"accuracy": "accuracy", "macro_f1": "macro-F1", "rmse": "RMSE", "mae": "MAE"}
+
+
+def shown(found: Any) -> str:
+    """A number, or a mean and a standard deviation over seeds."""
+    if isinstance(found, dict):
+        return f"{found['mean']:.3f} ± {found['std']:.3f}"
+    return f"{found:.3f}"
 
 
 def audit_run(folder: Path, data: str, split: str, given: dict[str, Any], **options: Any) -> "AuditCard":
@@ -155,3 +212,28 @@ def known_audit(name: str) -> None:
     from glasshead.audit import AUDITS
 
     AUDITS[name]
+
+
+def compared(folders: list[Path], against: str | None, split: str, seed: int) -> "tuple[str, RenderableType]":
+    """The page and the table of a comparison of folders of one kind.
+
+    Raises:
+        InputError: on folders of different kinds, and as `comparison.compare_runs`.
+    """
+    from glasshead.audit.comparison import baseline, compare_runs, short_names
+    from glasshead.audit.differences import differences
+    from glasshead.audit.predictions import AUDIT, kind_of
+    from glasshead.report import card_table, comparison_page, comparison_table, render
+    from glasshead.results import AuditCard
+
+    first, *kinds = [kind_of(folder) for folder in folders]
+    for folder, kind in zip(folders[1:], kinds, strict=True):
+        if kind != first:
+            raise InputError(f"{folder} is not {first}, as {folders[0]} is, but {kind}: compare one kind")
+    if first == AUDIT:
+        base = baseline(folders, short_names(folders), against)
+        cards = [AuditCard.load(folder) for folder in folders]
+        found, remarks = differences(cards, base)
+        return render(cards, found, remarks), card_table(cards, found, remarks)
+    comparison = compare_runs(folders, against=against, split=split, seed=seed)
+    return comparison_page(comparison), comparison_table(comparison)

@@ -7,7 +7,7 @@ import torch
 
 from glasshead.attention import TAPS, Mask, MultiHeadAttention, mechanism
 from glasshead.errors import InputError
-from glasshead.trace import record
+from glasshead.trace import intervene, record, uniform
 from tolerances import EXACT_MATHS
 
 BATCH, LENGTH, SIZE = 2, 5, 6
@@ -18,7 +18,7 @@ def layer(heads=3, *arguments, **options):
     made = MultiHeadAttention(SIZE, heads, *arguments, **options).double().eval()
     with torch.no_grad():
         for linear in (made.query, made.key, made.value, made.output):
-            if linear is not None and linear.bias is not None:
+            if linear.bias is not None:
                 linear.bias.normal_()
     return made
 
@@ -56,10 +56,8 @@ def by_loops(made, x, z, may_attend=lambda s, t: True):
                         for t, score in scores.items()
                     )
                 )
-            if made.output is None:
-                output[b, s] = sum(joined)
-            else:
-                output[b, s] = made.output.weight @ torch.cat(joined) + made.output.bias
+            heads = sum(joined) if made.combine == "add" else torch.cat(joined)
+            output[b, s] = made.output.weight @ heads + made.output.bias
     return output.detach()
 
 
@@ -116,7 +114,7 @@ def test_concatenation_with_a_projection_is_a_sum_over_heads():
 
 
 def test_added_heads_are_concatenated_heads_with_the_projection_in_their_values():
-    """Σ_h A_h V_h with V_h := V_h D_h: addition loses nothing that a projection per head could do."""
+    """(Σ_h A_h V_h) D with V_h := V'_h D'_h and D := 1: addition loses nothing that a D_h each can do."""
     concat, x = layer(), sequence()
     added = layer(combine="add")
     with torch.no_grad():
@@ -127,16 +125,17 @@ def test_added_heads_are_concatenated_heads_with_the_projection_in_their_values(
             projection = concat.output.weight[:, rows]
             added.value.weight[wide] = projection @ concat.value.weight[rows]
             added.value.bias[wide] = projection @ concat.value.bias[rows]
-    # Rows of softmax sum to one, so the bias of the values passes through.
-    expected = concat(x).output - concat.output.bias
-    torch.testing.assert_close(added(x).output, expected, **EXACT_MATHS)
+        added.output.weight.copy_(torch.eye(SIZE))
+        added.output.bias.copy_(concat.output.bias)
+    torch.testing.assert_close(added(x).output, concat(x).output, **EXACT_MATHS)
 
 
 def test_sizes():
-    """Added heads have d_v = d_e and no projection; d_k is d_e / H and free."""
+    """Added heads have d_v = d_e and one D of d_e × d_e; d_k is d_e / H and free."""
     added = MultiHeadAttention(12, 3, combine="add")
-    assert (added.key_size, added.value_size, added.output) == (4, 12, None)
+    assert (added.key_size, added.value_size) == (4, 12)
     assert added.value.weight.shape == (36, 12)
+    assert added.output.weight.shape == (12, 12)
     free = MultiHeadAttention(10, 3, key_size=2, value_size=5, bias=False)
     assert free.output.weight.shape == (10, 15)
     assert [name for name, _ in free.named_parameters() if name.endswith("bias")] == []
@@ -243,17 +242,35 @@ def test_calls_go_through_the_taps(need_weights):
         torch.testing.assert_close(found.weights, plain.weights / 2, **EXACT_MATHS)
 
 
-def test_a_layer_can_be_recorded():
-    """Σ_h A_h T_h + b is the output, with T_h = V_h D_h; added heads have no D, their T_h is V_h."""
-    x = sequence()
-    for made in (layer(value_size=4), layer(combine="add")):
-        with record(made) as trace:
-            output = made(x, is_causal=True).output
-        heads = trace[0]
-        summed = (heads.weights @ (heads.v if made.output is None else heads.values_out)).sum(dim=1)
-        bias = 0 if made.output is None else made.output.bias
-        torch.testing.assert_close(output, summed + bias, **EXACT_MATHS)
-        assert (heads.projection is None) is (made.output is None)
+@pytest.mark.parametrize("rows", [slice(None), slice(1, 3)])
+@pytest.mark.parametrize("spec", ["softmax", "tanhmax", "distance-aware"])
+@pytest.mark.parametrize(
+    "options", [{"value_size": 4}, {"combine": "add"}, {"combine": "add", "kv_heads": 1}]
+)
+def test_a_layer_can_be_recorded(options, spec, rows):
+    """Σ_h A_h T_h + b is the output, with T_h = V_h D_h; added heads share D. Recording changes no bit."""
+    made, x = layer(3, spec, **options), sequence()
+    real = torch.tensor([[True] * 5, [True, True, False, True, False]])
+    plain = made(x, mask=real, rows=rows).output
+    with record(made) as trace:
+        output = made(x, mask=real, rows=rows).output
+    assert torch.equal(output, plain)
+    heads = trace[0]
+    assert heads.projection.shape == (3, made.value_size, SIZE)
+    summed = (heads.weights @ heads.values_out).sum(dim=1)
+    torch.testing.assert_close(output, summed + made.output.bias, **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(0, 1)])
+def test_edited_weights_of_added_heads_make_the_output(rows):
+    made, x = layer(combine="add"), sequence()
+    with intervene(made, uniform), record(made) as trace:
+        found = made(x, rows=rows).output
+    mean = made.value(x).unflatten(2, (3, SIZE)).mean(dim=1).sum(dim=1)
+    torch.testing.assert_close(found, made.output(mean)[:, None].expand_as(found), **EXACT_MATHS)
+    torch.testing.assert_close(
+        found, (trace[0].weights @ trace[0].values_out).sum(dim=1) + made.output.bias, **EXACT_MATHS
+    )
 
 
 @pytest.mark.parametrize("length", [0, 4])

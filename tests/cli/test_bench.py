@@ -14,6 +14,7 @@ SMALL = ("bench", "attention", "--lengths", "8,24", "--mechanisms", "tanhmax,dot
 def hurried(monkeypatch):
     """Three rounds are enough here, whatever they take."""
     monkeypatch.setattr("glasshead.bench.attention.Settings.budget", 1e-9)
+    monkeypatch.setattr("glasshead.bench.training.BUDGET", 1e-9)
 
 
 def test_a_table_and_a_file(tmp_path, monkeypatch):
@@ -50,10 +51,39 @@ def test_named_kernels_only():
     assert "blockwise" not in result.stdout
 
 
+def test_training(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("glasshead.bench.training.TOKENS", 16)
+    arguments = ("bench", "training", "--lengths", "8", "--mechanisms", "distance-aware,shaw")
+    result = glasshead(*arguments, "--out", tmp_path / "results.json")
+    page = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    measured = [(each["work"], each["way"]) for each in page["results"]]
+    assert measured == [
+        ("step", "softmax with sinusoids"),
+        ("step", "distance-aware"),
+        ("step", "shaw"),
+        ("add", "head by head"),
+        ("add", "as it is"),
+        ("add, first token", "head by head"),
+        ("add, first token", "as it is"),
+    ]
+    for each in page["results"]:
+        first = each["way"] in ("softmax with sinusoids", "head by head")
+        assert (each["ratio"]["median"] == 1 == each["memory_ratio"]) is first
+        assert each["seconds"]["least"] > 0
+    assert page["settings"]["embedding_size"] == 300
+    assert "8 tokens, a training step of the encoder" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= max(80, len(str(tmp_path)) + 40)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["attentoin"], "did you mean 'attention'?"),
+        (["training", "--kernels", "sdpa"], "--kernels is for the benchmark of attention"),
+        (["training", "--full"], "--full is for the benchmark of attention"),
+        (["training", "--lengths", "0"], "between 1 and 8,192, not 0"),
+        (["training", "--mechanisms", "tenar"], "did you mean 'tener'?"),
         (["attention", "--lengths", "0"], "between 1 and 1,048,576, not 0"),
         (["attention", "--lengths", "many"], "whole numbers like 1024,4096, not many"),
         (["attention", "--lengths", ","], "names nothing"),

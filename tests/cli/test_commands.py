@@ -18,9 +18,10 @@ from glasshead import __version__
 from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS
 from glasshead.audit import AUDITS
 from glasshead.console import console
-from glasshead.data import DATASETS
+from glasshead.data import DATASETS, LoadOptions
 from glasshead.explain import EXPLAINERS
 from glasshead.models import MODELS
+from glasshead.training import PRESETS as RECIPES
 from glasshead.training import load_run
 
 COMMANDS = ("train", "audit", "explain", "compare", "list", "demo")
@@ -31,6 +32,7 @@ RUN_FILES = {
     "tokenizer_config.json",
     "vocabulary.parquet",
     "metrics.json",
+    "predictions.parquet",
     "run.json",
 }
 AUDIT_FILES = {"card.json", "findings.parquet", "examples.parquet", "tokens.parquet", "report.html"}
@@ -98,6 +100,7 @@ class TestList:
             ("mechanisms", [*ACTIVATIONS, *PRESETS]),
             ("models", MODELS),
             ("positions", POSITIONS),
+            ("presets", RECIPES),
         ],
     )
     def test_lists_every_entry(self, kind, registry, monkeypatch):
@@ -123,7 +126,8 @@ class TestTrain:
     def test_run_folder(self, tiny):
         assert names(tiny.tanhmax) == RUN_FILES
         record = strict(tiny.tanhmax / "run.json")
-        assert record["recipe"] | {"activation": "tanhmax", "epochs": 2} == record["recipe"]
+        assert record["recipe"]["architecture"]["activation"] == "tanhmax"
+        assert (record["recipe"]["preset"], record["recipe"]["epochs"]) == ("s0-paper", 2)
         assert record["seed"] == 0
         assert record["seconds"] > 0
         assert record["resumed"] is False
@@ -208,6 +212,76 @@ class TestTrain:
         assert len(run.labels) == 3
         glasshead("audit", tmp_path / "run", "synthetic", "--out", tmp_path / "audit")
         strict(tmp_path / "audit" / "card.json")
+
+    @pytest.mark.parametrize("combine", ["concat", "add"])
+    def test_options_reach_an_encoder(self, tmp_path, combine):
+        options = [
+            "--model",
+            "encoder",
+            "--attention",
+            "tanhmax+distance-aware",
+            "--d-k",
+            3,
+            "--heads",
+            combine,
+        ]
+        options += [
+            "--set",
+            "layers=2",
+            "--set",
+            "heads=2",
+            "--set",
+            "embedding_size=8",
+            "--set",
+            "dropout=0",
+        ]
+        options += ["--d-v", 5] if combine == "concat" else []
+        printed = glasshead("train", *TINY, "--epochs", 1, *options, "--out", tmp_path / "run").stdout
+        config = load_run(tmp_path / "run").model.config
+        assert (config.layers, config.heads, config.embedding_size, config.dropout) == (2, 2, 8, 0.0)
+        assert (config.key_size, config.value_size) == (3, 5 if combine == "concat" else None)
+        assert (config.attention, config.combine) == ("tanhmax+distance-aware", combine)
+        said = (
+            "attention is identifiable up to 8 tokens, the size d_v of added heads: the longest sequence here"
+        )
+        assert (said in " ".join(printed.split())) == (combine == "add")
+        notes = strict(tmp_path / "run" / "run.json")["notes"]
+        assert [said in note for note in notes] == [True] * (combine == "add")
+
+    def test_a_mechanism_with_options(self, tmp_path):
+        spec = {"position": {"name": "distance-aware", "mapping": "linear"}}
+        options = ["--model", "encoder", "--attention", json.dumps(spec), "--epochs", 1]
+        glasshead("train", *TINY, *options, "--out", tmp_path / "run")
+        run = load_run(tmp_path / "run")
+        assert run.model.config.attention == spec == run.record["recipe"]["architecture"]["attention"]
+
+    def test_repeats(self, tmp_path):
+        out = tmp_path / "runs" / "many"
+        options = ["--epochs", 1, "--repeats", 2, "--seed", 5]
+        printed = glasshead("train", *TINY, *options, "--out", out).stdout
+        assert names(out) == {"seed-5", "seed-6", "repeats.json"}
+        found = strict(out / "repeats.json")["metrics"]["test"]["accuracy"]
+        assert f"test  accuracy {found['mean']:.3f} ± {found['std']:.3f}" in printed
+        assert f"2 runs in {out}" in printed.replace("\n", "")
+
+    def test_ratings(self, tmp_path):
+        path = tmp_path / "stars.csv"
+        rows = [f"{'good ' * (i % 3)}film number {i},{i % 3 + 0.5}" for i in range(60)]
+        path.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
+        printed = glasshead(
+            "train", path, "--task", "regression", "--epochs", 1, "--out", tmp_path / "run"
+        ).stdout
+        assert re.search(r"test  RMSE \d\.\d{3}  MAE \d\.\d{3}", printed)
+        record = strict(tmp_path / "run" / "run.json")
+        assert record["data"]["options"]["task"] == "regression"
+        assert LoadOptions(**record["data"]["options"]) == LoadOptions(task="regression")
+
+    def test_how_data_were_read_is_recorded(self, tmp_path, reviews):
+        options = ["--rows", 12, "--labels", 2, "--classes", "good,bad", "--split-seed", 3, "--epochs", 1]
+        glasshead("train", reviews, *options, "--out", tmp_path / "run")
+        told = LoadOptions(**strict(tmp_path / "run" / "run.json")["data"]["options"])
+        assert told == LoadOptions(rows=12, labels=2, classes=("good", "bad"), split_seed=3)
+        assert strict(tmp_path / "run" / "run.json")["data"]["rows"]["train"] == 12
 
     def test_word_vectors(self, tmp_path, reviews):
         vectors = tmp_path / "vectors.txt"

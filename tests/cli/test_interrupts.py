@@ -70,6 +70,17 @@ class TestTrain:
         name = "model.safetensors"
         assert (tmp_path / "run" / name).read_bytes() == (tiny.tanhmax / name).read_bytes()
 
+    def test_repeats(self, tmp_path, stop_at):
+        train = ("train", *TINY, "--repeats", 2, "--out", tmp_path / "new" / "runs")
+        with stop_at(STEPS - 2):
+            assert "nothing was written" in one_line(glasshead(*train, code=130).stderr)
+        assert tree(tmp_path) == {}
+        with stop_at(STEPS + 2):
+            assert "--resume" in one_line(glasshead(*train, code=130).stderr)
+        glasshead(*train, "--resume")
+        assert names(tmp_path / "new") == {"runs"}
+        assert names(tmp_path / "new" / "runs") == {"seed-0", "seed-1", "repeats.json"}
+
     def test_before_anything_is_read(self, tmp_path, monkeypatch):
         monkeypatch.setattr("glasshead.data.load", lambda *args: os.kill(os.getpid(), signal.SIGINT))
         result = glasshead("train", *TINY, "--out", tmp_path / "new" / "run", code=130)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from typed import glasshead, refusal
 
-from glasshead.pictures import PICTURES, coefficients
+from glasshead import pictures
+from glasshead.pictures.distances import coefficients
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
@@ -29,7 +30,7 @@ def test_the_same_command_gives_the_same_file(tmp_path):
 
 def test_options_reach_the_picture(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setitem(PICTURES._entries, "distance-aware", lambda *each: asked.append(each) or b"drawn")
+    monkeypatch.setattr(pictures, "distance_aware", lambda *each: asked.append(each) or b"drawn")
     out = tmp_path / "a.PNG"
     glasshead("plot", "distance-aware", "--out", out)
     options = ["--curves", "0,-.5", "--w", "-0.3,0.05,0", "--v", "-3,-3", "--tokens", "5", "--overwrite"]

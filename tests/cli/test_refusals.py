@@ -158,10 +158,50 @@ class TestTheSettings:
             ("--option", "instance=50", "did you mean 'instances'?"),
             ("--option", "instances=1.5", "give an integer"),
             ("--vectors", "/nowhere/vectors.txt", "cannot read the word vectors"),
+            ("--set", "layers", "'layers' is not NAME=VALUE"),
+            ("--set", "layers=2", "no option 'layers': it is one of encoder"),
+            ("--set", "dropuot=0", "did you mean 'dropout'?"),
+            ("--set", "epochs=two", "epochs must be a whole number, not 'two'"),
+            ("--set", "preset=s4", "choose --preset and --model by their own options"),
+            ("--heads", "add", "no option 'combine': it is one of encoder"),
+            ("--task", "regresion", "did you mean 'regression'?"),
+            ("--task", "regression", "is not a number"),
+            ("--labels", 3, "give --labels 2"),
+            ("--rows", 0, "--rows must be at least 1"),
+            ("--repeats", 1, "--repeats takes 2 or more"),
+            ("--model", "pair-encoder", "take --model encoder"),
+            ("--model", "/no/where", "there is no folder /no/where"),
+            ("--model", "", "an empty name is no model"),
+            ("--preset", "fine-tune", "name it with --model"),
         ],
     )
     def test_refused(self, tmp_path, out, option, value, says):
         assert says in refusal(tmp_path, "train", *TINY, option, value, "--out", out)
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (("--preset", "s4"), "the preset 's4' is not for the model 'encoder'"),
+            (("--attention", '{"activation"'), "is no JSON"),
+            (("--attention", '{"position": {"name": "distance-aware", "maping": "clip"}}'), "'mapping'?"),
+            (("--attention", '{"activaton": "tanhmax"}'), "did you mean 'activation'?"),
+            (("--heads", "added"), "combined by 'concat' or 'add'"),
+            (("--heads", "add", "--d-v", 8), "have the size 64 of the layer, not 8"),
+            (("--d-k", 0), "at least 1"),
+            (("--scale", 2), "no option 'scale': it is one of pooled"),
+            (("--set", "positions=lerned"), "did you mean 'learned'?"),
+            (("--set", "value_size=null", "--set", "heads=7"), "7 heads do not divide the size 64"),
+        ],
+    )
+    def test_refused_for_an_encoder(self, tmp_path, out, options, says):
+        arguments = ("train", *TINY, "--model", "encoder", *options, "--out", out)
+        assert says in refusal(tmp_path, *arguments)
+
+    def test_word_vectors_that_heads_do_not_divide(self, tmp_path, out):
+        vectors = tmp_path / "vectors.txt"
+        vectors.write_text("film 1 2 3 4 5\n", encoding="utf-8")
+        options = ("--model", "encoder", "--preset", "regular-small", "--vectors", vectors)
+        assert "8 heads do not divide the size 5" in refusal(tmp_path, "train", *TINY, *options, "--out", out)
 
     def test_generator_options_for_a_file(self, tmp_path, out, reviews):
         message = refusal(tmp_path, "train", reviews, "--option", "instances=50", "--out", out)
@@ -253,6 +293,10 @@ class TestTheOutput:
         for out in (reviews, reviews.parent):
             assert "which is read" in refusal(tmp_path, "train", reviews, "--out", out, "--overwrite")
 
+    def test_a_run_does_not_replace_the_model_that_it_tunes(self, run, tmp_path):
+        message = refusal(tmp_path, "train", *TINY, "--model", run, "--out", run, "--overwrite")
+        assert "which is read" in message
+
     def test_a_comparison_replaces_no_folder(self, tiny, audit, tmp_path):
         compare = "compare", tiny.softmax_audit, audit, "--overwrite", "--out"
         assert "which is read" in refusal(tmp_path, *compare, audit)
@@ -284,6 +328,17 @@ class TestTheRun:
 
     def test_a_file(self, refused, reviews):
         assert "is not a run" in refused(reviews)
+
+    def test_repeats(self, refused, tmp_path):
+        (tmp_path / "many" / "seed-3").mkdir(parents=True)
+        (tmp_path / "many" / "repeats.json").write_text("{}", encoding="utf-8")
+        message = refused(tmp_path / "many")
+        assert f"name one of them, {tmp_path / 'many' / 'seed-3'}" in message
+
+    def test_a_recommender(self, refused, tmp_path):
+        (tmp_path / "news").mkdir()
+        (tmp_path / "news" / "run.json").write_text('{"what": "news recommender"}', encoding="utf-8")
+        assert "is a news recommender, no classifier" in refused(tmp_path / "news")
 
     def test_unfinished(self, refused, tmp_path):
         (tmp_path / "run.partial").mkdir()

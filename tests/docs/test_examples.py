@@ -31,20 +31,37 @@ SHELL = {
         ["95 % interval", "Report: audits/tanhmax/report.html"],
     ),
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
+    "explain_encoder": (
+        ["runs/encoder/run.json", "audits/encoder/report.html"],
+        ["charming", "contribution"],
+    ),
     "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
-    "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled"]),
+    "compare_runs": (
+        ["runs.html", "positions.svg", "heads.png", "runs/distance/repeats.json"],
+        ["distance minus vanilla", "Report: runs.html", "Written to positions.svg", "Written to heads.png"],
+    ),
+    "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled", "identifiable-small"]),
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
+    "recommend": (["runs/news/model.safetensors", "news.json"], ["Run in runs/news", "popularity"]),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),
     "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),
     "synthetic": (["runs/genres/run.json", "runs/noisy/run.json"], ["Run in runs/genres"]),
     "models": (
-        ["runs/context/run.json", "runs/lstm/run.json", "runs/vectors/run.json"],
-        ["Run in runs/lstm"],
+        [
+            *(f"runs/{name}/run.json" for name in ("context", "lstm", "vectors", "distances", "added")),
+            "runs/sentences/repeats.json",
+            "runs/sentences/seed-1/predictions.parquet",
+        ],
+        ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
 # A regular expression for what a Python example prints.
 PYTHON = {
     "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",
+    "pairs": (
+        r"'mean': 0\.5.*\n.*100 of 140 rows drawn with seed 0, stratified by rating\n"
+        r"\['\[CLS\]', 'film', .*\nwhich text: \[0, .*1\]\nwhich word: \[-1, 0, 1, 2, 3, -1, 4, "
+    ),
     "truth": r"positive negative neutral\n.*'neutral': 1000",
     "tokenizer": r"\"it's\", 'self-indulgent'.*\"don't\".*'!!!', '3\.5'.*\n.*\"It's\"",
     "train": r"PooledClassifier \['negative', 'positive'\] gauge -?1\n.*'label': '(positive|negative)'",
@@ -69,7 +86,7 @@ PYTHON = {
     "backends": r"(\w+ equals the formula: True\n){2}chosen: \w+\nerror: the sdpa kernel cannot serve",
     "multihead": (
         r"\(2, 7, 64\) \(2, 7, 64\) \(2, 8, 7, 7\) \(2, 7, 64\)\n"
-        r"values per head: 8 64 projection: None"
+        r"values per head: 8 64 projection of each: 64"
     ),
     "plug": (
         r"changed: True\nsame after loading: True\n"

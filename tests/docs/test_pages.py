@@ -32,10 +32,11 @@ def options() -> dict[str, set[str]]:
     root = typer.main.get_command(app)
     commands = {"": root} | dict(root.commands)
     shared = {"--help", "-h"}
-    found = {
-        name: shared | {option for parameter in command.params for option in parameter.opts}
-        for name, command in commands.items()
-    }
+    found = {}
+    for name, command in commands.items():
+        below = [] if command is root else list(getattr(command, "commands", {}).values())
+        params = [parameter for each in (command, *below) for parameter in each.params]
+        found[name] = shared | {option for parameter in params for option in parameter.opts}
     # Typer adds these only where it can tell the shell.
     found[""] |= {"--install-completion", "--show-completion"}
     return found
@@ -56,7 +57,9 @@ def test_commands_and_options_exist(page: Path) -> None:
 
 def test_the_command_page_lists_every_option() -> None:
     parts = re.split(r"^## glasshead ([a-z]+)\b", read(DOCS / "cli.md"), flags=re.MULTILINE)
-    sections = dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+    sections: dict[str, str] = {}
+    for command, text in zip(["", *parts[1::2]], parts[::2], strict=True):
+        sections[command] = sections.get(command, "") + text  # a command may have several headings
     for command, known in options().items():
         listed = set(re.findall(r"--[a-z-]+", sections[command]))
         hidden = {"--help", "--show-completion"}
@@ -112,18 +115,26 @@ def test_readme_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_presets_are_those_of_the_code() -> None:
     from glasshead.training import PRESETS
 
-    rows = re.findall(r"^\| `(\w+)` \| (.*) \| (.*) \| (.*) \|$", read(DOCS / "models.md"), re.MULTILINE)
-    compared = 0
-    for field, *cells in rows:
-        if field not in {each.name for each in dataclasses.fields(PRESETS["s4"])}:
+    fields = {each.name for each in dataclasses.fields(PRESETS["s4"])}
+    compared, names = 0, []
+    for line in read(DOCS / "models.md").splitlines():
+        first, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if first == "setting":
+            names = [cell.strip("`") for cell in cells]
+        if not line.startswith("| `") or len(cells) != len(names):
             continue
-        for name, cell in zip(("s0-paper", "s0-code", "s4"), cells, strict=True):
-            if cell[0] != "–" and not cell.startswith("none"):
-                assert cell.rstrip("*") == str(getattr(PRESETS[name], field)), (field, name)
+        for name, cell in zip(names, cells, strict=True):
+            recipe, field = PRESETS[name], first.strip("`")
+            value = getattr(recipe if field in fields else recipe.config(), field)
+            if cell.startswith("none"):
+                assert value is None, (field, name)
+            elif cell != "–":
+                assert cell.rstrip("*") == str(value), (field, name)
                 compared += 1
-    assert compared == 40
-    assert PRESETS["s4"].value_size is None
-    assert set(PRESETS) == {"s0-paper", "s0-code", "s4"}
+    assert compared == 40 + 78
+    others = {"shaw", "transformer-xl", "tener", "transformer", "regular"}
+    listed = {"s0-paper", "s0-code", "s4", "da-transformer", "identifiable", "fine-tune"} | others
+    assert {name.removesuffix("-small") for name in PRESETS} == listed
 
 
 def test_constants_and_names_of_the_audit_page() -> None:

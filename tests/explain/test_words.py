@@ -69,5 +69,5 @@ def test_any_hugging_face_classifier_can_be_explained_by_gradient_and_erasure(be
 
 
 def test_attention_of_a_model_that_cannot_be_seen_into_is_refused(bert):
-    with pytest.raises(InputError, match="has no single attention output"):
+    with pytest.raises(InputError, match="shows no attention: plug"):
         EXPLAINERS["attention"](*bert, ["good"])

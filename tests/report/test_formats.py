@@ -3,9 +3,8 @@
 import pytest
 
 from glasshead.report.facts import names, short
-from glasshead.report.formats import count, interval, number, share
+from glasshead.report.formats import count, interval, number, round_up, share
 from glasshead.report.headline import difference
-from glasshead.report.rows import _round_up
 from glasshead.report.wording import sentence
 from glasshead.results import AuditCard, Finding
 
@@ -41,7 +40,7 @@ def test_other_formats() -> None:
 
 @pytest.mark.parametrize(("value", "top"), [(0.0, 0.0), (0.03, 0.05), (1.0, 1.0), (0.21, 0.25), (7, 10)])
 def test_ranges_are_round(value: float, top: float) -> None:
-    assert _round_up(value) == pytest.approx(top)
+    assert round_up(value) == pytest.approx(top)
 
 
 def test_names_are_told_apart_and_shortened() -> None:

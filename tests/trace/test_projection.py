@@ -114,12 +114,12 @@ def test_a_quantised_map_is_no_projection():
     assert trace[0].projection is None
 
 
-def test_added_heads_have_none():
+def test_added_heads_share_one():
     model = Stack("softmax", combine="add")
-    with record(model) as trace:
+    with record(model, heads=[2, 0]) as trace:
         model(sequence())
-    assert trace[0].projection is None
-    assert trace[0].v.shape == (2, 3, 7, 12)
+    assert trace[0].v.shape == (2, 2, 7, 12)
+    assert torch.equal(trace[0].projection, model.layers[0].output.weight.T.expand(2, 12, 12))
 
 
 def test_a_kept_graph_reaches_the_projection():

@@ -5,7 +5,10 @@ import json
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.training import OPTIMIZERS, PRESETS, Recipe
+from glasshead.models import MODELS
+from glasshead.training import OPTIMIZERS, PRESETS, Recipe, recipe_for
+
+POOLED, ENCODER = PRESETS["s0-paper"], PRESETS["da-transformer-small"]
 
 
 def test_presets_know_their_names():
@@ -14,15 +17,51 @@ def test_presets_know_their_names():
 
 def test_the_settings_of_the_published_code():
     recipe = PRESETS["s0-code"]
-    assert (recipe.embedding_size, recipe.key_size, recipe.value_size, recipe.scale) == (30, 10, 10, 3)
+    config = recipe.config()
+    assert (config.embedding_size, config.key_size, config.value_size, config.scale) == (30, 10, 10, 3)
     assert (recipe.max_length, recipe.vocabulary_size) == (30, 8000)
     assert (recipe.optimizer, recipe.learning_rate, recipe.loss_scale) == ("adadelta", 0.5, 100)
-    assert recipe.dropout == 0.5
+    assert config.dropout == 0.5
 
 
 def test_s4_is_plain_gradient_descent():
-    recipe = PRESETS["s4"]
-    assert (recipe.optimizer, recipe.dropout, recipe.bias, recipe.score) == ("sgd", 0, False, "context")
+    recipe, config = PRESETS["s4"], PRESETS["s4"].config()
+    assert (recipe.optimizer, config.dropout, config.bias, config.score) == ("sgd", 0, False, "context")
+
+
+def test_five_mechanisms_with_sixteen_heads_of_sixteen():
+    words = {"transformer": "softmax", "da-transformer": "distance-aware"}
+    for name in ("transformer", "shaw", "transformer-xl", "tener", "da-transformer"):
+        recipe, config = PRESETS[name], PRESETS[name].config()
+        assert recipe.attention == words.get(name, name)
+        assert (config.heads, config.key_size, config.value_size, config.embedding_size) == (16, 16, 16, 300)
+        assert (config.layers, config.combine) == (1, "concat")
+        assert (recipe.optimizer, recipe.learning_rate) == ("adam", 1e-3)
+
+
+def test_added_and_concatenated_heads_of_512():
+    added, joined = PRESETS["identifiable"], PRESETS["regular"]
+    assert added.config().combine == "add"
+    assert joined.config().combine == "concat"
+    for recipe in (added, joined):
+        config = recipe.config()
+        assert (config.embedding_size, config.heads, config.max_length) == (512, 8, 512)
+        assert (config.positions, config.pooling, config.initializer_range) == ("learned", "first", 1.0)
+        assert (recipe.batch_size, recipe.epochs, recipe.dev_fraction) == (256, 20, 0.3)
+    same = added.as_dict() | {"preset": "", "architecture": added.architecture | {"combine": "concat"}}
+    assert same == joined.as_dict() | {"preset": ""}
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name.endswith("-small")])
+def test_small_presets_differ_in_size_alone(name):
+    small, full = PRESETS[name], PRESETS[name.removesuffix("-small")]
+    sizes = {"embedding_size", "heads", "key_size", "value_size", "feed_forward_size"}
+    kept = [
+        {key: each.architecture[key] for key in each.architecture.keys() - sizes} for each in (small, full)
+    ]
+    assert kept[0] == kept[1]
+    assert small.config().embedding_size < full.config().embedding_size
+    assert (small.optimizer, small.learning_rate) == (full.optimizer, full.learning_rate)
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))
@@ -32,10 +71,30 @@ def test_json_and_back(name):
 
 
 def test_changes_leave_the_preset_alone():
-    changed = PRESETS["s4"].with_changes(epochs=2, activation=None)
+    changed = PRESETS["s4"].with_changes(epochs=2, scale=3, attention=None)
     assert changed.epochs == 2
-    assert changed.activation == PRESETS["s4"].activation
+    assert changed.architecture == PRESETS["s4"].architecture | {"scale": 3.0}
+    assert changed.attention == PRESETS["s4"].attention == "softmax"
     assert PRESETS["s4"].epochs == 30
+
+
+def test_settings_may_be_null():
+    assert POOLED.architecture["value_size"] == 100
+    assert POOLED.with_settings({"value_size": None}).config().value_size is None
+    assert POOLED.with_changes(value_size=None).config().value_size == 100
+
+
+def test_two_names_of_one_option():
+    assert POOLED.with_changes(attention="tanhmax") == POOLED.with_changes(activation="tanhmax")
+    assert POOLED.with_changes(attention="tanhmax").with_changes(activation="relu").attention == "relu"
+    assert ENCODER.with_changes(hidden_size=32).config().embedding_size == 32
+    with pytest.raises(InputError, match="are one option of the model 'pooled'"):
+        POOLED.with_changes(attention="tanhmax", activation="relu")
+
+
+def test_a_number_is_as_good_as_a_float():
+    assert ENCODER.with_changes(dropout=0).config().dropout == 0.0
+    assert ENCODER.with_changes(learning_rate=1).learning_rate == 1.0
 
 
 @pytest.mark.parametrize(
@@ -50,15 +109,57 @@ def test_changes_leave_the_preset_alone():
         ({"value_size": 0}, "value size must be at least 1"),
         ({"initializer_range": -1.0}, "initializer range"),
         ({"encoder": "lstm", "hidden_size": 7}, "even hidden size"),
+        ({"embeding_size": 8}, "no option 'embeding_size': did you mean 'embedding_size'"),
+        ({"optimiser": "sgd"}, "did you mean 'optimizer'"),
+        ({"heads": 2}, "no option 'heads': it is one of encoder, hierarchical, pair-encoder"),
+        ({"epochs": "two"}, "epochs must be a whole number, not 'two'"),
+        ({"epochs": 1.5}, "epochs must be a whole number, not 1.5"),
+        ({"learning_rate": "x"}, "learning rate must be a number, not 'x'"),
+        ({"by_length": "yes"}, "by length must be true or false, not 'yes'"),
+        ({"vectors": 3}, "vectors must be a word or null, not 3"),
+        ({"attention": {"activation": "tanhmax"}}, "activation must be a word"),
     ],
 )
 def test_refused(change, says):
-    with pytest.raises(InputError, match=says):
-        Recipe(**change)
+    with pytest.raises(InputError, match=says) as refused:
+        POOLED.with_changes(**change)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"layers": "two"}, "layers must be a whole number, not 'two'"),
+        ({"layers": True}, "layers must be a whole number, not True"),
+        ({"layers": 0}, "layers must be at least 1"),
+        ({"key_size": 1.5}, "key size must be a whole number or null"),
+        ({"attention": 3}, "attention must be a word or a mapping, not 3"),
+        ({"attention": {"activaton": "relu"}}, "did you mean 'activation'"),
+        ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
+        ({"combine": "joined"}, "'concat' or 'add'"),
+        ({"combine": "add", "value_size": 4}, "have the size 64 of the layer, not 4"),
+        ({"positions": "lerned"}, "did you mean 'learned'"),
+        ({"scale": 2.0}, "no option 'scale': it is one of pooled"),
+        ({"sentence_length": 9}, "it is one of hierarchical"),
+        ({"vocab_size": 9}, "did you mean 'vocabulary_size'"),
+        ({"max_position_embeddings": 9}, "no option 'max_position_embeddings'"),
+        ({"gauge": [[1]]}, "no option 'gauge'"),
+        ({"num_labels": 2}, "no option 'num_labels'"),
+    ],
+)
+def test_refused_for_an_encoder(change, says):
+    with pytest.raises(InputError, match=says) as refused:
+        ENCODER.with_changes(**change)
+    assert "\n" not in str(refused.value)
+
+
+def test_heads_that_do_not_divide():
+    with pytest.raises(InputError, match="7 heads do not divide"):
+        ENCODER.with_settings({"heads": 7, "key_size": None, "value_size": None})
 
 
 def test_optimizers():
-    assert set(OPTIMIZERS) == {"adam", "adadelta", "adagrad", "sgd"}
+    assert set(OPTIMIZERS) == {"adam", "adamw", "adadelta", "adagrad", "sgd"}
 
 
 @pytest.mark.parametrize(
@@ -67,14 +168,57 @@ def test_optimizers():
 )
 def test_a_query_at_no_position_has_no_distances(word, alone):
     with pytest.raises(InputError, match=f"stands at no position.*such as '{alone}'") as refused:
-        Recipe(activation=word)
+        POOLED.with_changes(attention=word)
     assert "\n" not in str(refused.value)
 
 
 def test_no_position_may_be_said_in_words():
-    assert Recipe(activation="tanhmax+none").activation == "tanhmax+none"
+    assert POOLED.with_changes(attention="tanhmax+none").attention == "tanhmax+none"
 
 
 def test_unknown_mechanism():
     with pytest.raises(InputError, match="did you mean 'dot-product'"):
-        Recipe(activation="dot-produkt")
+        POOLED.with_changes(attention="dot-produkt")
+
+
+class TestPresetAndModel:
+    def test_what_is_left_out_follows(self):
+        assert recipe_for(None, None) == PRESETS["s0-paper"]
+        assert recipe_for(None, "pooled") == PRESETS["s0-paper"]
+        assert recipe_for(None, "encoder") == PRESETS["da-transformer-small"]
+        assert recipe_for("tener", None) == PRESETS["tener"]
+        assert recipe_for(None, "some/folder") == PRESETS["fine-tune"].with_changes(model="some/folder")
+
+    @pytest.mark.parametrize("model", [name for name in MODELS if name != "pooled"])
+    def test_an_encoder_preset_serves_every_encoder(self, model):
+        recipe = recipe_for("tener-small", model)
+        assert recipe == PRESETS["tener-small"].with_changes(model=model)
+
+    @pytest.mark.parametrize(
+        ("preset", "model", "says"),
+        [
+            ("s4", "encoder", "is not for the model 'encoder'"),
+            ("tener", "pooled", "is not for the model 'pooled'"),
+            ("tener", "some/folder", "is not for the model 'some/folder'"),
+            ("fine-tune", "encoder", "is not for the model 'encoder'"),
+            ("fine-tune", None, "name it with --model"),
+            ("s5", None, "did you mean 's4'"),
+            (None, " ", "an empty name is no model"),
+        ],
+    )
+    def test_refused(self, preset, model, says):
+        with pytest.raises(InputError, match=says):
+            recipe_for(preset, model)
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            ({"layers": 2}, "its layers cannot be chosen"),
+            ({"encoder": "lstm"}, "its encoder cannot be chosen"),
+            ({"vectors": "glove.txt"}, "has word vectors of its own"),
+            ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
+        ],
+    )
+    def test_a_pretrained_model_is_what_it_is(self, change, says):
+        with pytest.raises(InputError, match=says):
+            recipe_for(None, "some/folder").with_changes(**change)

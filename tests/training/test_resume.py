@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from transformers import TrainerCallback
 
+import kinds
 from glasshead.data import LoadOptions, describe, load
 from glasshead.errors import InputError
 from glasshead.folders import partial
 from glasshead.training import PRESETS, load_run, train
-from glasshead.training.train import CHECKPOINTS, STATE, whole_checkpoints
+from glasshead.training.workspace import CHECKPOINTS, STATE, whole_checkpoints
 
 # Dropout, a bad last epoch and several batches per epoch: everything that a resume could get wrong.
 RECIPE = PRESETS["s0-paper"].with_changes(activation="tanhmax", epochs=6, learning_rate=0.05)
@@ -156,6 +157,23 @@ def test_a_relative_path_from_another_folder(data, unbroken, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path / "below")
     train(data, RECIPE, Path("../run"), seed=3, resume=True)
     assert_same(tmp_path / "run", unbroken)
+
+
+class TestEveryKind:
+    """Buckets of lengths, dropout, ratings, another optimiser: each draws random numbers in its own order."""
+
+    @pytest.mark.parametrize("kind", [kind for kind in kinds.KINDS if not kind.startswith("pooled")])
+    def test_goes_on_to_the_same_weights(self, kind, tmp_path):
+        recipe = kinds.recipe(kind, kinds.saved(tmp_path / "bert")).with_changes(epochs=3)
+        assert recipe.by_length
+        texts, steps = kinds.data(kind), 8
+        whole = train(texts, recipe, tmp_path / "whole", seed=3)
+        with pytest.raises(KeyboardInterrupt):
+            train(texts, recipe, tmp_path / "cut", seed=3, callbacks=[Stop(2 * steps + 3)])
+        train(texts, recipe, tmp_path / "cut", seed=3, resume=True)
+        assert_same(tmp_path / "cut", whole)
+        tables = [(run / "predictions.parquet").read_bytes() for run in (tmp_path / "cut", whole)]
+        assert tables[0] == tables[1]
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec, mechanism
 from glasshead.errors import InputError
 
-AUTOMATIC = ("linear", "triton", "sdpa", "flex", "reference", "blockwise")
+AUTOMATIC = ("linear", "triton", "sdpa", "tiles", "flex", "reference", "blockwise")
 """The order of trial: the first kernel that can and should serve the call does."""
 
 

@@ -90,17 +90,24 @@ class Mechanism(nn.Module):
             weights = self.position.weights(weights, call.places()).masked_fill(~allowed, 0.0)
         return weights
 
+    def weigh(self, call: Call) -> Float[Tensor, "b h q k"]:
+        """a from q and k."""
+        return self.weights(call, self.scores(call))
+
+    def dropped(self, call: Call, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
+        """The weights after dropout."""
+        return nn.functional.dropout(weights, call.dropout) if call.dropout else weights
+
     def output(self, call: Call, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q d_v"]:
         """What the weights make of the values, dropout included."""
         _, v = call.expanded()
-        if call.dropout:
-            weights = nn.functional.dropout(weights, call.dropout)
+        weights = self.dropped(call, weights)
         with as_written(v.device):
             return self.position.output(weights, accurate(v), call.places()).to(call.q.dtype)
 
     def forward(self, call: Call) -> tuple[Tensor, Tensor]:
         """Output and weights by the formula."""
-        weights = self.weights(call, self.scores(call))
+        weights = self.weigh(call)
         return self.output(call, weights), weights
 
     def extra_repr(self) -> str:

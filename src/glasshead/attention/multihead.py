@@ -8,11 +8,12 @@ from typing import Literal
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glasshead.attention.addition import added, read_by
 from glasshead.attention.call import Attended, Call, check_dropout
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec
 from glasshead.attention.mechanism import mechanism as build
-from glasshead.attention.tap import tapped, tapped_weights
+from glasshead.attention.tap import tapped, tapped_sum, tapped_weights
 from glasshead.errors import InputError
 
 
@@ -20,8 +21,8 @@ class MultiHeadAttention(nn.Module):
     """Self- and cross-attention by any mechanism, with d_k and d_v of one's choice.
 
     ``combine="concat"`` joins the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with D of
-    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``combine="add"`` adds them: Y = Σ_h A_h V_h, where d_v is
-    d_e and there is no projection, since a D_h for each head would only make another value map.
+    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``combine="add"`` adds them first: Y = (Σ_h A_h V_h) D
+    + b, where d_v is d_e and D, ``[d_e, d_e]``, is the same for all heads.
 
     d_k and d_v are d_e / H unless ``key_size`` and ``value_size`` are given. H / ``kv_heads`` query heads
     read the same keys and values. ``context_size`` is the width of the other sequence in cross-attention.
@@ -30,7 +31,8 @@ class MultiHeadAttention(nn.Module):
     Raises:
         InputError: on sizes that do not fit each other.
 
-    Source: Vaswani et al. (2017), section 3.2.2; Bhardwaj et al. (2021), section 2.2 (D_h) and 4 (addition).
+    Source: Vaswani et al. (2017), section 3.2.2; Bhardwaj et al. (2021), sections 2.2 (D_h) and 4 (addition),
+    and the caption of table 1 (D after the sum).
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class MultiHeadAttention(nn.Module):
         if combine not in ("concat", "add"):
             raise InputError(f"heads are combined by 'concat' or 'add', not {combine!r}")
         check_dropout(dropout)
-        self.size, self.heads, self.dropout = size, heads, dropout
+        self.size, self.heads, self.dropout, self.combine = size, heads, dropout, combine
         self.kv_heads = heads if kv_heads is None else kv_heads
         self.context_size = size if context_size is None else context_size
         if heads < 1 or self.kv_heads < 1 or heads % self.kv_heads:
@@ -72,16 +74,15 @@ class MultiHeadAttention(nn.Module):
         self.query = nn.Linear(size, heads * self.key_size, bias=bias)
         self.key = nn.Linear(self.context_size, self.kv_heads * self.key_size, bias=bias)
         self.value = nn.Linear(self.context_size, self.kv_heads * self.value_size, bias=bias)
-        self.output = nn.Linear(heads * self.value_size, size, bias=bias) if combine == "concat" else None
+        self.output = nn.Linear((1 if combine == "add" else heads) * self.value_size, size, bias=bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Give the linear maps new initial values; the mechanism keeps its own."""
         for linear in (self.query, self.key, self.value, self.output):
-            if linear is not None:
-                nn.init.xavier_uniform_(linear.weight)
-                if linear.bias is not None:
-                    nn.init.zeros_(linear.bias)
+            nn.init.xavier_uniform_(linear.weight)
+            if linear.bias is not None:
+                nn.init.zeros_(linear.bias)
 
     def forward(
         self,
@@ -90,13 +91,14 @@ class MultiHeadAttention(nn.Module):
         *,
         mask: Tensor | Mask | None = None,
         is_causal: bool = False,
+        rows: slice = slice(None),
         need_weights: bool = False,
     ) -> Attended:
         """Output ``[B, Q, d_e]`` and, where they are asked for, the weights ``[B, H, Q, K]`` before dropout.
 
         Keys and values are those of ``context``, or of ``x`` itself. In ``mask`` true means: may attend. It
         is padding ``[B, K]``, whatever else broadcasts to ``[B, H, Q, K]``, or a `Mask`. The causal mask
-        keeps the diagonal: the first token attends to itself.
+        keeps the diagonal: the first token attends to itself. ``rows`` are the queries that are worked out.
 
         Raises:
             InputError: on shapes, types or masks that do not fit, and on a causal mask across two sequences.
@@ -106,15 +108,32 @@ class MultiHeadAttention(nn.Module):
             raise InputError(f"this layer reads a context [batch, length, {self.context_size}]: give it one")
         source = x if context is None else context
         check(source, self.context_size, "context")
-        q = split(self.query(x), self.heads)
-        k, v = split(self.key(source), self.kv_heads), split(self.value(source), self.kv_heads)
-        allowed = mask_of(q, k, mask, is_causal, crossing=context is not None)
+        k = split(self.key(source), self.kv_heads)
+        allowed = mask_of(x, k, self.heads, mask, is_causal, crossing=context is not None).rows(rows)
+        q = split(self.query(x[:, rows]), self.heads)
         dropout = self.dropout if self.training else 0.0
-        call = Call.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
-        heads, weights = tapped_weights(self, call) if need_weights else (tapped(self, call), None)
-        # [B, H, Q, d_v] → [B, Q, d_e]
-        output = heads.sum(dim=1) if self.output is None else self.output(heads.transpose(1, 2).flatten(2))
+
+        def call(v: Tensor | None = None) -> Call:
+            v = split(self.value(source), self.kv_heads) if v is None else v
+            return Call.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
+
+        adds, weights = self.combine == "add", None
+        if need_weights:
+            heads, weights = tapped_weights(self, call(), adds)
+        elif not adds:
+            heads = tapped(self, call())
+        elif self.reads_before_it_maps(q, k):
+            tokens = source[:, None].expand(-1, self.kv_heads, -1, -1)
+            heads = tapped_sum(self, call, lambda: read_by(call(tokens), self.value))
+        else:
+            heads = tapped_sum(self, call, lambda: added(call()))
+        output = self.output(heads.transpose(1, 2).flatten(2))  # [B, H or 1, Q, d_v] → [B, Q, d_e]
         return Attended(output, None if weights is None else weights.to(output.dtype))
+
+    def reads_before_it_maps(self, q: Tensor, k: Tensor) -> bool:
+        """Whether added heads read tokens and then map what they have read, which few queries do cheaper."""
+        fits = self.context_size == self.value_size and not self.mechanism.position.changes_output
+        return fits and q.shape[2] < k.shape[2]
 
     def extra_repr(self) -> str:
         return f"heads={self.heads}, d_k={self.key_size}, d_v={self.value_size}, dropout={self.dropout}"
@@ -138,8 +157,10 @@ def split(joined: Float[Tensor, "b n s"], heads: int) -> Float[Tensor, "b h n d"
     return joined.unflatten(2, (heads, -1)).transpose(1, 2)
 
 
-def mask_of(q: Tensor, k: Tensor, mask: Tensor | Mask | None, is_causal: bool, *, crossing: bool) -> Mask:
-    """The mask of a layer. Two dimensions are always padding, also where a batch has Q sequences."""
+def mask_of(
+    x: Tensor, k: Tensor, heads: int, mask: Tensor | Mask | None, is_causal: bool, *, crossing: bool
+) -> Mask:
+    """The mask of all queries. Two dimensions are always padding, also where a batch has Q sequences."""
     if isinstance(mask, Tensor) and mask.ndim == 2:
         if mask.shape != (k.shape[0], k.shape[2]):
             raise InputError(
@@ -147,8 +168,9 @@ def mask_of(q: Tensor, k: Tensor, mask: Tensor | Mask | None, is_causal: bool, *
                 f"not {list(mask.shape)}: give pairs [queries, keys] as mask[None, None]"
             )
         mask = mask[:, None, None]
+    queries = x[:, None, :, :1].expand(-1, heads, -1, -1)  # all that is read of them is how many there are
     if not crossing or isinstance(mask, Mask):
-        return Mask.of(q, k, mask, is_causal)
+        return Mask.of(queries, k, mask, is_causal)
     if is_causal:
         raise InputError("is_causal has no meaning across two sequences: leave context out")
-    return replace(Mask.of(q, k, mask), at=None)
+    return replace(Mask.of(queries, k, mask), at=None)

@@ -1,5 +1,6 @@
 """Where recording and intervening reach in: every attention module runs its calls through here."""
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -16,14 +17,20 @@ class Flow:
 
     ``scores`` and ``weights`` ``[B, H, Q, K]`` are None until then; afterwards the output is computed from
     ``weights``, which a tap may replace. With ``needs_graph`` the weights are part of the autograd graph even
-    where nothing else is.
+    where nothing else is. ``handed`` is what the module goes on with once the taps have seen the output: the
+    output itself, or ``[B, 1, Q, d_v]`` where the module ``adds`` its heads.
     """
 
-    def __init__(self, module: nn.Module, call: Call) -> None:
+    def __init__(
+        self, module: nn.Module, call: Call, adds: bool = False, total: Callable[[], Tensor] | None = None
+    ) -> None:
         self.module = module
         self.call = call
+        self.adds = adds
+        self.total = total
         self.scores: Tensor | None = None
         self.weights: Tensor | None = None
+        self.handed: Tensor | None = None
         self.needs_graph = False
 
     def weigh(self) -> Tensor:
@@ -41,6 +48,15 @@ class Flow:
         if self.needs_graph and not self.weights.requires_grad:
             self.weights = self.weights.detach().requires_grad_()
         return self.call.mechanism.output(self.call, self.weights)
+
+    def hand(self, output: Tensor) -> Tensor:
+        """What the module goes on with; the sum is worked out as it is without taps, where it can be."""
+        if not self.adds:
+            return output
+        if self.total is None or self.weights is not None or self.call.dropout:  # dropout draws only once
+            return output.sum(dim=1, keepdim=True)
+        with STANCE.compiled():
+            return self.total()
 
 
 class Tap(Protocol):
@@ -65,11 +81,19 @@ def tapped(module: nn.Module, call: Call, backend: str = "auto") -> Tensor:
     return through(Flow(module, call), backend)
 
 
-def tapped_weights(module: nn.Module, call: Call) -> tuple[Tensor, Tensor]:
+def tapped_sum(module: nn.Module, call: Callable[[], Call], total: Callable[[], Tensor]) -> Tensor:
+    """``total()``, ``[B, 1, Q, d_v]``: the sum of the heads of ``call()``, which the taps alone need."""
+    if torch.compiler.is_compiling() or not TAPS.get():
+        return total()
+    return through(Flow(module, call(), adds=True, total=total), "auto")
+
+
+def tapped_weights(module: nn.Module, call: Call, adds: bool = False) -> tuple[Tensor, Tensor]:
     """Output and weights by the formula, as the taps leave them, for a module that hands its weights on."""
     if torch.compiler.is_compiling() or not TAPS.get():
-        return call.mechanism(call)
-    flow = Flow(module, call)
+        output, weights = call.mechanism(call)
+        return output.sum(dim=1, keepdim=True) if adds else output, weights
+    flow = Flow(module, call, adds)
     flow.weigh()
     output = through(flow, "reference")
     assert flow.weights is not None
@@ -83,6 +107,7 @@ def through(flow: Flow, backend: str) -> Tensor:
         tap.before(flow)
     # Laid out as [B, Q, H, d_v]: joining the heads is then a view, by which `record` knows the projection.
     output = flow.output(backend).transpose(1, 2).contiguous().transpose(1, 2)
+    flow.handed = flow.hand(output)
     for tap in taps:
         tap.after(flow, output)
-    return output
+    return flow.handed

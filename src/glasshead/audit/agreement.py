@@ -15,6 +15,8 @@ from glasshead.results import Finding
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS = 9
+# What is held against the measures, by place.
+RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM = range(6)
 
 
 def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
@@ -40,22 +42,23 @@ class Agreement(Audit):
         rng = np.random.default_rng([seed, 1])
         mask, a, o = subject.mask, subject.weights, subject.polarity
         chance = random_weights(mask, subject.signed, rng)
-        uniform = mask / np.maximum(mask.sum(axis=1, keepdims=True), 1)
         # [variant, N, n]: attention and contribution, then their nulls.
-        variants = np.stack([a, a * o, chance, chance * o, uniform * o])
+        variants = np.stack(
+            [a, subject.canonical, subject.contributions, chance, chance * o, subject.uniform * o]
+        )
         measures = np.stack(list(subject.importance.values()))
         signed = kendall_tau_b(quantised(variants, mask), quantised(measures, mask), mask)
         absolute = kendall_tau_b(quantised(np.abs(variants), mask), quantised(np.abs(measures), mask), mask)
 
         rows: list[tuple[str, str, Floats, Floats, Nulls]] = []
         for m, against in enumerate(subject.importance):
-            for statistic, result, row, sign in self._statistics(subject, signed, absolute):
+            for statistic, result, row, null in self._statistics(subject, signed, absolute):
                 nulls = {
-                    "random": sign * result.tau[row + 2, m],
+                    "random": result.tau[null, m],
                     # Uniform weights order nothing; uniform contributions order the tokens by polarity.
-                    "uniform": result.tau[4, m] if row == 1 else None,
+                    "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION else None,
                 }
-                rows.append((statistic, against, sign * result.tau[row, m], result.pvalue[row, m], nulls))
+                rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
         findings = [
             finding
             for group, members in subject.groups.items()
@@ -96,25 +99,25 @@ class Agreement(Audit):
     def _statistics(
         subject: Subject, signed: KendallResult, absolute: KendallResult
     ) -> list[tuple[str, KendallResult, int, int]]:
-        """Name, result, variant and sign; negating a vector negates its τ and keeps its p-value."""
+        """Name, result, variant and its null."""
         statistics = [
-            ("attention", signed, 0, subject.gauge),
-            ("attention-absolute", absolute, 0, 1),
-            ("contribution", signed, 1, 1),
-            ("contribution-absolute", absolute, 1, 1),
+            ("attention", signed, CANONICAL, CHANCE),
+            ("attention-absolute", absolute, RAW, CHANCE),
+            ("contribution", signed, CONTRIBUTION, CHANCE_CONTRIBUTION),
+            ("contribution-absolute", absolute, CONTRIBUTION, CHANCE_CONTRIBUTION),
         ]
         # Unsigned weights have no gauge: raw and canonical are one number.
-        return ([("attention-raw", signed, 0, 1)] if subject.signed else []) + statistics
+        return ([("attention-raw", signed, RAW, CHANCE)] if subject.signed else []) + statistics
 
     @staticmethod
     def _aside(subject: Subject, statistic: str, against: str) -> str | None:
         """What no number can decide: signs without a gauge, and what is true of any model."""
-        if statistic == "attention-raw":
+        if statistic == "attention-raw" or (statistic == "attention" and not subject.gauged):
             return RAW_SIGN
         if statistic == "attention" and subject.weak_gauge:
             return WEAK_GAUGE
         # Zero-weight erasure changes z by the contribution.
-        if not subject.binary or against != "erasure-zero-weight":
+        if not (subject.exact and (subject.binary or subject.rates)) or against != "erasure-zero-weight":
             return None
         return {
             "contribution": "true by construction: z − a·o changes with a·o alone",

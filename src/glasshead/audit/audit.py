@@ -25,6 +25,10 @@ class Audit(ABC):
     question: ClassVar[str]
     citation: ClassVar[str]
 
+    def refuses(self, subject: Subject) -> str | None:
+        """Why the question has no meaning for this subject; None if it has."""
+        return None
+
     @abstractmethod
     def __call__(self, subject: Subject, *, seed: int) -> Outcome: ...
 

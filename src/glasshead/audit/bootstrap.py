@@ -80,8 +80,9 @@ def mean_intervals(
             continue
         stds = kept.std(axis=1, ddof=1)
         centred = kept - means[:, None]  # no digits are lost to a large mean
-        shifts = [counts @ centred.T / n for counts in _counts(n, resamples, np.random.default_rng(seed))]
-        lows, highs = _ends(np.concatenate(shifts), level)
+        drawn = resampled_counts(n, resamples, np.random.default_rng(seed))
+        shifts = [counts @ centred.T / n for counts in drawn]
+        lows, highs = ends(np.concatenate(shifts), level)
         for index, row in enumerate(rows):
             mean, low, high = float(means[index]), float(lows[index]), float(highs[index])
             estimates[row] = Estimate(mean, float(stds[index]), mean + low, mean + high, n)
@@ -134,7 +135,7 @@ def auc_interval(
         count = min(rows, resamples - start)
         drawn = [group[draws.integers(len(group), size=(count, len(group)))] for group in (p, q)]
         areas.append(area(*(_tally(group, len(levels)) for group in drawn)))
-    low, high = _ends(np.concatenate(areas), level)
+    low, high = ends(np.concatenate(areas), level)
     return Estimate(auc, None, float(low), float(high), n)
 
 
@@ -155,7 +156,7 @@ def _same(defined: NDArray[np.bool_]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+def resampled_counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
     """How often each of n examples is drawn in each resample, in chunks [R, n] of bounded size."""
     rows = max(CHUNK_DRAWS // n, 1)
     for start in range(0, resamples, rows):
@@ -169,6 +170,6 @@ def _tally(drawn: NDArray[np.intp], kinds: int) -> NDArray[np.intp]:
     return np.bincount(flat.ravel(), minlength=len(drawn) * kinds).reshape(len(drawn), kinds)
 
 
-def _ends(replicates: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+def ends(replicates: NDArray[np.float64], level: float) -> NDArray[np.float64]:
     """Lower and upper end [2, …] of the middle ``level`` of replicates [R, …]."""
     return np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)

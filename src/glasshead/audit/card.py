@@ -8,23 +8,43 @@ from typing import Any
 import numpy as np
 from datasets import Dataset
 from sklearn.metrics import f1_score
+from transformers import PreTrainedModel
 
+from glasshead.attention.mechanism import spell
 from glasshead.audit.agreement import ALPHA
 from glasshead.audit.audit import AUDITS
 from glasshead.audit.highlights import highlights
 from glasshead.audit.perturbation import Perturbation
 from glasshead.audit.subject import Subject, prepare
+from glasshead.errors import InputError
+from glasshead.explain import Reading
+from glasshead.models import MODELS, EncodedClassifier, PooledClassifier
+from glasshead.registration import SPEC
 from glasshead.results import AuditCard, Finding
 from glasshead.training import Run
 from glasshead.training.run import versions
 
+MOST_DRAWS = 1000
 NOTES = (
     "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests in "
     "float32; only real tokens count, padding never does.",
+)
+OF_CLASSES = (
     "For a binary task every signed number is about the probability of class 1; for more classes, about that "
-    "of the predicted class.",
+    "of the predicted class."
+)
+OF_RATINGS = (
+    "Every number is about the predicted rating; a change of it counts as large or small beside the range "
+    "that 95 % of the predicted ratings span."
+)
+EXACT = (
     "Zero-weight erasure changes z by exactly the contribution a·o: their agreement on a binary task is an "
-    "identity, not evidence. Judge the contribution by renormalised erasure and by the gradient.",
+    "identity, not evidence. Judge the contribution by renormalised erasure and by the gradient."
+)
+FIRST_ORDER = (
+    "The attention that is read is not the last step of the model, so contributions are of first order: "
+    "Σ a ∂z/∂a over the heads and rows that are read. Erasure and perturbation change the weights of these "
+    "heads in all rows of the layer and run the model again."
 )
 
 
@@ -35,20 +55,35 @@ def audit(
     tests: Sequence[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
+    reading: Reading | None = None,
+    draws: int | None = None,
     facts: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> AuditCard:
-    """Ask the audits named in ``tests`` (None: all) about a run on a split.
+    """Ask the audits named in ``tests`` (None: all that have a meaning) about a run on a split.
 
-    ``progress`` is called with the name of each stage as it begins.
+    ``reading`` says which attention is read, ``draws`` how many draws a perturbation test has. ``progress``
+    is called with the name of each stage as it begins.
 
     Raises:
-        InputError: on an unknown audit, an empty split, or classes that are not the run's.
+        InputError: on an unknown audit, an empty split, labels or texts that are not the run's, a reading
+            that the model does not have, and a test that was named and has no meaning.
     """
     chosen = {name: AUDITS[name] for name in (AUDITS if tests is None else tests)}
+    perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
+    if draws is not None and draws > MOST_DRAWS:
+        raise InputError(f"--draws is at most {MOST_DRAWS:,}, not {draws:,}")
+    if "perturbation" in chosen:
+        chosen["perturbation"] = perturbation
     started = time.perf_counter()
     progress("reading the texts")
-    subject = prepare(run, split, limit=limit, seed=seed)
+    subject = prepare(run, split, limit=limit, seed=seed, reading=reading)
+    for name, one in list(chosen.items()):
+        reason = one.refuses(subject)
+        if reason is not None and tests is not None:
+            raise InputError(f"the audit {name!r} has no meaning here: {reason}")
+        if reason is not None:
+            del chosen[name]
     findings: list[Finding] = []
     examples: dict[str, Any] = example_columns(subject)
     tokens: dict[str, Any] = {}
@@ -61,10 +96,11 @@ def audit(
     progress("choosing examples")
     chosen_texts = highlights(subject, examples, seed=seed)
     about = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
-    title = f"{Path(str(about['data'])).name} · {run.model.config.activation} · seed {run.record['seed']}"
+    title = f"{Path(str(about['data'])).name} · {mechanism_name(subject)} · seed {run.record['seed']}"
     return AuditCard(
         facts={"name": title}
         | describe(run, subject, seed)
+        | {"draws": perturbation.drawn(subject)}
         | about
         | {"seconds": round(time.perf_counter() - started, 2)},
         findings=findings,
@@ -84,45 +120,98 @@ def jsonable(column: Any) -> Any:
 
 def example_columns(subject: Subject) -> dict[str, Any]:
     """What every example has, whatever was asked."""
-    names = np.array(subject.label_names)
-    return {
-        "index": subject.indices,
-        "text": list(subject.texts),
-        "label": names[subject.labels],
-        "predicted": names[subject.predicted],
-        "target": names[subject.view.target.numpy()],
-        "probability": subject.prediction,
-        "tokens": subject.mask.sum(axis=1),
+    columns: dict[str, Any] = {"index": subject.indices, "text": list(subject.texts)}
+    if subject.rates:
+        columns |= {"label": subject.labels, "predicted": subject.predicted}
+    else:
+        names = np.array(subject.label_names)
+        columns |= {
+            "label": names[subject.labels],
+            "predicted": names[subject.predicted],
+            "target": names[subject.view.target.numpy()],
+            "probability": subject.prediction,
+        }
+    return columns | {
+        "tokens": subject.real.sum(axis=1),
         "max_weight": np.abs(subject.weights).max(axis=1, initial=0.0),
     }
 
 
 def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
     """Who was audited, on what, by which protocol."""
-    record, config = run.record, run.model.config
-    unknown = (subject.view.encoded.ids == run.tokenizer.unk_token_id).numpy() | ~subject.mask
-    tokens = subject.mask.sum(axis=1)
+    record = run.record
+    unknown = (subject.view.encoded.ids == run.tokenizer.unk_token_id).numpy() | ~subject.real
+    tokens = subject.real.sum(axis=1)
     return {
         "run": str(run.folder),
-        "activation": config.activation,
-        "score_function": config.score,
-        "encoder": config.encoder,
+        **about_model(run.model, subject),
         "preset": record["recipe"]["preset"],
         "seed": record["seed"],
         "audit_seed": seed,
         "examples": len(subject.texts),
-        "labels": list(subject.label_names),
-        "accuracy": float((subject.predicted == subject.labels).mean()),
-        "macro_f1": float(f1_score(subject.labels, subject.predicted, average="macro", zero_division=0)),
+        **measured(subject),
         "signed": subject.signed,
-        "gauge": record["gauge"],
+        "gauge": shown_gauge(record["gauge"], subject),
         "empty_texts": int((tokens == 0).sum()),
         "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
         "truncated_to": run.tokenizer.model_max_length,
-        "draws": Perturbation().draws,
         "alpha": ALPHA,
         "recipe": record["recipe"],
         "train_data": record["data"],
         "versions": versions(),
-        "notes": [*NOTES, *record.get("notes", [])],
+        "notes": [
+            *NOTES,
+            OF_RATINGS if subject.rates else OF_CLASSES,
+            EXACT if subject.exact else FIRST_ORDER,
+            *record.get("notes", []),
+        ],
     }
+
+
+def mechanism_name(subject: Subject) -> str:
+    """The word for the attention of the model."""
+    config = subject.view.model.config
+    named = getattr(config, "attention", None) or getattr(config, SPEC, None)
+    return "attention" if named is None else spell(named)
+
+
+def about_model(model: PreTrainedModel, subject: Subject) -> dict[str, Any]:
+    """Family and parts of the model, and which attention was read."""
+    config = model.config
+    if isinstance(model, PooledClassifier):
+        return {
+            "activation": config.activation, "score_function": config.score, "encoder": config.encoder,
+        }  # fmt: skip
+    family = next((name for name, kind in MODELS.items() if type(model) is kind), type(model).__name__)
+    facts = {"model": family, "attention": mechanism_name(subject)}
+    if isinstance(model, EncodedClassifier):
+        facts |= {
+            name: getattr(config, name) for name in ("layers", "heads", "combine", "positions", "pooling")
+        }
+    assert subject.view.place is not None
+    return facts | {"reading": subject.view.place.said, "level": subject.view.reading.level}
+
+
+def measured(subject: Subject) -> dict[str, Any]:
+    """How good the predictions are."""
+    if subject.rates:
+        error = subject.predicted - subject.labels
+        return {
+            "task": "regression",
+            "rmse": float(np.sqrt((error**2).mean())),
+            "mae": float(np.abs(error).mean()),
+        }
+    return {
+        "labels": list(subject.label_names),
+        "accuracy": float((subject.predicted == subject.labels).mean()),
+        "macro_f1": float(f1_score(subject.labels, subject.predicted, average="macro", zero_division=0)),
+    }
+
+
+def shown_gauge(gauge: dict[str, Any] | None, subject: Subject) -> dict[str, Any] | None:
+    """The gauge of a pooled model; of others the signs of the heads that are read, and their margin."""
+    place = subject.view.place
+    if gauge is None or place is None:
+        return gauge
+    signs = gauge["signs"][place.layer]
+    return {"signs": signs if place.head is None else [signs[place.head]], "margin": subject.margin}

@@ -48,15 +48,20 @@ def pick(
 def highlights(subject: Subject, columns: Mapping[str, NDArray[np.float64]], *, seed: int) -> list[Highlight]:
     """The picked texts with their attention, coloured by contribution."""
     faithfulness = columns.get(FAITHFULNESS)
-    picks = pick(subject.predicted == subject.labels, subject.mask.sum(axis=1), faithfulness, seed=seed)
-    explain = EXPLAINERS["attention"]
-    attributions = explain(
-        subject.view.model, subject.view.tokenizer, [subject.texts[row] for _, row in picks]
+    right, words = hits(subject)
+    picks = pick(right, subject.real.sum(axis=1), faithfulness, seed=seed)
+    firsts, seconds = subject.pairs or (subject.texts, None)
+    attributions = EXPLAINERS["attention"](
+        subject.view.model,
+        subject.view.tokenizer,
+        [firsts[row] for _, row in picks],
+        None if seconds is None else [seconds[row] for _, row in picks],
+        reading=subject.view.reading,
     )
     return [
         Highlight(
-            reason=reason,
-            label=subject.label_names[subject.labels[row]],
+            reason=words.get(reason, reason),
+            label=f"{subject.labels[row]:g}" if subject.rates else subject.label_names[subject.labels[row]],
             attribution=attribution,
             faithfulness=None
             if faithfulness is None or np.isnan(faithfulness[row])
@@ -64,3 +69,11 @@ def highlights(subject: Subject, columns: Mapping[str, NDArray[np.float64]], *, 
         )
         for (reason, row), attribution in zip(picks, attributions, strict=True)
     ]
+
+
+def hits(subject: Subject) -> tuple[NDArray[np.bool_], dict[str, str]]:
+    """Which predictions are right, and what that is called; of ratings, those closer than most."""
+    if not subject.rates:
+        return subject.predicted == subject.labels, {}
+    error = np.abs(subject.predicted - subject.labels)
+    return error <= np.median(error), {"correct": "closer than most", "wrong": "further off than most"}

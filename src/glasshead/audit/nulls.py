@@ -17,8 +17,14 @@ def random_weights(
     return values * (mask if draws is None else mask[:, None, :])
 
 
-def same_mass(random: Floats, weights: Floats) -> Floats:
-    """Random weights scaled to the total |a| of the weights they replace; [N, draws, n] and [N, n]."""
-    total = np.abs(random).sum(axis=-1, keepdims=True)
-    mass = np.abs(weights).sum(axis=-1)[:, None, None]
-    return random * (mass / np.where(total > 0, total, 1.0)).astype(random.dtype)
+def same_mass(random: Floats, weights: Floats, parts: NDArray[np.int64] | None = None) -> Floats:
+    """Random weights scaled to the total |a| of the weights they replace, in each part; [N, draws, n] and
+    [N, n]."""
+    scaled = np.zeros_like(random)
+    for part in range(1 if parts is None else int(parts.max(initial=0)) + 1):
+        here = np.ones(weights.shape, dtype=bool) if parts is None else parts == part
+        mine = random * here[:, None, :]
+        total = np.abs(mine).sum(axis=-1, keepdims=True)
+        mass = np.abs(weights * here).sum(axis=-1)[:, None, None]
+        scaled += mine * (mass / np.where(total > 0, total, 1.0)).astype(random.dtype)
+    return scaled

@@ -1,5 +1,6 @@
 """Does the prediction change when the attention weights change?"""
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -8,8 +9,11 @@ from numpy.typing import NDArray
 
 from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.nulls import random_weights, same_mass
+from glasshead.audit.shaking import shake
 from glasshead.audit.subject import Floats, Subject
 from glasshead.audit.summary import Interval, summarise
+from glasshead.errors import InputError
+from glasshead.explain import Algebra, Passes
 from glasshead.explain.targets import probability
 from glasshead.results import Finding
 
@@ -23,27 +27,34 @@ COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("ab
 
 
 class Perturbation(Audit):
-    """Median change of ŷ over 100 draws of other weights, per example, then mean ± std over examples.
+    """Median change of ŷ over draws of other weights, per example, then mean ± std over examples.
 
     ``permutation`` shuffles the weights of a text; ``random`` replaces them by U(0, 1), or U(−1, 1) for
     signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|. The
-    null is the same test on random and on uniform weights. ŷ is the target's probability, without a factor ½.
+    null is the same test on random and on uniform weights. ŷ is the target's probability, without a factor
+    ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
+    is a forward pass, and there are ``passes``.
     """
 
     question = "does the prediction change when the attention weights change?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
 
-    def __init__(self, draws: int = 100) -> None:
-        self.draws = draws
+    def __init__(self, draws: int = 100, passes: int = 20) -> None:
+        if min(draws, passes) < 1:
+            raise InputError(f"a perturbation test needs at least one draw, not {min(draws, passes)}")
+        self.draws, self.passes = draws, passes
+
+    def drawn(self, subject: Subject) -> int:
+        """How many draws a subject gets."""
+        return self.draws if subject.exact else self.passes
 
     def __call__(self, subject: Subject, *, seed: int) -> Outcome:
         rng = np.random.default_rng([seed, 2])
-        mask = subject.mask
-        chance = same_mass(random_weights(mask, subject.signed, rng)[:, None], subject.weights)[:, 0]
-        mass = np.abs(subject.weights).sum(axis=1, keepdims=True)
-        uniform = mass * mask / np.maximum(mask.sum(axis=1, keepdims=True), 1)
-        bases = np.stack([subject.weights, chance, uniform])
-        medians, *rest = self.medians(subject, bases, rng)
+        seen = subject.view.observation
+        if isinstance(seen, Passes):
+            medians, *rest = self.changes(shake(subject, seen, self.passes, int(rng.integers(2**31))))
+        else:
+            medians, *rest = self.medians(subject, self.bases(subject, rng), rng)
         nulls = dict(zip(("random", "uniform"), rest, strict=True))
 
         findings = []
@@ -61,7 +72,7 @@ class Perturbation(Audit):
                         undefined=undefined(medians[column][members]),
                         significant_fraction=None,
                         citation=self.citation,
-                        verdict=verdict(summary.judged, summary.over.get("random"), direction),
+                        verdict=verdict(summary.judged, summary.over.get("random"), direction, subject.unit),
                     )
                 )
         return Outcome(findings, medians)
@@ -76,6 +87,30 @@ class Perturbation(Audit):
             if members.any():
                 groups[f"max weight {low:.2f}–{high:.2f}"] = members
         return groups
+
+    @staticmethod
+    def bases(subject: Subject, rng: np.random.Generator) -> Floats:
+        """The weights, and random and uniform ones of the same mass in each part [3, N, n]."""
+        drawn = random_weights(subject.mask, subject.signed, rng)[:, None]
+        chance = same_mass(drawn, subject.weights, subject.parts)[:, 0]
+        uniform = same_mass(subject.uniform[:, None], subject.weights, subject.parts)[:, 0]
+        return np.stack([subject.weights, chance, uniform])
+
+    @staticmethod
+    def changes(found: Mapping[str, Floats]) -> list[dict[str, Floats]]:
+        """Median |Δŷ| and Δŷ [N] of every test, for own, random and uniform weights, from predictions."""
+        nothing = np.repeat(found["uniform"][None], len(found["random"]), axis=0)  # there is one order only
+        shuffled = {"own": found["permuted"], "chance": found["permuted-chance"], "uniform": nothing}
+        results = []
+        for base, permuted in shuffled.items():
+            result = {}
+            for test in TESTS:
+                change = (permuted if test == "permutation" else found[test]) - found[base]  # [draws, N]
+                change[np.abs(change) < RESOLUTION] = 0
+                result[COLUMNS[test, "absolute"]] = np.median(np.abs(change), axis=0)
+                result[COLUMNS[test, "signed"]] = np.median(change, axis=0)
+            results.append(result)
+        return results
 
     def medians(self, subject: Subject, bases: Floats, rng: np.random.Generator) -> list[dict[str, Floats]]:
         """Median |Δŷ| and median Δŷ [N] of every test, for each of the base weights [B, N, n].
@@ -94,13 +129,15 @@ class Perturbation(Audit):
                 a = bases[:, rows, :n].astype(np.float32)
                 shape = (len(rows), self.draws, n)
                 real = np.ones(a.shape[1:], dtype=bool)
+                parts = subject.parts[rows, :n]
                 drawn = random_weights(real, subject.signed, rng, draws=self.draws)
                 fresh = {
                     "random": predictions(subject, rows, drawn),
-                    "random-normalised": predictions(subject, rows, same_mass(drawn, a[0])),
+                    "random-normalised": predictions(subject, rows, same_mass(drawn, a[0], parts)),
                 }
                 # The order of independent numbers is a uniformly random permutation.
-                order = rng.random(shape, dtype=np.float32).argsort(axis=-1)
+                noise = rng.random(shape, dtype=np.float32)
+                order = (noise + parts[:, None, :].astype(np.float32)).argsort(axis=-1)
                 order += (np.arange(len(rows)) * n)[:, None, None]
                 before = np.stack([predictions(subject, rows, base[:, None]) for base in a])
                 shuffled = np.stack([predictions(subject, rows, base.ravel()[order]) for base in a])
@@ -120,9 +157,12 @@ AUDITS.register("perturbation")(Perturbation())
 def predictions(subject: Subject, rows: NDArray[np.int64], weights: Floats) -> Floats:
     """ŷ [rows, draws] under other weights [rows, draws, n]: one batched product with the cached polarity."""
     seen, view = subject.view.observation, subject.view
+    assert isinstance(seen, Algebra)
     polarity = seen.polarity[rows, : weights.shape[-1]].float()
     outputs = torch.from_numpy(np.ascontiguousarray(weights)) @ polarity + seen.bias.float()
     target = view.target[rows]
+    if seen.rating:
+        return outputs[..., 0].numpy()
     if outputs.shape[-1] == 1:  # the sigmoid of ±z, without the detour over [0, z]
         return torch.sigmoid(outputs[..., 0] * (2 * target - 1)[:, None]).numpy()
     return probability(outputs, target[:, None].expand(outputs.shape[:-1])).numpy()
@@ -134,8 +174,10 @@ def undefined(medians: Floats) -> dict[str, int]:
     return {"no tokens": count} if count else {}
 
 
-def verdict(interval: Interval | None, over_chance: Interval | None, direction: str) -> str:
-    """In words, from intervals alone."""
+def verdict(
+    interval: Interval | None, over_chance: Interval | None, direction: str, unit: float = 1.0
+) -> str:
+    """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     if interval is None or over_chance is None:
         return "undecided: too few examples"
     low, high = interval
@@ -143,6 +185,6 @@ def verdict(interval: Interval | None, over_chance: Interval | None, direction: 
         if low <= 0 <= high:
             return "no preferred direction"
         return "other weights raise the prediction" if low > 0 else "other weights lower the prediction"
-    size = "hardly changes" if high < 0.05 else "changes much" if low >= 0.2 else "changes"
+    size = "hardly changes" if high < 0.05 * unit else "changes much" if low >= 0.2 * unit else "changes"
     compared = "more than" if over_chance[0] > 0 else "less than" if over_chance[1] < 0 else "as much as"
     return f"the prediction {size}, {compared} for random weights"

@@ -12,7 +12,7 @@ from glasshead.audit.groups import token_groups
 from glasshead.audit.nulls import random_weights
 from glasshead.audit.subject import RAW_SIGN, WEAK_GAUGE, Floats, Subject
 from glasshead.audit.summary import FEW, Interval, summarise
-from glasshead.models import target_polarity
+from glasshead.explain import Algebra
 from glasshead.results import Finding
 
 
@@ -27,6 +27,11 @@ class Tokens(Audit):
     question = "do the weights tell the words of one class from those of another?"
     citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
 
+    def refuses(self, subject: Subject) -> str | None:
+        if subject.rates:
+            return "words have no class where ratings are predicted"
+        return None if subject.sentence is None else "sentences belong to no class: leave --level out"
+
     def __call__(self, subject: Subject, *, seed: int) -> Outcome:
         rng = np.random.default_rng([seed, 3])
         groups, gamma = token_groups(subject.counts, subject.label_names)
@@ -38,7 +43,9 @@ class Tokens(Audit):
             for name, values in columns.items()
         }
         chance = means.pop("chance")
-        group = groups[types]
+        frame = subject.view.tokenizer.cls_token_id, subject.view.tokenizer.sep_token_id
+        # What frames every text is no word of any class.
+        group = np.where(np.isin(types, [each for each in frame if each is not None]), "", groups[types])
         findings = list(self._levels(means, group, chance, rng))
         findings += self._separations(means, group, subject, rng)
         known = subject.counts.sum(axis=0)[types]
@@ -53,20 +60,23 @@ class Tokens(Audit):
 
     @staticmethod
     def _columns(subject: Subject, rng: np.random.Generator) -> dict[str, Floats]:
-        """Every quantity per occurrence [N, n], canonical where there is a gauge."""
-        polarity = subject.polarity
+        """Every quantity per occurrence [N, n], canonical where there is a gauge.
+
+        Scores and polarities exist where the outputs are linear in the weights that are read.
+        """
+        seen = subject.view.observation
+        target = subject.view.target
         if not subject.binary:
             # Towards the class in which the token is likeliest, not the one that its text was taken for.
-            likeliest = subject.counts.argmax(axis=0)[subject.view.encoded.ids.numpy()]
-            likeliest = torch.from_numpy(likeliest)
-            polarity = target_polarity(subject.view.observation.polarity, likeliest).numpy()
-        columns = {
-            "score": subject.gauge * subject.view.observation.scores.numpy(),
-            "weight": subject.gauge * subject.weights,
-            "polarity": subject.gauge * polarity,
-            "contribution": subject.weights * polarity,
-            "chance": random_weights(subject.mask, subject.signed, rng).astype(np.float64),
-        }
+            target = torch.from_numpy(subject.counts.argmax(axis=0)[subject.view.encoded.ids.numpy()])
+        columns = {}
+        if isinstance(seen, Algebra):
+            columns["score"] = seen.gauge * seen.scores.numpy()
+        columns["weight"] = subject.canonical
+        if isinstance(seen, Algebra):
+            columns["polarity"] = seen.gauge * seen.slopes(target).numpy()
+        columns["contribution"] = seen.contributions(target).numpy()
+        columns["chance"] = random_weights(subject.mask, subject.signed, rng).astype(np.float64)
         return columns | ({"weight-raw": subject.weights} if subject.signed else {})
 
     def _levels(
@@ -125,7 +135,7 @@ class Tokens(Audit):
         """The probability that a token of the first group has the larger value."""
         result = auc_interval(first, second, rng=rng)
         judged = result.interval if min(len(first), len(second)) >= FEW // 2 else None
-        if against.endswith("-raw"):
+        if against.endswith("-raw") or (against == "weight" and not subject.gauged):
             words = RAW_SIGN
         elif subject.weak_gauge and against in ("score", "weight", "polarity"):
             words = WEAK_GAUGE

@@ -3,19 +3,20 @@
 from glasshead.bench.attention import MECHANISMS, QUICK, Result, Settings, measure
 from glasshead.bench.machine import machine
 from glasshead.bench.measure import peak_bytes
-from glasshead.bench.plan import as_json, known, settings
-from glasshead.bench.table import table
+from glasshead.bench.plan import BENCHMARKS, as_json
+from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 
 __all__ = [
+    "BENCHMARKS",
     "MECHANISMS",
     "QUICK",
     "Result",
     "Settings",
+    "TrainingResult",
+    "TrainingSettings",
     "as_json",
-    "known",
     "machine",
     "measure",
+    "measure_training",
     "peak_bytes",
-    "settings",
-    "table",
 ]

@@ -1,23 +1,20 @@
 """From the words of a command to a benchmark, and from its results to JSON."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import torch
+from rich.console import RenderableType
 
 from glasshead.attention import KERNELS
-from glasshead.bench.attention import MECHANISMS, QUICK, Result, Settings
+from glasshead.bench.attention import MECHANISMS, QUICK, Result, Settings, measure
+from glasshead.bench.table import table, training_table
+from glasshead.bench.training import MECHANISMS as TRAINED
+from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 from glasshead.errors import InputError
-from glasshead.registry import nearest
-
-BENCHMARKS = ("attention",)
-
-
-def known(what: str) -> None:
-    """Raise InputError unless there is such a benchmark."""
-    if what not in BENCHMARKS:
-        raise InputError(f"there is no benchmark of {what!r}: {nearest(what, BENCHMARKS)}")
+from glasshead.registry import Registry
 
 
 def settings(
@@ -50,6 +47,30 @@ def settings(
     )
 
 
+def training_settings(
+    lengths: Sequence[str] | None,
+    mechanisms: Sequence[str] | None,
+    kernels: Sequence[str] | None,
+    *,
+    backward: bool,
+    full: bool,
+    device: str,
+) -> TrainingSettings:
+    """What is measured of training if so much was said.
+
+    Raises:
+        InputError: on lengths, names or devices that do not exist, and on options of the other benchmark.
+    """
+    for option, given in (("--kernels", kernels), ("--backward", backward), ("--full", full)):
+        if given:
+            raise InputError(f"{option} is for the benchmark of attention: leave it out")
+    return TrainingSettings(
+        lengths=whole_numbers(lengths) if lengths else (128, 512),
+        mechanisms=tuple(mechanisms or TRAINED),
+        device=device,
+    )
+
+
 def whole_numbers(words: Sequence[str]) -> tuple[int, ...]:
     """Lengths as numbers."""
     try:
@@ -58,8 +79,27 @@ def whole_numbers(words: Sequence[str]) -> tuple[int, ...]:
         raise InputError(f"lengths are whole numbers like 1024,4096, not {','.join(words)}") from None
 
 
-def as_json(results: Sequence[Result], facts: Mapping[str, object], chosen: Settings) -> str:
+def as_json(
+    results: Sequence[Result | TrainingResult],
+    facts: Mapping[str, object],
+    chosen: Settings | TrainingSettings,
+) -> str:
     """Everything that was measured, in full precision."""
-    asked = asdict(chosen) | {"dtype": str(chosen.dtype).removeprefix("torch.")}
+    asked = asdict(chosen)
+    if isinstance(chosen, Settings):
+        asked["dtype"] = str(chosen.dtype).removeprefix("torch.")
     page = {"machine": facts, "settings": asked, "results": [asdict(each) for each in results]}
     return json.dumps(page, ensure_ascii=False, indent=1) + "\n"
+
+
+class Benchmark(NamedTuple):
+    """From options to settings, from these to results, from these to a table."""
+
+    settings: Callable[..., Any]
+    measure: Callable[[Any, Callable[[str], None]], Iterator[Any]]
+    table: Callable[[Sequence[Any], Mapping[str, object]], RenderableType]
+
+
+BENCHMARKS: Registry[Benchmark] = Registry("benchmark")
+BENCHMARKS.register("attention")(Benchmark(settings, measure, table))
+BENCHMARKS.register("training")(Benchmark(training_settings, measure_training, training_table))

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.bench.attention import Result
+from glasshead.bench.training import TrainingResult
 
 
 def table(results: Sequence[Result], facts: Mapping[str, object]) -> RenderableType:
@@ -30,12 +31,47 @@ def table(results: Sequence[Result], facts: Mapping[str, object]) -> RenderableT
     return Group(*parts)
 
 
-def one(results: Sequence[Result], gpu: bool) -> Table:
-    """The rows of one length, head size and direction."""
-    first = results[0]
-    way = "forward and backward" if first.backward else "forward"
-    title = f"\n{first.length:,} tokens, heads of {first.size}, {way}"
-    drawn = Table(
+TITLES = {
+    "step": "a training step of the encoder",
+    "add": "added heads, forward and backward",
+    "add, first token": "added heads of which the first token is read, forward and backward",
+}
+
+
+def training_table(results: Sequence[TrainingResult], facts: Mapping[str, object]) -> RenderableType:
+    """One table for each work and length."""
+    named = facts.get("gpu", f"{facts['processor']}, {facts['threads']} threads")
+    parts: list[RenderableType] = [Text(f"{named}, torch {facts['torch']}", style="bold")]
+    for work, length in dict.fromkeys((each.work, each.length) for each in results):
+        drawn = headed(f"\n{length:,} tokens, {TITLES[work]}")
+        drawn.add_column("way", no_wrap=True)
+        for heading in ("ms", "×", "range", "least ×", "memory ×"):
+            drawn.add_column(heading, justify="right", no_wrap=True)
+        for each in results:
+            if (each.work, each.length) == (work, length):
+                ratio = each.ratio
+                drawn.add_row(
+                    Text(each.way),
+                    short(each.seconds.median * 1e3),
+                    short(ratio.median),
+                    f"{short(ratio.least)}–{short(ratio.largest)}",
+                    short(each.least_ratio),
+                    short(each.memory_ratio),
+                )
+        parts.append(drawn)
+    parts.append(
+        Text(
+            "×: time over that of the first row, median and range of the rounds in which both ran. least ×: "
+            "least time over least time. memory: the peak of what is made, over that of the first row.",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def headed(title: str) -> Table:
+    """A table without rows."""
+    return Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
@@ -43,6 +79,13 @@ def one(results: Sequence[Result], gpu: bool) -> Table:
         title_style="bold",
         title_justify="left",
     )
+
+
+def one(results: Sequence[Result], gpu: bool) -> Table:
+    """The rows of one length, head size and direction."""
+    first = results[0]
+    way = "forward and backward" if first.backward else "forward"
+    drawn = headed(f"\n{first.length:,} tokens, heads of {first.size}, {way}")
     for heading in ("mechanism", "kernel"):
         drawn.add_column(heading, no_wrap=True)
     speed = ["TFLOP/s", "of\nproduct"] if gpu else ["ms"]

@@ -10,7 +10,16 @@ from glasshead.commands.app import app
 from glasshead.commands.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
 from glasshead.console import complain, console, say
 from glasshead.errors import InputError
-from glasshead.steps import audit_run, load_data, pairs, split_names, train_run, write_audit
+from glasshead.steps import (
+    audit_run,
+    load_data,
+    pairs,
+    settings,
+    spec_of,
+    split_names,
+    train_run,
+    write_audit,
+)
 
 
 @app.command()
@@ -34,7 +43,7 @@ def demo(
         cards = []
         for activation in ("softmax", "tanhmax"):
             run = work / activation
-            recipe = PRESETS["s0-paper"].with_changes(activation=activation)
+            recipe = PRESETS["s0-paper"].with_changes(attention=activation)
             train_run(loaded, recipe, run, seed=seed, source=source)
             card = audit_run(run, "synthetic", "test", {}, seed=seed)
             card.facts["run"] = str(out / activation)
@@ -52,14 +61,32 @@ def train(
     data: Data,
     out: Out,
     attention: Annotated[
-        str | None, typer.Option(help="How scores become weights (glasshead list activations).")
+        str | None,
+        typer.Option(help="How scores become weights (glasshead list mechanisms), or a JSON spec."),
     ] = None,
-    preset: Annotated[str, typer.Option(help="Settings to start from: s0-paper, s0-code, s4.")] = "s0-paper",
-    seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.", **SEEDS)] = 0,
-    model: Annotated[str | None, typer.Option(help="Model family (glasshead list models).")] = None,
-    encoder: Annotated[str | None, typer.Option(help="none, affine or lstm.")] = None,
-    score: Annotated[str | None, typer.Option(help="context, query-key or additive.")] = None,
-    scale: Annotated[float | None, typer.Option(help="λ, by which scores are divided.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="A family (glasshead list models), or a Hugging Face classifier to be tuned."),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Settings to start from (glasshead list presets); else the model's usual."),
+    ] = None,
+    task: Annotated[str, typer.Option(help="classification, or regression of ratings.")] = "classification",
+    heads: Annotated[str | None, typer.Option(help="concat or add.")] = None,
+    d_k: Annotated[int | None, typer.Option("--d-k", help="Size of a query and a key.")] = None,
+    d_v: Annotated[int | None, typer.Option("--d-v", help="Size of a value.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="Of the pooled model: none, affine or lstm.")] = None,
+    score: Annotated[
+        str | None, typer.Option(help="Of the pooled model: context, query-key or additive.")
+    ] = None,
+    scale: Annotated[
+        float | None, typer.Option(help="λ of the pooled model, by which scores are divided.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the model, such as layers=2."),
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Texts of one step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Constant over the training.")] = None,
@@ -69,13 +96,23 @@ def train(
     vectors: Annotated[
         str | None, typer.Option(help="Word vectors in GloVe text format (.txt, .gz).")
     ] = None,
+    compile: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.", **SEEDS)] = 0,
+    repeats: Annotated[
+        int | None, typer.Option(help="Train so often, with seeds from --seed on; mean ± std over the runs.")
+    ] = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     classes: Classes = None,
+    labels: Annotated[
+        int | None, typer.Option(help="Merge classes whose names end in the same word into so many.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="A random part of so many rows of each split.")] = None,
     split_seed: Annotated[int, typer.Option(help="Seed of the splits that the data lack.")] = 0,
     dev_fraction: Annotated[
-        float, typer.Option(help="Share of train that becomes dev if there is none.")
-    ] = 0.1,
+        float | None,
+        typer.Option(help="Share of train that becomes dev if there is none; else the preset's."),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of a named data set.")
     ] = None,
@@ -88,34 +125,55 @@ def train(
     """
     from glasshead.data import DATASETS
     from glasshead.folders import claim, partial
-    from glasshead.training import PRESETS
+    from glasshead.training import recipe_for
 
-    recipe = PRESETS[preset].with_changes(
-        activation=attention,
-        model=model,
-        encoder=encoder,
-        score=score,
-        scale=scale,
-        epochs=epochs,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        max_length=max_length,
-        vocabulary_size=vocabulary_size,
-        minimum_frequency=minimum_frequency,
-        vectors=vectors,
-    )
-    claim(out, overwrite=overwrite, reads=[] if data in DATASETS else [Path(data)])
+    chosen = {
+        "attention": spec_of(attention),
+        "combine": heads,
+        "key_size": d_k,
+        "value_size": d_v,
+        "encoder": encoder,
+        "score": score,
+        "scale": scale,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "max_length": max_length,
+        "vocabulary_size": vocabulary_size,
+        "minimum_frequency": minimum_frequency,
+        "vectors": vectors,
+        "compile": compile or None,
+        "dev_fraction": dev_fraction,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if heads == "add":
+        given.setdefault("value_size", None)  # the preset's is that of joined heads
+    recipe = recipe_for(preset, model).with_settings(given | settings(set_ or []))
+    named = [None if data in DATASETS else data, recipe.model if recipe.pretrained else None, recipe.vectors]
+    claim(out, overwrite=overwrite, reads=[Path(each) for each in named if each is not None])
     loaded, source = load_data(
         data,
         text_column=text_column,
         label_column=label_column,
         classes=split_names(classes),
+        labels=labels,
+        task=task,
+        rows=rows,
         split_seed=split_seed,
-        dev_fraction=dev_fraction,
+        dev_fraction=recipe.dev_fraction,
         generator=pairs(option or []),
     )
     try:
-        train_run(loaded, recipe, out, seed=seed, source=source, resume=resume, overwrite=overwrite)
+        train_run(
+            loaded,
+            recipe,
+            out,
+            repeats=repeats,
+            seed=seed,
+            source=source,
+            resume=resume,
+            overwrite=overwrite,
+        )
     except KeyboardInterrupt:
         complain(
             "interrupted; the finished epochs are kept: repeat the command with --resume"
@@ -123,5 +181,9 @@ def train(
             else "interrupted before the first epoch ended; nothing was written"
         )
         raise typer.Exit(130) from None
+    if repeats is not None:
+        say(f"{repeats} runs in {out}")
+        say("Next: " + shlex.join(["glasshead", "compare", str(out), "OTHER", "--out", "compare.html"]))
+        return
     say(f"Run in {out}")
     say("Next: " + shlex.join(["glasshead", "audit", str(out), data, "--out", f"{out}-audit"]))

@@ -17,12 +17,14 @@ from glasshead.commands.options import (
     RunFolder,
     TextColumn,
 )
+from glasshead.commands.readings import Head, Layer, Level, Row, reading, texts_and_pairs
 from glasshead.console import console, say
 from glasshead.errors import InputError
 from glasshead.steps import (
     audit_run,
     barred_finding,
     check_bars,
+    compared,
     known_audit,
     pairs,
     split_names,
@@ -41,6 +43,13 @@ def audit(
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Audit a random part of so many texts.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.", **SEEDS)] = 0,
+    layer: Layer = None,
+    head: Head = None,
+    row: Row = None,
+    level: Level = "word",
+    draws: Annotated[
+        int | None, typer.Option(help="Draws of a perturbation test, at most 1000; 100, or 20 where slow.")
+    ] = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,7 +74,17 @@ def audit(
         known_audit(name.partition(".")[0])
     with whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work:
         given = {"text_column": text_column, "label_column": label_column, "classes": split_names(classes)}
-        card = audit_run(run, data, split, given, tests=split_names(tests), limit=limit, seed=seed)
+        card = audit_run(
+            run,
+            data,
+            split,
+            given,
+            tests=split_names(tests),
+            limit=limit,
+            seed=seed,
+            reading=reading(layer, head, row, level),
+            draws=draws,
+        )
         barred = [(barred_finding(card, name), bar) for name, bar in bars.items()]
         write_audit(card, work)
     console.print(card_table([card]))
@@ -83,8 +102,14 @@ def explain(
         str | None, typer.Option(help="The class to explain; else class 1 of two, or the predicted one.")
     ] = None,
     of: Annotated[
-        str, typer.Option(help="What is explained: probability, logit, log-odds or margin.")
-    ] = "probability",
+        str | None,
+        typer.Option(help="What is explained: probability, logit, log-odds or margin; of ratings, rating."),
+    ] = None,
+    pair: Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")] = None,
+    layer: Layer = None,
+    head: Head = None,
+    row: Row = None,
+    level: Level = "word",
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="Write json or html to a file.")] = None,
     overwrite: Overwrite = False,
@@ -98,16 +123,24 @@ def explain(
 
     from glasshead.explain import EXPLAINERS, by_word
     from glasshead.folders import write_text
-    from glasshead.report import attribution_page, attribution_table, coloured, number
+    from glasshead.report import attribution_page, attribution_table, coloured, prediction
     from glasshead.training import load_run
 
-    if any("\udc80" <= character <= "\udcff" for text in texts for character in text):
+    if any("\udc80" <= character <= "\udcff" for text in [*texts, pair or ""] for character in text):
         raise InputError("the text is not UTF-8: set the terminal to UTF-8")
     explainer = EXPLAINERS[method]
     loaded = load_run(run)
-    attributions = [
-        by_word(each) for each in explainer(loaded.model, loaded.tokenizer, texts, target=target, of=of)
-    ]
+    firsts, seconds = texts_and_pairs(loaded.model, texts, pair)
+    told = explainer(
+        loaded.model,
+        loaded.tokenizer,
+        firsts,
+        seconds,
+        target=target,
+        of=of,
+        reading=reading(layer, head, row, level),
+    )
+    attributions = [by_word(each) for each in told]
     for attribution in attributions:
         if not attribution.tokens:
             raise InputError("the text is empty: there is nothing to explain")
@@ -118,8 +151,10 @@ def explain(
             raise InputError("--out needs --format json or html")
         for attribution in attributions:
             console.print(coloured(attribution))
-            probability = number(attribution.prediction)
-            say(f"predicted {attribution.predicted}, p({attribution.target}) = {probability}, {method}")
+            say(f"{prediction(attribution)}, {method}")
+            raw = getattr(loaded.model.config, "gauge", None) is None
+            if raw and attribution.signed and method == "attention":
+                say("raw signs: no gauge was fixed, so read the contributions")
             unknown = [
                 token
                 for token, each in zip(attribution.tokens, attribution.ids, strict=True)
@@ -142,22 +177,28 @@ def explain(
 
 @app.command()
 def compare(
-    audits: Annotated[list[Path], typer.Argument(metavar="AUDIT…", help="Two or more audit folders.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="FOLDER…", help="Two or more audits, runs, or folders of repeats; one kind."),
+    ],
+    against: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="What all others are held against; the first.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="Of runs: test or dev.")] = "test",
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap, of runs.", **SEEDS)] = 0,
     out: Annotated[Path, typer.Option("--out", help="The html file to write.")] = Path("compare.html"),
     overwrite: Overwrite = False,
 ) -> None:
-    """Lay two or more audits side by side.
+    """Lay audits or runs side by side: how do they differ, and may that be chance?
 
-    Example: [bold]glasshead compare audits/softmax audits/tanhmax --out compare.html[/]
+    Example: [bold]glasshead compare runs/trec-da runs/trec-vanilla --out compare.html[/]
     """
     from glasshead.folders import claim, write_text
-    from glasshead.report import card_table, render
-    from glasshead.results import AuditCard
 
-    if len(audits) < 2:
-        raise InputError("give two or more audit folders to compare")
-    claim(out, overwrite=overwrite, reads=audits)
-    cards = [AuditCard.load(folder) for folder in audits]
-    write_text(out, render(cards), overwrite=overwrite)
-    console.print(card_table(cards))
+    if len(folders) < 2:
+        raise InputError("give two or more folders to compare")
+    claim(out, overwrite=overwrite, reads=folders)
+    page, table = compared(folders, against, split, seed)
+    write_text(out, page, overwrite=overwrite)
+    console.print(table)
     say(f"Report: {out}")

@@ -1,4 +1,4 @@
-"""Look at mechanisms, kernels and other people's models: list, plot, bench, doctor."""
+"""Look at mechanisms, kernels and other people's models: list, bench, doctor."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ def list_entries(
     kind: Annotated[
         str,
         typer.Argument(
-            help="activations, positions, mechanisms, kernels, explainers, audits, datasets or models."
+            help="activations, positions, mechanisms, kernels, explainers, audits, datasets, models, presets."
         ),
     ],
 ) -> None:
@@ -39,39 +39,10 @@ def list_entries(
 
 
 @app.command()
-def plot(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="distance-aware.")],
-    out: Annotated[Path, typer.Option("--out", help="The file to write: .png, .svg or .pdf.")],
-    curves: Annotated[
-        str, typer.Option(metavar="A,B,…", help="v of the curves f(R), at most 9.")
-    ] = "-2,-1,0,1,2",
-    w: Annotated[str, typer.Option(metavar="A,B,…", help="w of the matrices, at most 4.")] = "1,-1",
-    v: Annotated[str, typer.Option(metavar="A,B,…", help="v of the matrices, at most 4.")] = "-1,1",
-    tokens: Annotated[int, typer.Option(help="Tokens of a matrix.", min=2, max=200)] = 12,
-    overwrite: Overwrite = False,
-) -> None:
-    """Draw how a mechanism sees distance: its coefficient over R, and between the tokens of a text.
-
-    Example: [bold]glasshead plot distance-aware --out distances.svg[/]
-    """
-    from glasshead.folders import claim, write_bytes
-    from glasshead.pictures import PICTURES, file_kind, numbers
-
-    picture, kind = PICTURES[what], file_kind(out)
-    claim(out, overwrite=overwrite)
-    write_bytes(
-        out,
-        picture(kind, numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4), tokens),
-        overwrite=overwrite,
-    )
-    say(f"Written to {out}")
-
-
-@app.command()
 def bench(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="attention.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="attention or training.")],
     lengths: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096).")
+        str | None, typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096), of training 128,512.")
     ] = None,
     mechanisms: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Only these (glasshead list mechanisms).")
@@ -89,22 +60,24 @@ def bench(
 ) -> None:
     """Measure attention on this machine: time and memory against fused softmax, error against float64.
 
+    Or training: a step of the encoder by each mechanism against softmax, and two ways to add heads.
+
     Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]
     """
     from glasshead import bench
     from glasshead.folders import claim, write_text
 
-    bench.known(what)
+    benchmark = bench.BENCHMARKS[what]
     given = [split_names(names) for names in (lengths, mechanisms, kernels)]
-    settings = bench.settings(*given, backward=backward, full=full, device=device)
+    settings = benchmark.settings(*given, backward=backward, full=full, device=device)
     if out is not None:
         claim(out, overwrite=overwrite)
     with stages("benchmark") as progress:
-        results = list(bench.measure(settings, progress))
+        results = list(benchmark.measure(settings, progress))
     if not results:
         raise InputError("none of these kernels serves these mechanisms: leave out --kernels")
     facts = bench.machine(device)
-    console.print(bench.table(results, facts))
+    console.print(benchmark.table(results, facts))
     if out is not None:
         write_text(out, bench.as_json(results, facts, settings), overwrite=overwrite)
         say(f"Written to {out}")

@@ -2,7 +2,8 @@
 
 from glasshead.data.describe import describe
 from glasshead.data.encode import Encoded, encode, occurrences
-from glasshead.data.load import LoadOptions, load
+from glasshead.data.load import load
+from glasshead.data.options import LoadOptions
 from glasshead.data.synthetic import DATASETS, Generator, SyntheticOptions, truth
 from glasshead.data.tokenizer import train_tokenizer
 

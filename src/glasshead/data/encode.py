@@ -15,26 +15,64 @@ LONGEST = 100_000  # a maximum length beyond this means that there is none
 
 
 class Encoded(NamedTuple):
-    """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters."""
+    """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters.
+
+    ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
+    second text count on from the first, as in `joined`.
+    """
 
     ids: Int[Tensor, "texts tokens"]
     mask: Bool[Tensor, "texts tokens"]
     words: Int[np.ndarray, "texts tokens"]
     offsets: Int[np.ndarray, "texts tokens 2"]
+    types: Int[Tensor, "texts tokens"] | None = None
+
+    def inputs(
+        self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
+    ) -> dict[str, Tensor]:
+        """What a model is called with for some of the texts."""
+        given = {"input_ids": self.ids[rows], "attention_mask": self.mask[rows]}
+        if self.types is not None:
+            given["token_type_ids"] = self.types[rows]
+        return {name: each.to(device) for name, each in given.items()}
 
 
-def encode(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], *, chunk: int = 4096) -> Encoded:
-    """Tokenise once, truncated to the tokenizer's maximum length; an empty text has no real token."""
+def joined(text: str, pair: str | None) -> str:
+    """One text as it is, two with a line between: what words and offsets refer to."""
+    return text if pair is None else f"{text}\n{pair}"
+
+
+def encode(
+    tokenizer: PreTrainedTokenizerFast,
+    texts: Sequence[str],
+    pairs: Sequence[str] | None = None,
+    *,
+    chunk: int = 4096,
+) -> Encoded:
+    """Tokenise once, truncated to the tokenizer's maximum length; an empty text has no word.
+
+    Of a pair that is too long, the longer text is cut first.
+
+    Raises:
+        ValueError: if there are not as many pairs as texts.
+    """
+    if pairs is not None and len(pairs) != len(texts):
+        raise ValueError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
     rows = [
         encoding
         for start in range(0, len(texts), chunk)
-        for encoding in encodings(tokenizer, texts[start : start + chunk])
+        for encoding in encodings(
+            tokenizer,
+            texts[start : start + chunk],
+            None if pairs is None else pairs[start : start + chunk],
+        )
     ]
     length = max((len(row) for row in rows), default=0)
     ids = np.full((len(rows), max(length, 1)), tokenizer.pad_token_id)
     mask = np.zeros(ids.shape, dtype=bool)
     words = np.full(ids.shape, -1)
     offsets = np.zeros((*ids.shape, 2), dtype=np.int64)
+    types = np.zeros(ids.shape, dtype=np.int64) if "token_type_ids" in tokenizer.model_input_names else None
     for index, row in enumerate(rows):
         n = len(row)
         if n:
@@ -42,7 +80,19 @@ def encode(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], *, chunk: i
             mask[index, :n] = True
             words[index, :n] = [-1 if word is None else word for word in row.word_ids]
             offsets[index, :n] = row.offsets
-    return Encoded(torch.from_numpy(ids), torch.from_numpy(mask), words, offsets)
+            if types is not None:
+                types[index, :n] = row.type_ids
+            if pairs is not None:
+                second = np.array([which == 1 for which in row.sequence_ids])
+                words[index, :n][second] += words[index, :n][~second].max(initial=-1) + 1
+                offsets[index, :n][second] += len(joined(texts[index], ""))
+    return Encoded(
+        torch.from_numpy(ids),
+        torch.from_numpy(mask),
+        words,
+        offsets,
+        None if types is None else torch.from_numpy(types),
+    )
 
 
 def occurrences(
@@ -54,7 +104,9 @@ def occurrences(
     return np.bincount(cells.numpy(), minlength=classes * vocabulary).reshape(classes, vocabulary)
 
 
-def encodings(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> list[Encoding]:
+def encodings(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], pairs: Sequence[str] | None = None
+) -> list[Encoding]:
     """Truncated encodings, without reading the far tail of a long text if nothing there can matter.
 
     A word-level tokenizer reads from left to right: once the beginning of a text overflows the maximum
@@ -64,8 +116,11 @@ def encodings(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str]) -> list[
     def read(some: Sequence[str]) -> list[Encoding]:
         return tokenizer(list(some), truncation=True, verbose=False).encodings or [] if some else []
 
+    if pairs is not None:
+        return tokenizer(list(texts), list(pairs), truncation=True, verbose=False).encodings or []
     limit = tokenizer.model_max_length
-    if not isinstance(tokenizer.backend_tokenizer.model, WordLevel) or limit > LONGEST:
+    word_level = isinstance(tokenizer.backend_tokenizer.model, WordLevel)
+    if not word_level or limit > LONGEST or tokenizer.truncation_side != "right":
         return read(texts)
     heads = [beginning(text, 8 * limit) for text in texts]  # English words have five letters and a space
     rows = read(heads)
@@ -81,4 +136,4 @@ def beginning(text: str, size: int) -> str:
         return text
     head = "".join(text[:size].rsplit(maxsplit=1)[:-1])
     opened = head.rfind("<")  # a tag is the one token that may hold white space
-    return head if head.find(">", opened) >= 0 or opened < 0 else head[:opened]
+    return head if head.find(">", opened) >= 0 or opened < 0 else head[:opened].rstrip("<")

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from glasshead.data.read import Columns
@@ -50,7 +51,9 @@ class Table:
         return list(zip(self.text, pair, strict=True))
 
 
-def tabulate(columns: Columns, text_column: str | None, label_column: str | None) -> Table:
+def tabulate(
+    columns: Columns, text_column: str | None, label_column: str | None, *, rated: bool = False
+) -> Table:
     """Find text, text_pair and label, and make strings of them.
 
     Without ``text_column`` the text is ``text`` (with ``text_pair``, if there is one), else ``premise`` with
@@ -83,12 +86,15 @@ def tabulate(columns: Columns, text_column: str | None, label_column: str | None
                 raise InputError(f"{columns.source} row {place + 1} {trouble}")
         return converted  # type: ignore[return-value]  # no None is left
 
+    wanted = "a number" if rated else "a string or an integer"
     not_text = "holds something else than a text in the column {!r}: give strings"
     return Table(
         source=columns.source,
         text=strings(found[text], _text, not_text.format(text)),
         text_pair=strings(found[pair], _text, not_text.format(pair)) if pair in found else None,
-        label=strings(labels, _label, f"has no usable {label!r}: give every row a string or an integer"),
+        label=strings(
+            labels, _rating if rated else _label, f"has no usable {label!r}: give every row {wanted}"
+        ),
         rows=[i + 1 for i in labelled],
         order=None if names is None else tuple(names),
         unlabelled=len(labels) - len(labelled),
@@ -114,6 +120,10 @@ def _label(value: Any) -> str | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return (str(value).strip() or None) if isinstance(value, str | int) else None
+
+
+def _rating(value: Any) -> str | None:
+    return _label(value) if _missing(value) or not isinstance(value, float | Decimal) else str(value)
 
 
 def class_order(labels: Iterable[str]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""Which rows become train, dev and test: by seed, stratified by class, equal texts on one side."""
+"""Which rows become train, dev and test, or stay: by seed, stratified, equal texts on one side."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -51,3 +51,34 @@ def assign(
             part[rows] = 0
             present.update(labels[row] for row in rows)
     return part
+
+
+def draw(strata: Sequence[str], rows: int, seed: int) -> list[int]:
+    """The places of so many rows, ascending: of every stratum the same share, and at least one row if it can.
+
+    Row r (0, 1, …) of a shuffled stratum of n rows is taken before all rows with a larger r / n, so that a
+    larger draw with the same seed holds a smaller one.
+    """
+    order = np.random.default_rng(seed).permutation(len(strata)).tolist()
+    sizes, seen = Counter(strata), Counter[str]()
+    shares = []
+    for row in order:
+        stratum = strata[row]
+        shares.append(seen[stratum] / sizes[stratum])
+        seen[stratum] += 1
+    first = np.argsort(shares, kind="stable")[:rows]
+    return sorted(order[place] for place in first)
+
+
+def ranges(ratings: Sequence[float], most: int = 10) -> list[str]:
+    """Strata of ratings: the ratings themselves if they are few, else ranges of about equally many rows.
+
+    There are at most ``most``, and at most one for every ``most`` rows; equal ratings share one.
+    """
+    values = np.asarray(ratings, dtype=np.float64)
+    number = min(most, max(1, len(values) // most))
+    distinct, place = np.unique(values, return_inverse=True)
+    if len(distinct) > number:
+        below = np.searchsorted(np.sort(values), values)  # how many ratings are lower
+        place = below * number // len(values)
+    return [str(each) for each in place.tolist()]

@@ -42,15 +42,18 @@ def train_tokenizer(
     minimum_frequency: int = 2,
     max_length: int = 512,
     lowercase: bool = True,
+    first: bool = False,
+    pairs: bool = False,
 ) -> PreTrainedTokenizerFast:
     """A word-level tokenizer with the most frequent words of ``texts``, split by `RULE`.
 
     ``vocabulary_size`` counts the five special tokens, ids 0 to 4 (pad, unk, cls, sep, mask); words follow by
     frequency, equally frequent ones by code point. Words rarer than ``minimum_frequency`` become [UNK].
     Single texts get no special tokens, because the pooled classifiers attend to words only; a pair gets one
-    [SEP] between. Offsets refer to the text as given. A text that contains ``[MASK]`` or the like is
-    split as any other text. As everywhere in transformers, ``max_length`` cuts only calls with
-    ``truncation=True``.
+    [SEP] between. With ``first`` every text begins with [CLS], the second of a pair too, which then needs no
+    [SEP]. ``pairs`` makes token types an input of the model. Offsets refer to the text as given. A text that
+    contains ``[MASK]`` or the like is split as any other text. As everywhere in transformers, ``max_length``
+    cuts only calls with ``truncation=True``.
 
     Raises:
         InputError: if a number is too small, or no word is left.
@@ -61,6 +64,13 @@ def train_tokenizer(
         )
     if minimum_frequency < 1 or max_length < 1:
         raise InputError("minimum frequency and maximum length start at 1")
+    # Room for one word of each text, beside its [CLS] or the [SEP] between two.
+    least = (2 if first else 1) * (2 if pairs else 1) + (pairs and not first)
+    if max_length < least:
+        raise InputError(
+            f"a maximum length of {max_length} leaves no room for words beside special tokens: "
+            f"give {least} or more"
+        )
     tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL["unk_token"]))
     if lowercase:
         tokenizer.normalizer = Lowercase()
@@ -77,15 +87,15 @@ def train_tokenizer(
         raise InputError(
             f"no word occurs {minimum_frequency} times in the texts: lower the minimum frequency"
         )
-    separator = SPECIAL["sep_token"]
+    start, separator = SPECIAL["cls_token"], SPECIAL["sep_token"]
     tokenizer.post_processor = TemplateProcessing(
-        single="$A",
-        pair=f"$A {separator} $B:1",
-        special_tokens=[(separator, tokenizer.token_to_id(separator))],
+        single=f"{start} $A" if first else "$A",
+        pair=f"{start} $A {start}:1 $B:1" if first else f"$A {separator} $B:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (start, separator)],
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
-        model_input_names=["input_ids", "attention_mask"],
+        model_input_names=["input_ids", "attention_mask", *(["token_type_ids"] if pairs else [])],
         model_max_length=max_length,
         split_special_tokens=True,
         **SPECIAL,

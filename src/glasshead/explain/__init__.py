@@ -1,7 +1,10 @@
 """Explanations of predictions: one file, one method."""
 
 from glasshead.explain.explainer import EXPLAINERS, Explainer, View, look
-from glasshead.explain.observation import Observation, observe
+from glasshead.explain.observation import Algebra, Observation, observe
+from glasshead.explain.passes import Passes
+from glasshead.explain.reading import LEVELS, ROWS, Place, Reading
+from glasshead.explain.sentences import by_sentence
 from glasshead.explain.targets import TARGETS
 from glasshead.explain.words import by_word
 from glasshead.registry import import_siblings
@@ -10,10 +13,17 @@ import_siblings(__name__, __path__)
 
 __all__ = [
     "EXPLAINERS",
+    "LEVELS",
+    "ROWS",
     "TARGETS",
+    "Algebra",
     "Explainer",
     "Observation",
+    "Passes",
+    "Place",
+    "Reading",
     "View",
+    "by_sentence",
     "by_word",
     "look",
     "observe",

@@ -4,39 +4,35 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.explain.explainer import Explainer, View, register
-from glasshead.models import target_polarity
-
-
-def contribution(view: View) -> Float[Tensor, "texts tokens"]:
-    """a_i · o_i: what the token adds to the score of the target class; the same in either gauge."""
-    return view.observation.weights * target_polarity(view.observation.polarity, view.target)
 
 
 class Attention(Explainer):
-    """The weights a_i in the canonical gauge; the map is coloured by a_i · o_i."""
+    """The weights a_i in the canonical gauge; the map is coloured by the contribution."""
 
     description = "attention weights (canonical sign), coloured by contribution"
     citation = "Huang, Yang and Wang 2024, section 5.2"
+    reads_attention = True
 
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
-        weights = view.observation.weights  # refuses models without a gauge
-        return view.model.config.gauge * weights
+        return view.observation.canonical
 
     def contributions(self, view: View) -> Float[Tensor, "texts tokens"]:
-        return contribution(view)
+        return view.observation.contributions(view.target)
 
     def signed(self, view: View) -> bool:
-        return view.observation.activation.signed
+        return view.observation.signed
 
 
 class Contribution(Explainer):
-    """a_i · o_i with o_i = v_iᵀ W: exact for a single attention layer, Σ_i a_i o_i + b = z."""
+    """a_i · o_i with o_i = v_iᵀ W, exact where one attention is read out: Σ_i a_i o_i + b = z; elsewhere the
+    first order of it, a ∂z/∂a."""
 
-    description = "attention weight × polarity: the token's exact share of the class score"
+    description = "attention weight × what it does to the class score: the token's share of it"
     citation = "this project; polarity: Sun and Lu 2020"
+    reads_attention = True
 
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
-        return contribution(view)
+        return view.observation.contributions(view.target)
 
 
 register("attention", Attention())

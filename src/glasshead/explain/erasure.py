@@ -3,51 +3,40 @@
 from collections.abc import Callable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from glasshead.errors import InputError
+from glasshead.explain.batches import Inputs, batches
 from glasshead.explain.explainer import Explainer, View, register
 from glasshead.explain.targets import log_odds, probability, probability_change
-from glasshead.models import as_logits
-
-# Elements of the largest intermediate; a batch is cut so that memory stays bounded at any length.
-BUDGET = 8_000_000
 
 
 def zero_weight(view: View) -> Float[Tensor, "texts tokens classes"]:
-    """z − a_i o_i: the removed token weighs nothing, all others stay (Huang et al. 2024, section 5.2)."""
-    seen = view.observation
-    # Subtracting o·a from z − b, not from the logits: the binary logit of class 0 stays 0.
-    outputs = torch.einsum("tk,tko->to", seen.weights, seen.polarity) + seen.bias
-    return as_logits(outputs[:, None, :] - seen.weights[..., None] * seen.polarity)
+    """The removed token weighs nothing, all others stay (Huang et al. 2024, section 5.2)."""
+    return view.observation.zero_weight()
 
 
 def renormalise(view: View) -> Float[Tensor, "texts tokens classes"]:
     """The removed token is masked before the activation, so the other weights share its place."""
-    seen = view.observation
-    n = seen.mask.shape[1]
-    others = ~torch.eye(n, dtype=torch.bool)
-    step = max(BUDGET // (n * n), 1)
-    results = []
-    for start in range(0, len(seen.mask), step):
-        rows = slice(start, start + step)
-        mask = seen.mask[rows, None, :] & others  # [t, removed, tokens]
-        weights = seen.activation.weights(seen.scores[rows, None, :].expand(mask.shape), mask)
-        results.append(as_logits(weights @ seen.polarity[rows] + seen.bias))
-    return torch.cat(results)
+    return view.observation.renormalise()
 
 
 def delete(view: View) -> Float[Tensor, "texts tokens classes"]:
     """The token is cut out of the sequence and the model reads the rest."""
-    ids, mask = view.encoded.ids, view.encoded.mask
-    n = ids.shape[1]
-    # Row i of `keep` lists all positions but i; the freed place at the end becomes padding.
-    keep = torch.stack(
-        [torch.cat([torch.arange(i), torch.arange(i + 1, n), torch.tensor([i])]) for i in range(n)]
-    )
-    last = torch.arange(n) < n - 1
-    return _every_removal(view, ids[:, keep], mask[:, keep] & last)
+
+    def cut(inputs: Inputs, token: Int[Tensor, " b"]) -> Inputs:
+        length = inputs["input_ids"].shape[1]
+        # All positions but that of the token, which goes to the end and becomes padding.
+        place = torch.arange(length, device=token.device).expand(len(token), length)
+        keep = (place + (place >= token[:, None])).where(place < length - 1, token[:, None])
+        left = {name: each.gather(1, keep) for name, each in inputs.items()}
+        # Some models look for padding among the ids.
+        for name, padding in (("attention_mask", 0), ("input_ids", view.tokenizer.pad_token_id)):
+            left[name][:, -1] = padding
+        return left
+
+    return _every_removal(view, cut)
 
 
 def mask_token(view: View) -> Float[Tensor, "texts tokens classes"]:
@@ -56,30 +45,26 @@ def mask_token(view: View) -> Float[Tensor, "texts tokens classes"]:
     Raises:
         InputError: if the tokenizer has no mask token.
     """
-    if view.tokenizer.mask_token_id is None:
+    mask_id = view.tokenizer.mask_token_id
+    if mask_id is None:
         raise InputError("this tokenizer has no mask token: use the method 'erasure-delete'")
-    ids, mask = view.encoded.ids, view.encoded.mask
-    n = ids.shape[1]
-    replaced = torch.where(torch.eye(n, dtype=torch.bool), view.tokenizer.mask_token_id, ids[:, None, :])
-    return _every_removal(view, replaced, mask[:, None, :].expand(replaced.shape))
+
+    def hide(inputs: Inputs, token: Int[Tensor, " b"]) -> Inputs:
+        return inputs | {"input_ids": inputs["input_ids"].scatter(1, token[:, None], mask_id)}
+
+    return _every_removal(view, hide)
 
 
 @torch.inference_mode()
-def _every_removal(view: View, ids: Tensor, mask: Tensor) -> Float[Tensor, "texts tokens classes"]:
-    """Logits of all [t, removed, tokens] variants that remove a real token; the rest stay as they were."""
-    real = view.encoded.mask
-    wanted_ids, wanted_mask = ids[real], mask[real]
-    step = max(BUDGET // (100 * ids.shape[-1]), 1)
-    results = view.logits[:, None, :].repeat(1, ids.shape[1], 1)
-    parts = [
-        view.model(
-            input_ids=wanted_ids[start : start + step].to(view.model.device),
-            attention_mask=wanted_mask[start : start + step].to(view.model.device),
-        ).logits.cpu()
-        for start in range(0, len(wanted_ids), step)
-    ]
-    if parts:
-        results[real] = torch.cat(parts).to(results.dtype)
+def _every_removal(
+    view: View, remove: Callable[[Inputs, Tensor], Inputs]
+) -> Float[Tensor, "texts tokens classes"]:
+    """Logits of all variants of the texts in which a real token is removed; the rest stay as they were."""
+    text, token = view.encoded.mask.nonzero(as_tuple=True)
+    results = view.logits[:, None, :].repeat(1, view.encoded.ids.shape[1], 1)
+    for places, inputs in batches(view.encoded, text, view.model.device):
+        logits = view.model(**remove(inputs, token[places].to(view.model.device))).logits
+        results[text[places], token[places]] = logits.cpu().to(results.dtype)
     return results
 
 
@@ -98,13 +83,15 @@ class Erasure(Explainer):
 
     def __init__(self, operator: str) -> None:
         self.without, self.description = OPERATORS[operator]
+        self.reads_attention = operator in ("zero-weight", "renormalise")
 
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
         logits = self.without(view)  # [t, removed, classes]
         target = view.target[:, None].expand(logits.shape[:-1])
         of = log_odds if view.of is probability else view.of
         before, after = of(view.logits, view.target)[:, None], of(logits, target)
-        return probability_change(before, after) if view.of is probability else before - after
+        change = probability_change(before, after) if view.of is probability else before - after
+        return change * view.observation.shares() if self.reads_attention else change
 
 
 register("erasure", Erasure("zero-weight"))

@@ -12,18 +12,26 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data.encode import Encoded, encode
+from glasshead.data.encode import Encoded, encode, joined
 from glasshead.errors import InputError
+from glasshead.explain.batches import batches
 from glasshead.explain.observation import Observation, observe
+from glasshead.explain.passes import passes
+from glasshead.explain.reading import Place, Reading, settle
+from glasshead.explain.readout import read_out, reads_out
+from glasshead.explain.sentences import by_sentence, sentence_numbers
 from glasshead.explain.targets import TARGETS, Target
-from glasshead.models import class_names, default_target
+from glasshead.models import TextClassifier, class_names, default_target, is_regression
 from glasshead.registry import Registry, nearest
 from glasshead.results import Attribution
+
+HERE = Reading()
+"""Where a model's own prediction reads."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A batch of encoded texts before a model, with the target of each."""
+    """Encoded texts before a model, with the target of each, and where attention is read."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
@@ -31,11 +39,27 @@ class View:
     logits: Float[Tensor, "texts classes"]
     target: Int[Tensor, " texts"]
     of: Target
+    reading: Reading = HERE
+
+    @cached_property
+    def place(self) -> Place | None:
+        """The reading as this model has it; None for a pooled classifier, which has one attention."""
+        longest = self.encoded.mask.sum(dim=1).argmax()[None] if len(self.encoded.ids) else slice(0)
+        return settle(self.model, self.encoded.inputs(longest, self.model.device), self.reading)
 
     @cached_property
     def observation(self) -> Observation:
         """Attention from the inside; read only by the methods that need it."""
-        return observe(self.model, self.encoded.ids, self.encoded.mask)
+        if self.place is None:
+            return observe(self.model, self.encoded.ids, self.encoded.mask)
+        if reads_out(self.model, self.place):
+            return read_out(self.model, self.encoded, self.place, self.logits)
+        return passes(self.model, self.encoded, self.place, self.logits)
+
+    @cached_property
+    def rates(self) -> bool:
+        """Whether the model predicts a number."""
+        return is_regression(self.model.config)
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""
@@ -51,6 +75,8 @@ class Explainer(ABC):
     name: str
     description: str
     citation: str
+    reads_attention: bool = False
+    """Whether it makes a difference which attention is read."""
 
     @abstractmethod
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
@@ -69,22 +95,40 @@ class Explainer(ABC):
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerFast,
         texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
         *,
         target: int | str | None = None,
-        of: str = "probability",
+        of: str | None = None,
+        reading: Reading = HERE,
         batch_size: int = 256,
     ) -> list[Attribution]:
-        """Explain texts for one target class (None: class 1 of a binary task, else the predicted class).
+        """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
+        predicted class). ``of`` is the explained number: the probability, or the rating of a rating model.
 
         Raises:
-            InputError: on an unknown target class or target function, or a model that the method cannot read.
+            InputError: on an unknown target class or target function, pairs for a model of single texts and
+                the reverse, and a model or a reading that the method cannot read.
         """
+        if reading.chosen and not self.reads_attention:
+            raise InputError(
+                f"the method {self.name!r} reads no attention: leave --layer, --head and --row out"
+            )
         results: list[Attribution] = []
         for start in range(0, len(texts), batch_size):
             batch = texts[start : start + batch_size]
+            seconds = None if pairs is None else pairs[start : start + batch_size]
+            check_texts(model, seconds is not None)
             with evaluating(model):
-                view = look(model, encode(tokenizer, batch), tokenizer, target=target, of=of)
-                results += pack(self, view, batch, self.importance(view), self.contributions(view))
+                encoded = encode(tokenizer, batch, seconds)
+                view = look(model, encoded, tokenizer, target=target, of=of, reading=reading)
+                shown = batch if seconds is None else list(map(joined, batch, seconds))
+                told = pack(self, view, shown, self.importance(view), self.contributions(view))
+            if reading.level == "sentence":
+                numbers = sentence_numbers(model, encoded)
+                told = [
+                    by_sentence(each, row[row >= 0].numpy()) for each, row in zip(told, numbers, strict=True)
+                ]
+            results += told
         return results
 
 
@@ -97,26 +141,47 @@ def register(name: str, explainer: Explainer) -> None:
     EXPLAINERS.register(name)(explainer)
 
 
+def check_texts(model: PreTrainedModel, pairs: bool) -> None:
+    """Raise InputError where pairs meet a model of single texts, or the reverse."""
+    if not isinstance(model, TextClassifier) or (model.texts == 2) == pairs:
+        return
+    if pairs:
+        raise InputError(
+            "this model reads one text at a time, and these are pairs: leave the second text out"
+        )
+    raise InputError("this model compares two texts: give the second one too (--pair TEXT)")
+
+
 def look(
     model: PreTrainedModel,
     encoded: Encoded,
     tokenizer: PreTrainedTokenizerFast,
     *,
     target: int | str | None = None,
-    of: str = "probability",
+    of: str | None = None,
+    reading: Reading = HERE,
 ) -> View:
     """Predict, and settle what is to be explained."""
+    rates = is_regression(model.config)
+    named = of or ("rating" if rates else "probability")
+    function = TARGETS[named]
+    if rates != (named == "rating"):
+        known = "a rating: use --of rating" if rates else "a class: use --of probability, logit or log-odds"
+        raise InputError(f"there is no {named} to explain, this model predicts {known}")
+    if rates and target is not None:
+        raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
+    logits: Tensor | None = None
     with torch.no_grad(), evaluating(model):
-        logits = torch.cat(
-            [
-                model(input_ids=ids.to(model.device), attention_mask=mask.to(model.device)).logits.cpu()
-                for ids, mask in zip(encoded.ids.split(512), encoded.mask.split(512), strict=True)
-            ]
-        )
+        for places, inputs in batches(encoded, device=model.device):
+            part = model(**inputs).logits.cpu()
+            logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
+            logits[places] = part
+    if logits is None:
+        logits = torch.zeros(0, len(class_names(model)))
     chosen = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
-    return View(model, tokenizer, encoded, logits, chosen, TARGETS[of])
+    return View(model, tokenizer, encoded, logits, chosen, function, reading)
 
 
 @contextmanager
@@ -153,7 +218,7 @@ def pack(
 ) -> list[Attribution]:
     """Tensors → plain values, one Attribution per text, padding dropped."""
     names = class_names(view.model)
-    probabilities = view.logits.softmax(dim=-1)
+    values = view.logits if view.rates else view.logits.softmax(dim=-1)
     predicted = view.logits.argmax(dim=-1)
     mask = view.encoded.mask.numpy()
     signed = explainer.signed(view)
@@ -171,11 +236,12 @@ def pack(
                 offsets=tuple((int(a), int(b)) for a, b in view.encoded.offsets[index][keep]),
                 scores=_numbers(importance[index], keep),
                 signed=signed,
-                target=names[target],
-                predicted=names[int(predicted[index])],
-                prediction=float(probabilities[index, target]),
+                target="rating" if view.rates else names[target],
+                predicted=f"{values[index, 0]:.2f}" if view.rates else names[int(predicted[index])],
+                prediction=float(values[index, target]),
                 method=explainer.name,
                 contributions=None if contributions is None else _numbers(contributions[index], keep),
+                rates=view.rates,
             )
         )
     return results

@@ -1,11 +1,15 @@
 """The derivative of the prediction with respect to each token's embedding, reduced to one number."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
+from transformers import PreTrainedModel
 
+from glasshead.errors import InputError
+from glasshead.explain.batches import batches
 from glasshead.explain.explainer import Explainer, View, register
 from glasshead.explain.targets import log_odds, probability
 
@@ -18,24 +22,44 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
 }
 
 
-def embedding_gradients(view: View, *, batch_size: int = 512) -> Iterator[tuple[Tensor, Tensor]]:
-    """∂ŷ/∂e_i and e_i, both [b, n, d], batch after batch; nothing is detached, attention moves with e_i."""
-    lookup = view.model.get_input_embeddings()
-    for start in range(0, len(view.encoded.ids), batch_size):
-        rows = slice(start, start + batch_size)
-        with torch.enable_grad():
-            embedded = lookup(view.encoded.ids[rows].to(view.model.device)).detach().requires_grad_()
-            logits = view.model(
-                inputs_embeds=embedded, attention_mask=view.encoded.mask[rows].to(view.model.device)
-            ).logits
-            # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
-            of = log_odds if view.of is probability else view.of
-            value = of(logits, view.target[rows].to(logits.device))
-            # Only the embeddings' gradient: parameters of the caller's model stay untouched.
-            (gradient,) = torch.autograd.grad(value.sum(), embedded)
+def embedding_gradients(view: View) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Texts [b], ∂ŷ/∂e_i and e_i, both [b, n, d], batch after batch; nothing is detached, attention moves.
+
+    Raises:
+        InputError: if the model looks up the embeddings of a text more than once.
+    """
+    for places, inputs in batches(view.encoded, device=view.model.device):
+        with torch.enable_grad(), leaves(view.model) as found:
+            logits = view.model(**inputs).logits
+        if len(found) != 1:
+            raise InputError(
+                f"{type(view.model).__name__} looks up embeddings {len(found)} times in a pass, so no "
+                "gradient belongs to a token alone: use the method 'erasure-delete'"
+            )
+        # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
+        of = log_odds if view.of is probability else view.of
+        value = of(logits, view.target[places].to(logits.device))
+        # Only the embeddings' gradient: parameters of the caller's model stay untouched.
+        (gradient,) = torch.autograd.grad(value.sum(), found[0])
         if view.of is probability:
             gradient *= (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
-        yield gradient.cpu(), embedded.detach().cpu()
+        yield places, gradient.cpu(), found[0].detach().cpu()
+
+
+@contextmanager
+def leaves(model: PreTrainedModel) -> Iterator[list[Tensor]]:
+    """Every look-up of embeddings in the block, as a leaf that gradients are taken of; ids still go in."""
+    found: list[Tensor] = []
+
+    def leaf(module: nn.Module, given: tuple[object, ...], embedded: Tensor) -> Tensor:
+        found.append(embedded.detach().requires_grad_())
+        return found[-1]
+
+    hook = model.get_input_embeddings().register_forward_hook(leaf)
+    try:
+        yield found
+    finally:
+        hook.remove()
 
 
 class Gradient(Explainer):
@@ -50,7 +74,10 @@ class Gradient(Explainer):
         return self._signed
 
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
-        return torch.cat([self.reduce(gradient, e) for gradient, e in embedding_gradients(view)])
+        result = torch.zeros(view.encoded.mask.shape, dtype=view.logits.dtype)
+        for texts, gradient, e in embedding_gradients(view):
+            result[texts, : e.shape[1]] = self.reduce(gradient, e).to(result.dtype)
+        return result
 
 
 register("gradient", Gradient("input"))

@@ -50,6 +50,12 @@ def margin(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> F
     return _pick(logits, target) - _others(logits, target).amax(dim=-1)
 
 
+@TARGETS.register("rating")
+def rating(logits: Float[Tensor, "*b 1"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """The output itself, of a model that predicts a number."""
+    return logits[..., 0]
+
+
 def _others(logits: Tensor, target: Tensor) -> Tensor:
     """Logits with the target's entry at −∞."""
     return logits.scatter(-1, target[..., None], -torch.inf)

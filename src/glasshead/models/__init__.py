@@ -1,32 +1,54 @@
 """Models of ours, registered with Hugging Face's Auto classes, and `plug` for everybody else's."""
 
+from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.dispatch import mechanism_of
 from glasshead.models.doctor import doctor
-from glasshead.models.gauge import Gauge, default_target, fix_gauge, target_polarity
+from glasshead.models.encoder import Encoder, EncoderConfig
+from glasshead.models.encoder_classifier import EncoderClassifier
+from glasshead.models.gauge import Gauge, default_target, fix_gauge, target_polarity, target_score
+from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
 from glasshead.models.labels import class_names
 from glasshead.models.load import load
+from glasshead.models.pair_classifier import PairEncoderClassifier, PairEncoderConfig
 from glasshead.models.plug import attention_modules, plug, unplug
-from glasshead.models.pooled import ENCODERS, PooledClassifier, PooledConfig, PooledOutput, as_logits
+from glasshead.models.pooled import ENCODERS, PooledClassifier, PooledConfig, PooledOutput
+from glasshead.models.recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.models.registry import MODELS
+from glasshead.models.segments import Segments
+from glasshead.models.text_classifier import TextClassifier, as_logits, is_regression
 from glasshead.models.vectors import read_vectors
 
 __all__ = [
     "ENCODERS",
     "MODELS",
+    "EncodedClassifier",
+    "Encoder",
+    "EncoderClassifier",
+    "EncoderConfig",
     "Gauge",
+    "HierarchicalClassifier",
+    "HierarchicalConfig",
+    "NewsRecommender",
+    "NewsRecommenderConfig",
+    "PairEncoderClassifier",
+    "PairEncoderConfig",
     "PooledClassifier",
     "PooledConfig",
     "PooledOutput",
+    "Segments",
+    "TextClassifier",
     "as_logits",
     "attention_modules",
     "class_names",
     "default_target",
     "doctor",
     "fix_gauge",
+    "is_regression",
     "load",
     "mechanism_of",
     "plug",
     "read_vectors",
     "target_polarity",
+    "target_score",
     "unplug",
 ]

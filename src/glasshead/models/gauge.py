@@ -40,6 +40,16 @@ def target_polarity(
     return centred.gather(-1, target[..., None]).squeeze(-1)
 
 
+def target_score(logits: Float[Tensor, "*b k"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """What speaks for the target in logits: its logit minus the other one of two, or minus the mean of more
+    (as `target_polarity`); a rating is what it is."""
+    if logits.shape[-1] == 1:
+        return logits[..., 0]
+    own = logits.gather(-1, target[..., None]).squeeze(-1)
+    total = logits.sum(dim=-1)
+    return 2 * own - total if logits.shape[-1] == 2 else own - total / logits.shape[-1]
+
+
 def default_target(logits: Float[Tensor, "b k"]) -> Int[Tensor, " b"]:
     """Class 1 for a binary task, else the predicted class (signed statistics need a fixed direction)."""
     predicted = logits.argmax(dim=-1)

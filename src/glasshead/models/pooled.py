@@ -1,5 +1,6 @@
 """Embedding → encoder → attention pooling → linear, after Sun and Lu 2020 and Huang, Yang and Wang 2024."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +9,14 @@ from huggingface_hub.dataclasses import strict
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from transformers import PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedConfig
 from transformers import initialization as init
 from transformers.utils.generic import ModelOutput
 
-from glasshead.attention import Activation, AttentionPooling
+from glasshead.attention import SCORES, Activation, AttentionPooling
+from glasshead.attention.pooling import pooling_activation
+from glasshead.errors import InputError
+from glasshead.models.text_classifier import TextClassifier, outputs_of
 from glasshead.registry import Registry
 
 
@@ -25,6 +29,7 @@ class PooledConfig(PreTrainedConfig):
     """
 
     model_type = "glasshead-pooled"
+    attribute_map = {"attention": "activation"}  # noqa: RUF012 (as Transformers declares it)
 
     vocab_size: int = 8000
     pad_token_id: int = 0
@@ -40,6 +45,24 @@ class PooledConfig(PreTrainedConfig):
     dropout: float = 0.0
     bias: bool = True
     gauge: int = 1
+
+    def check(self) -> None:
+        """Raise InputError on values that no model can be built from."""
+        for registry, name in ((ENCODERS, self.encoder), (SCORES, self.score)):
+            registry[name]
+        pooling_activation(self.activation)
+        for name in ("embedding_size", "hidden_size", "key_size", "value_size"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+        for name in ("scale", "initializer_range"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(
+                    f"{name.replace('_', ' ')} must be a positive number, not {getattr(self, name)}"
+                )
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must be in [0, 1), not {self.dropout}")
+        if self.encoder == "lstm" and self.hidden_size % 2:
+            raise InputError(f"a bidirectional LSTM needs an even hidden size, not {self.hidden_size}")
 
 
 @dataclass
@@ -102,7 +125,7 @@ ENCODERS.register("affine")(AffineEncoder)
 ENCODERS.register("lstm")(LSTMEncoder)
 
 
-class PooledClassifier(PreTrainedModel):
+class PooledClassifier(TextClassifier):
     """A text classifier with one attention output over words.
 
     z = (Σ_i a_i v_i)ᵀ W + b; binary logits are [0, z], so their softmax is the sigmoid of the papers.
@@ -112,7 +135,6 @@ class PooledClassifier(PreTrainedModel):
     config_class = PooledConfig
     config: PooledConfig
     base_model_prefix = "pooled"
-    main_input_name = "input_ids"
 
     def __init__(self, config: PooledConfig) -> None:
         super().__init__(config)
@@ -130,22 +152,14 @@ class PooledClassifier(PreTrainedModel):
             key_size=config.key_size,
             value_size=config.value_size,
         )
-        classes = len(config.id2label or {})
-        outputs = 1 if classes == 2 else classes
         value_size = config.value_size or encoded_size
-        self.classifier = nn.Linear(value_size, outputs, bias=config.bias)
+        self.classifier = nn.Linear(value_size, outputs_of(config), bias=config.bias)
         self.post_init()
 
     @property
     def activation(self) -> Activation:
         """What turns scores into weights."""
         return self.pooling.activation
-
-    def get_input_embeddings(self) -> nn.Module:
-        return self.embedding
-
-    def set_input_embeddings(self, value: nn.Module) -> None:
-        self.embedding = value  # type: ignore[assignment]
 
     @torch.no_grad()
     def _init_weights(self, module: nn.Module) -> None:
@@ -177,20 +191,10 @@ class PooledClassifier(PreTrainedModel):
         Raises:
             ValueError: if the mask is missing where padding cannot be told from the ids.
         """
-        if inputs_embeds is None:
-            if input_ids is None:
-                raise ValueError("give input_ids or inputs_embeds")
-            inputs_embeds = self.embedding(input_ids)
-        if attention_mask is not None:
-            mask = attention_mask.bool()
-        elif input_ids is not None:
-            mask = input_ids.ne(self.config.pad_token_id)
-        else:
-            raise ValueError("inputs_embeds need an attention_mask: padding cannot be told from vectors")
+        inputs_embeds, mask = self.read(input_ids, attention_mask, inputs_embeds)
         hidden = self.encoder(self.dropout(inputs_embeds), mask)
         pooled = self.pooling(hidden, mask)
-        logits = as_logits(self.classifier(pooled.output))
-        loss = None if labels is None else nn.functional.cross_entropy(logits, labels)
+        loss, logits = self.answer(self.classifier(pooled.output), labels)
         if not output_attentions:
             return PooledOutput(loss=loss, logits=logits)
         return PooledOutput(
@@ -201,8 +205,3 @@ class PooledClassifier(PreTrainedModel):
             weights=pooled.weights,
             polarity=nn.functional.linear(pooled.values, self.classifier.weight),
         )
-
-
-def as_logits(outputs: Float[Tensor, "*b k"]) -> Float[Tensor, "*b classes"]:
-    """One output z becomes [0, z], whose softmax is [1 − σ(z), σ(z)]; K outputs stay."""
-    return torch.cat([torch.zeros_like(outputs), outputs], dim=-1) if outputs.shape[-1] == 1 else outputs

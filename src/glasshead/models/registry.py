@@ -1,12 +1,25 @@
 """The catalogue of model families, and their introduction to Hugging Face's Auto classes."""
 
-from transformers import AutoConfig, AutoModelForSequenceClassification
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-from glasshead.models.pooled import PooledClassifier, PooledConfig
+from glasshead.models.classifier import EncodedClassifier
+from glasshead.models.encoder_classifier import EncoderClassifier
+from glasshead.models.hierarchical_classifier import HierarchicalClassifier
+from glasshead.models.pair_classifier import PairEncoderClassifier
+from glasshead.models.pooled import PooledClassifier
+from glasshead.models.recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.registry import Registry
 
-MODELS: Registry[type[PooledClassifier]] = Registry("model")
+Family = type[PooledClassifier] | type[EncodedClassifier]
+MODELS: Registry[Family] = Registry("model")
 MODELS.register("pooled")(PooledClassifier)
+MODELS.register("encoder")(EncoderClassifier)
+MODELS.register("pair-encoder")(PairEncoderClassifier)
+MODELS.register("hierarchical")(HierarchicalClassifier)
 
-AutoConfig.register(PooledConfig.model_type, PooledConfig)
-AutoModelForSequenceClassification.register(PooledConfig, PooledClassifier)
+for each in MODELS.values():
+    AutoConfig.register(each.config_class.model_type, each.config_class)
+    AutoModelForSequenceClassification.register(each.config_class, each)
+
+AutoConfig.register(NewsRecommenderConfig.model_type, NewsRecommenderConfig)
+AutoModel.register(NewsRecommenderConfig, NewsRecommender)

@@ -1,8 +1,10 @@
 """One offline HTML page, and the same findings in the terminal; knows nothing of torch."""
 
 from glasshead.report.checkup import checkup_table
+from glasshead.report.comparison import comparison_table
 from glasshead.report.formats import number
-from glasshead.report.html import attribution_page, render
+from glasshead.report.html import attribution_page, comparison_page, render
+from glasshead.report.passages import prediction
 from glasshead.report.terminal import attribution_table, card_table, coloured
 
 __all__ = [
@@ -11,6 +13,9 @@ __all__ = [
     "card_table",
     "checkup_table",
     "coloured",
+    "comparison_page",
+    "comparison_table",
     "number",
+    "prediction",
     "render",
 ]

@@ -1,6 +1,5 @@
 """How distance-aware attention sees distance: curves of its coefficient, and its matrix over a short text."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,29 +13,11 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from glasshead.report.prints import LINE, MUTED, PAPER, SHADES, STYLE, plain
+
 Floats = NDArray[np.float64]
 
-INK, MUTED, LINE, PAPER = "#1f2328", "#5c636b", "#d9dce0", "#ffffff"
 CURVES = LinearSegmentedColormap.from_list("curves", ["#c96a08", "#9a8f86", "#2a6fbb"])
-SHADES = LinearSegmentedColormap.from_list("shades", ["#f6f8fb", "#9dbfe3", "#2a6fbb", "#0f2e57"])
-_STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "text.color": INK,
-    "axes.titlesize": 9,
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.major.size": 3,
-    "ytick.major.size": 3,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "svg.hashsalt": "glasshead",
-}
 
 
 @dataclass(frozen=True)
@@ -66,7 +47,7 @@ def distance_figure(
     Source: Wu, Wu and Huang (2021), Figs. 1 and 2, in one.
     """
     rows, columns = len(matrices), len(matrices[0])
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         height = max(3.6, 1.9 * rows + 0.9)
         layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, wspace=0.04, hspace=0.06)
         figure = Figure(figsize=(4.6 + 2.0 * columns, height), facecolor=PAPER, layout=layout)
@@ -122,11 +103,6 @@ def apart(heights: Sequence[float], gap: float) -> list[float]:
     return raised
 
 
-def plain(value: float) -> str:
-    """A number as a person would write it."""
-    return f"{value:g}".replace("-", "−")
-
-
 def draw_matrix(axes: Axes, matrix: Matrix, norm: Normalize) -> Any:
     """f(w |i − j|); dark where attention is promoted."""
     image = axes.imshow(matrix.values, cmap=SHADES, norm=norm, interpolation="nearest")
@@ -139,12 +115,3 @@ def draw_matrix(axes: Axes, matrix: Matrix, norm: Normalize) -> Any:
         spine.set_visible(False)
     axes.set_title(f"w = {plain(matrix.w)}, v = {plain(matrix.v)}", pad=5)
     return image
-
-
-def drawn(figure: Figure, kind: str) -> bytes:
-    """The figure as a ``png``, ``svg`` or ``pdf`` file; the same figure gives the same bytes."""
-    metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    buffer = io.BytesIO()
-    with matplotlib.rc_context(_STYLE):
-        figure.savefig(buffer, format=kind, dpi=160, metadata=metadata[kind])
-    return buffer.getvalue()

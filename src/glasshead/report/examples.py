@@ -6,13 +6,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from glasshead.report.formats import number
+from glasshead.report.formats import finite, number
 from glasshead.report.markup import highlighted
 from glasshead.report.passages import shared_scale, visible
 from glasshead.report.wording import ordered
 from glasshead.results import AuditCard, Highlight
 
-REASONS = ("correct", "wrong", "most faithful", "least faithful")
+REASONS = (
+    "correct", "wrong", "closer than most", "further off than most", "most faithful", "least faithful",
+)  # fmt: skip
 # The text whose largest token stands at this quantile of the texts is drawn at full strength.
 FULL_STRENGTH = 0.8
 
@@ -38,6 +40,7 @@ class Example:
     label: str
     index: str
     readings: list[Reading | None]
+    rates: bool
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ def chapters(cards: Sequence[AuditCard]) -> list[Chapter]:
                 for highlights, row, scale in zip(picked, rows, scales, strict=True)
             ]
             index = next((str(row[text]["index"]) for row in rows if "index" in row.get(text, {})), "")
-            examples.append(Example(visible(text), first[text].label, index, readings))
+            rates = first[text].attribution.rates
+            examples.append(Example(visible(text), first[text].label, index, readings, rates))
         found.append(Chapter(reason, examples))
     return found
 
@@ -88,15 +92,17 @@ def _reading(highlight: Highlight | None, row: dict[str, Any] | None, scale: flo
         told = highlight.attribution
         return Reading(
             highlighted(told, scale),
-            told.predicted,
-            told.target,
-            number(told.prediction),
+            number(told.prediction, 2) if told.rates else told.predicted,
+            "" if told.rates else told.target,
+            "" if told.rates else number(told.prediction),
             number(highlight.faithfulness, plus=True),
-            told.predicted == highlight.label,
+            None if told.rates else told.predicted == highlight.label,
             highlight.reason,
         )
     if row is None:
         return None
+    if "probability" not in row and finite(row.get("predicted")) is not None:
+        return Reading(None, number(row["predicted"], 2), "", "", "–", None, "")
     predicted = str(row.get("predicted", ""))
     right = predicted == str(row["label"]) if "label" in row else None
     return Reading(None, predicted, "", number(row.get("probability")), "–", right, "")

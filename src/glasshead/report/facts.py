@@ -17,6 +17,17 @@ NAMES = {
     "unknown_texts": "Texts of unknown words only",
     "accuracy": "Accuracy",
     "macro_f1": "Macro-F1",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "model": "Model",
+    "attention": "Attention",
+    "layers": "Layers",
+    "heads": "Heads",
+    "combine": "Heads combined by",
+    "positions": "Positions added",
+    "pooling": "Pooling",
+    "reading": "Attention read",
+    "level": "Units",
     "activation": "Activation",
     "signed": "Signed weights",
     "gauge": "Gauge",
@@ -93,6 +104,9 @@ def _value(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if key == "gauge" and isinstance(value, dict):
+        if "signs" in value:
+            signs = " ".join("+" if sign > 0 else "−" for sign in value["signs"])
+            return f"per head {signs}, margin {number(value.get('margin'), 2)}"
         sign = "kept as trained (+1)" if value.get("sign") == 1 else "negated (−1)"
         return (
             f"{sign}, margin {number(value.get('margin'), 2)}, "

@@ -57,3 +57,11 @@ def count(value: Any) -> str:
     """A whole number with thousands separated, or a dash."""
     amount = finite(value)
     return DASH if amount is None else f"{int(amount):,}"
+
+
+def round_up(value: float) -> float:
+    """The next 1, 2, 2.5 or 5 times a power of ten; 0 for 0."""
+    if value <= 0:
+        return 0.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 2, 2.5, 5, 10, 20) if step * power >= value * 0.999)

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from glasshead.differences import Difference
 from glasshead.report.formats import count, finite, number, share
+from glasshead.report.gaps import told
 from glasshead.report.markup import Scale
 from glasshead.report.rows import BY_CONSTRUCTION, value_range
 from glasshead.report.wording import QUESTIONS, Question
 from glasshead.results import WEAK_MARGIN, AuditCard, Finding
 
+MEASURES = (("accuracy", "accuracy"), ("macro_f1", "macro-F1"), ("rmse", "RMSE"), ("mae", "MAE"))
 SAME = ("data", "split", "examples", "labels")
 
 
@@ -24,8 +27,13 @@ class Answer:
     plots: list[Markup | None]
 
 
-def answers(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Answer]:
-    """The key questions that at least one card can answer, nothing that is true by construction."""
+def answers(
+    cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
+) -> list[Answer]:
+    """The key questions that at least one card can answer, nothing that is true by construction.
+
+    Two cards differ by their paired difference, and where there is none by their intervals.
+    """
     found = []
     for question in QUESTIONS:
         findings = [
@@ -35,7 +43,13 @@ def answers(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Answer]:
         if any(finding is not None for finding in findings):
             scale = Scale(*value_range([finding for finding in findings if finding is not None]))
             drawn = [None if finding is None else scale.plot(finding) for finding in findings]
-            found.append(Answer(question, findings, difference(findings, names), drawn))
+            paired = [
+                told(each, names)
+                for each in differences
+                if each.name == question.finding and None not in (findings[each.one], findings[each.other])
+            ]
+            differing = " ".join(paired) or difference(findings, names)
+            found.append(Answer(question, findings, differing, drawn))
     return found
 
 
@@ -76,14 +90,13 @@ def lead(card: AuditCard) -> str:
     )
     if facts.get("split"):
         sentence += f" ({facts['split']} split)"
-    if facts.get("activation"):
-        sentence += f", read with {facts['activation']} attention"
+    if facts.get("activation") or facts.get("attention"):
+        sentence += f", read with {facts.get('activation') or facts.get('attention')} attention"
     measured = [
-        f"{name}\u00a0{number(facts[key])}"
-        for key, name in (("accuracy", "accuracy"), ("macro_f1", "macro-F1"))
-        if finite(facts.get(key)) is not None
+        f"{name}\u00a0{number(facts[key])}" for key, name in MEASURES if finite(facts.get(key)) is not None
     ]
-    return f"{sentence}: {', '.join(measured)}." if measured else f"{sentence}."
+    sentence = f"{sentence}: {', '.join(measured)}." if measured else f"{sentence}."
+    return f"{sentence} Attention is read at {facts['reading']}." if facts.get("reading") else sentence
 
 
 def gauge(card: AuditCard) -> str:
@@ -92,8 +105,17 @@ def gauge(card: AuditCard) -> str:
     if facts.get("signed") is False:
         return "The weights are never negative: a colour's sign comes from the contribution alone."
     fixed = facts.get("gauge")
+    if facts.get("signed") and not isinstance(fixed, dict):
+        return "The weights are signed, and their sign was never fixed: it is an accident of the seed."
     if not facts.get("signed") or not isinstance(fixed, dict):
         return ""
+    if "signs" in fixed:
+        turned = sum(sign < 0 for sign in fixed["signs"])
+        clear = number(fixed.get("margin"), 2)
+        return (
+            f"The weights are signed; to fix the gauge of each head, the sign of {turned} of "
+            f"{len(fixed['signs'])} was turned round after training (margin {clear} of 1)."
+        )
     words = "kept as trained" if fixed.get("sign") == 1 else "turned round after training"
     sentence = f"The weights are signed; to fix the gauge, their sign was {words}"
     margin = finite(fixed.get("margin"))
@@ -109,6 +131,12 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
     """What a reader must know before believing the rest."""
     notes = []
     for card, name in zip(cards, names, strict=True):
+        errors = card.finding("performance.rmse.all")
+        if errors is not None and errors.verdict.startswith("not better"):
+            notes.append(
+                f"{name}: the model is not better than always guessing the mean rating. What its attention "
+                "agrees with is then of little interest."
+            )
         accuracy = card.finding("performance.accuracy.all")
         if accuracy is not None and accuracy.verdict.startswith("not better"):
             notes.append(

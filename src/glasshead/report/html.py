@@ -1,10 +1,16 @@
 """The report: one HTML file without network, for one audit or for several side by side."""
 
+from collections.abc import Sequence
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from glasshead.differences import Comparison, Difference
+from glasshead.report.comparison import lead as comparison_lead
+from glasshead.report.comparison import settings, strips, tested
 from glasshead.report.examples import chapters
 from glasshead.report.facts import detail_rows, fact_rows, names, notes, short
 from glasshead.report.formats import interval, number
+from glasshead.report.gaps import pairs
 from glasshead.report.headline import answers, cautions, gauge, lead
 from glasshead.report.markup import highlighted, nulls
 from glasshead.report.passages import score_name, shared_scale, visible
@@ -33,8 +39,12 @@ def _environment() -> Environment:
     return environment
 
 
-def render(cards: list[AuditCard]) -> str:
+def render(
+    cards: list[AuditCard], differences: Sequence[Difference] = (), remarks: Sequence[str] = ()
+) -> str:
     """One card: the audit report. Several: the same form, side by side.
+
+    ``differences`` are paired ones between the cards, ``remarks`` what is to be said of them.
 
     Raises:
         ValueError: for no card at all.
@@ -53,8 +63,10 @@ def render(cards: list[AuditCard]) -> str:
             leads=[lead(card) for card in cards],
             gauges=[gauge(card) for card in cards],
             cautions=cautions(cards, called),
-            answers=answers(cards, called),
-            sections=sections(cards, called),
+            answers=answers(cards, called, differences),
+            sections=sections(cards, called, differences),
+            pairs=[(called[one], called[other]) for one, other in pairs(differences)],
+            remarks=remarks,
             plots=plots(cards, called),
             groups=typical(cards),
             quantities=[name for _, name in QUANTITIES],
@@ -62,6 +74,24 @@ def render(cards: list[AuditCard]) -> str:
             facts=fact_rows(cards),
             details=detail_rows(cards),
             notes=notes(cards),
+        )
+    )
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """Groups of runs: their differences with intervals and tests, their metrics and settings."""
+    differing, alike = settings(comparison)
+    return (
+        _environment()
+        .get_template("comparison.html.j2")
+        .render(
+            names=[visible(each.name) for each in comparison.groups],
+            lead=comparison_lead(comparison),
+            tested=tested(comparison),
+            strips=strips(comparison),
+            differing=differing,
+            alike=alike,
+            resamples=comparison.resamples,
         )
     )
 

@@ -3,7 +3,7 @@
 Everything that came from outside goes through markupsafe; `Markup.format` escapes its arguments.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
@@ -46,15 +46,17 @@ class Scale:
         share = (value - self.low) / (self.high - self.low)
         return f"{EDGE + (WIDTH - 2 * EDGE) * min(1.0, max(0.0, share)):.1f}"
 
-    def axis(self) -> Markup:
-        """The ends of the range and zero, as a header above the plots."""
+    def axis(self, digits: int = 2) -> Markup:
+        """The ends of the range and zero, in significant digits, as a header above the plots."""
         ends = {self.low: "start", self.high: "end"}
         if self.low < 0 < self.high:
             room = 26 / (WIDTH - 2 * EDGE) * (self.high - self.low)
             ends = {value: anchor for value, anchor in ends.items() if abs(value) >= room} | {0.0: "middle"}
         texts = Markup("").join(
             Markup('<text x="{}" y="14" text-anchor="{}">{}</text>').format(
-                {"start": "1", "end": str(WIDTH - 1)}.get(anchor, self.at(value)), anchor, _short(value)
+                {"start": "1", "end": str(WIDTH - 1)}.get(anchor, self.at(value)),
+                anchor,
+                _short(value, digits),
             )
             for value, anchor in ends.items()
         )
@@ -76,21 +78,42 @@ class Scale:
             if (amount := finite(value)) is not None:
                 shape = "m-3.5 0l3.5-4.5l3.5 4.5l-3.5 4.5z" if name == "random" else "m-3-3h6v6h-6z"
                 parts.append(Markup('<path class="null" d="M{} 10{}"/>').format(self.at(amount), shape))
-        bounds = finding.interval
+        return self.framed([*parts, *self.estimate(estimate, finding.interval)], _aria(finding))
+
+    def gap(self, estimate: float, bounds: tuple[float, float] | None) -> Markup:
+        """A difference as a dot with whiskers about zero."""
+        parts = [
+            Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE),
+            Markup('<path class="zero" d="M{} 4V16"/>').format(self.at(0.0)),
+        ]
+        return self.framed([*parts, *self.estimate(estimate, bounds)], _spoken(estimate, bounds))
+
+    def strip(self, values: Sequence[float]) -> Markup:
+        """An open mark for every value, and a dot for their mean."""
+        mean = sum(values) / len(values)
+        mark = Markup('<circle class="null" cx="{}" cy="10" r="3.2"/>')
+        marks = [mark.format(self.at(value)) for value in values] if len(values) > 1 else []
+        axis = Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE)
+        return self.framed([axis, *marks, *self.estimate(mean, None)], ", ".join(map(number, values)))
+
+    def estimate(self, estimate: float, bounds: tuple[float, float] | None) -> list[Markup]:
+        """A dot, and whiskers where there is an interval."""
+        parts = []
         if bounds is not None and finite(bounds[0]) is not None and finite(bounds[1]) is not None:
             low, high = self.at(bounds[0]), self.at(bounds[1])
             parts.append(
                 Markup('<path class="whisker" d="M{} 10H{}M{} 5V15M{} 5V15"/>').format(low, high, low, high)
             )
         parts.append(Markup('<circle class="estimate" cx="{}" cy="10" r="2.7"/>').format(self.at(estimate)))
+        return parts
+
+    @staticmethod
+    def framed(parts: list[Markup], spoken: str) -> Markup:
+        """The drawing, with what it says to those who cannot see it."""
         frame = Markup(
             '<svg class="dot" viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
         )
-        return (
-            frame.format(WIDTH, HEIGHT, WIDTH, HEIGHT, _aria(finding))
-            + Markup("").join(parts)
-            + Markup("</svg>")
-        )
+        return frame.format(WIDTH, HEIGHT, WIDTH, HEIGHT, spoken) + Markup("").join(parts) + Markup("</svg>")
 
 
 def nulls(null: Mapping[str, float | None]) -> str:
@@ -101,13 +124,19 @@ def nulls(null: Mapping[str, float | None]) -> str:
     )
 
 
+def _spoken(estimate: float | None, bounds: tuple[float, float] | None) -> str:
+    text = number(estimate)
+    if bounds is not None:
+        text += f", 95 % interval {number(bounds[0])} to {number(bounds[1])}"
+    return text
+
+
 def _aria(finding: Finding) -> str:
-    text = number(finding.estimate)
-    if finding.interval is not None:
-        text += f", 95 % interval {number(finding.interval[0])} to {number(finding.interval[1])}"
-    return text + (f"; null: {nulls(finding.null)}" if finding.null else "")
+    return _spoken(finding.estimate, finding.interval) + (
+        f"; null: {nulls(finding.null)}" if finding.null else ""
+    )
 
 
-def _short(value: float) -> str:
-    text = f"{abs(value):.2g}"
+def _short(value: float, digits: int) -> str:
+    text = f"{abs(value):.{digits}g}"
     return ("−" if value < 0 else "") + text

@@ -82,6 +82,14 @@ def score_name(attribution: Attribution) -> str:
     return "weight" if attribution.method.startswith("attention") else "score"
 
 
+def prediction(attribution: Attribution) -> str:
+    """What the model predicts, in words."""
+    if attribution.rates:
+        return f"predicted rating {number(attribution.prediction, 2)}"
+    probability = number(attribution.prediction)
+    return f"predicted {attribution.predicted}, p({attribution.target}) = {probability}"
+
+
 def described(attribution: Attribution, token: int) -> str:
     """One line on one token: its numbers."""
     parts = [f"{score_name(attribution)} {number(attribution.scores[token], plus=attribution.signed)}"]

@@ -67,7 +67,9 @@ def strings(columns: Mapping[str, Any], name: str, size: int) -> list[str]:
 
 
 def classes(card: AuditCard) -> list[str]:
-    """The labels of the examples in class order."""
+    """The labels of the examples in class order; none where they are ratings."""
+    if card.facts.get("task") == "regression":
+        return []
     labels = strings(card.examples, "label", 0)
     return ordered(labels, [str(label) for label in card.facts.get("labels") or []])
 
@@ -168,6 +170,11 @@ def _by_class(card: AuditCard, column: str, other: str | None) -> list[Spread]:
     ]
 
 
+def _each(cards: Sequence[AuditCard], words: str) -> str:
+    """Words on classes, where there are some."""
+    return words if any(map(classes, cards)) else ""
+
+
 def _agreement(cards: Sequence[AuditCard], names: Sequence[str], against: str, word: str) -> Plot:
     panels = []
     for rank, (card, name) in enumerate(zip(cards, names, strict=True)):
@@ -180,8 +187,8 @@ def _agreement(cards: Sequence[AuditCard], names: Sequence[str], against: str, w
     return Plot(
         f"Agreement of attention with {word}",
         [("--accent", "signed, canonical gauge"), ("outline", "absolute values")],
-        "Share of examples by true class; the dot is the median of the signed τ, the dashed line the mean "
-        "for random weights. Examples where τ is undefined are left out.",
+        f"Share of examples{_each(cards, ' by true class')}; the dot is the median of the signed τ, the "
+        "dashed line the mean for random weights. Examples where τ is undefined are left out.",
         panels,
     )
 
@@ -201,7 +208,7 @@ def _permutation_by_class(cards: Sequence[AuditCard], names: Sequence[str]) -> P
     return Plot(
         "Permuted weights",
         [("--accent", "median |Δŷ| of a text")],
-        "Share of the texts of each true class; the dot is the median.",
+        f"Share of the texts{_each(cards, ' of each true class')}; the dot is the median.",
         panels,
     )
 
@@ -245,7 +252,8 @@ def _permutation(cards: Sequence[AuditCard], names: Sequence[str]) -> Plot | Non
         panels.append(
             Panel(name, Markup(scatter(points, f"permutation-{rank}", about, words, ranges, trend)))
         )
-    caption = "Each point is a text, coloured by true class; the line joins the means of ten equal slices."
+    coloured = ", coloured by true class" if labels_seen else ""
+    caption = f"Each point is a text{coloured}; the line joins the means of ten equal slices."
     legend = [(colours[label], label) for label in labels_seen][:MOST_CLASSES]
     return Plot("Shuffling the weights", legend, " ".join([caption, *thinned]), panels)
 
@@ -272,6 +280,6 @@ def _random(cards: Sequence[AuditCard], names: Sequence[str]) -> Plot | None:
     return Plot(
         "Random weights",
         [("--accent", "above: as in the paper"), ("--muted", "below: normalised")],
-        "Distribution over the texts of each true class; the dots are medians.",
+        f"Distribution over the texts{_each(cards, ' of each true class')}; the dots are medians.",
         panels,
     )

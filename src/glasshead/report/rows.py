@@ -1,12 +1,13 @@
 """Findings of one or several cards as tables: one section per audit, one column group per card."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from glasshead.report.formats import count, finite, interval, number, share
+from glasshead.differences import Difference
+from glasshead.report.formats import count, finite, interval, number, round_up, share
+from glasshead.report.gaps import Gap, gap_scale, gaps_of
 from glasshead.report.markup import Scale
 from glasshead.report.wording import (
     AGAINST,
@@ -48,14 +49,16 @@ class Row:
     cells: list[Cell | None]
     source: int
     trivial: bool
+    gaps: list[Gap | None]
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that share one scale."""
+    """Rows that share one scale, and another one of their differences."""
 
     heading: str
     axis: Markup
+    gap_axis: Markup | None
     rows: list[Row]
 
 
@@ -96,13 +99,17 @@ class Footnotes:
         return chr(ord("a") + rank) if rank < 26 else str(rank)
 
 
-def sections(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Section]:
+def sections(
+    cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
+) -> list[Section]:
     """One section per audit, in the order of `wording`."""
     audits = ordered((finding.audit for card in cards for finding in card.findings), AUDITS)
-    return [_section(audit, cards, names) for audit in audits]
+    return [_section(audit, cards, names, differences) for audit in audits]
 
 
-def _section(audit: str, cards: Sequence[AuditCard], names: Sequence[str]) -> Section:
+def _section(
+    audit: str, cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference]
+) -> Section:
     found = [{f.name: f for f in card.findings if f.audit == audit} for card in cards]
     unique: dict[str, Finding] = {}
     for findings in found:
@@ -126,8 +133,11 @@ def _section(audit: str, cards: Sequence[AuditCard], names: Sequence[str]) -> Se
         audit,
         title,
         question,
-        _blocks(folded.pop("", []), found, footnotes, False),
-        [Fold(name, _blocks(findings, found, footnotes, True)) for name, findings in folded.items()],
+        _blocks(folded.pop("", []), found, footnotes, False, differences),
+        [
+            Fold(name, _blocks(findings, found, footnotes, True, differences))
+            for name, findings in folded.items()
+        ],
         footnotes.citations,
         [(footnotes.letter(reason), reason) for reason in footnotes.reasons],
         footnotes.nulls,
@@ -149,7 +159,11 @@ def _fold(finding: Finding) -> str:
 
 
 def _blocks(
-    findings: list[Finding], found: list[dict[str, Finding]], notes: Footnotes, in_fold: bool
+    findings: list[Finding],
+    found: list[dict[str, Finding]],
+    notes: Footnotes,
+    in_fold: bool,
+    differences: Sequence[Difference],
 ) -> list[Block]:
     groups: dict[str, list[Finding]] = {}
     for finding in _sorted(findings):
@@ -159,16 +173,18 @@ def _blocks(
     for heading, members in groups.items():
         alike = everywhere if members[0].audit == "perturbation" else [f.name for f in members]
         scale = Scale(*value_range([card[name] for card in found for name in alike if name in card]))
+        gap = gap_scale([d for d in differences if d.name in {finding.name for finding in members}])
         rows = [
             Row(
                 _row_label(finding, in_fold),
                 [_cell(card.get(finding.name), scale, notes) for card in found],
                 notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
                 BY_CONSTRUCTION in finding.verdict,
+                gaps_of(finding.name, differences, gap),
             )
             for finding in members
         ]
-        blocks.append(Block(heading, scale.axis(), rows))
+        blocks.append(Block(heading, scale.axis(), None if gap is None else gap.axis(), rows))
     return blocks
 
 
@@ -228,15 +244,7 @@ def value_range(findings: list[Finding]) -> tuple[float, float]:
         for value in (finding.estimate, *(finding.interval or ()), *finding.null.values()):
             if (amount := finite(value)) is not None:
                 values.append(amount)
-    return -_round_up(-min(values)), _round_up(max(values))
-
-
-def _round_up(value: float) -> float:
-    """The next 1, 2, 2.5 or 5 times a power of ten; 0 for 0."""
-    if value <= 0:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 2.5, 5, 10, 20) if step * power >= value * 0.999)
+    return -round_up(-min(values)), round_up(max(values))
 
 
 def _cell(finding: Finding | None, scale: Scale, notes: Footnotes) -> Cell | None:

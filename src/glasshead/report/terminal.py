@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from glasshead.differences import Difference
 from glasshead.report.facts import names, short
 from glasshead.report.formats import interval, number
 from glasshead.report.headline import Answer, answers, cautions, gauge, lead
@@ -95,7 +96,9 @@ def _bar(share: float) -> Text:
     return Text.assemble(" " * BAR, "│", ("█" * length, RED[0]))
 
 
-def card_table(cards: Sequence[AuditCard]) -> RenderableType:
+def card_table(
+    cards: Sequence[AuditCard], differences: Sequence[Difference] = (), remarks: Sequence[str] = ()
+) -> RenderableType:
     """The audit card: key findings with interval, null and verdict; several cards side by side."""
     full = names(cards)
     _, called = short(full)
@@ -103,7 +106,7 @@ def card_table(cards: Sequence[AuditCard]) -> RenderableType:
     for card, name in zip(cards, full, strict=True):
         parts.append(Text(_line(name), style="bold"))
         parts.append(Text(_line(" ".join(part for part in (lead(card), gauge(card)) if part)), style="dim"))
-    found = answers(cards, called)
+    found = answers(cards, called, differences)
     if not found:
         parts.append(Text("No key finding in this audit."))
     elif len(cards) == 1:
@@ -112,6 +115,7 @@ def card_table(cards: Sequence[AuditCard]) -> RenderableType:
         parts.append(_side_by_side(found, called))
     for caution in cautions(cards, called):
         parts.append(Text(f"! {_line(caution)}", style="yellow"))
+    parts += [Text(_line(remark), style="dim") for remark in remarks]
     return Group(*parts)
 
 

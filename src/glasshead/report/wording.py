@@ -9,7 +9,8 @@ from dataclasses import dataclass
 AUDITS = {
     "performance": (
         "Performance",
-        "How good is the model that is being explained? The null always guesses the commonest class.",
+        "How good is the model that is being explained? The null always guesses the commonest class, or the "
+        "mean rating.",
     ),
     "agreement": (
         "Agreement",
@@ -19,7 +20,7 @@ AUDITS = {
     "perturbation": (
         "Perturbation",
         "Does the answer change when the weights change? Mean over the examples of the per-example median "
-        "change of the target's probability.",
+        "change of the target's probability, or of the rating.",
     ),
     "tokens": (
         "Token groups",
@@ -31,6 +32,8 @@ AUDITS = {
 
 STATISTICS = {
     "accuracy": "accuracy",
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
     "attention": "attention, canonical gauge",
     "attention-raw": "attention, raw gauge",
     "attention-absolute": "attention, absolute",

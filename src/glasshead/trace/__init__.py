@@ -1,6 +1,7 @@
 """Read or replace what attention is made of while a model runs."""
 
 from glasshead.trace.edits import permute, replace, uniform, zero_heads
+from glasshead.trace.gauges import head_gauges
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.layer import LayerRecord, Pass, Trace
 from glasshead.trace.record import record
@@ -10,6 +11,7 @@ __all__ = [
     "LayerRecord",
     "Pass",
     "Trace",
+    "head_gauges",
     "intervene",
     "permute",
     "record",

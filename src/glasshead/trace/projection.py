@@ -19,13 +19,16 @@ def linear_maps(model: nn.Module) -> list[LinearMap]:
 
 
 class Wake:
-    """The output ``[B, H, Q, d_v]`` of an attention call, watched until something reads it.
+    """What a module made of the heads, watched until something reads it.
+
+    It is the output ``[B, H, Q, d_v]`` of an attention call, or the sum of its heads, ``[B, 1, Q, d_v]``.
 
     Holds on to the memory, so that no other tensor can be taken for it.
     """
 
-    def __init__(self, output: Tensor) -> None:
+    def __init__(self, output: Tensor, heads: int) -> None:
         self.output = output
+        self.heads = heads
         self.version = version(output)
         self.readers = 0
         """How many linear maps have read it."""
@@ -44,12 +47,12 @@ class Wake:
         )
 
     def projection(self, linear: LinearMap) -> Float[Tensor, "h d_v d_e"] | None:
-        """D of every head; None where the map does not hold plain numbers."""
+        """D of every head, one for all where they are added; None where the map holds no plain numbers."""
         weight = linear.weight if isinstance(linear, Conv1D) else linear.weight.T  # [H·d_v, d_e]
-        _, heads, _, size = self.output.shape
-        if weight.dtype not in PLAIN or weight.ndim != 2 or weight.shape[0] != heads * size:
+        _, parts, _, size = self.output.shape
+        if weight.dtype not in PLAIN or weight.ndim != 2 or weight.shape[0] != parts * size:
             return None
-        return weight.unflatten(0, (heads, size))
+        return weight.unflatten(0, (parts, size)).expand(self.heads, -1, -1)
 
 
 def version(tensor: Tensor) -> int:

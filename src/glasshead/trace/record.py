@@ -84,7 +84,8 @@ class Recorder(Watch):
             return
         seen = self.seen(flow, output, self.layer)
         self.trace.passes[-1].records[self.layer] = seen
-        self.wake = (seen, Wake(output))
+        assert flow.handed is not None
+        self.wake = (seen, Wake(flow.handed, flow.call.q.shape[1]))
 
     def seen(self, flow: Flow, output: Tensor, layer: int) -> LayerRecord:
         """The record of a call."""

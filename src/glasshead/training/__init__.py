@@ -1,7 +1,20 @@
 """Trainer presets, metrics, and the run folder."""
 
-from glasshead.training.recipe import OPTIMIZERS, PRESETS, Recipe
+from glasshead.training.presets import PRESETS, recipe_for
+from glasshead.training.recipe import OPTIMIZERS, Recipe
+from glasshead.training.repeats import REPEATS, train_repeats
 from glasshead.training.run import Run, load_run, read_record
 from glasshead.training.train import train
 
-__all__ = ["OPTIMIZERS", "PRESETS", "Recipe", "Run", "load_run", "read_record", "train"]
+__all__ = [
+    "OPTIMIZERS",
+    "PRESETS",
+    "REPEATS",
+    "Recipe",
+    "Run",
+    "load_run",
+    "read_record",
+    "recipe_for",
+    "train",
+    "train_repeats",
+]

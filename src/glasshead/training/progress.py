@@ -9,7 +9,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 
 
 class ProgressBar(TrainerCallback):
-    """Steps done, the latest dev accuracy, time left."""
+    """Steps done, the latest dev accuracy or RMSE, time left."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -44,9 +44,9 @@ class ProgressBar(TrainerCallback):
         metrics: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
-        if self.task is not None and metrics and "eval_accuracy" in metrics:
-            accuracy = metrics["eval_accuracy"]
-            self.bar.update(self.task, description=f"{self.title} · dev accuracy {accuracy:.3f}")
+        for name, words in (("eval_accuracy", "dev accuracy"), ("eval_rmse", "dev RMSE")):
+            if self.task is not None and metrics and name in metrics:
+                self.bar.update(self.task, description=f"{self.title} · {words} {metrics[name]:.3f}")
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any

@@ -1,21 +1,35 @@
-"""How a classifier is built and trained, as plain data; the presets are the papers' settings."""
+"""How a classifier is built and trained, as plain data."""
 
 import math
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
 import torch
+from transformers import PreTrainedConfig
 
-from glasshead.attention import SCORES
-from glasshead.attention.pooling import pooling_activation
+from glasshead.attention.mechanism import parse
 from glasshead.errors import InputError
-from glasshead.models import ENCODERS, MODELS
-from glasshead.registry import Registry
+from glasshead.models import MODELS
+from glasshead.registry import Registry, nearest
+from glasshead.training.typed import fitting
+
+TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends")
+"""Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a trained model besides the data and the seed."""
+    """Everything that decides a trained model besides the data and the seed.
+
+    ``model`` is a name in `MODELS`, or a folder or Hub name of a pretrained Hugging Face classifier.
+    ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
+    mechanism that is put into it. ``dev_fraction`` is the part of train that becomes dev where there is none.
+    ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile.
+
+    Raises:
+        InputError: if a value cannot be meant, before any work.
+    """
 
     preset: str = "s0-paper"
     model: str = "pooled"
@@ -24,99 +38,138 @@ class Recipe:
     vocabulary_size: int = 20_000
     minimum_frequency: int = 1
     vectors: str | None = None
+    dev_fraction: float = 0.1
     # Model
-    activation: str = "softmax"
-    encoder: str = "none"
-    score: str = "query-key"
-    embedding_size: int = 100
-    hidden_size: int = 100
-    key_size: int = 100
-    value_size: int | None = 100
-    scale: float = 10.0
-    dropout: float = 0.5
-    bias: bool = True
-    initializer_range: float = 0.1
+    architecture: Mapping[str, Any] = field(default_factory=dict)
     # Optimisation
     optimizer: str = "adam"
     learning_rate: float = 1e-3
     batch_size: int = 32
     epochs: int = 8
     loss_scale: float = 1.0
+    by_length: bool = False
+    compile: bool = False
 
     def __post_init__(self) -> None:
-        for registry, name in (
-            (MODELS, self.model),
-            (ENCODERS, self.encoder),
-            (SCORES, self.score),
-            (OPTIMIZERS, self.optimizer),
-        ):
-            registry[name]  # a misspelt name raises here, before any work
-        pooling_activation(self.activation)
-        sizes = ("embedding_size", "hidden_size", "key_size", "value_size")
-        for field in (*sizes, "max_length", "batch_size", "epochs"):
-            if getattr(self, field) is not None and getattr(self, field) < 1:
-                raise InputError(f"{field.replace('_', ' ')} must be at least 1, not {getattr(self, field)}")
-        for field in ("scale", "learning_rate", "loss_scale", "initializer_range"):
-            if not 0 < getattr(self, field) < math.inf:
+        for each in fields(self):
+            if each.name != "architecture":
+                object.__setattr__(self, each.name, fitting(each.name, getattr(self, each.name), each.type))
+        OPTIMIZERS[self.optimizer]  # a misspelt name raises here
+        for name in ("max_length", "batch_size", "epochs"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+        for name in ("learning_rate", "loss_scale"):
+            if not 0 < getattr(self, name) < math.inf:
                 raise InputError(
-                    f"{field.replace('_', ' ')} must be a positive number, not {getattr(self, field)}"
+                    f"{name.replace('_', ' ')} must be a positive number, not {getattr(self, name)}"
                 )
-        if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must be in [0, 1), not {self.dropout}")
-        if self.encoder == "lstm" and self.hidden_size % 2:
-            raise InputError(f"a bidirectional LSTM needs an even hidden size, not {self.hidden_size}")
+        if self.pretrained:
+            self.check_pretrained()
+        else:
+            object.__setattr__(self, "architecture", self.checked_architecture())
+            self.config().check()
+
+    @property
+    def pretrained(self) -> bool:
+        """Whether the model is somebody's trained one, to be tuned further."""
+        return self.model not in MODELS
+
+    @property
+    def attention(self) -> Any:
+        """The mechanism, as a word or a spec; None where a pretrained model keeps its own."""
+        if self.pretrained:
+            return self.architecture.get("attention")
+        return self.config().attention
+
+    def config(self, **told: Any) -> Any:
+        """The configuration of a new model, with what the data say."""
+        kind = MODELS[self.model].config_class
+        has_length = any(each.name == "max_length" for each in fields(kind))
+        length = {"max_length": self.max_length} if has_length else {}
+        return kind(**dict(self.architecture) | length | told)
+
+    def check_pretrained(self) -> None:
+        """Raise InputError where something is chosen that a pretrained model has already."""
+        for name in self.architecture:
+            if name != "attention":
+                raise InputError(f"{self.model} is a model of its own: its {name} cannot be chosen")
+        if self.vectors is not None:
+            raise InputError(f"{self.model} has word vectors of its own: leave --vectors out")
+        if self.attention is not None:
+            parse(self.attention)
+
+    def checked_architecture(self) -> dict[str, Any]:
+        """What was chosen, by the names and in the types of the model's configuration.
+
+        Raises:
+            InputError: on a name that is no field of it, and on a value of another type.
+        """
+        family = MODELS[self.model].config_class
+        kinds = {each.name: each.type for each in chosen_fields(family)}
+        checked = {}
+        for name, value in own_names(self.model, self.architecture).items():
+            if name not in kinds:
+                raise InputError(f"the model {self.model!r} has no option {name!r}: {where(name, kinds)}")
+            checked[name] = fitting(name, value, kinds[name])
+        return checked
 
     def with_changes(self, **changes: Any) -> "Recipe":
-        """A copy with every change that is not None."""
-        return replace(self, **{key: value for key, value in changes.items() if value is not None})
+        """A copy with every change that is not None, as `with_settings`."""
+        return self.with_settings({name: value for name, value in changes.items() if value is not None})
+
+    def with_settings(self, given: Mapping[str, Any]) -> "Recipe":
+        """A copy with these settings; what is no field of a recipe is one of its model."""
+        own = {each.name for each in fields(self)}
+        chosen = {name: value for name, value in given.items() if name in own}
+        model = chosen.get("model", self.model)
+        architecture = own_names(model, chosen.get("architecture", self.architecture))
+        rest = {name: value for name, value in given.items() if name not in own}
+        return replace(self, **chosen | {"architecture": architecture | own_names(model, rest)})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""
-        return asdict(self)
+        return asdict(self) | {"architecture": dict(self.architecture)}
+
+
+SETTINGS = [each.name for each in fields(Recipe) if each.name not in ("preset", "model", "architecture")]
+"""What is chosen by name, beside the fields of the model's configuration."""
+
+
+def own_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices by the names that the configuration of a model of ours has for them.
+
+    Raises:
+        InputError: if two of them are the same.
+    """
+    synonyms = MODELS[model].config_class.attribute_map if model in MODELS else {}
+    named: dict[str, Any] = {}
+    for name, value in chosen.items():
+        own = name if synonyms.get(name) in TOLD_BY_DATA else synonyms.get(name, name)
+        if own in named:
+            raise InputError(f"{name!r} and {own!r} are one option of the model {model!r}: choose it once")
+        named[own] = value
+    return named
+
+
+def where(name: str, known: Iterable[str]) -> str:
+    """End of an error message: which models have such an option, or what may have been meant."""
+    others = [
+        model
+        for model, family in MODELS.items()
+        if name in {each.name for each in chosen_fields(family.config_class)}
+    ]
+    return f"it is one of {', '.join(others)}" if others else nearest(name, [*known, *SETTINGS])
+
+
+def chosen_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
+    """The fields of a configuration that are a matter of choice: its own, not Hugging Face's."""
+    common = {each.name for each in fields(PreTrainedConfig)}
+    return [each for each in fields(kind) if each.name not in common and each.name not in TOLD_BY_DATA]
 
 
 OPTIMIZERS: Registry[type[torch.optim.Optimizer]] = Registry("optimizer")
 OPTIMIZERS.register("adam")(torch.optim.Adam)
+OPTIMIZERS.register("adamw")(torch.optim.AdamW)
 OPTIMIZERS.register("adadelta")(torch.optim.Adadelta)
 OPTIMIZERS.register("adagrad")(torch.optim.Adagrad)
 OPTIMIZERS.register("sgd")(torch.optim.SGD)
-
-PRESETS: Registry[Recipe] = Registry("preset")
-
-# Huang, Yang and Wang (2024), section 5.1: Adam, uniform ±0.1, dropout. Sizes, rate and epochs are ours:
-# the paper leaves them to a supplement.
-PRESETS.register("s0-paper")(Recipe(preset="s0-paper"))
-
-# The settings of the published code of Huang, Yang and Wang (2024); batch size and epochs are ours.
-PRESETS.register("s0-code")(
-    Recipe(
-        preset="s0-code",
-        max_length=30,
-        vocabulary_size=8_000,
-        embedding_size=30,
-        key_size=10,
-        value_size=10,
-        scale=3.0,
-        optimizer="adadelta",
-        learning_rate=0.5,
-        batch_size=32,
-        epochs=30,
-        loss_scale=100.0,
-    )
-)
-
-# Sun and Lu (2020), section C: context vector, plain SGD at a fixed rate, no dropout, no bias; λ = 10 as in
-# their figures. Rate and epochs are ours.
-PRESETS.register("s4")(
-    Recipe(
-        preset="s4",
-        score="context",
-        value_size=None,
-        scale=10.0,
-        dropout=0.0,
-        bias=False,
-        optimizer="sgd",
-        learning_rate=1.0,
-        epochs=30,
-    )
-)

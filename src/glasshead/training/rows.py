@@ -4,23 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 from torch import Tensor
 from torch.utils.data import Dataset
+
+from glasshead.data import Encoded
 
 Batch = dict[str, Tensor]
 
 
 class TensorRows(Dataset[Batch]):
-    """Right-padded ids, masks and labels; a batch is cut to its longest text."""
+    """Encoded texts and their labels; a batch is cut to its longest text."""
 
-    def __init__(
-        self,
-        ids: Int[Tensor, "texts tokens"],
-        mask: Bool[Tensor, "texts tokens"],
-        labels: Int[Tensor, " texts"],
-    ) -> None:
-        self.ids, self.mask, self.labels = ids, mask, labels
+    def __init__(self, encoded: Encoded, labels: Tensor) -> None:
+        self.encoded, self.labels = encoded, labels
+        self.lengths: Int[Tensor, " texts"] = encoded.mask.sum(dim=1)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -30,13 +28,22 @@ class TensorRows(Dataset[Batch]):
 
     def __getitems__(self, indices: Sequence[int]) -> Batch:
         rows = torch.as_tensor(indices)
-        mask = self.mask[rows]
-        length = max(int(mask.sum(dim=1).max()), 1)
-        return {
-            "input_ids": self.ids[rows, :length],
-            "attention_mask": mask[:, :length],
-            "labels": self.labels[rows],
-        }
+        longest = max(int(self.lengths[rows].max()), 1)
+        inputs = {name: each[:, :longest] for name, each in self.encoded.inputs(rows).items()}
+        return inputs | {"labels": self.labels[rows]}
+
+    def by_length(self) -> tuple["TensorRows", Int[Tensor, " texts"]]:
+        """The same texts from short to long, so that batches hold little padding, and where each stood."""
+        order = self.lengths.argsort(stable=True)
+        encoded, types = self.encoded, self.encoded.types
+        ordered = encoded._replace(
+            ids=encoded.ids[order],
+            mask=encoded.mask[order],
+            words=encoded.words[order],
+            offsets=encoded.offsets[order],
+            types=None if types is None else types[order],
+        )
+        return TensorRows(ordered, self.labels[order]), order
 
 
 def whole_batch(batch: Any) -> Batch:

@@ -3,7 +3,8 @@
 config.json, model.safetensors   the model, as Hugging Face saves it
 tokenizer.json, …                its tokenizer
 vocabulary.parquet               how often each token occurs in each class of the train split
-metrics.json                     accuracy and macro-F1 on dev and test, dev per epoch
+metrics.json                     accuracy and macro-F1 (or RMSE and MAE) on dev and test, dev per epoch
+predictions.parquet              what the model says to every dev and test example
 run.json                         recipe, data and its fingerprint, versions, seed, gauge, wall time
 """
 
@@ -18,7 +19,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from transformers import (
+    AutoConfig,
     AutoModelForSequenceClassification,
+    AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerFast,
 )
@@ -26,10 +29,14 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.errors import InputError
 from glasshead.folders import partial
-from glasshead.models import class_names
+from glasshead.models import class_names, load
+from glasshead.registration import SPEC
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
+REPEATS = "repeats.json"
+WHOLE: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": []}
+"""What `load` gives it has checked itself."""
 FACTS = ("recipe", "data", "seed", "gauge")
 
 
@@ -55,8 +62,8 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
 
 
-def read_record(folder: Path) -> dict[str, Any]:
-    """The content of run.json.
+def open_record(folder: Path, command: str) -> dict[str, Any]:
+    """The content of run.json, whatever kind of run that ``command`` makes.
 
     Raises:
         InputError: if the folder is not a run.
@@ -65,15 +72,32 @@ def read_record(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         if not folder.exists() and partial(folder).exists():
             raise InputError(f"{folder} is not finished: train it on with --resume")
+        repeated = sorted(each.name for each in folder.glob("seed-*"))
+        if (folder / REPEATS).is_file() and repeated:
+            raise InputError(f"{folder} holds {len(repeated)} runs: name one of them, {folder / repeated[0]}")
         what = "has no run.json" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} is not a run ({what}): make one with 'glasshead train DATA --out RUN'")
+        raise InputError(f"{folder} is not a run ({what}): make one with '{command}'")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error}): train again") from error
-    missing = [key for key in FACTS if not isinstance(record, dict) or key not in record]
+    if not isinstance(record, dict):
+        raise InputError(f"{path} is damaged (no {', '.join(FACTS)}): train again")
+    return record
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The content of a classifier's run.json.
+
+    Raises:
+        InputError: if the folder is not a run of a classifier.
+    """
+    record = open_record(folder, "glasshead train DATA --out RUN")
+    if "what" in record:
+        raise InputError(f"{folder} is a {record['what']}, no classifier: read it with 'glasshead recommend'")
+    missing = [key for key in FACTS if key not in record]
     if missing:
-        raise InputError(f"{path} is damaged (no {', '.join(missing)}): train again")
+        raise InputError(f"{folder / RECORD} is damaged (no {', '.join(missing)}): train again")
     return record
 
 
@@ -97,12 +121,18 @@ def load_run(folder: Path) -> Run:
     record = read_record(folder)
     transformers_logging.disable_progress_bar()
     try:
-        model, loading = AutoModelForSequenceClassification.from_pretrained(
-            folder, output_loading_info=True, local_files_only=True
-        )
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        if getattr(config, SPEC, None) is not None:
+            model, loading = load(folder, local_files_only=True), WHOLE
+        else:
+            model, loading = AutoModelForSequenceClassification.from_pretrained(
+                folder, config=config, output_loading_info=True, local_files_only=True
+            )
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        if not isinstance(tokenizer, PreTrainedTokenizerFast):
+            raise InputError("its tokenizer does not know where tokens stand")
         counts = np.array(pq.read_table(folder / VOCABULARY)["counts"].to_pylist()).T
-        fits = counts.shape == (model.config.num_labels, len(tokenizer))
+        fits = counts.shape == (len(class_names(model)), len(tokenizer))
     except Exception as error:  # safetensors, tokenizers and configurations break in every way there is
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"{folder} is a damaged run ({reason}): train again") from error

@@ -14,8 +14,12 @@ FEWEST = 16
 """Rows of a block, however long they are."""
 
 
-def in_blocks(call: Call, rows: int, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
+def in_blocks(
+    call: Call, rows: int, compute: Callable[[Call], Tensor], heads: int | None = None
+) -> Float[Tensor, "b h q d_v"]:
     """``compute`` on so many query rows at a time, under a causal mask on the keys up to the last of them.
+
+    ``heads`` is how many of them its output has, if not those of the queries.
 
     Where a gradient may be asked for, a block forgets its matrices and computes them again in the backward
     pass, with the same random numbers. All rows in one block are computed without that.
@@ -28,7 +32,8 @@ def in_blocks(call: Call, rows: int, compute: Callable[[Call], Tensor]) -> Float
     blocks = (without_the_future(call.rows(place)) for place in places)
     if call.needs_gradient:
         return torch.cat([recomputed(each, compute) for each in blocks], dim=2)
-    output = call.q.new_empty(*call.q.shape[:3], call.v.shape[3])
+    batch, every = call.q.shape[:2]
+    output = call.q.new_empty(batch, heads or every, queries, call.v.shape[3])
     for place, each in zip(places, blocks, strict=True):
         output[:, :, place] = compute(each)
     return output

@@ -1,18 +1,15 @@
-"""Pictures of mechanisms, calculated by the mechanisms themselves."""
+"""How distance-aware attention sees distance, calculated by the mechanism itself."""
 
-import math
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from glasshead.attention.mapping import learnable_sigmoid
 from glasshead.errors import InputError
-from glasshead.registry import Registry
-from glasshead.report.distances import Curve, Floats, Matrix, distance_figure, drawn
+from glasshead.report.distances import Curve, Floats, Matrix, distance_figure
+from glasshead.report.prints import drawn
 
-KINDS = ("png", "svg", "pdf")
 LARGEST_V = 20.0
 """f reaches 1 + e^v: beyond this nothing else could be seen beside it."""
 WIDEST_R = 8.0
@@ -40,34 +37,3 @@ def distance_aware(
         [[Matrix(slope, each, coefficients(slope * distances, each)) for slope in w] for each in v],
     )
     return drawn(figure, kind)
-
-
-PICTURES: Registry[Callable[..., bytes]] = Registry("picture")
-PICTURES.register("distance-aware")(distance_aware)
-
-
-def file_kind(out: Path) -> str:
-    """The format that a file's name asks for.
-
-    Raises:
-        InputError: if it is none that can be drawn.
-    """
-    kind = out.suffix.removeprefix(".").lower()
-    if kind not in KINDS:
-        raise InputError(f"{out} is to end in {', '.join('.' + each for each in KINDS[:-1])} or .{KINDS[-1]}")
-    return kind
-
-
-def numbers(option: str, given: str, most: int) -> list[float]:
-    """Numbers between commas.
-
-    Raises:
-        InputError: if they are none, not finite, or too many.
-    """
-    try:
-        found = [float(word) for word in given.split(",")]
-    except ValueError:
-        found = []
-    if not 1 <= len(found) <= most or not all(map(math.isfinite, found)):
-        raise InputError(f"{option} takes 1 to {most} numbers between commas, not {given!r}")
-    return list(dict.fromkeys(found))

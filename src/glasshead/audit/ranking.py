@@ -1,0 +1,91 @@
+"""How well a recommender ranks, with intervals over impressions, beside popularity and chance."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+
+from glasshead.audit.bootstrap import Estimate, mean_intervals
+from glasshead.data.mind import NewsLogs, rankable
+from glasshead.training.ranking import METRICS
+from glasshead.training.recommender_run import RecommenderRun
+
+MODEL, POPULARITY, RANDOM = "model", "popularity", "random"
+Scores = Sequence[NDArray[np.float64]]
+Estimates = dict[str, dict[str, Estimate]]
+
+
+def rank(run: RecommenderRun, logs: NewsLogs, *, seed: int = 0) -> tuple[Estimates, Estimates]:
+    """`judge_ranking` of a model, of popularity and of chance, on the impressions that can be ranked.
+
+    Raises:
+        InputError: if clicks are not told, or no impression can be ranked.
+    """
+    kept = rankable(logs)
+    clicked = [np.array(each.clicked, dtype=bool) for each in kept.impressions]
+    return judge_ranking(all_scores(run, kept, seed), clicked, seed=seed)
+
+
+def all_scores(run: RecommenderRun, logs: NewsLogs, seed: int) -> dict[str, Scores]:
+    """Scores of the shown news of every impression: the model's, clicks in train, and random ones."""
+    rng = np.random.default_rng([seed, 1])
+    popularity = [
+        np.array([float(run.clicks.get(name, 0)) for name in each.shown]) for each in logs.impressions
+    ]
+    chance = [rng.random(len(each.shown)) for each in logs.impressions]
+    return {MODEL: run.scores(logs), POPULARITY: popularity, RANDOM: chance}
+
+
+def judge_ranking(
+    scores: Mapping[str, Scores], clicked: Sequence[NDArray[np.bool_]], *, seed: int = 0
+) -> tuple[Estimates, Estimates]:
+    """Every metric of every ranking, and how much the model exceeds each other one; means over impressions.
+
+    Both are keyed by ranking and metric, with percentile bootstrap intervals over impressions; the
+    differences are paired.
+    """
+    values = {
+        name: np.array(
+            [[metric(*pair) for pair in zip(each, clicked, strict=True)] for metric in METRICS.values()]
+        )
+        for name, each in scores.items()
+    }
+    others = [name for name in values if name != MODEL]
+    rows = [*values.values(), *(values[MODEL] - values[name] for name in others)]
+    found = mean_intervals(np.concatenate(rows), rng=np.random.default_rng([seed, 0]))
+    groups = [
+        dict(zip(METRICS, found[at : at + len(METRICS)], strict=True))
+        for at in range(0, len(found), len(METRICS))
+    ]
+    means = dict(zip(values, groups, strict=False))
+    return means, dict(zip(others, groups[len(values) :], strict=True))
+
+
+def as_numbers(estimates: Estimates) -> dict[str, Any]:
+    """Plain JSON."""
+    return {
+        name: {metric: each._asdict() for metric, each in metrics.items()}
+        for name, metrics in estimates.items()
+    }
+
+
+def ranking_table(means: Estimates, differences: Estimates) -> Table:
+    """Means with their 95 % intervals, and the lead of the model."""
+    impressions = next(iter(next(iter(means.values())).values())).n
+    table = Table("", *METRICS, title=f"{impressions} impressions, 95 % intervals", title_justify="left")
+    for name, estimates in means.items():
+        table.add_row(name, *(spoken(each, ".3f") for each in estimates.values()))
+    table.add_section()
+    for name, estimates in differences.items():
+        table.add_row(f"{MODEL} − {name}", *(spoken(each, "+.3f") for each in estimates.values()))
+    return table
+
+
+def spoken(estimate: Estimate, form: str) -> str:
+    """0.612, and below it [0.580, 0.641]."""
+    if estimate.interval is None:
+        return format(estimate.mean, form)
+    low, high = estimate.interval
+    return f"{estimate.mean:{form}}\n[{low:{form}}, {high:{form}}]"

@@ -1,0 +1,100 @@
+"""Perturbation tests by forward passes, for attention anywhere in a model."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glasshead.attention import Call
+from glasshead.audit.subject import Floats, Subject
+from glasshead.explain import Passes
+from glasshead.explain.batches import batches
+from glasshead.explain.passes import shaken
+from glasshead.trace import Edit, permute
+
+
+def shake(subject: Subject, seen: Passes, draws: int, seed: int) -> dict[str, Floats]:
+    """ŷ in float32 by name: ``own``, ``chance`` and ``uniform`` weights [N]; and under each draw [draws, N]
+    their ``permuted`` and ``permuted-chance`` orders, and fresh ``random`` and ``random-normalised`` ones.
+
+    Every row of every head that is read gets its own draw. Uniform weights have one order only. NaN for a
+    text without tokens.
+    """
+    seen = replace(seen, model=copy.deepcopy(seen.model).float())
+    generator = torch.Generator().manual_seed(seed)
+    texts = len(subject.labels)
+    single = {name: np.full(texts, np.nan, dtype=np.float32) for name in ("own", "chance", "uniform")}
+    drawn = {
+        name: np.full((draws, texts), np.nan, dtype=np.float32)
+        for name in ("permuted", "permuted-chance", "random", "random-normalised")
+    }
+    filled = torch.from_numpy(np.flatnonzero(subject.real.any(axis=1)))
+    for places, inputs in batches(seen.encoded, filled, seen.model.device):
+        rows = filled[places]
+
+        def predicted(edit: Edit, rows: Tensor = rows, inputs: Mapping[str, Tensor] = inputs) -> Floats:
+            logits = shaken(seen, dict(inputs), edit)
+            return subject.view.of(logits, subject.view.target[rows]).numpy()
+
+        chance = massed(Fixed(generator))
+        for name, edit in (("own", same), ("chance", chance), ("uniform", even)):
+            single[name][rows] = predicted(edit)
+        shuffle = permute(generator)
+        for draw in range(draws):
+            drawn["permuted"][draw, rows] = predicted(shuffle)
+            drawn["permuted-chance"][draw, rows] = predicted(after(chance, shuffle))
+            fresh = Fixed(generator)
+            drawn["random"][draw, rows] = predicted(fresh)
+            drawn["random-normalised"][draw, rows] = predicted(massed(fresh))
+    return single | drawn
+
+
+def same(layer: int, weights: Tensor, call: Call) -> Tensor:
+    """The model's own weights."""
+    return weights
+
+
+def even(layer: int, weights: Tensor, call: Call) -> Tensor:
+    """The same weight for all allowed keys, with the mass of the row."""
+    allowed = call.mask.allowed(weights.device).expand_as(weights).to(weights.dtype)
+    return allowed * mass(weights) / allowed.sum(dim=-1, keepdim=True).clamp(min=1.0)
+
+
+class Fixed:
+    """Random weights that are the same at every call: U(0, 1), or U(−1, 1) for signed mechanisms, on allowed
+    keys."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        self.generator = generator
+        self.drawn: Tensor | None = None
+
+    def __call__(self, layer: int, weights: Tensor, call: Call) -> Tensor:
+        if self.drawn is None:
+            noise = torch.rand(weights.shape, generator=self.generator).to(weights)
+            noise = 2 * noise - 1 if call.mechanism.signed else noise
+            self.drawn = noise * call.mask.allowed(weights.device)
+        return self.drawn
+
+
+def massed(edit: Edit) -> Edit:
+    """The edit, scaled to the mass of the rows that it replaces."""
+    return lambda layer, weights, call: scaled(edit(layer, weights, call), weights)
+
+
+def after(first: Edit, then: Edit) -> Edit:
+    """One edit after the other."""
+    return lambda layer, weights, call: then(layer, first(layer, weights, call), call)
+
+
+def scaled(random: Tensor, weights: Tensor) -> Tensor:
+    """Weights with the mass Σ|a| of the rows that they replace."""
+    total = mass(random)
+    return random * mass(weights) / torch.where(total > 0, total, 1.0)
+
+
+def mass(weights: Tensor) -> Tensor:
+    """Σ|a| of each row."""
+    return weights.abs().sum(dim=-1, keepdim=True)

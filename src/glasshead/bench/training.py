@@ -1,0 +1,169 @@
+"""A training step of the encoder by each mechanism, against softmax with sinusoids; added heads two ways."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from glasshead.attention import MultiHeadAttention
+from glasshead.attention.mechanism import position_of
+from glasshead.attention.tap import TAPS, Flow
+from glasshead.bench.measure import Spread, Work, interleaved, peak_bytes, ratios
+from glasshead.errors import InputError
+from glasshead.models import EncoderClassifier, EncoderConfig
+
+MECHANISMS = ("distance-aware", "shaw", "transformer-xl", "tener")
+VANILLA = "softmax with sinusoids"
+ONE_BY_ONE = "head by head"
+TOKENS = 4096
+"""Tokens of a batch, at whatever length."""
+WORDS = 10_000
+BUDGET = 10.0
+"""Seconds for each table."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """What is measured: the encoder of Wu, Wu and Huang (2021), 16 heads of 16 on embeddings of 300."""
+
+    lengths: tuple[int, ...] = (128, 512)
+    mechanisms: tuple[str, ...] = MECHANISMS
+    device: str = "cpu"
+    embedding_size: int = 300
+    heads: int = 16
+    head_size: int = 16
+    tokens: int = field(default_factory=lambda: TOKENS)
+    budget: float = field(default_factory=lambda: BUDGET)
+
+    def __post_init__(self) -> None:
+        for name in self.mechanisms:
+            position_of(name)
+        for length in self.lengths:
+            if not 1 <= length <= 8192:
+                raise InputError(f"a length of training is between 1 and 8,192, not {length:,}")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise InputError("torch finds no CUDA device here: measure with --device cpu")
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """One way to do some work, and its ratio to the base in the same rounds."""
+
+    work: str
+    """"step": a training step of the encoder; "add", "add, first token": a layer of added heads."""
+    way: str
+    length: int
+    seconds: Spread
+    ratio: Spread
+    least_ratio: float
+    """The least time over the least time of the base: what a quiet machine would say."""
+    memory_ratio: float
+
+
+def measure_training(
+    settings: TrainingSettings, progress: Callable[[str], None] = lambda _: None
+) -> Iterator[TrainingResult]:
+    """Results as they come; the ways of one table alternate."""
+    for length in settings.lengths:
+        progress(f"a training step, {length:,} tokens")
+        works = {VANILLA: step("softmax", length, settings)}
+        works |= {name: step(name, length, settings) for name in settings.mechanisms}
+        yield from compared("step", length, works, settings)
+    for length in settings.lengths:
+        for name, rows in (("add", slice(None)), ("add, first token", slice(0, 1))):
+            progress(f"added heads, {length:,} tokens")
+            yield from compared(name, length, additions(length, rows, settings), settings)
+
+
+def compared(
+    name: str, length: int, works: dict[str, Work], settings: TrainingSettings
+) -> Iterator[TrainingResult]:
+    """All ways to do one thing; the first is the base."""
+    seconds = interleaved(works, settings.budget, settings.device)
+    peaks = {way: peak_bytes(work, settings.device) for way, work in works.items()}
+    base = next(iter(works))
+    for way, spent in seconds.items():
+        yield TrainingResult(
+            work=name,
+            way=way,
+            length=length,
+            seconds=Spread.of(spent),
+            ratio=ratios(spent, seconds[base]),
+            least_ratio=min(spent) / min(seconds[base]),
+            memory_ratio=peaks[way] / peaks[base],
+        )
+
+
+def texts(length: int, settings: TrainingSettings) -> tuple[Tensor, Tensor]:
+    """Random ids, and a mask of texts between half and all of the length."""
+    torch.manual_seed(0)
+    number = max(1, settings.tokens // length)
+    real = torch.randint((length + 1) // 2, length + 1, (number,))
+    real[0] = length
+    mask = torch.arange(length) < real[:, None]
+    ids = torch.randint(5, WORDS, (number, length)).masked_fill(~mask, 0)
+    return ids.to(settings.device), mask.to(settings.device)
+
+
+def step(mechanism: str, length: int, settings: TrainingSettings) -> Work:
+    """Forward, backward and Adam."""
+    ids, mask = texts(length, settings)
+    config = EncoderConfig(
+        vocab_size=WORDS,
+        embedding_size=settings.embedding_size,
+        heads=settings.heads,
+        key_size=settings.head_size,
+        value_size=settings.head_size,
+        attention=mechanism,
+        id2label=dict(enumerate("abcd")),
+    )
+    with torch.device(settings.device):
+        model = EncoderClassifier(config)
+    model.train()
+    labels = torch.arange(len(ids), device=ids.device) % 4
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+
+    def work() -> None:
+        optimizer.zero_grad()
+        model(input_ids=ids, attention_mask=mask, labels=labels).loss.backward()
+        optimizer.step()
+
+    return work
+
+
+class Onlooker:
+    """A tap that has the heads computed one by one."""
+
+    def before(self, flow: Flow) -> None:
+        flow.total = None
+
+    def after(self, flow: Flow, output: Tensor) -> None:
+        """Nothing to do after it."""
+
+
+def additions(length: int, rows: slice, settings: TrainingSettings) -> dict[str, Work]:
+    """A layer of added heads, forward and backward: head by head, and as it is."""
+    _, mask = texts(length, settings)
+    layer = MultiHeadAttention(
+        settings.embedding_size, settings.heads, key_size=settings.head_size, combine="add"
+    )
+    layer.to(settings.device)
+    x = torch.randn(*mask.shape, settings.embedding_size, device=settings.device, requires_grad=True)
+    wanted = [x, *layer.parameters()]
+
+    def fast() -> object:
+        output = layer(x, mask=mask, rows=rows).output
+        return torch.autograd.grad(output.sum(), wanted)
+
+    return {ONE_BY_ONE: partial(watched, fast), "as it is": fast}
+
+
+def watched(work: Work) -> object:
+    """The same under a tap."""
+    token = TAPS.set((Onlooker(),))
+    try:
+        return work()
+    finally:
+        TAPS.reset(token)

@@ -1,0 +1,57 @@
+"""How to read a source."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from glasshead.errors import InputError
+from glasshead.registry import nearest
+
+REGRESSION = "regression"
+TASKS = ("classification", REGRESSION)
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """How to read a source; `dataclasses.asdict` of it is JSON, and ``LoadOptions(**json)`` brings it back.
+
+    ``classes`` keeps those classes only, in the order given. ``labels`` merges classes whose names end in the
+    same word ("very negative" and "negative") into so many. ``task`` is classification, or regression, where
+    labels are numbers. ``rows`` is the size of a random part of every larger split. ``generator`` changes
+    options of a synthetic set (`SyntheticOptions`).
+
+    Raises:
+        InputError: if a value cannot be meant.
+    """
+
+    text_column: str | None = None
+    label_column: str | None = None
+    classes: tuple[str, ...] | None = None
+    labels: int | None = None
+    task: str = "classification"
+    rows: int | None = None
+    split_seed: int = 0
+    dev_fraction: float = 0.1
+    generator: Mapping[str, int | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.classes is not None:
+            object.__setattr__(self, "classes", tuple(self.classes))  # a list, when it comes from JSON
+            if len(set(self.classes)) < max(2, len(self.classes)):
+                raise InputError(f"--classes {','.join(self.classes)}: name two or more different classes")
+        if self.labels is not None and self.labels < 2:
+            raise InputError(f"--labels must be at least 2, not {self.labels}")
+        if not 0 < self.dev_fraction <= 0.5:
+            raise InputError(f"a dev fraction of {self.dev_fraction} is not possible: give one up to 0.5")
+        if self.task not in TASKS:
+            raise InputError(f"unknown task {self.task!r}: {nearest(self.task, TASKS)}")
+        if self.rated and (self.classes or self.labels):
+            raise InputError("ratings have no classes: leave --classes and --labels out")
+        if self.rows is not None and self.rows < 1:
+            raise InputError(f"--rows must be at least 1, not {self.rows}")
+        if self.split_seed < 0:
+            raise InputError(f"a split seed of {self.split_seed} is not possible: give 0 or more")
+
+    @property
+    def rated(self) -> bool:
+        """Whether labels are numbers."""
+        return self.task == REGRESSION

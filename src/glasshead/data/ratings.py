@@ -1,0 +1,41 @@
+"""Labels that are numbers."""
+
+import math
+
+from glasshead.data.schema import Table
+from glasshead.errors import InputError
+
+
+def ratings(table: Table) -> list[float]:
+    """The labels as finite numbers.
+
+    Raises:
+        InputError: if there are none, or with the row of one that is no number.
+    """
+    if not table.label:
+        raise InputError(
+            f"{table.source} has no rows with a rating: add some, or name another --label-column"
+        )
+    numbers = []
+    for row, label in zip(table.rows, table.label, strict=True):
+        try:
+            number = math.nan if "_" in label else float(label)  # Python reads 1_000 as a number
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(
+                f"{table.source} row {row}: the rating {label!r} is not a number; "
+                "correct it, name another --label-column, or leave --task regression out"
+            )
+        numbers.append(number)
+    return numbers
+
+
+def check_ratings(tables: dict[str, Table]) -> None:
+    """Raise InputError if a rating of any split is no number, or if those of train are all the same."""
+    numbers = {split: ratings(table) for split, table in tables.items()}
+    if len(set(numbers["train"])) == 1:
+        raise InputError(
+            f"{tables['train'].source} has a single rating, {numbers['train'][0]:g}: give rows of different "
+            "ratings, or name another --label-column"
+        )

@@ -1,0 +1,99 @@
+"""A folder, a file or a name on the Hub → the columns of every split."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from glasshead.data import hub
+from glasshead.data.read import SUFFIXES, Columns, read, stem
+from glasshead.data.synthetic import DATASETS
+from glasshead.errors import InputError
+from glasshead.registry import nearest
+
+SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
+WHOLE = ("all", "sample")
+
+
+def find(source: str | Path) -> tuple[dict[str, Columns], bool]:
+    """Columns per split; and whether they are one whole that is yet to be split, then called train."""
+    name = str(source)
+    if not name.strip():
+        raise InputError(f"an empty name is no data set, file or folder: {nearest(name, DATASETS)}")
+    try:
+        path = Path(source).expanduser()
+        is_folder, exists = path.is_dir(), path.exists()
+    except (OSError, RuntimeError) as error:  # too long a name, an unreadable parent, an unknown ~user
+        raise InputError(f"no such file or folder: {name} ({error})") from error
+    if is_folder:
+        return _folder(path)
+    if exists:
+        return {"train": read(path)}, True
+    if isinstance(source, Path) or _looks_like_a_path(name):
+        raise InputError(f"no such file or folder: {name}")
+    if not hub.NAME.fullmatch(name):
+        raise InputError(f"{name!r} is no data set, file or folder: {nearest(name, DATASETS)}")
+    try:
+        columns = hub.from_hub(name)
+    except InputError as error:
+        hint = nearest(name, DATASETS)
+        raise InputError(f"{error}; {hint}" if hint.startswith("did you mean") else str(error)) from error
+    found: dict[str, Columns] = {}
+    for split in columns.keys() & SPLITS.keys():
+        if SPLITS[split] in found:
+            raise InputError(f"{name} has both a dev and a validation split: save the one you mean as files")
+        found[SPLITS[split]] = columns[split]
+    if "train" not in found:
+        raise InputError(f"{name} has no train split (it has: {', '.join(columns)}): choose another data set")
+    return found, False
+
+
+def _looks_like_a_path(name: str) -> bool:
+    """Whether a name that does not exist here must not be asked from the Hub.
+
+    ``owner/name`` is how the Hub calls its data sets, so one separator alone proves nothing, unless
+    ``owner`` is a folder here.
+    """
+    if name.startswith((".", "~", "/")) or name.endswith("/") or "\\" in name or name.count("/") > 1:
+        return True
+    parent = Path(name).parent
+    return (parent != Path() and parent.is_dir()) or bool(re.search(r"\.[A-Za-z]\w*$", name))
+
+
+def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
+    """The files of a folder that are called after a split, or else the one that holds everything."""
+    try:
+        files = sorted(path for path in folder.iterdir() if stem(path) in (*SPLITS, *WHOLE))
+    except OSError as error:
+        raise InputError(f"cannot read {folder}: {error.strerror}") from error
+    splits = _one_each(files, lambda path: SPLITS.get(stem(path) or ""))
+    if "train" in splits:
+        return {split: read(path) for split, path in splits.items()}, False
+    if splits:
+        raise InputError(f"{folder} has {', '.join(splits)} but no train file: add train.csv")
+    whole = _one_each(files, lambda path: "whole")
+    if not whole:
+        raise InputError(
+            f"{folder} holds no data: name the files train, dev and test (or one of them all), "
+            f"with one of {', '.join(SUFFIXES)}"
+        )
+    return {"train": read(whole["whole"])}, True
+
+
+def _one_each(files: Sequence[Path], role: Callable[[Path], str | None]) -> dict[str, Path]:
+    """The file for each role.
+
+    Raises:
+        InputError: if two files claim one role.
+    """
+    chosen: dict[str, Path] = {}
+    for path in files:
+        name = role(path)
+        if name is None:
+            continue
+        if name in chosen:
+            other = chosen[name].name
+            raise InputError(
+                f"{path.parent} has two files for one split, {other} and {path.name}: remove one"
+            )
+        chosen[name] = path
+    return chosen

@@ -1,0 +1,228 @@
+"""Attention anywhere in any model, questioned by further forward passes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.attention import Call
+from glasshead.data.encode import Encoded
+from glasshead.explain.batches import Inputs, batches
+from glasshead.explain.documents import documents_without
+from glasshead.explain.layout import Layout, layout
+from glasshead.explain.observation import Observation
+from glasshead.explain.reading import Place, run
+from glasshead.models import HierarchicalClassifier, target_score
+from glasshead.trace import Edit, LayerRecord, intervene, record
+
+
+@dataclass(frozen=True)
+class Passes(Observation):
+    """The weights that are read [N, n], and the model to be asked what would be if they were others.
+
+    Contributions are of first order: Σ A ∂z/∂A over the heads and rows that are read, which is a_i o_i where
+    the outputs are linear in the weights.
+    """
+
+    model: PreTrainedModel
+    encoded: Encoded
+    place: Place
+    logits: Float[Tensor, "texts classes"]
+    mask: Bool[Tensor, "texts tokens"]
+    weights: Float[Tensor, "texts tokens"]
+    turned: Float[Tensor, "texts tokens"]
+
+    exact = False
+
+    @property
+    def signed(self) -> bool:
+        return self.place.mechanism.signed
+
+    @property
+    def gauged(self) -> bool:
+        return signs(self.model, self.place) is not None
+
+    @property
+    def canonical(self) -> Float[Tensor, "texts tokens"]:
+        return self.turned
+
+    def shares(self) -> Float[Tensor, "texts tokens"]:
+        shares = self.mask.to(self.weights.dtype)
+        for places, inputs in batches(self.encoded):
+            n = inputs["input_ids"].shape[1]
+            shares[places, :n] = layout(self.model, inputs, self.place.unit).shares(shares.dtype)
+        return shares
+
+    def contributions(
+        self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
+    ) -> Float[Tensor, "texts tokens"]:
+        return self._pulls(target, lambda weights, slopes: weights * slopes)
+
+    def slopes(
+        self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
+    ) -> Float[Tensor, "texts tokens"]:
+        return self._pulls(target, lambda weights, slopes: slopes)
+
+    def _pulls(self, target: Tensor, of: Callable[[Tensor, Tensor], Tensor]) -> Float[Tensor, "texts tokens"]:
+        if target.ndim == 2:  # every token has a target of its own: one pass for each class
+            classes = self.logits.shape[1]
+            each = [self._pulls(torch.full((len(target),), k), of) for k in range(classes)]
+            return torch.stack(each, dim=-1).gather(-1, target[..., None])[..., 0]
+        result = torch.zeros_like(self.weights)
+        for places, inputs in batches(self.encoded, device=self.model.device):
+            with torch.enable_grad(), record(self.model, [self.place.layer], keep_graph=True) as trace:
+                logits = run(self.model, inputs, rows=self.place.row)
+            value = target_score(logits, target[places].to(logits.device))
+            seen, where = trace.only[self.place.layer], layout(self.model, inputs, self.place.unit)
+            (slopes,) = torch.autograd.grad(value.sum(), seen.weights)
+            pulls = of(seen.weights.detach(), slopes) * seen.allowed
+            read = heads(pulls, self.place) * rows(pulls, where.mask, self.place)[:, None, :, None]
+            tokens = where.tokens(read.sum(dim=(1, 2)))
+            result[places, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+        return result
+
+    def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
+        """The weights of the token's key become zero in the heads that are read, in all rows."""
+
+        def without(weights: Tensor, call: Call, gone: Tensor) -> Tensor:
+            return weights.masked_fill(gone, 0.0)
+
+        return self._without(without)
+
+    def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
+        """The weights are computed anew under a mask without the token's key; no distance changes by it."""
+
+        def without(weights: Tensor, call: Call, gone: Tensor) -> Tensor:
+            pairs = call.mask.allowed(weights.device) & ~gone
+            narrowed = replace(
+                call, mask=replace(call.mask, pairs=pairs.expand(-1, -1, weights.shape[2], -1))
+            )
+            return call.mechanism.weights(narrowed, call.mechanism.scores(call))
+
+        return self._without(without)
+
+    @torch.no_grad()
+    def _without(self, change: Callable[[Tensor, Call, Tensor], Tensor]) -> Tensor:
+        """Logits for every token, or sentence, that is left out; padding keeps the text's own."""
+
+        def edit_without(gone: Tensor) -> Edit:
+            return lambda layer, weights, call: chosen(weights, change(weights, call, gone), self.place)
+
+        result = self.logits[:, None, :].repeat(1, self.mask.shape[1], 1)
+        if isinstance(self.model, HierarchicalClassifier) and self.place.unit == "packed":
+            for one, tokens, logits in documents_without(
+                self.model, self.encoded, self.place.layer, edit_without
+            ):
+                result[one, tokens] = logits.to(result.dtype)
+            return result
+        owner = self.owners()
+        text, token = (owner == torch.arange(owner.shape[1])).logical_and(self.mask).nonzero(as_tuple=True)
+        for places, inputs in batches(self.encoded, text, self.model.device):
+            where = layout(self.model, inputs, self.place.unit)
+            removed = torch.zeros_like(where.real)
+            removed[torch.arange(len(places)), token[places]] = True
+            edit = edit_without(where.keys(removed)[:, None, None, :])
+            with intervene(self.model, edit, [self.place.layer]):
+                logits = run(self.model, inputs)
+            result[text[places], token[places]] = logits.cpu().to(result.dtype)
+        return result.gather(1, owner[..., None].expand_as(result))
+
+    def owners(self) -> Int[Tensor, "texts tokens"]:
+        """The first of the tokens that share a key with each token: itself, or the first of its sentence."""
+        n = self.mask.shape[1]
+        owner = torch.arange(n).expand(self.mask.shape).clone()
+        if self.place.unit != "sentence":
+            return owner
+        for places, inputs in batches(self.encoded):
+            where = layout(self.model, inputs, self.place.unit)
+            assert where.segments is not None
+            row = where.row()
+            text, column = where.real.nonzero(as_tuple=True)
+            first = torch.full((len(where.segments.mask),), n).scatter_reduce(0, row, column, "amin")
+            owner[places[text], column] = first[row]
+        return owner
+
+
+def passes(
+    model: PreTrainedModel, encoded: Encoded, place: Place, logits: Float[Tensor, "texts classes"]
+) -> Passes:
+    """Read the weights."""
+    raw, turned = (torch.zeros(encoded.mask.shape, dtype=logits.dtype) for _ in range(2))
+    layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
+    for where_to, inputs in batches(encoded, device=model.device):
+        with torch.no_grad(), record(model, layers) as trace:
+            run(model, inputs, rows=place.row)
+        for result, canonical in ((raw, False), (turned, True)):
+            tokens = read(model, trace.only[place.layer], layout(model, inputs, place.unit), place, canonical)
+            if place.above is not None:
+                above = layout(model, inputs, "sentence")
+                share = read(model, trace.only[place.above.layer], above, place.above, canonical)
+                tokens = tokens * share / above.shares(share.dtype).clamp(min=1e-9)
+            result[where_to, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+    return Passes(model, encoded, place, logits, encoded.mask, raw, turned)
+
+
+def read(
+    model: PreTrainedModel, seen: LayerRecord, where: Layout, place: Place, canonical: bool
+) -> Float[Tensor, "b n"]:
+    """The mean weight of the heads and rows that are read, for each token."""
+    weights, sign = seen.weights, signs(model, place)
+    if canonical and sign is not None:
+        weights = weights * sign.to(weights)[None, :, None, None]
+    weights = heads(weights, place)
+    mean = weights.sum(dim=1) / (place.heads if place.head is None else 1)
+    row = rows(mean[:, None], where.mask, place).to(mean.dtype)
+    row = row / row.sum(dim=1, keepdim=True).clamp(min=1.0)
+    return where.tokens(torch.einsum("rq,rqk->rk", row, mean))
+
+
+def signs(model: PreTrainedModel, place: Place) -> Float[Tensor, " heads"] | None:
+    """The canonical sign of each head of the layer; None where none was fixed."""
+    gauge: Any = getattr(model.config, "gauge", None)
+    return torch.tensor(gauge[place.layer]) if isinstance(gauge, list) else None
+
+
+def heads(weights: Float[Tensor, "r h q k"], place: Place) -> Float[Tensor, "r h q k"]:
+    """The weights of the heads that are read; zeros for the others."""
+    if place.head is None:
+        return weights
+    mine = torch.arange(weights.shape[1], device=weights.device) == place.head
+    return weights * mine[:, None, None]
+
+
+def chosen(
+    before: Float[Tensor, "r h q k"], after: Float[Tensor, "r h q k"], place: Place
+) -> Float[Tensor, "r h q k"]:
+    """New weights for the heads that are read; the others keep theirs."""
+    if place.head is None:
+        return after
+    mine = torch.arange(before.shape[1], device=before.device) == place.head
+    return torch.where(mine[:, None, None], after, before)
+
+
+def rows(weights: Float[Tensor, "r h q k"], mask: Bool[Tensor, "r k"], place: Place) -> Bool[Tensor, "r q"]:
+    """Which queries are read."""
+    queries = weights.shape[2]
+    there = torch.zeros(len(weights), queries, dtype=torch.bool, device=weights.device)
+    if place.row in ("first", "pooled"):
+        there[:, 0] = True
+    elif place.row == "mean":
+        there |= mask
+    else:
+        last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
+        there[torch.arange(len(weights)), last] = True
+    return there
+
+
+def shaken(seen: Passes, inputs: Inputs, edit: Edit) -> Float[Tensor, "b classes"]:
+    """Logits of a batch whose weights, in the heads that are read, are what the edit makes of them."""
+
+    def mine(layer: int, weights: Tensor, call: Call) -> Tensor:
+        return chosen(weights, edit(layer, weights, call), seen.place)
+
+    with torch.no_grad(), intervene(seen.model, mine, [seen.place.layer]):
+        return run(seen.model, inputs).cpu()

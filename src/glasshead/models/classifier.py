@@ -1,0 +1,76 @@
+"""What the encoder models have in common: embeddings in, class scores or a rating out."""
+
+from abc import abstractmethod
+from typing import Any
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from glasshead.models.encoder import EncoderConfig, initialise
+from glasshead.models.segments import Segments
+from glasshead.models.text_classifier import TextClassifier, outputs_of
+
+
+class EncodedClassifier(TextClassifier):
+    """Embeddings → one vector for a text → linear map; labels only ever reach the loss.
+
+    Binary models have one output z and the logits [0, z], ratings one output and no activation.
+    """
+
+    config_class = EncoderConfig
+    config: EncoderConfig
+    base_model_prefix = "encoder"
+    special_tokens = True
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config)
+        self.embedding = nn.Embedding(
+            config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id
+        )
+        self.build(config)
+        self.classifier = nn.Linear(self.texts * config.embedding_size, outputs_of(config))
+        self.post_init()
+
+    @abstractmethod
+    def build(self, config: EncoderConfig) -> None:
+        """Make the encoders."""
+
+    @abstractmethod
+    def encode(
+        self, embeddings: Float[Tensor, "b n d"], segments: Segments | None, mask: Bool[Tensor, "b n"],
+        need_weights: bool,
+    ) -> tuple[Float[Tensor, "b v"], tuple[Tensor, ...]]:  # fmt: skip
+        """One vector for each example, and all attention weights where they are wanted."""
+
+    def segments(
+        self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
+    ) -> Segments | None:
+        """The segments that the model reads one by one; None where it reads a text as it is."""
+        return None
+
+    def _init_weights(self, module: nn.Module) -> None:
+        initialise(module, self.config)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "b n"] | None = None,
+        attention_mask: Int[Tensor, "b n"] | None = None,
+        token_type_ids: Int[Tensor, "b n"] | None = None,
+        labels: Tensor | None = None,
+        inputs_embeds: Float[Tensor, "b n d"] | None = None,
+        output_attentions: bool = False,
+        **kwargs: Any,
+    ) -> SequenceClassifierOutput:
+        """Classify or rate; ``inputs_embeds`` go in the place of the embeddings of ``input_ids``.
+
+        Raises:
+            ValueError: if there is nothing to read, or no mask where padding cannot be told from the ids.
+        """
+        embeddings, mask = self.read(input_ids, attention_mask, inputs_embeds)
+        segments = self.segments(input_ids, mask, token_type_ids)
+        vector, weights = self.encode(embeddings, segments, mask, output_attentions)
+        loss, logits = self.answer(self.classifier(vector), labels)
+        return SequenceClassifierOutput(
+            loss=loss, logits=logits, attentions=weights if output_attentions else None
+        )

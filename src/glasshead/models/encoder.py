@@ -1,0 +1,261 @@
+"""The Transformer encoder of the papers: any mechanism, free d_k and d_v, heads concatenated or added."""
+
+from typing import Any, Literal
+
+import torch
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers import PreTrainedConfig
+from transformers import initialization as init
+
+from glasshead.attention import MultiHeadAttention, Position
+from glasshead.attention.mechanism import position_of
+from glasshead.attention.sinusoid import sines
+from glasshead.attention.summary import AttentionSummary
+from glasshead.errors import InputError
+from glasshead.registry import Registry
+
+
+@strict
+class EncoderConfig(PreTrainedConfig):
+    """Configuration of the encoder models.
+
+    ``attention`` is a mechanism (word or spec); ``combine`` joins the heads ("concat") or adds them ("add");
+    ``key_size`` and ``value_size`` are d_k and d_v, by default d_e / H (d_e for added heads). ``positions``
+    are added to the embeddings: none, sinusoidal, or learned for at most ``max_length`` tokens; "auto" is
+    none where the mechanism knows places itself, else sinusoidal. ``pooling`` makes one vector of a
+    sequence: that of the first token, or an attention with one learned query.
+    ``gauge`` are the canonical signs [layer][head] of signed weights, which training sets
+    (`glasshead.trace.head_gauges`).
+    """
+
+    model_type = "glasshead-encoder"
+    attribute_map = {  # noqa: RUF012 (as Transformers declares it)
+        "hidden_size": "embedding_size",
+        "num_hidden_layers": "layers",
+        "num_attention_heads": "heads",
+        "max_position_embeddings": "max_length",
+    }
+
+    vocab_size: int = 8000
+    pad_token_id: int = 0
+    embedding_size: int = 128
+    initializer_range: float = 1.0
+    positions: str = "auto"
+    max_length: int = 512
+    layers: int = 1
+    heads: int = 8
+    attention: str | dict[str, Any] = "softmax"
+    key_size: int | None = None
+    value_size: int | None = None
+    combine: str = "concat"
+    feed_forward_size: int = 512
+    dropout: float = 0.1
+    pooling: str = "attention"
+    gauge: list[list[int]] | None = None
+
+    @property
+    def added_positions(self) -> str:
+        """What is added to the embeddings, with "auto" settled."""
+        if self.positions != "auto":
+            return self.positions
+        return "none" if position_of(self.attention).uses_places else "sinusoidal"
+
+    def check(self) -> None:
+        """Raise InputError on values that no encoder can be built from."""
+        for name in ("embedding_size", "max_length", "layers", "heads", "feed_forward_size"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must be in [0, 1), not {self.dropout}")
+        if not 0 < self.initializer_range < float("inf"):
+            raise InputError(f"initializer range must be a positive number, not {self.initializer_range}")
+        for registry, name in ((POSITIONS, self.added_positions), (POOLINGS, self.pooling)):
+            registry[name]
+        with torch.device("meta"):
+            EncoderLayer(self)
+
+
+class NoPositions(nn.Module):
+    """Nothing is added: order reaches the model through its mechanism, or not at all."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+
+    def forward(self, hidden: Float[Tensor, "b n d"], places: Int[Tensor, "p n"]) -> Float[Tensor, "b n d"]:
+        return hidden
+
+
+class SinusoidalPositions(NoPositions):
+    """h_i + [sin iω_0, …, cos iω_0, …] (Vaswani et al. 2017, section 3.5)."""
+
+    def forward(self, hidden: Float[Tensor, "b n d"], places: Int[Tensor, "p n"]) -> Float[Tensor, "b n d"]:
+        size = hidden.shape[2]
+        exponents = torch.arange(0, size, 2, dtype=torch.float64, device=hidden.device) / size
+        waves = torch.cat(sines(places, 10000.0**-exponents, hidden.dtype), dim=-1)  # [p, 1, n, d or d + 1]
+        return hidden + waves[:, 0, :, :size]
+
+
+class LearnedPositions(nn.Module):
+    """h_i + p_i with one learned vector for each of ``max_length`` places."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(config.max_length, config.embedding_size)
+
+    def forward(self, hidden: Float[Tensor, "b n d"], places: Int[Tensor, "p n"]) -> Float[Tensor, "b n d"]:
+        if hidden.shape[1] > self.embedding.num_embeddings:
+            raise InputError(
+                f"a text of {hidden.shape[1]} tokens is longer than the {self.embedding.num_embeddings} "
+                "positions that this model has learned: cut it, or train with a larger --max-length"
+            )
+        return hidden + self.embedding(places)
+
+
+POSITIONS: Registry[type[nn.Module]] = Registry("positions")
+POSITIONS.register("none")(NoPositions)
+POSITIONS.register("sinusoidal")(SinusoidalPositions)
+POSITIONS.register("learned")(LearnedPositions)
+
+
+class EncoderLayer(nn.Module):
+    """x ← LN(x + attention(x)), x ← LN(x + W_2 max(0, W_1 x + b_1) + b_2), after Vaswani et al. (2017).
+
+    The norm comes after the residual. (Bhardwaj et al. 2021, section 2.2, print another order of these steps,
+    which is not the standard layer that they name; this is the standard one.)
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        combine: Literal["concat", "add"] = "add" if config.combine == "add" else "concat"
+        if config.combine not in ("concat", "add"):
+            raise InputError(f"heads are combined by 'concat' or 'add', not {config.combine!r}")
+        self.attention = MultiHeadAttention(
+            config.embedding_size,
+            config.heads,
+            config.attention,
+            key_size=config.key_size,
+            value_size=config.value_size,
+            combine=combine,
+        )
+        self.attention_norm = nn.LayerNorm(config.embedding_size)
+        self.feed_forward = nn.Sequential(
+            nn.Linear(config.embedding_size, config.feed_forward_size),
+            nn.ReLU(),
+            nn.Dropout(config.dropout),
+            nn.Linear(config.feed_forward_size, config.embedding_size),
+        )
+        self.feed_forward_norm = nn.LayerNorm(config.embedding_size)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "b n d"],
+        mask: Bool[Tensor, "b n"],
+        *,
+        rows: slice = slice(None),
+        need_weights: bool = False,
+    ) -> tuple[Float[Tensor, "b r d"], Float[Tensor, "b h r n"] | None]:
+        """The new vectors of some of the tokens, all of which they may read."""
+        attended = self.attention(x, mask=mask, rows=rows, need_weights=need_weights)
+        x = self.attention_norm(x[:, rows] + self.dropout(attended.output))
+        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x))), attended.weights
+
+
+class Encoder(nn.Module):
+    """Positions and layers, and the pooling that makes one vector of a sequence of vectors."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.positions = POSITIONS[config.added_positions](config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.pooling = POOLINGS[config.pooling](config)
+
+    def forward(
+        self, embeddings: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], *, need_weights: bool = False
+    ) -> tuple[Float[Tensor, "b d"], tuple[Tensor, ...]]:
+        """One vector for each sequence and, where they are asked for, the weights of every attention.
+
+        Where only the first token is read, the last layer works out no other one, unless weights are wanted.
+        Places and the first token are those of real tokens, wherever the padding stands.
+        """
+        aligned = is_aligned(mask)
+        places = torch.arange(mask.shape[1], device=mask.device)[None] if aligned else places_of(mask)
+        hidden = self.dropout(self.positions(embeddings, places))
+        weights = []
+        for number, layer in enumerate(self.layers, start=1):
+            last = number == len(self.layers)
+            rows = self.pooling.rows if last and aligned and not need_weights else slice(None)
+            hidden, seen = layer(hidden, mask, rows=rows, need_weights=need_weights)
+            weights.append(seen)
+        vector, seen = self.pooling(hidden, mask, need_weights)
+        weights.append(seen)
+        return vector, tuple(each for each in weights if each is not None)
+
+
+def is_aligned(mask: Bool[Tensor, "b n"]) -> bool:
+    """Whether padding stands only behind real tokens; a compiler cannot ask, and hears no."""
+    return not torch.compiler.is_compiling() and not bool((mask[:, 1:] & ~mask[:, :-1]).any())
+
+
+def places_of(mask: Bool[Tensor, "b n"]) -> Int[Tensor, "b n"]:
+    """0 1 2 … for the real tokens of each text."""
+    return (mask.long().cumsum(dim=1) - 1).clamp(min=0)
+
+
+class FirstToken(nn.Module):
+    """The vector of the first real token."""
+
+    rows = slice(0, 1)
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+
+    def forward(
+        self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], need_weights: bool
+    ) -> tuple[Float[Tensor, "b d"], None]:
+        first = (
+            torch.zeros_like(mask[:, 0], dtype=torch.long) if hidden.shape[1] == 1 else mask.int().argmax(1)
+        )
+        return hidden[torch.arange(len(hidden), device=hidden.device), first], None
+
+
+class AttentionVector(nn.Module):
+    """Σ_i a_i h_i by an attention with one learned query."""
+
+    rows = slice(None)
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.summary = AttentionSummary(config.embedding_size)
+
+    def forward(
+        self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], need_weights: bool
+    ) -> tuple[Float[Tensor, "b d"], Tensor | None]:
+        attended = self.summary(hidden, mask, need_weights=need_weights)
+        return attended.output, attended.weights
+
+
+POOLINGS: Registry[type[FirstToken] | type[AttentionVector]] = Registry("pooling")
+POOLINGS.register("first")(FirstToken)
+POOLINGS.register("attention")(AttentionVector)
+
+
+@torch.no_grad()
+def initialise(module: nn.Module, config: EncoderConfig) -> None:
+    """Embeddings are normal(0, initializer_range); linear maps Glorot-uniform, biases 0; norms 1 and 0."""
+    if isinstance(module, nn.Embedding):
+        init.normal_(module.weight, 0.0, config.initializer_range)
+        if module.padding_idx is not None:
+            init.zeros_(module.weight[module.padding_idx])
+    elif isinstance(module, nn.Linear):
+        init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            init.zeros_(module.bias)
+    elif isinstance(module, nn.LayerNorm):
+        init.ones_(module.weight)
+        init.zeros_(module.bias)
+    elif isinstance(module, Position):
+        module.reset_parameters()

@@ -1,0 +1,88 @@
+"""Words → vectors of sentences → vector of the document → class or rating."""
+
+from typing import Any
+
+import torch
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+from glasshead.errors import InputError
+from glasshead.models.classifier import EncodedClassifier
+from glasshead.models.encoder import Encoder, EncoderConfig
+from glasshead.models.segments import Segments
+
+ENDS = frozenset(".!?…")
+
+
+@strict
+class HierarchicalConfig(EncoderConfig):
+    """Configuration of `HierarchicalClassifier`.
+
+    ``sentence_ends`` are the ids of the tokens that end a sentence; a sentence that goes on for
+    ``sentence_length`` tokens is cut there.
+    """
+
+    model_type = "glasshead-hierarchical"
+
+    sentence_ends: list[int] | None = None
+    sentence_length: int = 64
+
+    def check(self) -> None:
+        super().check()
+        if self.sentence_length < 1:
+            raise InputError(f"sentence length must be at least 1, not {self.sentence_length}")
+
+
+class HierarchicalClassifier(EncodedClassifier):
+    """A classifier of documents: an encoder over the words of each sentence, another over the sentences.
+
+    A sentence ends after a token made of ``. ! ? …`` only (further such tokens belong to it), or when it is
+    full. The rule reads token ids, so a text is split alike everywhere; it does not know abbreviations.
+
+    Source: Wu, Wu and Huang (2021), section 4.1.
+    """
+
+    config_class = HierarchicalConfig
+    config: HierarchicalConfig
+    special_tokens = False
+
+    def build(self, config: EncoderConfig) -> None:
+        self.words = Encoder(config)
+        self.sentences = Encoder(config)
+
+    @classmethod
+    def about(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
+        ends = sorted(index for token, index in tokenizer.get_vocab().items() if token and set(token) <= ENDS)
+        return super().about(tokenizer) | {"sentence_ends": ends}
+
+    def segments(
+        self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
+    ) -> Segments:
+        if ids is None:
+            raise ValueError("a document needs its input_ids: sentences cannot be told from vectors")
+        ends = torch.tensor(self.config.sentence_ends or [], dtype=ids.dtype, device=ids.device)
+        order = (~mask).byte().argsort(dim=1, stable=True)  # the real tokens first: padding is no word
+        numbers = sentence_numbers(torch.isin(ids, ends).gather(1, order), self.config.sentence_length)
+        return Segments.of(numbers.new_empty(ids.shape).scatter(1, order, numbers), mask)
+
+    def encode(
+        self, embeddings: Float[Tensor, "b n d"], segments: Segments | None, mask: Bool[Tensor, "b n"],
+        need_weights: bool,
+    ) -> tuple[Float[Tensor, "b d"], tuple[Tensor, ...]]:  # fmt: skip
+        assert segments is not None
+        vectors, within = self.words(segments.pack(embeddings), segments.mask, need_weights=need_weights)
+        vector, among = self.sentences(*segments.line_up(vectors), need_weights=need_weights)
+        return vector, (*within, *among)
+
+
+def sentence_numbers(ends: Bool[Tensor, "b n"], longest: int) -> Int[Tensor, "b n"]:
+    """0 0 0 1 1 …: the sentence of each token, if a sentence ends with a run of ends or after ``longest``."""
+    starts = ends[:, :-1] & ~ends[:, 1:]
+    number = torch.nn.functional.pad(starts.long().cumsum(dim=1), (1, 0))
+    place = torch.arange(ends.shape[1], device=ends.device).expand_as(number)
+    first = torch.where(torch.nn.functional.pad(starts, (1, 0), value=True), place, 0).cummax(dim=1).values
+    part = (place - first) // longest
+    again = torch.nn.functional.pad((part[:, 1:] > part[:, :-1]).long().cumsum(dim=1), (1, 0))
+    return number + again

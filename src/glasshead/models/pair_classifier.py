@@ -1,0 +1,50 @@
+"""Two texts → one encoder for both → class."""
+
+from huggingface_hub.dataclasses import strict
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from glasshead.errors import InputError
+from glasshead.models.classifier import EncodedClassifier
+from glasshead.models.encoder import Encoder, EncoderConfig
+from glasshead.models.segments import Segments
+
+
+@strict
+class PairEncoderConfig(EncoderConfig):
+    """Configuration of `PairEncoderClassifier`."""
+
+    model_type = "glasshead-pair-encoder"
+
+
+class PairEncoderClassifier(EncodedClassifier):
+    """A classifier of pairs: one shared encoder reads each text, the two vectors are joined (Bhardwaj et al.
+    2021, section 6).
+
+    ``token_type_ids`` say which text a token belongs to, 0 or 1, as the tokenizer writes them.
+    """
+
+    config_class = PairEncoderConfig
+    texts = 2
+
+    def build(self, config: EncoderConfig) -> None:
+        self.encoder = Encoder(config)
+
+    def segments(
+        self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
+    ) -> Segments:
+        if types is None or not bool((types.bool() & mask).any()):
+            raise InputError("this model compares two texts: give it pairs, with their token_type_ids")
+        falls = (mask[:, 1:] & mask[:, :-1] & (types[:, 1:] < types[:, :-1])).any()
+        if bool(falls | (types[mask] > 1).any()):
+            raise InputError("token_type_ids of a pair are 0 for the first text, then 1 for the second")
+        return Segments.of(types, mask)
+
+    def encode(
+        self, embeddings: Float[Tensor, "b n d"], segments: Segments | None, mask: Bool[Tensor, "b n"],
+        need_weights: bool,
+    ) -> tuple[Float[Tensor, "b v"], tuple[Tensor, ...]]:  # fmt: skip
+        assert segments is not None
+        vectors, weights = self.encoder(segments.pack(embeddings), segments.mask, need_weights=need_weights)
+        lined, _ = segments.line_up(vectors, width=self.texts)
+        return lined.flatten(1), weights

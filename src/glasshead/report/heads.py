@@ -1,0 +1,90 @@
+"""Heat maps of attention, one for each head."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from glasshead.report.passages import visible
+from glasshead.report.prints import INK, LINE, MUTED, PAPER, SHADES, SIGNED, STYLE
+
+CELL, LARGEST_CELL = 0.17, 0.45  # inches
+SMALL = 24
+"""Tokens up to which four maps stand side by side."""
+
+
+@dataclass(frozen=True)
+class HeadMap:
+    """The weights [queries, keys] of one head; NaN where it cannot look."""
+
+    title: str
+    weights: NDArray[np.floating[Any]]
+
+
+def heads_figure(
+    maps: Sequence[HeadMap], rows: Sequence[str], columns: Sequence[str], layer: str, *, signed: bool
+) -> Figure:
+    """All maps on one scale, so that heads can be compared; zero in the middle where weights can be negative.
+
+    Source: Wu, Wu and Huang (2021), Fig. 8.
+    """
+    highest = max(float(np.nanmax(np.abs(each.weights))) for each in maps) or 1.0
+    norm = Normalize(-highest if signed else 0.0, highest)
+    across = min(len(maps), 4 if len(columns) <= SMALL else 2)
+    down = math.ceil(len(maps) / across)
+    cell = max(CELL, min(LARGEST_CELL, 2.1 / len(columns)))
+    width, height = max(2.1, cell * len(columns)), max(0.4, cell * len(rows))
+    labels = 0.07 * max(map(len, columns), default=1)
+    with matplotlib.rc_context({**STYLE, "text.parse_math": False}):
+        size = across * (width + 0.25) + labels + 0.3, down * (height + labels + 0.35) + 0.75
+        layout = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, wspace=0.03, hspace=0.04)
+        figure = Figure(figsize=size, facecolor=PAPER, layout=layout)
+        grid: Any = figure.subplots(down, across, squeeze=False)
+        for rank, axes in enumerate(grid.flat):
+            if rank >= len(maps):
+                axes.set_visible(False)
+                continue
+            image = draw_map(axes, maps[rank], norm, SIGNED if signed else SHADES)
+            name_axes(axes, rows if rank % across == 0 else None, columns)
+        bar = figure.colorbar(
+            image, ax=list(grid.flat), location="bottom", fraction=0.04, aspect=38, shrink=0.6, pad=0.02
+        )
+        bar.outline.set_visible(False)
+        bar.locator = MaxNLocator(5, steps=[1, 2, 5, 10])
+        bar.ax.tick_params(labelsize=8)
+        bar.set_label("attention weight", fontsize=8, color=MUTED)
+        figure.suptitle(
+            f"{layer}: a row is a query, a column a key", fontsize=9, x=0.01, ha="left", color=MUTED
+        )
+    return figure
+
+
+def draw_map(axes: Axes, head: HeadMap, norm: Normalize, shades: Any) -> Any:
+    """One head; cells are parted by thin lines of paper."""
+    image = axes.imshow(head.weights, cmap=shades, norm=norm, interpolation="nearest", aspect="equal")
+    queries, keys = head.weights.shape
+    axes.set_xticks(np.arange(keys + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(queries + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color=PAPER, linewidth=0.5)
+    axes.tick_params(which="both", length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(True)
+        spine.set_color(LINE)
+    axes.set_title(head.title, loc="left", fontsize=8.5, color=INK, pad=5)
+    return image
+
+
+def name_axes(axes: Axes, rows: Sequence[str] | None, columns: Sequence[str]) -> None:
+    """Tokens below, and beside the first map of a row."""
+    axes.set_xticks(range(len(columns)), [visible(each) for each in columns], rotation=90, fontsize=7.5)
+    names = [] if rows is None else [visible(each) for each in rows]
+    axes.set_yticks(range(len(names)), names, fontsize=7.5)

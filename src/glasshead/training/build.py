@@ -1,0 +1,152 @@
+"""From a recipe and data to an untrained model and its tokenizer; or to a pretrained one, to be tuned."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from datasets import ClassLabel, Dataset, DatasetDict
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import Encoded, encode, train_tokenizer
+from glasshead.errors import InputError
+from glasshead.models import MODELS, EncodedClassifier, read_vectors
+from glasshead.models.text_classifier import REGRESSION
+from glasshead.training.pretrained import pretrained
+from glasshead.training.recipe import Recipe
+
+PAIR = "text_pair"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A model that fits the data, its tokenizer, and what is worth telling about them."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    notes: list[str] = field(default_factory=list)
+
+
+def check_texts(recipe: Recipe, data: DatasetDict) -> None:
+    """Raise InputError if the model reads pairs and the data have none, or the reverse."""
+    pairs = PAIR in data["train"].column_names
+    if recipe.pretrained:
+        return
+    wanted = MODELS[recipe.model].texts
+    if pairs and wanted == 1:
+        raise InputError(
+            f"the {recipe.model} model reads one text per example, these data have pairs: "
+            "take --model pair-encoder"
+        )
+    if not pairs and wanted == 2:
+        raise InputError(
+            f"the {recipe.model} model reads pairs, these data have one text per example: "
+            "take --model encoder"
+        )
+
+
+def encoded_split(tokenizer: PreTrainedTokenizerFast, split: Dataset) -> Encoded:
+    """The texts of a split, or its pairs."""
+    pairs = split[PAIR][:] if PAIR in split.column_names else None
+    return encode(tokenizer, split["text"][:], pairs)
+
+
+def label_tensor(split: Dataset) -> torch.Tensor:
+    """Class numbers, or ratings in float32."""
+    rated = not isinstance(split.features["label"], ClassLabel)
+    return torch.tensor(split["label"][:], dtype=torch.float32 if rated else torch.long)
+
+
+def about_labels(data: DatasetDict) -> dict[str, Any]:
+    """What a configuration has to know about the task."""
+    label = data["train"].features["label"]
+    if not isinstance(label, ClassLabel):
+        return {"id2label": {0: "rating"}, "label2id": {"rating": 0}, "problem_type": REGRESSION}
+    return {
+        "id2label": dict(enumerate(label.names)),
+        "label2id": {name: index for index, name in enumerate(label.names)},
+        "problem_type": "single_label_classification",
+    }
+
+
+def build(recipe: Recipe, data: DatasetDict) -> Built:
+    """A model and a tokenizer for these data.
+
+    Raises:
+        InputError: if the model does not read such data, or a file that the recipe names cannot be used.
+    """
+    check_texts(recipe, data)
+    if recipe.pretrained:
+        return Built(*pretrained(recipe, about_labels(data)))
+    return fresh(recipe, data)
+
+
+def fresh(recipe: Recipe, data: DatasetDict) -> Built:
+    """A new model, with pretrained word vectors if the recipe names a file."""
+    family = MODELS[recipe.model]
+    tokenizer = train_tokenizer(
+        (
+            text
+            for name in ("text", PAIR)
+            if name in data["train"].column_names
+            for text in data["train"][name][:]
+        ),
+        vocabulary_size=recipe.vocabulary_size,
+        minimum_frequency=recipe.minimum_frequency,
+        max_length=recipe.max_length,
+        first=family.special_tokens,
+        pairs=family.texts == 2,
+    )
+    ids, vectors, notes = None, None, []
+    told: dict[str, Any] = {}
+    if recipe.vectors is not None:
+        ids, vectors = read_vectors(Path(recipe.vectors), tokenizer.get_vocab())
+        size = vectors.shape[1]
+        told["embedding_size"] = size
+        notes.append(f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}")
+    config = recipe.config(**family.about(tokenizer), **about_labels(data), **told)
+    config.check()
+    model = family(config)
+    if ids is not None and vectors is not None:
+        notes += place_vectors(model, ids, vectors)
+    return Built(model, tokenizer, notes)
+
+
+@torch.no_grad()
+def place_vectors(model: PreTrainedModel, ids: np.ndarray, vectors: np.ndarray) -> list[str]:
+    """Put word vectors into the embeddings; encoders draw the other words as widely as these are spread."""
+    weight = model.get_input_embeddings().get_parameter("weight")
+    notes = []
+    if MODELS["pooled"] is not type(model):
+        spread = float(vectors.std())
+        weight.mul_(spread / model.config.initializer_range)
+        model.config.initializer_range = spread
+        notes.append(f"words without a vector start normal(0, {spread:.2f}), the spread of the vectors")
+    weight[torch.from_numpy(ids)] = torch.from_numpy(vectors)
+    return notes
+
+
+def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> list[str]:
+    """A word of warning where added heads are too narrow for the longest sequence that they read.
+
+    Attention over n tokens can be told from its output if n ≤ d_v (Bhardwaj et al. 2021, section 3.1).
+    """
+    if not isinstance(model, EncodedClassifier) or model.config.combine != "add":
+        return []
+    size, longest = model.config.embedding_size, max(longest_sequence(model, each) for each in encoded)
+    if longest <= size:
+        return []
+    return [
+        f"attention is identifiable up to {size} tokens, the size d_v of added heads: the longest sequence "
+        f"here has {longest}"
+    ]
+
+
+def longest_sequence(model: EncodedClassifier, encoded: Encoded) -> int:
+    """Tokens of the longest text; of pairs and documents, of the longest text or sentence that is read."""
+    segments = model.segments(encoded.ids, encoded.mask, encoded.types)
+    if segments is None:
+        return int(encoded.mask.sum(dim=1).max())
+    return max(segments.mask.shape[1], int(segments.number.max()) + 1)

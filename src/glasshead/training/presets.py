@@ -1,0 +1,160 @@
+"""Settings by name: those of the papers, and smaller ones that a laptop trains in minutes."""
+
+from typing import Any
+
+from glasshead.errors import InputError
+from glasshead.models import MODELS
+from glasshead.registry import Registry
+from glasshead.training.recipe import Recipe
+
+PRESETS: Registry[Recipe] = Registry("preset")
+
+
+def preset(name: str, **settings: Any) -> None:
+    """File a recipe under its name, which it carries."""
+    PRESETS.register(name)(Recipe(preset=name, **settings))
+
+
+# Huang, Yang and Wang (2024), section 5.1: Adam, uniform ±0.1, dropout. Sizes, rate and epochs are ours:
+# the paper leaves them to a supplement.
+POOLED = {
+    "score": "query-key",
+    "key_size": 100,
+    "value_size": 100,
+    "scale": 10.0,
+    "dropout": 0.5,
+}
+preset("s0-paper", architecture=POOLED)
+
+# The settings of the published code of Huang, Yang and Wang (2024); batch size and epochs are ours.
+preset(
+    "s0-code",
+    max_length=30,
+    vocabulary_size=8_000,
+    architecture=POOLED | {"embedding_size": 30, "key_size": 10, "value_size": 10, "scale": 3.0},
+    optimizer="adadelta",
+    learning_rate=0.5,
+    batch_size=32,
+    epochs=30,
+    loss_scale=100.0,
+)
+
+# Sun and Lu (2020), section C: context vector, plain SGD at a fixed rate, no dropout, no bias; λ = 10 as in
+# their figures. Rate and epochs are ours.
+preset(
+    "s4",
+    architecture={"score": "context", "scale": 10.0, "bias": False},
+    optimizer="sgd",
+    learning_rate=1.0,
+    epochs=30,
+)
+
+# Wu, Wu and Huang (2021), section 4.1: one layer, 16 heads of size 16 projected to the size of the word
+# vectors (300), Adam at 1e-3. Feed-forward size, dropout, batch size, epochs and pooling are ours: the paper
+# does not state them. The baselines of section 4.2 differ in the mechanism; "transformer" alone adds
+# sinusoidal positions to its embeddings, the others know distances by themselves.
+BASELINES = {
+    "da-transformer": "distance-aware",
+    "transformer": "softmax",
+    "shaw": "shaw",
+    "transformer-xl": "transformer-xl",
+    "tener": "tener",
+}
+PAPER: dict[str, Any] = {
+    "embedding_size": 300,
+    "heads": 16,
+    "key_size": 16,
+    "value_size": 16,
+    "feed_forward_size": 512,
+    "dropout": 0.2,
+    "initializer_range": 0.1,
+}
+SMALL: dict[str, Any] = PAPER | {
+    "embedding_size": 64,
+    "heads": 8,
+    "key_size": 8,
+    "value_size": 8,
+    "feed_forward_size": 128,
+}
+for word, attention in BASELINES.items():
+    for suffix, sizes in (("", PAPER), ("-small", SMALL)):
+        preset(
+            word + suffix,
+            model="encoder",
+            max_length=512,
+            minimum_frequency=2,
+            architecture=sizes | {"attention": attention},
+            batch_size=64,
+            epochs=10,
+            by_length=True,
+        )
+
+# Bhardwaj et al. (2021), section 6: embeddings and learned positions from a normal distribution, d_e = 512,
+# 8 heads that are added (d_v = d_e), the vector of the first token, Adam at 1e-3, batches of 256, 20 epochs,
+# 30 % of train for validation. "regular" concatenates heads of d_v = d_e / 8. Dropout is ours.
+ADDED: dict[str, Any] = {
+    "embedding_size": 512,
+    "heads": 8,
+    "key_size": 64,
+    "combine": "add",
+    "feed_forward_size": 2048,
+    "positions": "learned",
+    "pooling": "first",
+    "dropout": 0.1,
+    "initializer_range": 1.0,
+}
+for word, combine in (("identifiable", "add"), ("regular", "concat")):
+    for suffix, sizes, epochs in (
+        ("", {}, 20),
+        ("-small", {"embedding_size": 128, "key_size": 16, "feed_forward_size": 512}, 8),
+    ):
+        preset(
+            word + suffix,
+            model="encoder",
+            max_length=512 if not suffix else 128,
+            dev_fraction=0.3,
+            architecture=ADDED | {"combine": combine} | sizes,
+            batch_size=256,
+            epochs=epochs,
+            by_length=True,
+        )
+
+# Fine-tuning of a pretrained classifier, at the usual rate.
+FINE_TUNING = "fine-tune"
+PRESETS.register(FINE_TUNING)(
+    Recipe(
+        preset=FINE_TUNING,
+        model="",  # to be named
+        max_length=256,
+        optimizer="adamw",
+        learning_rate=5e-5,
+        batch_size=16,
+        epochs=3,
+        by_length=True,
+    )
+)
+
+USUAL = {"pooled": "s0-paper", "encoder": "da-transformer-small"}
+
+
+def recipe_for(name: str | None, model: str | None) -> Recipe:
+    """The preset of that name, for that model; what is left out follows from the other.
+
+    Raises:
+        InputError: if the two do not belong together.
+    """
+    if model is not None and not model.strip():
+        raise InputError(f"an empty name is no model: choose from {', '.join(MODELS)}, or name a folder")
+    if name is None:
+        if model is None:
+            return PRESETS[USUAL["pooled"]]
+        name = FINE_TUNING if model not in MODELS else USUAL.get(model, USUAL["encoder"])
+    recipe = PRESETS[name]
+    if model is None:
+        if recipe.pretrained:
+            raise InputError(f"the preset {name!r} tunes a pretrained model: name it with --model")
+        return recipe
+    kinds = [each if each in USUAL else "encoder" for each in (recipe.model, model) if each in MODELS]
+    if recipe.pretrained != (model not in MODELS) or len(set(kinds)) > 1:
+        raise InputError(f"the preset {name!r} is not for the model {model!r}: leave one of them out")
+    return recipe.with_changes(model=model)

@@ -1,0 +1,110 @@
+"""A pretrained Hugging Face classifier with a head for other labels, and a mechanism if one is wanted."""
+
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+
+from glasshead.errors import InputError
+from glasshead.models import MODELS, load, plug
+from glasshead.models.load import first_line, read_config
+from glasshead.registration import SPEC
+from glasshead.registry import nearest
+from glasshead.training.recipe import Recipe
+
+
+def pretrained(recipe: Recipe, about: dict[str, Any]) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+    """The model that a recipe names, to be tuned for the labels that ``about`` tells its configuration.
+
+    Raises:
+        InputError: if there is no such classifier, its files do not fit each other or the recipe, or the
+            mechanism cannot be put into it.
+    """
+    config = config_of(recipe.model)
+    for name, value in about.items():
+        setattr(config, name, value)
+    tokenizer = tokenizer_of(recipe)
+    model = classifier(recipe, config)
+    words = model.get_input_embeddings().get_parameter("weight").shape[0]
+    if len(tokenizer) > words:
+        raise InputError(
+            f"the tokenizer of {recipe.model} knows {len(tokenizer)} tokens, the model {words}: save the "
+            "tokenizer that the model was trained with"
+        )
+    positions = positions_of(model)
+    if positions is not None and recipe.max_length > positions:
+        raise InputError(
+            f"{recipe.model} has {positions} positions, fewer than the {recipe.max_length} tokens that are "
+            f"read of a text: take --max-length {positions}"
+        )
+    if recipe.attention is not None:
+        plug(model, recipe.attention)
+    model.config.pad_token_id = tokenizer.pad_token_id  # a decoder looks for its last real token
+    return model, tokenizer
+
+
+def config_of(name: str) -> PreTrainedConfig:
+    """The configuration of a folder or a Hub name; a misspelt family of ours is told so."""
+    try:
+        return read_config(name)
+    except InputError as error:
+        hint = nearest(name, MODELS)
+        raise InputError(f"{error}; {hint}" if hint.startswith("did you mean") else str(error)) from error
+
+
+def tokenizer_of(recipe: Recipe) -> PreTrainedTokenizerFast:
+    """The tokenizer saved beside a model, one that knows where its tokens stand in a text."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(recipe.model, model_max_length=recipe.max_length)
+    except Exception as error:  # tokenizers break in every way there is
+        raise InputError(
+            f"{recipe.model} has no tokenizer that loads ({first_line(error)}): save one into it with "
+            "save_pretrained"
+        ) from error
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):  # Transformers makes up what it does not find
+        raise InputError(f"{recipe.model} has no tokenizer: save one into it with save_pretrained")
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise InputError(
+            f"the tokenizer of {recipe.model} does not know where its tokens stand in a text: save a fast one"
+        )
+    if tokenizer.pad_token_id is None:
+        raise InputError(f"the tokenizer of {recipe.model} has no padding token: set one and save it again")
+    return tokenizer
+
+
+def classifier(recipe: Recipe, config: PreTrainedConfig) -> PreTrainedModel:
+    """The weights under a head of the right size, in float32, with the mechanism they were saved with.
+
+    A mechanism that was saved goes where the recipe names another one.
+    """
+    options: dict[str, Any] = {"ignore_mismatched_sizes": True, "dtype": torch.float32}
+    own = getattr(config, SPEC, None)
+    if own is not None and recipe.attention is not None:
+        delattr(config, SPEC)
+        own = None
+    try:
+        if own is not None:
+            return load(recipe.model, AutoModelForSequenceClassification, config=config, **options)
+        return AutoModelForSequenceClassification.from_pretrained(recipe.model, config=config, **options)
+    except InputError:
+        raise
+    except Exception as error:  # so do weights and configurations
+        raise InputError(f"{recipe.model} is no model that classifies texts: {first_line(error)}") from error
+
+
+def positions_of(model: PreTrainedModel) -> int | None:
+    """How long a text may be; None where there is no limit."""
+    positions: int | None = getattr(model.config, "max_position_embeddings", None)
+    for name, module in model.named_modules():
+        # RoBERTa and its like count from the place of the padding on.
+        counted = isinstance(module, nn.Embedding) and name.endswith("position_embeddings")
+        if counted and module.padding_idx is not None:
+            return module.num_embeddings - module.padding_idx - 1
+    return positions

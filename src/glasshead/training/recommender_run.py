@@ -1,0 +1,58 @@
+"""A trained recommender, read from its run folder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from transformers import AutoModel, PreTrainedTokenizerFast
+from transformers.utils import logging as transformers_logging
+
+from glasshead.data.mind import NewsLogs
+from glasshead.errors import InputError
+from glasshead.models.recommender import NewsRecommender
+from glasshead.training.news_rows import NewsTensors
+from glasshead.training.news_scores import click_scores
+from glasshead.training.recommend import CLICKS, WHAT
+from glasshead.training.run import open_record
+
+
+@dataclass(frozen=True)
+class RecommenderRun:
+    """A model, its tokenizer, the record of its making, and how often train logs click each news item."""
+
+    folder: Path
+    model: NewsRecommender
+    tokenizer: PreTrainedTokenizerFast
+    record: dict[str, Any]
+    clicks: dict[str, int]
+
+    def scores(self, logs: NewsLogs) -> list[np.ndarray]:
+        """The click scores of the shown news of each impression."""
+        tensors = NewsTensors.of(logs, self.tokenizer, self.model.config.history_length)
+        return click_scores(self.model, tensors)
+
+
+def load_recommender(folder: Path) -> RecommenderRun:
+    """Read a run folder of ``train_recommender``.
+
+    Raises:
+        InputError: if it is not such a run, or a file of it is missing or damaged.
+    """
+    record = open_record(folder, "glasshead recommend train LOGS --out RUN")
+    if record.get("what") != WHAT:
+        raise InputError(f"{folder} is no run of 'glasshead recommend train': give one of those")
+    transformers_logging.disable_progress_bar()
+    try:
+        model, loading = AutoModel.from_pretrained(folder, output_loading_info=True, local_files_only=True)
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        table = pq.read_table(folder / CLICKS)
+        clicks = dict(zip(table["news"].to_pylist(), table["clicks"].to_pylist(), strict=True))
+        fits = isinstance(model, NewsRecommender) and model.config.vocab_size == len(tokenizer)
+    except Exception as error:  # safetensors, tokenizers and configurations break in every way there is
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{folder} is a damaged run ({reason}): train again") from error
+    if not fits or loading["missing_keys"] or loading["unexpected_keys"]:
+        raise InputError(f"{folder}: the files do not fit each other: train again")
+    return RecommenderRun(folder, model.eval(), tokenizer, record, clicks)

@@ -1,0 +1,34 @@
+"""Values that a person typed, checked against the type of the field that they are for."""
+
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from huggingface_hub.dataclasses import type_validator
+
+from glasshead.errors import InputError
+
+WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a word",
+    dict: "a mapping",
+    NoneType: "null",
+}
+
+
+def fitting(name: str, value: Any, kind: Any) -> Any:
+    """The value; a whole number becomes a float where a number is wanted.
+
+    Raises:
+        InputError: if it is of another kind.
+    """
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    if type(value) is int and float in kinds and int not in kinds:
+        return float(value)
+    try:
+        type_validator(name, value, kind)
+    except TypeError:
+        wanted = " or ".join(WORDS.get(get_origin(each) or each, str(each)) for each in kinds)
+        raise InputError(f"{name.replace('_', ' ')} must be {wanted}, not {value!r}") from None
+    return value

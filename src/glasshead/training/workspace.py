@@ -1,0 +1,108 @@
+"""Where a training lives until it is whole: a folder beside the run, which a kill leaves to be resumed."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from glasshead.errors import InputError
+from glasshead.folders import discard, parents, partial, publish
+from glasshead.training.run import RECORD, write_json
+
+STATE = "trainer_state.json"
+CHECKPOINTS = "checkpoints"
+
+
+@contextmanager
+def workspace(
+    out: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool
+) -> Iterator[tuple[Path, Path | None]]:
+    """A folder to train in and the checkpoint to go on from; it becomes ``out`` when the block ends well.
+
+    When the block fails, whatever is worth resuming stays; before the first checkpoint nothing is.
+
+    Raises:
+        InputError: if there is nothing to resume, or what there is was started with another plan.
+    """
+    work = partial(out)
+    with parents(out):
+        checkpoint = _prepare(work, plan, resume=resume, overwrite=overwrite)
+        try:
+            yield work, checkpoint
+        except BaseException:
+            if not whole_checkpoints(work / CHECKPOINTS):
+                discard(work)
+            raise
+        discard(work / CHECKPOINTS)
+        publish(work, out)
+
+
+def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> Path | None:
+    """A fresh work folder, or the checkpoint to go on from."""
+    if resume:
+        checkpoints = whole_checkpoints(work / CHECKPOINTS)
+        if not (work / RECORD).is_file() or not checkpoints:
+            raise InputError(f"nothing to resume: {work} has no checkpoint; train without --resume")
+        check_same(plan, work / RECORD)
+        if not best_found_again(checkpoints[-1]):
+            raise InputError(f"cannot resume {work}: its best epoch is missing; use --overwrite")
+        return checkpoints[-1]
+    if whole_checkpoints(work / CHECKPOINTS) and not overwrite:
+        raise InputError(f"{work} holds an interrupted training: pass --resume to go on or --overwrite")
+    begin(work, work / RECORD, plan)
+    return None
+
+
+def begin(work: Path, record: Path, plan: dict[str, Any]) -> None:
+    """An empty work folder that says what is planned.
+
+    Raises:
+        InputError: if somebody else's folder has its name.
+    """
+    if work.exists() and any(work.iterdir()) and not record.is_file():
+        raise InputError(
+            f"{work} is in the way, and glasshead did not make it: move it, or choose another --out"
+        )
+    discard(work)
+    work.mkdir()
+    write_json(record, plan)
+
+
+def check_same(plan: dict[str, Any], record: Path) -> None:
+    """Raise InputError unless the work that left this record was planned alike."""
+    plan = json.loads(json.dumps(plan))
+    try:
+        before = json.loads(record.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"cannot resume: {record} is damaged ({error}); use --overwrite") from error
+    different = [key for key in plan if plan[key] != before.get(key)]
+    if different:
+        what = " and ".join(different)
+        raise InputError(
+            f"cannot resume {record.parent}: it was started with another {what}; use --overwrite"
+        )
+
+
+def whole_checkpoints(folder: Path) -> list[Path]:
+    """Checkpoints in order of steps; one that was cut off while being written is removed."""
+    whole = []
+    for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
+        try:
+            json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+            whole.append(checkpoint)
+        except (OSError, ValueError):
+            discard(checkpoint)
+    return whole
+
+
+def best_found_again(checkpoint: Path) -> bool:
+    """Whether the best epoch so far is still there; its path is mended if the folder has moved since.
+
+    The Trainer forgets a best epoch that it does not find, and would keep the last one instead.
+    """
+    path = checkpoint / STATE
+    state = json.loads(path.read_text(encoding="utf-8"))
+    best = checkpoint.with_name(f"checkpoint-{state['best_global_step']}")
+    path.write_text(json.dumps(state | {"best_model_checkpoint": str(best)}), encoding="utf-8")
+    return best.is_dir()

@@ -1,0 +1,135 @@
+"""`glasshead explain` and `audit` of models that are not pooled, from run folders made by hand."""
+
+import csv
+import json
+
+import pytest
+from typed import glasshead, refusal
+
+from glasshead.training.run import write_vocabulary
+from readable import KINDS, as_run
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Make the run folder of a kind, once."""
+    root, done = tmp_path_factory.mktemp("runs"), {}
+
+    def make(name):
+        if name not in done:
+            kind = KINDS[name]()
+            folder = root / name.replace(" ", "-")
+            rating = kind.model.config.problem_type == "regression"
+            run = as_run(kind, [3.5 if rating else index % 2 for index in range(len(kind.texts))])
+            kind.model.save_pretrained(folder)
+            kind.tokenizer.save_pretrained(folder)
+            tokens = kind.tokenizer.convert_ids_to_tokens(range(len(kind.tokenizer)))
+            write_vocabulary(folder / "vocabulary.parquet", tokens, run.counts)
+            task = {"task": "regression"} if rating else {}
+            record = run.record | {"data": {"source": "by hand", "options": task}}
+            (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+            done[name] = folder, kind
+        return done[name]
+
+    return make
+
+
+def told(*arguments):
+    return json.loads(glasshead("explain", *arguments, "--format", "json").stdout)
+
+
+def test_a_layer_a_head_and_a_row(made):
+    run, kind = made("encoder")
+    text = kind.texts[0]
+    (pooled,) = told(run, text)
+    (chosen,) = told(run, text, "--layer", "0", "--head", "1", "--row", "mean")
+    (named,) = told(run, text, "--layer", "encoder.layers.0.attention", "--head", "1", "--row", "mean")
+    assert chosen["scores"] == named["scores"] != pooled["scores"]
+    assert sum(pooled["scores"]) == pytest.approx(1, abs=1e-5)
+    (mean,) = told(run, text, "--head", "mean", "--row", "pooled", "--layer", "1")
+    assert mean["scores"] == pooled["scores"]
+
+
+def test_signs_without_a_gauge_are_called_raw(made):
+    for name, raw in (("encoder first", True), ("encoder added, three classes", False), ("encoder", False)):
+        run, kind = made(name)
+        assert ("raw signs" in glasshead("explain", run, kind.texts[0]).stdout) == raw
+
+
+def test_sentences_and_ratings(made):
+    run, kind = made("hierarchical first, rating")
+    result = glasshead("explain", run, kind.texts[0], "--level", "sentence")
+    assert "predicted rating" in result.stdout
+    (sentences,) = told(run, kind.texts[0], "--level", "sentence")
+    assert sentences["tokens"] == ["the film was good .", "and the plot was long ."]
+    assert (sentences["target"], sentences["rates"]) == ("rating", True)
+    page = glasshead("explain", run, kind.texts[0], "--format", "html").stdout
+    assert "predicted rating <b>" in page
+    assert "probability of" not in page
+
+
+def test_pairs_in_two_ways(made):
+    run, kind = made("pair-encoder")
+    first, second = kind.texts[0], kind.pairs[0]
+    (one,) = told(run, first, "--pair", second)
+    (other, another) = told(run, f"{first}\t{second}", f"{kind.texts[1]}\t{kind.pairs[1]}")
+    assert one["text"] == f"{first}\n{second}" == other["text"]
+    assert one["scores"] == pytest.approx(other["scores"], abs=1e-5)
+    assert another["text"] == f"{kind.texts[1]}\n{kind.pairs[1]}"
+    assert sum(one["scores"]) == pytest.approx(2, abs=1e-5)  # one for each text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("encoder", ["film", "--pair", "film"], "this model reads one text at a time"),
+        ("pair-encoder", ["film"], "this model compares two texts: give the second one too"),
+        ("pair-encoder", ["film", "film", "--pair", "x"], "--pair goes with one text"),
+        (
+            "pair-encoder",
+            ["a\tb", "film"],
+            "a pair is 'first<TAB>second', with one tab; this is none: 'film'",
+        ),
+        (
+            "encoder",
+            ["film", "--layer", "5"],
+            "there is no attention layer 5: choose from 0 encoder.layers.0",
+        ),
+        ("encoder", ["film", "--head", "x"], "--head is a number or 'mean', not 'x'"),
+        ("encoder", ["film", "--layer", "0", "--head", "9"], "has no head 9: it has heads 0 to 1"),
+        ("encoder", ["film", "--row", "firts"], "did you mean 'first'?"),
+        ("encoder", ["film", "--row", "first"], "has no row 'first': it has 'pooled'"),
+        ("encoder", ["film", "--level", "sentence"], "without sentences"),
+        ("encoder", ["film", "--method", "gradient", "--layer", "0"], "reads no attention"),
+        ("encoder", ["film", "--of", "rating"], "there is no rating to explain"),
+        ("encoder rating", ["film", "--of", "probability"], "this model predicts a rating: use --of rating"),
+        ("encoder rating", ["film", "--target", "positive"], "knows no class 'positive'"),
+        (
+            "hierarchical",
+            ["film", "--level", "sentence", "--layer", "0"],
+            "layer 0 reads words: choose from 2",
+        ),
+    ],
+)
+def test_refusals_of_explain(made, tmp_path, name, arguments, message):
+    run, _ = made(name)
+    assert message in refusal(tmp_path, "explain", run, *arguments)
+
+
+def test_an_audit_of_a_chosen_layer(made, tmp_path):
+    run, kind = made("encoder")
+    with (tmp_path / "data.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["text", "label"])
+        for index in range(40):
+            label = ("negative", "positive")[index % 2]
+            rows.writerow([f"{kind.texts[index % 6]} {kind.texts[index % 5]} {index}", label])
+    out = tmp_path / "audit"
+    glasshead(
+        "audit", run, tmp_path / "data.csv", "--out", out, "--split", "all", "--layer", "0", "--draws", "2",
+        "--tests", "perturbation",
+    )  # fmt: skip
+    facts = json.loads((out / "card.json").read_text(encoding="utf-8"))["facts"]
+    assert facts["reading"].startswith("layer 0 (encoder.layers.0.attention), mean of 2 heads")
+    assert facts["draws"] == 2
+    assert "Attention read" in (out / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,176 @@
+"""``glasshead plot positions`` and ``plot heads``: what a run has learned, or one clear line."""
+
+import json
+
+import numpy as np
+import pytest
+from typed import glasshead, refusal
+
+from fake_models import TEXT, write_model
+from glasshead.pictures import heads as heads_module
+from glasshead.pictures import positions as positions_module
+from glasshead.pictures.heads import heads_picture
+from glasshead.pictures.positions import learned, positions_picture
+
+FIRST = {"attention": "distance-aware", "pooling": "first"}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """One run of every family, and two repeats; not to be written to."""
+    folder = tmp_path_factory.mktemp("runs")
+    write_model(folder / "first", **FIRST)
+    write_model(folder / "signed", attention="tanhmax", layers=2)
+    write_model(folder / "linear", attention={"position": {"name": "distance-aware", "mapping": "linear"}})
+    write_model(folder / "clip", attention={"position": {"name": "distance-aware", "mapping": "clip"}})
+    write_model(folder / "pair", "pair-encoder", attention="distance-aware")
+    write_model(folder / "sentences", "hierarchical", attention="distance-aware", layers=2)
+    write_model(folder / "pooled", "pooled")
+    for seed in (0, 1):
+        write_model(folder / "repeats" / f"seed-{seed}", seed=seed, **FIRST)
+    (folder / "repeats" / "repeats.json").write_text(json.dumps({"seeds": [0, 1], "metrics": {}}))
+    return folder
+
+
+@pytest.fixture
+def drawing(monkeypatch):
+    """What reaches the drawing."""
+    seen = {}
+    monkeypatch.setattr(heads_module, "heads_figure", lambda *given, **more: seen.update(heads=(given, more)))
+    monkeypatch.setattr(positions_module, "positions_figure", lambda rows: seen.update(rows=rows))
+    for module in (heads_module, positions_module):
+        monkeypatch.setattr(module, "drawn", lambda figure, kind: b"")
+    return seen
+
+
+class TestPositions:
+    def test_names_itself_in_the_current_folder(self, runs, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        said = glasshead("plot", "positions", runs / "sentences").stdout
+        assert said == "Written to sentences-positions.svg\n"
+        assert (tmp_path / "sentences-positions.svg").read_bytes().startswith(b"<?xml")
+        assert "pass --overwrite" in refusal(tmp_path, "plot", "positions", runs / "sentences")
+
+    def test_every_layer_of_both_levels(self, runs):
+        names = [f"{level}.layers.{layer}" for level in ("words", "sentences") for layer in (0, 1)]
+        assert list(learned(runs / "sentences")) == names
+
+    def test_values_and_where_they_began(self, runs, drawing):
+        positions_picture(runs / "repeats", "png")
+        ((w, v),) = drawing["rows"]
+        expected = np.roll(np.linspace(-1, 1, 6), 1)
+        np.testing.assert_allclose(w.values, [expected, 2 * expected], rtol=1e-6)
+        np.testing.assert_allclose(v.values[0], expected**2, rtol=1e-6)
+        np.testing.assert_allclose(w.initial, np.linspace(-0.05, 0.05, 6), rtol=1e-6)
+        assert v.initial.tolist() == [0.0] * 6
+        assert (w.layer, w.parameter, v.parameter) == ("encoder.layers.0", "w", "v")
+
+    @pytest.mark.parametrize(("run", "known"), [("linear", ["w", "k", "b"]), ("clip", ["w"])])
+    def test_other_mappings_show_what_they_learn(self, runs, run, known, drawing):
+        positions_picture(runs / run, "png")
+        assert [[each.parameter for each in row] for row in drawing["rows"]] == [known]
+
+    def test_nothing_learned(self, runs, tmp_path):
+        said = refusal(tmp_path, "plot", "positions", runs / "signed", "--out", tmp_path / "a.png")
+        assert "has no distance-aware attention" in said
+
+    def test_a_news_recommender(self, tmp_path):
+        from glasshead.models.recommender import NewsRecommender, NewsRecommenderConfig
+
+        config = NewsRecommenderConfig(vocab_size=9, embedding_size=8, heads=2, attention="distance-aware")
+        NewsRecommender(config).save_pretrained(tmp_path)
+        record = {"recipe": {}, "data": {}, "seed": 0, "gauge": None}
+        (tmp_path / "run.json").write_text(json.dumps(record))
+        assert list(learned(tmp_path)) == ["words.layers.0", "clicks.layers.0"]
+
+    def test_refusals(self, runs, tmp_path):
+        out = ("--out", tmp_path / "a.png")
+        assert "is not a run" in refusal(tmp_path, "plot", "positions", tmp_path / "nothing", *out)
+        assert "is to end in" in refusal(tmp_path, "plot", "positions", runs / "first", "--out", "a.jpg")
+        (tmp_path / "bad").mkdir()
+        for body in ("[", "{}", '{"seeds": [0, "x"]}'):
+            (tmp_path / "bad" / "repeats.json").write_text(body)
+            assert "is damaged" in refusal(tmp_path, "plot", "positions", tmp_path / "bad", *out)
+
+
+class TestHeads:
+    def test_writes_a_picture(self, runs, tmp_path):
+        out = tmp_path / "heads.png"
+        assert str(out) in glasshead("plot", "heads", runs / "first", TEXT, "--out", out).stdout.replace(
+            "\n", ""
+        )
+        assert out.read_bytes().startswith(b"\x89PNG")
+
+    def test_the_lowest_and_the_highest_w(self, runs, drawing):
+        heads_picture(runs / "first", "png", TEXT)
+        (maps, rows, columns, layer), more = drawing["heads"]
+        assert [each.title.split(":")[0] for each in maps] == ["head 1", "head 2", "head 5", "head 0"]
+        assert maps[0].title == "head 1:  w = −1,  v = 1"
+        assert (layer, more) == ("encoder.layers.0", {"signed": False})
+        assert rows == columns == ["[CLS]", *TEXT.split()]
+        for each in maps:  # every row, although the model itself reads only the first
+            assert each.weights.shape == (len(rows), len(rows))
+            np.testing.assert_allclose(each.weights.sum(axis=1), 1.0, rtol=1e-5)
+
+    def test_signed_weights_without_positions(self, runs, drawing):
+        heads_picture(runs / "signed", "png", TEXT, layer=1)
+        (maps, _, _, layer), more = drawing["heads"]
+        assert [each.title for each in maps] == ["head 0", "head 1", "head 2", "head 3"]
+        assert (layer, more) == ("encoder.layers.1", {"signed": True})
+        assert min(each.weights.min() for each in maps) < 0
+
+    def test_a_pair_is_two_blocks(self, runs, drawing):
+        _, note = heads_picture(runs / "pair", "png", "a warm film", pair="the end", heads=[3])
+        (maps, rows, _, _), _ = drawing["heads"]
+        assert [each.title.split(":")[0] for each in maps] == ["head 3"]
+        assert rows == ["[CLS]", "a", "warm", "film", "[CLS]", "the", "end"]
+        seen = ~np.isnan(maps[0].weights)
+        assert seen[:4, :4].all()
+        assert seen[4:, 4:].all()
+        assert seen.sum() == 16 + 9
+        assert "block of its own" in note
+
+    def test_words_and_sentences_of_a_document(self, runs, drawing):
+        heads_picture(runs / "sentences", "png", TEXT)
+        (maps, rows, _, _), _ = drawing["heads"]
+        assert rows == TEXT.split()
+        assert (~np.isnan(maps[0].weights)).sum() == 4**2 + 5**2 + 11**2
+        heads_picture(runs / "sentences", "png", TEXT, layer=3)
+        (maps, rows, _, layer), _ = drawing["heads"]
+        assert layer == "sentences.layers.0"
+        assert [each[0] for each in rows] == ["1", "2", "3"]
+        assert maps[0].weights.shape == (3, 3)
+
+    def test_a_long_document_shows_its_longest_sentence(self, runs, drawing):
+        long = " ".join(["the plot is thin ."] * 9 + ["the end was good and the music was good ."] * 2)
+        _, note = heads_picture(runs / "sentences", "png", long)
+        (_, rows, _, _), _ = drawing["heads"]
+        assert rows == ["the", "end", "was", "good", "and", "the", "music", "was", "good", "."]
+        assert note == "Drawn is part 10 of 11 of the text, the longest."
+
+    def test_a_pooling_is_one_row(self, runs, drawing):
+        heads_picture(runs / "sentences", "png", TEXT, layer=2)
+        (maps, rows, columns, _), _ = drawing["heads"]
+        assert rows == ["pooling"]
+        assert maps[0].weights.shape == (1, len(columns))
+        assert maps[0].weights.sum() == pytest.approx(3.0)  # one summary for each sentence
+
+    @pytest.mark.parametrize(
+        ("run", "arguments", "message"),
+        [
+            ("pooled", [TEXT], "one learned query and no heads"),
+            ("first", [" "], "the text is empty"),
+            ("first", ["the end " * 31], "63 tokens cannot be read"),
+            ("first", [TEXT, "--pair", "the end"], "reads one text: leave --pair out"),
+            ("pair", [TEXT], "give the second one with --pair"),
+            ("first", [TEXT, "--layer", "1"], "there is no layer 1: choose from 0 (encoder.layers.0"),
+            ("first", [TEXT, "--heads", "1,6"], "has no head 6: its heads are 0 to 5"),
+            ("first", [TEXT, "--heads", "0.5"], "counts from 0 in whole numbers"),
+            ("first", [TEXT, "--heads", "a"], "--heads takes 1 to 16 numbers"),
+            ("first", [TEXT, "--out", "a.gif"], "is to end in"),
+            ("nothing", [TEXT], "is not a run"),
+        ],
+    )
+    def test_refusals(self, runs, tmp_path, monkeypatch, run, arguments, message):
+        monkeypatch.chdir(tmp_path)
+        assert message in refusal(tmp_path, "plot", "heads", runs / run, *arguments)

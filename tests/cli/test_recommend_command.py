@@ -1,0 +1,164 @@
+"""`glasshead recommend` as it is typed: generate, train, evaluate, and what is refused."""
+
+import json
+import os
+import shutil
+import signal
+
+import pytest
+from typed import glasshead, one_line, refusal, tree
+
+from glasshead.training.progress import ProgressBar
+from mind_logs import BEHAVIORS, NEWS, write_logs
+
+SMALL = ("--epochs", 2, "--set", "embedding_size=8", "--set", "heads=1", "--set", "key_size=4")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """`logs` and `run`, made by the commands. Not to be written to."""
+    folder = tmp_path_factory.mktemp("recommend")
+    said = glasshead("recommend", "generate", folder / "logs", "--users", 40, "--interest", "long").stdout
+    assert f"glasshead recommend train {folder}/logs/train --dev {folder}/logs/dev" in said
+    train = folder / "logs" / "train"
+    ran = glasshead("recommend", "train", train, "--out", folder / "run", "--seed", 2, *SMALL)
+    assert f"Run in {folder / 'run'}" in ran.stdout
+    assert "dev  AUC 0." in ran.stdout
+    return folder
+
+
+def test_what_was_generated(made):
+    assert set(tree(made / "logs")) == {
+        "logs.json",
+        *("train", "train/behaviors.tsv", "train/news.tsv"),
+        *("dev", "dev/behaviors.tsv", "dev/news.tsv"),
+    }
+    assert json.loads((made / "logs" / "logs.json").read_text())["interest"] == "long"
+
+
+def test_logs_are_replaced_on_demand_only(made, tmp_path):
+    logs = shutil.copytree(made / "logs", tmp_path / "logs")
+    assert "exists already" in refusal(tmp_path, "recommend", "generate", logs)
+    glasshead("recommend", "generate", logs, "--users", 40, "--overwrite")
+    assert json.loads((logs / "logs.json").read_text())["interest"] == "short"
+
+
+def test_evaluate(made, tmp_path):
+    out = tmp_path / "numbers.json"
+    said = glasshead("recommend", "evaluate", made / "run", made / "logs" / "dev", "--out", out).stdout
+    assert all(word in said for word in ("model", "popularity", "random", "ndcg@10", "20 impressions"))
+    told = json.loads(out.read_text())
+    assert set(told["metrics"]) == {"model", "popularity", "random"}
+    assert set(told["differences"]) == {"popularity", "random"}
+    auc = told["metrics"]["model"]["auc"]
+    assert auc["n"] == 20
+    assert 0 <= auc["low"] <= auc["mean"] <= auc["high"] <= 1
+    assert told["data"]["not_rankable"] == 0
+    again = refusal(tmp_path, "recommend", "evaluate", made / "run", made / "logs" / "dev", "--out", out)
+    assert "exists already" in again
+
+
+@pytest.mark.parametrize("attention", ["softmax", "shaw", "transformer-xl", "tener", "tanhmax"])
+def test_every_mechanism_trains(made, tmp_path, attention):
+    arguments = (*SMALL, "--epochs", 1, "--attention", attention)
+    glasshead("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run", *arguments)
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["attention"] == attention
+    assert config["positions"] == "auto"
+
+
+class TestRows:
+    def test_bad_ones_are_refused_by_line(self, made, tmp_path):
+        logs = write_logs(tmp_path / "logs", behaviors=(BEHAVIORS[0], "2\tU2", *BEHAVIORS[1:]))
+        for command in (
+            ("train", logs, "--out", tmp_path / "run"),
+            ("train", made / "logs" / "train", "--dev", logs, "--out", tmp_path / "run"),
+            ("evaluate", made / "run", logs),
+        ):
+            message = refusal(tmp_path, "recommend", *command)
+            assert "behaviors.tsv line 2: 2 fields where impressions have 5" in message
+            assert "--skip-bad-rows" in message
+
+    def test_skipped_ones_are_counted(self, made, tmp_path):
+        logs = write_logs(tmp_path / "logs", news=("N9", *NEWS, "N8"))
+        result = glasshead("recommend", "evaluate", made / "run", logs, "--skip-bad-rows")
+        assert "left out: " in result.stderr
+        assert "news.tsv line 1: 1 fields where news have 8 and 1 more" in result.stderr
+        ran = glasshead("recommend", "train", logs, "--out", tmp_path / "run", "--skip-bad-rows", *SMALL)
+        assert "and 1 more" in ran.stderr
+        record = json.loads((tmp_path / "run" / "run.json").read_text())
+        assert record["data"]["train"]["skipped_rows"] == 2
+
+    def test_what_cannot_be_ranked_is_told(self, made, tmp_path):
+        logs = write_logs(tmp_path / "logs", behaviors=(*BEHAVIORS, BEHAVIORS[0].replace("-1", "-0")))
+        result = glasshead("recommend", "evaluate", made / "run", logs)
+        assert "1 of 4 impressions have nothing clicked or nothing not clicked" in result.stderr
+        assert "3 impressions" in result.stdout
+
+    def test_without_clicks(self, made, tmp_path):
+        logs = write_logs(tmp_path / "logs", behaviors=(BEHAVIORS[0].replace("-1", "").replace("-0", ""),))
+        for command in (("train", logs, "--out", tmp_path / "run"), ("evaluate", made / "run", logs)):
+            assert "does not say what was clicked" in refusal(tmp_path, "recommend", *command)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--attention", "distance-awar"), "did you mean 'distance-aware'?"),
+        (("--preset", "smal"), "did you mean 'small'?"),
+        (("--set", "head=2"), "did you mean 'heads'?"),
+        (("--set", "heads"), "is not NAME=VALUE"),
+        (("--epochs", 0), "epochs must be at least 1"),
+        (("--dev-fraction", 2), "dev fraction"),
+        (("--dev", "nowhere"), "no such folder: nowhere"),
+        (("--resume",), "nothing to resume"),
+    ],
+)
+def test_settings_that_are_refused(made, tmp_path, arguments, says):
+    train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "new" / "run")
+    assert says in refusal(tmp_path, *train, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--interest", "medium"), "short, long or mixed"),
+        (("--burst", "first"), "anywhere or last"),
+        (("--users", 1), "at least 4"),
+        (("--news", 3), "news must be at least"),
+    ],
+)
+def test_logs_that_cannot_be_generated(tmp_path, arguments, says):
+    assert says in refusal(tmp_path, "recommend", "generate", tmp_path / "logs", *arguments)
+
+
+def test_a_run_of_another_kind(made, tmp_path):
+    dev = made / "logs" / "dev"
+    assert "does not exist" in refusal(
+        tmp_path, "recommend", "evaluate", tmp_path / "no", made / "logs" / "dev"
+    )
+    (tmp_path / "run.json").write_text('{"recipe": 1}', encoding="utf-8")
+    message = refusal(tmp_path, "recommend", "evaluate", tmp_path, dev)
+    assert "no run of 'glasshead recommend train'" in message
+
+
+def test_a_run_does_not_replace_its_logs(made, tmp_path):
+    logs = shutil.copytree(made / "logs", tmp_path / "logs")
+    arguments = ("recommend", "train", logs / "train", "--out", logs, "--overwrite")
+    assert "which is read" in refusal(tmp_path, *arguments)
+
+
+def test_interrupted_and_on(made, tmp_path, monkeypatch):
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run", "--seed", 2, *SMALL)
+    with monkeypatch.context() as patch:
+        patch.setattr(ProgressBar, "on_step_end", on_step_end)
+        result = glasshead(*train, code=130)
+    assert "--resume" in one_line(result.stderr)
+    assert {path.name for path in tmp_path.iterdir()} == {"run.partial"}
+    glasshead(*train, "--resume")
+    name = "model.safetensors"
+    assert (tmp_path / "run" / name).read_bytes() == (made / "run" / name).read_bytes()

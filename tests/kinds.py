@@ -1,0 +1,106 @@
+"""A tiny task and a tiny recipe for every kind of model that `train` makes."""
+
+import random
+from functools import cache
+
+import transformers as hf
+from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
+
+from families import FAMILIES
+from glasshead.data import train_tokenizer
+from glasshead.training import recipe_for
+
+FILLERS = ("the", "film", "was", "plot", "music", "scene", "end", "long")
+NAMES = ("negative", "positive")
+ENCODER = {
+    "embedding_size": 8,
+    "heads": 2,
+    "key_size": 4,
+    "value_size": 4,
+    "feed_forward_size": 16,
+    "initializer_range": 1.0,
+    "learning_rate": 0.02,
+    "batch_size": 16,
+    "dropout": 0.1,
+    "epochs": 12,
+    "max_length": 24,
+}
+KINDS = (
+    "pooled",
+    "encoder",
+    "pair-encoder",
+    "hierarchical",
+    "ratings",
+    "pooled ratings",
+    "tuned",
+    "tuned distances",
+)
+
+
+def sentence(chance, word):
+    """Fillers around one word that matters, and a full stop."""
+    words = chance.choices(FILLERS, k=chance.randint(2, 6))
+    words.insert(chance.randint(0, len(words)), word)
+    return " ".join([*words, "."])
+
+
+def columns(kind, chance, size):
+    """Texts that end well or badly, pairs that agree or not, reviews with a star for every good word."""
+    numbers = [index % 2 for index in range(size)]
+    if kind == "pair-encoder":
+        firsts = [chance.randint(0, 1) for _ in numbers]
+        texts = [sentence(chance, ("bad", "good")[first]) for first in firsts]
+        seconds = [first if number else 1 - first for first, number in zip(firsts, numbers, strict=True)]
+        pairs = [sentence(chance, ("bad", "good")[second]) for second in seconds]
+        return {"text": texts, "text_pair": pairs, "label": numbers}
+    if "ratings" in kind:
+        stars = [chance.randint(0, 2) for _ in numbers]
+        texts = [
+            " ".join(sentence(chance, "good" if place < star else "bad") for place in range(2))
+            for star in stars
+        ]
+        return {"text": texts, "label": [float(star) for star in stars]}
+    texts = [
+        " ".join(sentence(chance, word) for word in (("long", "bad"), ("end", "good"))[n]) for n in numbers
+    ]
+    return {"text": texts, "label": numbers}
+
+
+@cache
+def data(kind, size=128):
+    """Train, dev and test."""
+    chance = random.Random(7)
+    label = Value("float64") if "ratings" in kind else ClassLabel(names=list(NAMES))
+    names = ["text", *(["text_pair"] if kind == "pair-encoder" else [])]
+    features = Features({name: Value("string") for name in names} | {"label": label})
+    return DatasetDict(
+        {
+            split: Dataset.from_dict(columns(kind, chance, rows), features=features)
+            for split, rows in (("train", size), ("dev", 20), ("test", 23))
+        }
+    )
+
+
+def recipe(kind, folder=None):
+    """What trains it in a second; ``folder`` is the model to be tuned."""
+    if kind.startswith("tuned"):
+        attention = "distance-aware" if kind == "tuned distances" else "tanhmax"
+        changes = {"attention": attention, "epochs": 8, "learning_rate": 0.02, "max_length": 24}
+        return recipe_for(None, str(folder)).with_changes(**changes)
+    if kind.startswith("pooled"):
+        return recipe_for(None, None).with_changes(learning_rate=0.05, batch_size=16, epochs=3)
+    return recipe_for(None, "hierarchical" if kind == "ratings" else kind).with_changes(**ENCODER)
+
+
+def saved(folder, family="bert", *, pad=True, **changes):
+    """A random Hugging Face model and a tokenizer for the words of these tasks, in a folder."""
+    texts = [*FILLERS, "good", "bad", ".", "extra"]
+    tokenizer = train_tokenizer(texts, minimum_frequency=1, max_length=64)
+    if not pad:
+        tokenizer.pad_token = None
+    options = FAMILIES[family].options | changes
+    config = type(FAMILIES[family].config(**options))(**options)
+    model = hf.AutoModelForSequenceClassification.from_config(config)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

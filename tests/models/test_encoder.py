@@ -1,0 +1,242 @@
+"""The encoder layer against torch's, its parameters counted, its positions and poolings."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from encoders import small
+from glasshead.attention.summary import AttentionSummary
+from glasshead.errors import InputError
+from glasshead.models import Encoder, EncoderClassifier, EncoderConfig
+from glasshead.models.encoder import EncoderLayer
+from tolerances import EXACT_MATHS
+
+REAL = torch.tensor([[True] * 6, [True, True, True, False, False, False]])
+
+
+def config(**options):
+    return EncoderConfig(
+        **{"embedding_size": 12, "heads": 3, "feed_forward_size": 20, "dropout": 0.0, "layers": 1} | options
+    )
+
+
+def vectors(batch=2, length=6, size=12, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(batch, length, size, dtype=torch.float64, generator=generator)
+
+
+def random(module):
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for each in module.parameters():
+            each.copy_(torch.randn_like(each) / 2)
+    return module.double().eval()
+
+
+def count(module):
+    return sum(each.numel() for each in module.parameters())
+
+
+def layer_count(d, heads, key_size, value_size, feed_forward, combine):
+    joined = value_size if combine == "add" else heads * value_size
+    attention = 2 * (d + 1) * heads * key_size + (d + 1) * heads * value_size + (joined + 1) * d
+    return attention + (d + 1) * feed_forward + (feed_forward + 1) * d + 2 * 2 * d
+
+
+@pytest.mark.parametrize("combine", ["concat", "add"])
+@pytest.mark.parametrize("key_size", [None, 1, 7])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("pooling", ["first", "attention"])
+@pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
+def test_parameters_are_those_of_the_formulas(combine, key_size, layers, pooling, positions):
+    options = {"combine": combine, "key_size": key_size, "layers": layers, "pooling": pooling}
+    made = EncoderClassifier(
+        config(vocab_size=50, num_labels=5, positions=positions, max_length=9, **options)
+    )
+    d, size = 12, {"concat": 4, "add": 12}[combine]
+    expected = 50 * d + layers * layer_count(d, 3, key_size or 4, size, 20, combine) + 5 * (d + 1)
+    expected += 9 * d if positions == "learned" else 0
+    expected += d * (d + 1) + d if pooling == "attention" else 0
+    assert count(made) == expected
+
+
+@pytest.mark.parametrize("heads", [2, 4])
+def test_distance_aware_attention_adds_two_numbers_for_each_head(heads):
+    plain, aware = (
+        count(Encoder(config(heads=heads, attention=each))) for each in ("softmax", "distance-aware")
+    )
+    assert aware - plain == 2 * heads
+
+
+@pytest.mark.parametrize("mask", [torch.ones_like(REAL), REAL])
+def test_a_layer_with_joined_heads_is_that_of_torch(mask):
+    made = random(EncoderLayer(config()))
+    twin = nn.TransformerEncoderLayer(
+        12, 3, 20, dropout=0.0, activation="relu", batch_first=True, norm_first=False
+    )
+    twin = twin.double().eval()
+    attention = made.attention
+    maps = (attention.query, attention.key, attention.value)
+    with torch.no_grad():
+        twin.self_attn.in_proj_weight.copy_(torch.cat([each.weight for each in maps]))
+        twin.self_attn.in_proj_bias.copy_(torch.cat([each.bias for each in maps]))
+        pairs = {
+            twin.self_attn.out_proj: attention.output,
+            twin.linear1: made.feed_forward[0],
+            twin.linear2: made.feed_forward[3],
+            twin.norm1: made.attention_norm,
+            twin.norm2: made.feed_forward_norm,
+        }
+        for theirs, ours in pairs.items():
+            theirs.load_state_dict(ours.state_dict())
+    x = vectors()
+    expected = twin(x, src_key_padding_mask=~mask)
+    found, _ = made(x, mask)
+    torch.testing.assert_close(found[mask], expected[mask], **EXACT_MATHS)
+
+
+def test_layers_are_one_after_the_other():
+    made = random(Encoder(config(layers=2, positions="none", pooling="first")))
+    x = vectors()
+    found, _ = made(x, REAL)
+    expected = made.layers[1](made.layers[0](x, REAL)[0], REAL)[0][:, 0]
+    torch.testing.assert_close(found, expected, **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("spec", ["softmax", "tanhmax", "distance-aware"])
+def test_added_heads_agree_with_joined_ones_when_built_to(spec):
+    """V_h := V'_h D'_h and D := 1 in the added layer; everything else is copied."""
+    joined, added = (random(EncoderLayer(config(attention=spec, combine=each))) for each in ("concat", "add"))
+    source, target = joined.attention, added.attention
+    added.load_state_dict(
+        {
+            name: each
+            for name, each in joined.state_dict().items()
+            if ".value." not in name and ".output." not in name
+        },
+        strict=False,
+    )
+    with torch.no_grad():
+        target.value.bias.zero_()
+        source.value.bias.zero_()
+        for head in range(3):
+            narrow, wide = slice(4 * head, 4 * head + 4), slice(12 * head, 12 * head + 12)
+            target.value.weight[wide] = source.output.weight[:, narrow] @ source.value.weight[narrow]
+        target.output.weight.copy_(torch.eye(12))
+        target.output.bias.copy_(source.output.bias)
+    x = vectors()
+    torch.testing.assert_close(added(x, REAL)[0], joined(x, REAL)[0], **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("size", [1, 7, 12])
+def test_sinusoidal_positions_by_hand(size):
+    made = Encoder(config(embedding_size=size, heads=1, key_size=2, value_size=2, positions="sinusoidal"))
+    zeros = torch.zeros(2, 5, size, dtype=torch.float64)
+    found = made.positions(zeros, torch.arange(5)[None])
+    half = math.ceil(size / 2)
+    for place in range(5):
+        angles = [place / 10000 ** (2 * wave / size) for wave in range(half)]
+        expected = [*map(math.sin, angles), *map(math.cos, angles)][:size]
+        torch.testing.assert_close(found[0, place], torch.tensor(expected, dtype=torch.float64))
+    assert torch.equal(found[0], found[1])
+
+
+def test_learned_positions_are_rows_of_a_table():
+    made = random(Encoder(config(positions="learned", max_length=5)))
+    x = vectors(length=5)
+    expected = x + made.positions.embedding.weight
+    torch.testing.assert_close(made.positions(x, torch.arange(5)[None]), expected, **EXACT_MATHS)
+
+
+def test_a_text_longer_than_the_learned_positions_is_refused():
+    model = small(positions="learned", max_length=5)
+    with pytest.raises(
+        InputError, match=r"a text of 6 tokens is longer than the 5 positions .* --max-length"
+    ):
+        model(input_ids=torch.full((1, 6), 7))
+    assert model(input_ids=torch.full((1, 5), 7)).logits.isfinite().all()
+
+
+@pytest.mark.parametrize("pooling", ["first", "attention"])
+@pytest.mark.parametrize("combine", ["concat", "add"])
+def test_weights_of_every_layer_and_of_the_pooling(pooling, combine):
+    made = random(Encoder(config(layers=2, pooling=pooling, combine=combine)))
+    plain, none = made(vectors(), REAL)
+    found, weights = made(vectors(), REAL, need_weights=True)
+    assert none == ()
+    torch.testing.assert_close(found, plain, **EXACT_MATHS)
+    shapes = [(2, 3, 6, 6), (2, 3, 6, 6)] + [(2, 1, 1, 6)] * (pooling == "attention")
+    assert [tuple(each.shape) for each in weights] == shapes
+    for each in weights:
+        assert each[1, :, :, 3:].count_nonzero() == 0
+        torch.testing.assert_close(each.sum(dim=-1), torch.ones_like(each[..., 0]), **EXACT_MATHS)
+
+
+def test_attention_pooling_by_hand():
+    """a = softmax(qᵀ tanh(W h + b)), o = Σ a h."""
+    made = random(Encoder(config(pooling="attention")))
+    h, summary = vectors(), made.pooling.summary
+    scores = torch.tanh(h @ summary.key.weight.T + summary.key.bias) @ summary.query.weight[0]
+    weights = scores.masked_fill(~REAL, -math.inf).softmax(dim=-1)
+    found, seen = made.pooling(h, REAL, True)
+    torch.testing.assert_close(found, (weights[:, :, None] * h).sum(dim=1), **EXACT_MATHS)
+    torch.testing.assert_close(seen[:, 0, 0], weights, **EXACT_MATHS)
+
+
+def test_a_mechanism_with_a_position_pools_nothing():
+    for spec in ("distance-aware", "cosformer"):
+        with pytest.raises(InputError, match="stands nowhere: take an activation alone"):
+            AttentionSummary(4, mechanism=spec)
+    assert AttentionSummary(4, mechanism="tanhmax").mechanism.name == "tanhmax"
+
+
+def test_dropout_acts_in_training_only():
+    torch.manual_seed(0)
+    made = Encoder(config(dropout=0.5)).double()
+    x = vectors()
+    one, other = made(x, REAL)[0], made(x, REAL)[0]
+    assert not torch.equal(one, other)
+    made.eval()
+    assert torch.equal(made(x, REAL)[0], made(x, REAL)[0])
+
+
+def test_initial_values():
+    made = EncoderClassifier(config(vocab_size=4000, initializer_range=0.5, attention="distance-aware"))
+    table = made.embedding.weight.detach()
+    assert float(table[1:].std()) == pytest.approx(0.5, rel=0.02)
+    assert table[0].count_nonzero() == 0
+    query = made.encoder.layers[0].attention.query
+    assert float(query.weight.detach().abs().max()) <= math.sqrt(6 / 24)
+    assert query.bias.count_nonzero() == 0
+    position = made.encoder.layers[0].attention.mechanism.position
+    torch.testing.assert_close(position.w.detach(), torch.tensor([-0.05, 0.0, 0.05]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"layers": 0}, "layers must be at least 1, not 0"),
+        ({"feed_forward_size": 0}, "feed forward size must be at least 1"),
+        ({"dropout": 1.0}, r"dropout must be in \[0, 1\), not 1.0"),
+        ({"initializer_range": 0.0}, "initializer range must be a positive number"),
+        ({"positions": "lerned"}, "did you mean 'learned'"),
+        ({"pooling": "frist"}, "did you mean 'first'"),
+        ({"combine": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
+        ({"heads": 5}, "5 heads do not divide the size 12"),
+        ({"combine": "add", "value_size": 4}, "heads that are added have the size 12 of the layer, not 4"),
+        ({"attention": "tanhmx"}, "did you mean 'tanhmax'"),
+        ({"key_size": 0}, "at least 1"),
+    ],
+)
+def test_values_that_build_no_encoder(options, message):
+    with pytest.raises(InputError, match=message):
+        config(**options).check()
+
+
+def test_good_values_pass():
+    config().check()
+    config(
+        attention={"activation": "tanhmax", "position": {"name": "shaw", "clip": 3}}, combine="add"
+    ).check()

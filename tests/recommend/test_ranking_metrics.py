@@ -1,0 +1,80 @@
+"""AUC, MRR and nDCG of one impression against numbers worked out by hand, and against all orders of ties."""
+
+from itertools import permutations
+from math import log2
+
+import numpy as np
+import pytest
+from sklearn.metrics import ndcg_score, roc_auc_score
+
+from glasshead.audit.ranking import judge_ranking
+from glasshead.training.ranking import METRICS, auc, mrr, ndcg
+
+SCORES = np.array([0.9, 0.1, 0.8, 0.3, 0.2, 0.7])  # ranks 1 6 2 4 5 3
+CLICKED = np.array([False, False, True, True, False, False])
+
+
+def test_by_hand():
+    # Ranks of the clicked: 2 and 4. Pairs: above 0.1, 0.2, 0.7 of 0.9 …: 3 of 4; and 2 of 4.
+    assert auc(SCORES, CLICKED) == pytest.approx(5 / 8)
+    assert mrr(SCORES, CLICKED) == pytest.approx((1 / 2 + 1 / 4) / 2)
+    ideal = 1 + 1 / log2(3)
+    assert ndcg(SCORES, CLICKED, 5) == pytest.approx((1 / log2(3) + 1 / log2(5)) / ideal)
+    assert ndcg(SCORES, CLICKED, 3) == pytest.approx((1 / log2(3)) / ideal)
+    assert METRICS["ndcg@10"](SCORES, CLICKED) == pytest.approx(METRICS["ndcg@5"](SCORES, CLICKED))
+
+
+def test_the_cut_after_five_and_ten():
+    scores = -np.arange(12.0)
+    clicked = np.arange(12) == 6
+    assert METRICS["ndcg@5"](scores, clicked) == 0
+    assert METRICS["ndcg@10"](scores, clicked) == pytest.approx(1 / log2(8))
+    assert METRICS["mrr"](scores, clicked) == pytest.approx(1 / 7)
+
+
+def test_best_and_worst():
+    scores, clicked = np.array([3.0, 2.0, 1.0]), np.array([True, False, False])
+    assert [metric(scores, clicked) for metric in METRICS.values()] == pytest.approx([1, 1, 1, 1])
+    assert auc(-scores, clicked) == 0
+    assert mrr(-scores, clicked) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+@pytest.mark.parametrize(
+    ("scores", "clicked"),
+    [([1, 1, 1, 1], [1, 0, 0, 0]), ([2, 1, 1, 0, 1], [0, 1, 0, 1, 1]), ([0, 0, 5, 5, 1], [1, 0, 1, 0, 0])],
+)
+def test_ties_are_the_mean_over_their_orders(name, scores, clicked):
+    metric, scores = METRICS[name], np.array(scores, dtype=float)
+    clicked = np.array(clicked, dtype=bool)
+    broken = [metric(scores + 1e-6 * np.array(order), clicked) for order in permutations(range(len(scores)))]
+    assert metric(scores, clicked) == pytest.approx(np.mean(broken), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_to_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 5 if seed % 2 else 1000, rng.integers(2, 30)).astype(float)
+    clicked = rng.random(len(scores)) < 0.3
+    clicked[:2] = True, False
+    assert auc(scores, clicked) == pytest.approx(roc_auc_score(clicked, scores))
+    for k in (5, 10):
+        assert ndcg(scores, clicked, k) == pytest.approx(ndcg_score(clicked[None], scores[None], k=k))
+
+
+def test_means_and_paired_differences():
+    rng = np.random.default_rng(0)
+    clicked = [np.arange(6) == 0 for _ in range(200)]
+    chance = [rng.random(6) for _ in range(200)]
+    model = [each + (np.arange(6) == 0) * 0.5 for each in chance]
+    means, differences = judge_ranking({"model": model, "random": chance}, clicked)
+    by_hand = np.mean([auc(*pair) for pair in zip(model, clicked, strict=True)])
+    assert means["model"]["auc"].mean == pytest.approx(by_hand)
+    assert means["model"]["auc"].n == 200
+    low, high = means["random"]["auc"].interval
+    assert low < 0.5 < high
+    lead = differences["random"]["auc"]
+    assert lead.mean == pytest.approx(means["model"]["auc"].mean - means["random"]["auc"].mean)
+    assert lead.low > 0
+    again, _ = judge_ranking({"model": model, "random": chance}, clicked)
+    assert again == means

@@ -1,0 +1,174 @@
+"""Training on logs: the run folder, resuming, planted interests found again."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from transformers import TrainerCallback
+
+from glasshead.audit.ranking import judge_ranking, rank
+from glasshead.data.mind import read_logs
+from glasshead.data.news_logs import NewsLogOptions, news_logs
+from glasshead.errors import InputError
+from glasshead.folders import partial
+from glasshead.training.news_recipe import NEWS_PRESETS, NewsRecipe
+from glasshead.training.recommend import clicks_of, train_recommender
+from glasshead.training.recommender_run import load_recommender
+from mind_logs import BEHAVIORS, write_logs
+
+TINY = NEWS_PRESETS["small"].with_changes(embedding_size=8, heads=1, key_size=4, value_size=4, epochs=3)
+STEPS = 3  # per epoch: 72 clicks in batches of 32
+
+
+class Stop(TrainerCallback):
+    """A Ctrl-C after so many steps."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def on_step_end(self, args, state, control, **kwargs):
+        if state.global_step == self.step:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("training")
+    news_logs(folder, NewsLogOptions(users=40, news=100))
+    return read_logs(folder / "train")
+
+
+@pytest.fixture(scope="module")
+def unbroken(logs, tmp_path_factory):
+    return train_recommender(logs, TINY, tmp_path_factory.mktemp("unbroken") / "run", seed=3)
+
+
+def test_the_run_folder(logs, unbroken):
+    assert {path.name for path in unbroken.iterdir()} >= {
+        "config.json", "model.safetensors", "tokenizer.json", "clicks.parquet", "metrics.json", "run.json",
+    }  # fmt: skip
+    record = json.loads((unbroken / "run.json").read_text())
+    assert record["what"] == "news recommender"
+    assert record["recipe"] == TINY.as_dict()
+    assert record["data"]["train"]["fingerprint"] == logs.fingerprint
+    assert record["impressions"] == {"train": 72, "dev": 8}
+    metrics = json.loads((unbroken / "metrics.json").read_text())
+    assert [entry["epoch"] for entry in metrics["epochs"]] == [1, 2, 3]
+    assert metrics["dev"]["auc"] == max(entry["auc"] for entry in metrics["epochs"])
+    assert sum(load_recommender(unbroken).clicks.values()) == 72
+
+
+def test_the_best_epoch_on_other_logs(logs, tmp_path):
+    run = load_recommender(train_recommender(logs, TINY, tmp_path / "run", dev=logs, seed=1))
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    means, _ = rank(run, logs)
+    assert metrics["dev"]["auc"] == pytest.approx(means["model"]["auc"].mean)
+    assert run.clicks == clicks_of(logs)
+
+
+@pytest.mark.parametrize("step", [STEPS + 2, 2 * STEPS])
+def test_goes_on_to_the_same_weights(logs, unbroken, tmp_path, step):
+    out = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        train_recommender(logs, TINY, out, seed=3, callbacks=[Stop(step)])
+    assert [path.name for path in tmp_path.iterdir()] == ["run.partial"]
+    with pytest.raises(InputError, match="started with another seed"):
+        train_recommender(logs, TINY, out, seed=4, resume=True)
+    train_recommender(logs, TINY, out, seed=3, resume=True)
+    assert (out / "model.safetensors").read_bytes() == (unbroken / "model.safetensors").read_bytes()
+    assert (out / "metrics.json").read_text() == (unbroken / "metrics.json").read_text()
+    assert not partial(out).exists()
+
+
+def test_before_the_first_epoch_nothing_is_kept(logs, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train_recommender(logs, TINY, tmp_path / "run", seed=3, callbacks=[Stop(1)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_diverging_training_leaves_nothing(logs, tmp_path):
+    with pytest.raises(InputError, match="lower --learning-rate"):
+        train_recommender(logs, TINY.with_changes(learning_rate=1e30), tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_word_vectors(logs, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("goal 1 2 3 4\nstriker 4 3 2 1\n", encoding="utf-8")
+    recipe = TINY.with_changes(vectors=str(vectors), epochs=1)
+    run = load_recommender(train_recommender(logs, recipe, tmp_path / "run"))
+    assert run.model.config.embedding_size == 4
+    assert run.record["notes"][0].startswith(f"word vectors of {vectors}: 2 of ")
+
+
+def test_a_reader_without_clicks_is_no_obstacle(tmp_path):
+    logs = read_logs(write_logs(tmp_path / "logs", behaviors=BEHAVIORS))
+    run = load_recommender(train_recommender(logs, TINY, tmp_path / "run"))
+    scores = run.scores(logs)
+    assert scores[1].tolist() == [0, 0, 0]
+    means, _ = judge_ranking({"model": scores}, [np.array(each.clicked) for each in logs.impressions])
+    assert means["model"]["auc"].n == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"negatives": 0}, "negatives must be at least 1"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"learning_rate": -1.0}, "learning rate"),
+        ({"dev_fraction": 1.0}, "dev fraction"),
+        ({"history_length": 0}, "history length"),
+        ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
+        ({"positions": "sinus"}, "positions"),
+        ({"head": 2}, "no setting 'head'"),
+        ({"heads": "two"}, "heads"),
+    ],
+)
+def test_recipes_that_cannot_be_meant(options, says):
+    with pytest.raises(InputError, match=says):
+        TINY.with_changes(**options)
+
+
+def test_positions_are_added_only_where_the_mechanism_knows_none():
+    assert NewsRecipe(attention="distance-aware").config().added_positions == "none"
+    assert NewsRecipe(attention="softmax").config().added_positions == "sinusoidal"
+    assert NewsRecipe(attention="softmax", positions="none").config().added_positions == "none"
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "clicks.parquet"])
+def test_a_damaged_run(unbroken, tmp_path, name):
+    for path in unbroken.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes() if path.name != name else b"garbage")
+    with pytest.raises(InputError, match="damaged run"):
+        load_recommender(tmp_path)
+
+
+def test_what_is_no_run(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        load_recommender(tmp_path / "nothing")
+    (tmp_path / "run.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="no run of 'glasshead recommend train'"):
+        load_recommender(tmp_path)
+    partial(Path(tmp_path / "run")).mkdir()
+    with pytest.raises(InputError, match="--resume"):
+        load_recommender(tmp_path / "run")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("interest", "sign"), [("short", -1), ("long", 1)])
+def test_planted_interests_are_found_and_w_takes_their_sign(tmp_path, interest, sign):
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    news_logs(folder, NewsLogOptions(interest=interest, seed=7))
+    recipe = NEWS_PRESETS["small"].with_changes(heads=1, epochs=16)
+    run = load_recommender(train_recommender(read_logs(folder / "train"), recipe, tmp_path / "run", seed=7))
+    means, differences = rank(run, read_logs(folder / "dev"))
+    assert differences["popularity"]["auc"].low > 0.1
+    assert differences["random"]["auc"].low > 0.2
+    # Who counts the clicks of each topic cannot tell burst from thread: four of eight distractors tie.
+    assert means["model"]["auc"].low > 0.75
+    w = run.model.clicks.layers[0].attention.mechanism.position.w.item()
+    assert sign * w > 0.05

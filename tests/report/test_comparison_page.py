@@ -1,0 +1,114 @@
+"""The page and the table of a comparison say what was found, and escape what they were given."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from pages import Page
+from rich.console import Console
+
+from glasshead.differences import Comparison, Difference, RunDifference, RunGroup, SeedTest
+from glasshead.report import card_table, comparison_page, comparison_table, render
+from glasshead.report.comparison import settings, span
+
+NASTY = "<script>alert(1)</script>"
+
+
+def group(name, attention, values, seeds=(0, 1)):
+    part = {"accuracy": values, "macro_f1": values}
+    return RunGroup(
+        name, {"recipe": {"attention": attention, "layers": 1}}, seeds, {"test": part, "dev": part}
+    )
+
+
+@pytest.fixture
+def comparison():
+    difference = RunDifference(
+        name="accuracy",
+        one=1,
+        other=0,
+        estimate=0.125,
+        interval=(0.0625, 0.1875),
+        n=500,
+        verdict="better",
+        seed_test=SeedTest(2.5, 1.0, 0.2422, True),
+        untested="",
+        exchange=None,
+        unexchanged="groups of different size cannot be exchanged",
+    )
+    groups = [group(NASTY, "softmax", [0.5, 0.75]), group("far", "distance-aware", [0.75, 0.8125])]
+    return Comparison("data/trec", "test", 500, groups, [difference], 2000)
+
+
+def text(page):
+    return " ".join(Page(page).all("body")[0].text.split()).replace("\u00a0", " ")
+
+
+def test_the_page_says_it_all(comparison):
+    page = comparison_page(comparison)
+    said = text(page)
+    assert NASTY not in page
+    for part in (
+        "500 examples of trec (test split), 2 seeds each.",
+        f"far minus {NASTY}",
+        "+0.125",
+        "[0.062, 0.188]",
+        "t(1) = 2.50, p = 0.242",
+        "paired by seed",
+        "groups of different size cannot be exchanged",
+        "Better.",
+        "0.6250 ± 0.1768",
+        "with 2,000 resamples",
+    ):
+        assert part in said, part
+    assert "http" not in page.replace("http://www.w3.org/", "")
+
+
+def test_the_terminal_says_it_too(comparison):
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(comparison_table(comparison))
+    said = console.export_text().replace("\u00a0", " ")
+    for part in (
+        NASTY,
+        "0.6250 ± 0.1768",
+        "+0.125",
+        "[0.062, 0.188]",
+        "t(1) = 2.50, p = 0.242 (paired by seed)",
+        "Better.",
+    ):
+        assert part in said, part
+
+
+def test_one_seed_has_no_deviation(comparison):
+    alone = [group(name, "softmax", [0.5], (0,)) for name in ("a", "b")]
+    untested = replace(comparison.differences[0], seed_test=None, untested="one seed")
+    said = text(comparison_page(replace(comparison, groups=alone, differences=[untested])))
+    assert "one seed each" in said
+    assert "0.5000 ±" not in said
+
+
+def test_settings_that_differ_come_first(comparison):
+    differing, alike = settings(comparison)
+    assert differing == [("attention", ["softmax", "distance-aware"])]
+    assert alike == [("layers", ["1", "1"]), ("seeds", ["0, 1", "0, 1"])]
+
+
+def test_ends_of_a_strip_are_round():
+    assert span([0.7776, 0.84, 0.82]) == pytest.approx((0.76, 0.84))
+    low, high = span([0.5, 0.5])
+    assert low <= 0.5 <= high
+    assert low < high
+
+
+def test_audits_show_paired_differences(softmax, tanhmax):
+    name = "agreement.contribution.gradient.all"
+    paired = Difference(name, 1, 0, 0.3125, (0.25, 0.375), 80, "higher")
+    said = text(render([softmax, tanhmax], [paired], ["Token groups are not paired."]))
+    assert "minus softmax: +0.312 [0.250, 0.375] over 80 shared texts: higher." in said
+    assert "Token groups are not paired." in said
+    plain = render([softmax, tanhmax])
+    assert "shared texts" not in plain
+    assert "intervals" in text(plain)
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(card_table([softmax, tanhmax], [paired], ["Token groups are not paired."]))
+    assert "Token groups are not paired." in console.export_text()
