@@ -31,9 +31,12 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/glasshead bench attention
 
-# Every number of docs/results.md; about an hour on two cores, and what is done stays done.
+# Every number of docs/results.md; several hours on two cores, and what is done stays done.
 results: .venv/base
 	$(BIN)/python docs/results/s0_tables.py
+	$(BIN)/python docs/results/encoders.py run
+	$(BIN)/python docs/results/encoder_tables.py
+	$(BIN)/python docs/results/news.py run
 
 clean:
 	rm -rf .venv docs/_build glasshead-demo

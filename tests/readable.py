@@ -172,3 +172,16 @@ def planted(pooling):
             summary.key.weight[0, [good, bad]] = 4.0
             summary.query.weight[0, 0] = 8.0
     return kind
+
+
+def turn(attention, head):
+    """The other gauge of one head in place: its keys and values are negated, and what reads its values."""
+    heads = attention.mechanism.heads if hasattr(attention.mechanism, "heads") else 2
+    size = attention.key.out_features // heads
+    width = attention.value.out_features // heads
+    rows, columns = slice(head * size, (head + 1) * size), slice(head * width, (head + 1) * width)
+    with torch.no_grad():
+        for linear, part in ((attention.key, rows), (attention.value, columns)):
+            linear.weight[part].neg_()
+            if linear.bias is not None:
+                linear.bias[part].neg_()

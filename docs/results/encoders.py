@@ -1,12 +1,13 @@
 """Wu, Wu and Huang (2021) and Bhardwaj et al. (2021) again, at a size that two cores train.
 
-    python docs/results/encoders.py run [TABLE …]   train what is missing; one JSON file per table
-    python docs/results/encoders.py write           JSON → encoders.md, which docs/results.md includes
+    python docs/results/encoders.py run [TABLE …]   train what is missing
 
-The data are read from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout). What is trained
-stays in runs/encoders, and is not trained again.
+Writes a JSON file per table, of which `encoder_tables.py` makes encoders.md. The data are read from the
+folder GLASSHEAD_DATA (default ../shared/data beside the checkout). What is trained stays in runs/encoders,
+and is trained again only if its recipe has changed.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -25,6 +26,7 @@ HERE = Path(__file__).parent
 DATA = Path(os.environ.get("GLASSHEAD_DATA", HERE.parents[2] / "shared" / "data"))
 RUNS = HERE.parents[1] / "runs" / "encoders"
 VALUES = HERE / "encoders"
+VERSION = 1  # raised when the code changes what a recipe trains
 FIVE = ("transformer", "shaw", "transformer-xl", "tener", "da-transformer")
 # The usual mapping and adjustment are those of the table "trec".
 MAPPINGS = ("clip", "linear", "exponent", "sigmoid")
@@ -47,6 +49,12 @@ class Cell:
     data: Set
     recipe: Recipe
     seeds: int
+
+    @property
+    def mark(self) -> str:
+        """What a number is valid for: the recipe, the data as they are read, and the code that trains."""
+        told = json.dumps([VERSION, self.recipe.as_dict(), asdict(self.data)], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
 def mechanisms(data: Set, model: str, seeds: int, **changes: Any) -> list[Cell]:
@@ -124,15 +132,15 @@ def run(names: list[str]) -> None:
         data = None
         for cell, seed in cells(name):
             key = f"{cell.name} | {seed}"
-            if key in values:
+            if values.get(key, {}).get("recipe") == cell.mark:
                 continue
             data = data or load(DATA / cell.data.folder, cell.data.options)
-            out = RUNS / name / cell.name.replace(" ", "-") / f"seed-{seed}"
+            out = RUNS / name / f"{cell.name.replace(' ', '-')}-{cell.mark}" / f"seed-{seed}"
             started = time.perf_counter()
             if not out.exists():
                 source = {"source": cell.data.folder, "options": asdict(cell.data.options)}
                 train(data, cell.recipe, out, seed=seed, source=source, overwrite=True)
-            values[key] = rounded(summary(out))
+            values[key] = rounded(summary(out)) | {"recipe": cell.mark}
             lines = [f"{json.dumps(each)}: {json.dumps(values[each])}" for each in values]
             (VALUES / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
             print(name, key, values[key]["test"], f"{time.perf_counter() - started:.0f} s", flush=True)
@@ -155,7 +163,7 @@ def summary(run: Path) -> dict[str, Any]:
     learned = {
         name: value.tolist()
         for name, value in load_file(run / "model.safetensors").items()
-        if name.endswith((".position.w", ".position.v"))
+        if name.endswith((".position.w", ".position.v")) and value.ndim == 1  # of others they are maps
     }
     return {
         "dev": metrics["dev"],

@@ -1,17 +1,19 @@
 """Five mechanisms on news logs with planted interests, and the sign of w_h that they imply.
 
-    python docs/results/news.py run      train and evaluate what is missing; writes news.json (two processes)
+    python docs/results/news.py run      train and evaluate what is missing into news.json, then write
     python docs/results/news.py write    news.json → news.md, which docs/recommend.md includes
 
-The logs are generated, so nothing has to be downloaded. About 25 minutes of one core, two of which are used.
+The logs are generated, so nothing has to be downloaded. About ten minutes of one core; two are used.
 """
 
+import hashlib
 import json
 import os
-import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -19,150 +21,214 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+import numpy as np
+from scipy import stats
+
 from glasshead.audit.ranking import as_numbers, rank
 from glasshead.data.mind import read_logs
 from glasshead.data.news_logs import NewsLogOptions, news_logs
-from glasshead.training.news_recipe import NEWS_PRESETS
+from glasshead.training.news_recipe import NEWS_PRESETS, NewsRecipe
 from glasshead.training.recommend import train_recommender
 from glasshead.training.recommender_run import load_recommender
 
 HERE = Path(__file__).parent
 VALUES = HERE / "news.json"
+OURS = "DA-Transformer"
 # Title → mechanism, and the line of Table 5 of Wu, Wu and Huang (2021): AUC, MRR, nDCG@5, nDCG@10 in percent.
 MECHANISMS = {
     "Transformer": ("softmax", (67.76, 33.05, 35.94, 41.63)),
     "Transformer-RPR": ("shaw", (67.81, 33.10, 35.98, 41.65)),
     "Transformer-XL": ("transformer-xl", (67.92, 33.15, 36.04, 41.70)),
     "Adapted Transformer": ("tener", (67.70, 33.01, 35.89, 41.58)),
-    "DA-Transformer": ("distance-aware", (68.32, 33.36, 36.34, 42.07)),
+    OURS: ("distance-aware", (68.32, 33.36, 36.34, 42.07)),
 }
 METRICS = ("auc", "mrr", "ndcg@5", "ndcg@10")
-# Interest and place of the burst → the sign of the news-level w_h that it implies.
-LOGS = {("short", "anywhere"): "−", ("long", "anywhere"): "+", ("short", "last"): "none"}
-SEEDS, MORE_SEEDS = range(3), range(5)
-CHANGES = {"epochs": 16, "heads": 1}  # one head, so that there is one w_h at the news level
+NAMES = ("AUC", "MRR", "nDCG@5", "nDCG@10")
+SIGNS = {"short": "−", "long": "+"}  # interest → the sign of the news-level w that it implies
+COMPARED = "short"  # the logs on which all mechanisms are compared
+SEEDS = range(5)  # of the logs and of the training
+FEWER = range(3)  # those of the comparison, the same for all mechanisms
+CHANGES = {"epochs": 24, "heads": 1}  # one head, so that there is one w at the news level
+USERS = 600
+
+Job = tuple[str, str, int]
+Values = dict[str, dict[str, Any]]
 
 
-def jobs() -> list[tuple[str, str, str, int]]:
-    """Interest, burst, mechanism and seed of every run; distance-aware has more seeds, for w_h."""
-    found = []
-    for interest, burst in LOGS:
-        for mechanism, _ in MECHANISMS.values():
-            if mechanism == "distance-aware":
-                seeds = MORE_SEEDS
-            else:
-                seeds = SEEDS if burst == "anywhere" else range(0)
-            found += [(interest, burst, mechanism, seed) for seed in seeds]
-    return sorted(found, key=lambda job: (job[2] != "distance-aware", job[3]))
+def jobs() -> list[Job]:
+    """Interest, mechanism and seed of every run."""
+    others = [name for name, _ in MECHANISMS.values() if name != "distance-aware"]
+    ours = [(interest, "distance-aware", seed) for seed in SEEDS for interest in SIGNS]
+    return ours + [(COMPARED, name, seed) for seed in FEWER for name in others]
 
 
-def one(interest: str, burst: str, mechanism: str, seed: int) -> dict[str, Any]:
-    """Generate, train, and evaluate on readers that the training has not seen."""
-    recipe = NEWS_PRESETS["small"].with_changes(attention=mechanism, **CHANGES)
+def settings(job: Job) -> tuple[NewsLogOptions, NewsRecipe]:
+    """What a run is made with, besides its seed."""
+    interest, mechanism, seed = job
+    options = NewsLogOptions(interest=interest, users=USERS, seed=seed)  # type: ignore[arg-type]
+    return options, NEWS_PRESETS["small"].with_changes(attention=mechanism, **CHANGES)
+
+
+def mark(job: Job) -> str:
+    """A hash of all settings of a run: numbers of other settings are never read."""
+    options, recipe = settings(job)
+    told = json.dumps([asdict(options), recipe.as_dict(), job], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+def key(job: Job) -> str:
+    return " | ".join(map(str, job))
+
+
+def measured() -> Values:
+    """The numbers in the file that were made with today's settings."""
+    values: Values = json.loads(VALUES.read_text(encoding="utf-8")) if VALUES.exists() else {}
+    wanted = {key(job): mark(job) for job in jobs()}
+    return {name: each for name, each in values.items() if each["settings"] == wanted.get(name)}
+
+
+def one(job: Job) -> dict[str, Any]:
+    """Generate, train on train, choose the epoch on dev, evaluate on test: other readers, a week later."""
+    options, recipe = settings(job)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        news_logs(place, NewsLogOptions(interest=interest, burst=burst, seed=seed))  # type: ignore[arg-type]
-        train_recommender(read_logs(place / "train"), recipe, place / "run", seed=seed)
+        news_logs(place, options)
+        train, dev, test = (read_logs(place / part) for part in ("train", "dev", "test"))
+        train_recommender(train, recipe, place / "run", dev=dev, seed=options.seed)
         run = load_recommender(place / "run")
-        means, differences = rank(run, read_logs(place / "dev"), seed=seed)
+        means, differences = rank(run, test, seed=options.seed)
+    found = {"metrics": as_numbers(means), "differences": as_numbers(differences)}
     position = run.model.clicks.layers[0].attention.mechanism.position
-    w = position.w.tolist() if mechanism == "distance-aware" else None
-    v = position.v.tolist() if mechanism == "distance-aware" else None
-    return {
-        "metrics": as_numbers(means),
-        "differences": as_numbers(differences),
-        "w": w,
-        "v": v,
-        "seconds": run.record["seconds"],
-    }
+    learned = {name: each.tolist() for name, each in position.named_parameters() if name in ("w", "v")}
+    return {"settings": mark(job), "seconds": run.record["seconds"]} | found | learned
 
 
 def run() -> None:
     """Everything that is not there yet."""
-    values: dict[str, Any] = json.loads(VALUES.read_text(encoding="utf-8")) if VALUES.exists() else {}
-    missing = {job: key for job in jobs() if (key := " | ".join(map(str, job))) not in values}
+    values = measured()
+    missing = [job for job in jobs() if key(job) not in values]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        running = {pool.submit(one, *job): key for job, key in missing.items()}
+        running = {pool.submit(one, job): key(job) for job in missing}
         for done in as_completed(running):
             values[running[done]] = rounded(done.result())
-            lines = [f" {json.dumps(key)}: {json.dumps(values[key])}" for key in sorted(values)]
+            lines = [f" {json.dumps(name)}: {json.dumps(values[name])}" for name in sorted(values)]
             VALUES.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
             print(running[done], flush=True)
+    write()
 
 
 def rounded(value: Any) -> Any:
     """Four digits after the point."""
     if isinstance(value, dict):
-        return {key: rounded(each) for key, each in value.items()}
+        return {name: rounded(each) for name, each in value.items()}
     if isinstance(value, list):
         return [rounded(each) for each in value]
     return round(value, 4) if isinstance(value, float) else value
 
 
 def write() -> None:
-    """The tables."""
-    values = json.loads(VALUES.read_text(encoding="utf-8"))
-    parts = [
-        "<!-- Written by docs/results/news.py: do not edit. -->",
-        mechanism_table(values, "short"),
-        mechanism_table(values, "long"),
-        sign_table(values),
-    ]
-    (HERE / "news.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    """The tables, once every run is there."""
+    values, wanted = measured(), len(jobs())
+    if len(values) < wanted:
+        parts = [f"Not measured yet ({len(values)} of {wanted} runs): run the command above."]
+    else:
+        parts = [mechanism_table(values), difference_table(values), lead_table(values), sign_table(values)]
+    text = "\n\n".join(["<!-- Written by docs/results/news.py: do not edit. -->", *parts])
+    (HERE / "news.md").write_text(text + "\n", encoding="utf-8")
 
 
-def found(values: dict[str, Any], *key: str) -> list[dict[str, Any]]:
-    """The runs of all seeds, in their order."""
-    start = " | ".join(key) + " | "
-    return [values[name] for name in sorted(values) if name.startswith(start)]
+def found(values: Values, interest: str, mechanism: str, seeds: range, *path: str) -> np.ndarray:
+    """One number of the runs, in the order of the seeds."""
+    numbers = []
+    for seed in seeds:
+        value: Any = values[key((interest, mechanism, seed))]
+        for name in path:
+            value = value[name]
+        numbers.append(value)
+    return np.array(numbers, dtype=float)
 
 
-def spread(numbers: list[float]) -> str:
+def spread(numbers: np.ndarray) -> str:
     """Mean ± standard deviation over seeds, in percent."""
-    if not numbers:
-        return "–"
-    deviation = statistics.stdev(numbers) if len(numbers) > 1 else 0.0
-    return f"{100 * statistics.mean(numbers):.1f} ± {100 * deviation:.1f}"
+    return f"{100 * numbers.mean():.1f} ± {100 * numbers.std(ddof=1):.1f}"
 
 
-def table(heads: list[str], rows: list[list[str]]) -> str:
+def interval(numbers: np.ndarray, digits: int) -> str:
+    """Mean, and the 95 % interval of Student's t over seeds."""
+    mean, half = numbers.mean(), stats.sem(numbers) * stats.t.ppf(0.975, len(numbers) - 1)
+    return f"{mean:+.{digits}f} [{mean - half:+.{digits}f}, {mean + half:+.{digits}f}]"
+
+
+def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"### {title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def mechanism_table(values: dict[str, Any], interest: str) -> str:
+def mechanism_table(values: Values) -> str:
     """Ours in percent, the paper's Table 5 on MIND beside it."""
     rows = []
     for title, (mechanism, paper) in MECHANISMS.items():
-        runs = found(values, interest, "anywhere", mechanism)
-        ours = [spread([each["metrics"]["model"][metric]["mean"] for each in runs]) for metric in METRICS]
-        theirs = " / ".join(f"{number:.2f}" for number in paper)
-        rows.append([title, str(len(runs)), *ours, theirs])
-    runs = found(values, interest, "anywhere", "distance-aware")  # baselines do not depend on the model
-    for baseline in ("popularity", "random"):
-        means = [spread([each["metrics"][baseline][metric]["mean"] for each in runs]) for metric in METRICS]
-        rows.append([baseline, str(len(runs)), *means, "–"])
-    heads = ["model", "seeds", "AUC", "MRR", "nDCG@5", "nDCG@10", "paper, Table 5, on MIND"]
-    return f"### Logs with {interest}-term interests\n\n" + table(heads, rows)
+        ours = [
+            spread(found(values, COMPARED, mechanism, FEWER, "metrics", "model", each, "mean"))
+            for each in METRICS
+        ]
+        rows.append([title, *ours, " / ".join(f"{number:.2f}" for number in paper)])
+    heads = ["model", *NAMES, "paper, Table 5, on MIND"]
+    return table(f"Five mechanisms on logs with {COMPARED}-term interests, {len(FEWER)} seeds", heads, rows)
 
 
-def sign_table(values: dict[str, Any]) -> str:
+def difference_table(values: Values) -> str:
+    """Distance-aware minus each other mechanism, on the same logs and seeds."""
+    rows = []
+    ours, paper = MECHANISMS[OURS]
+    for title, (mechanism, theirs) in MECHANISMS.items():
+        if title == OURS:
+            continue
+        cells = []
+        for metric in ("auc", "ndcg@10"):
+            first, second = (
+                100 * found(values, COMPARED, each, FEWER, "metrics", "model", metric, "mean")
+                for each in (ours, mechanism)
+            )
+            cells += [interval(first - second, 1), f"{stats.ttest_rel(first, second).pvalue:.3f}"]
+        rows.append([title, *cells, f"{paper[0] - theirs[0]:+.2f}"])
+    heads = [f"{OURS} minus", "AUC", "p", "nDCG@10", "p", "AUC, paper, on MIND"]
+    return table("The same, paired by seed", heads, rows)
+
+
+def lead_table(values: Values) -> str:
+    """How much the distance-aware model ranks better than popularity and than chance."""
+    rows = [
+        [
+            interest,
+            baseline,
+            *(
+                interval(
+                    100
+                    * found(values, interest, "distance-aware", SEEDS, "differences", baseline, each, "mean"),
+                    1,
+                )
+                for each in METRICS
+            ),
+        ]
+        for interest in SIGNS
+        for baseline in ("popularity", "random")
+    ]
+    return table(f"Lead of the {OURS}, {len(SEEDS)} seeds", ["interest", "over", *NAMES], rows)
+
+
+def sign_table(values: Values) -> str:
     """The news-level w of every seed; it starts at 0."""
     rows = []
-    for (interest, burst), implied in LOGS.items():
-        w = [each["w"][0] for each in found(values, interest, burst, "distance-aware")]
-        if len(w) < len(MORE_SEEDS):
-            continue
-        mean, error = statistics.mean(w), statistics.stdev(w) / len(w) ** 0.5
-        half = 2.776 * error  # Student's t of four degrees of freedom, 95 %
-        seeds = ", ".join(f"{each:+.2f}" for each in w)
-        interval = f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}]"
-        rows.append([interest, burst, implied, interval, seeds])
-    heads = ["interest", "burst", "implied sign", "mean w, 95 % interval over seeds (t)", "w of each seed"]
-    return "### The news-level w after training\n\n" + table(heads, rows)
+    for interest, implied in SIGNS.items():
+        w = found(values, interest, "distance-aware", SEEDS, "w").ravel()
+        rows.append([interest, implied, interval(w, 2), ", ".join(f"{each:+.2f}" for each in w)])
+    return table(
+        f"The news-level w after training, {len(SEEDS)} seeds",
+        ["interest", "implied sign", "mean w", "w of each seed"],
+        rows,
+    )
 
 
 if __name__ == "__main__":
-    steps = {"run": [run], "write": [write]}.get(" ".join(sys.argv[1:]), [run, write])
-    for step in steps:
-        step()
+    {"run": run, "write": write}[" ".join(sys.argv[1:]) or "run"]()

@@ -25,6 +25,11 @@ CARD = "card.json"
 SCHEMA = 1
 WEAK_MARGIN = 0.1  # a gauge fixed less clearly than this is close to a coin toss
 
+# Verdicts on numbers that are no evidence: signs that carry no meaning, and what is true of any model.
+RAW_SIGN = "raw sign: an accident of the seed"
+WEAK_GAUGE = "undecided: the gauge is weak"
+BY_CONSTRUCTION = "by construction"
+
 
 @dataclass(frozen=True)
 class Attribution:
@@ -78,6 +83,12 @@ class Finding:
     significant_fraction: float | None
     citation: str
     verdict: str
+
+    @property
+    def aside(self) -> str | None:
+        """The verdict where it says that the number is no evidence; else None."""
+        no_evidence = self.verdict in (RAW_SIGN, WEAK_GAUGE) or BY_CONSTRUCTION in self.verdict
+        return self.verdict if no_evidence else None
 
     @property
     def name(self) -> str:

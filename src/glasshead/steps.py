@@ -156,6 +156,24 @@ def audit_run(folder: Path, data: str, split: str, given: dict[str, Any], **opti
 
 
 @contextmanager
+def resumable(out: Path) -> Iterator[None]:
+    """A training that Ctrl-C ends with one line, which says what was kept, and exit code 130."""
+    import typer
+
+    from glasshead.folders import partial
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain(
+            "interrupted; the finished epochs are kept: repeat the command with --resume"
+            if partial(out).exists()
+            else "interrupted before the first epoch ended; nothing was written"
+        )
+        raise typer.Exit(130) from None
+
+
+@contextmanager
 def stages(title: str) -> Iterator[Callable[[str], None]]:
     """A line on standard error that says what is being done and for how long."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -178,7 +196,8 @@ def barred_finding(card: "AuditCard", name: str) -> "Finding":
     """The finding that a bar is about; ``.all`` may be left out.
 
     Raises:
-        InputError: on a name that no finding has.
+        InputError: on a name that no finding has, on errors, which are better low, and on numbers that are
+            no evidence.
     """
     from glasshead.registry import nearest
 
@@ -186,6 +205,10 @@ def barred_finding(card: "AuditCard", name: str) -> "Finding":
     if finding is None:
         known = [each.name.removesuffix(".all") for each in card.findings]
         raise InputError(f"no finding is called {name!r}: {nearest(name, known)}")
+    if finding.audit == "performance" and finding.statistic in ("rmse", "mae"):
+        raise InputError(f"--fail-under {name}: a low error is good, so it has no lower bar: leave it out")
+    if finding.aside is not None and not finding.aside.startswith("undecided"):
+        raise InputError(f"--fail-under {name}: no bar can be set there ({finding.aside}): leave it out")
     return finding
 
 
@@ -214,11 +237,13 @@ def known_audit(name: str) -> None:
     AUDITS[name]
 
 
-def compared(folders: list[Path], against: str | None, split: str, seed: int) -> "tuple[str, RenderableType]":
-    """The page and the table of a comparison of folders of one kind.
+def compared(
+    folders: list[Path], against: str | None, split: str | None, seed: int
+) -> "tuple[str, RenderableType]":
+    """The page and the table of a comparison of folders of one kind; ``split`` of runs, None: test.
 
     Raises:
-        InputError: on folders of different kinds, and as `comparison.compare_runs`.
+        InputError: on folders of different kinds, a split of audits, and as `comparison.compare_runs`.
     """
     from glasshead.audit.comparison import baseline, compare_runs, short_names
     from glasshead.audit.differences import differences
@@ -231,9 +256,11 @@ def compared(folders: list[Path], against: str | None, split: str, seed: int) ->
         if kind != first:
             raise InputError(f"{folder} is not {first}, as {folders[0]} is, but {kind}: compare one kind")
     if first == AUDIT:
+        if split is not None:
+            raise InputError("an audit has read one split already: leave --split out")
         base = baseline(folders, short_names(folders), against)
         cards = [AuditCard.load(folder) for folder in folders]
-        found, remarks = differences(cards, base)
+        found, remarks = differences(cards, base, seed)
         return render(cards, found, remarks), card_table(cards, found, remarks)
-    comparison = compare_runs(folders, against=against, split=split, seed=seed)
+    comparison = compare_runs(folders, against=against, split=split or "test", seed=seed)
     return comparison_page(comparison), comparison_table(comparison)

@@ -8,7 +8,7 @@ import pytest
 from glasshead.audit.bootstrap import mean_interval
 from glasshead.audit.differences import NOT_PAIRED, NOTHING_SHARED, differences, verdict
 from glasshead.differences import Difference
-from glasshead.results import AuditCard, Finding
+from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Finding
 
 N = 120
 LABELS = np.array(["bad", "good"])[np.arange(N) % 2]
@@ -103,3 +103,67 @@ def test_verdicts():
         "no difference shown",
     ]
     assert verdict((0.1, 0.2), 19) == verdict(None, 1) == "undecided: too few examples"
+
+
+@pytest.mark.parametrize("aside", [RAW_SIGN, WEAK_GAUGE, "nearly true by construction: z − a·o"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_is_no_evidence_has_no_difference(aside, place):
+    cards = [card(0.0, 1), card(0.05, 2)]
+    findings = [replace(each, verdict=aside) if each.audit == "agreement" else each for each in FINDINGS]
+    cards[place] = replace(cards[place], findings=findings)
+    found = named(differences(cards)[0])
+    assert found["agreement.contribution.gradient.all"].verdict == aside
+
+
+def test_only_texts_with_one_target_are_paired():
+    """Of the others only the accuracy is compared: their numbers are about other classes."""
+    cards = [card(0.0, 1, name="a"), card(0.05, 2, name="b")]
+    targets = [["good"] * N, ["good"] * (N - 7) + ["bad"] * 7]
+    cards = [
+        replace(each, examples={**each.examples, "target": target})
+        for each, target in zip(cards, targets, strict=True)
+    ]
+    found, notes = differences(cards)
+    assert (
+        f"b and a: 7 of {N} shared texts have other targets, so only their performance is compared." in notes
+    )
+    found = named(found)
+    assert found["performance.accuracy.all"].n == N
+    assert found["perturbation.permutation.absolute.all"].n == N - 7
+    changes = [np.array(each.examples["permutation.median.absolute"])[: N - 7] for each in cards]
+    assert found["perturbation.permutation.absolute.all"].estimate == pytest.approx(
+        np.mean(changes[1] - changes[0])
+    )
+
+
+def test_errors_of_ratings_are_paired():
+    rng = np.random.default_rng(0)
+    labels = rng.uniform(1, 5, N)
+    common = rng.normal(0, 1, N)
+    findings = [finding("performance", "rmse", ""), finding("performance", "mae", "")]
+    cards = []
+    for size in (1.0, 1.2):
+        examples = {
+            "index": list(range(N)),
+            "text": [f"text {row}" for row in range(N)],
+            "label": labels.tolist(),
+            "predicted": (labels + size * common).tolist(),
+        }
+        cards.append(AuditCard({}, findings, examples=examples))
+    found, notes = differences(cards)
+    found = named(found)
+    assert notes == []
+    rmse, mae = (found[f"performance.{name}.all"] for name in ("rmse", "mae"))
+    assert rmse.estimate == pytest.approx(0.2 * np.sqrt(np.mean(common**2)))
+    assert mae.estimate == pytest.approx(0.2 * np.mean(np.abs(common)))
+    for each in (rmse, mae):
+        assert each.interval[0] < each.estimate < each.interval[1]
+        assert each.verdict == "higher"
+        assert each.n == N
+
+
+def test_the_seed_draws():
+    cards = [card(0.0, 1), card(0.05, 2)]
+    name = "agreement.contribution.gradient.all"
+    intervals = [named(differences(cards, seed=seed)[0])[name].interval for seed in (0, 0, 1)]
+    assert intervals[0] == intervals[1] != intervals[2]

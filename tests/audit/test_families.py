@@ -34,12 +34,23 @@ def many(kind, n=24, seed=0):
     return kind, labels.tolist()
 
 
+def hooks(model):
+    """Everything that is called around the modules, with the taps that are set on them."""
+    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return {
+        name: ([list(getattr(module, kind)) for kind in kinds], sorted(vars(module)))
+        for name, module in model.named_modules()
+    }
+
+
 @pytest.mark.parametrize("name", list(KINDS))
 def test_every_family_is_audited_saved_and_shown(name, tmp_path):
     kind, labels = many(KINDS[name]())
     run, split = as_run(kind, labels), data(kind, labels)
     before = {key: value.clone() for key, value in kind.model.state_dict().items()}
+    hooked = hooks(kind.model)
     card = audit(run, split, draws=3)
+    assert hooks(kind.model) == hooked
     assert all(torch.equal(value, before[key]) for key, value in kind.model.state_dict().items())
     card.save(tmp_path)
     loaded = AuditCard.load(tmp_path)

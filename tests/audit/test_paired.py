@@ -9,13 +9,13 @@ from fake_runs import NAMES, classes, guesses
 from glasshead.audit.paired import (
     METRICS,
     Predictions,
+    common,
     difference_intervals,
-    drawn_seeds,
     exchange_test,
     metrics_of,
     seed_test,
-    share,
-    stretch,
+    standard_error,
+    students,
     values,
 )
 
@@ -93,18 +93,25 @@ class TestSeeds:
     def test_nothing_to_test(self, first, second, paired):
         assert seed_test(np.array(first), np.array(second), paired=paired) is None
 
-    def test_five_seeds_are_stretched_to_a_t_interval(self):
-        """Of differences that vary over seeds alone, replicates have ± t·s/√S as their normal interval."""
-        once = rng(1).normal(size=5)
-        spread = (drawn_seeds(5, 200_000, rng(2)) @ once).std()
-        assert 1.959964 * spread == pytest.approx(2.776445 * once.std(ddof=1) / np.sqrt(5), rel=0.01)
-        assert stretch(1) == 0.0
+    def test_seeds_are_drawn_as_a_t_interval_has_them(self):
+        """Of runs that are the same on all examples but for a constant, the interval is t·s/√S."""
+        labels = np.zeros(50)
+        errors = np.array([1.0, 1.5, 3.0])
+        first = Predictions((0, 1, 2), labels, np.repeat(errors[:, None], 50, axis=1), None)
+        second = Predictions((0, 1, 2), labels, np.full((3, 50), 0.5), None)
+        ((low, high),) = difference_intervals(first, second, [METRICS["mae"]], rng=rng(), resamples=4000)
+        centre, half = errors.mean() - 0.5, 4.302653 * errors.std(ddof=1) / np.sqrt(3)
+        assert (low, high) == pytest.approx((centre - half, centre + half), rel=0.02)
+        assert not students(1, 10, rng()).any()
+        assert standard_error(np.array([2.0])) == 0.0
 
-    def test_what_examples_explain_is_no_effect_of_seeds(self):
-        again = rng(3).normal(scale=1.0, size=(4000, 400))
-        assert share(again, rng(4).normal(scale=1.0, size=400)) == pytest.approx(0.0, abs=0.2)
-        assert share(again, rng(4).normal(scale=10.0, size=400)) == pytest.approx(0.99, abs=0.01)
-        assert share(again[:, :1], np.ones(1)) == share(again[:, :2], np.ones(2)) == 0.0
+    def test_what_seeds_err_on_alone_is_counted_once(self):
+        """Deviations on drawn examples: of each seed alone, shared by all, and half and half."""
+        own, shared = rng(3).normal(size=(4000, 50)), rng(4).normal(size=(4000, 1))
+        assert common(own) == pytest.approx(0.0, abs=0.1)
+        assert common(shared + 0 * own) == 1.0
+        assert common(np.sqrt(50) * shared + own * np.sqrt(50) * np.sqrt(50)) == pytest.approx(0.5, abs=0.06)
+        assert common(own[:, :1]) == common(0 * own) == 1.0
 
 
 class TestInterval:
@@ -163,19 +170,43 @@ class TestInterval:
             widths.append(high - low)
         assert widths[1] > 4 * widths[0]
 
+    def test_the_interval_is_never_less_than_that_of_these_runs(self):
+        """Two seeds with one and the same difference vary by nothing, and know little all the same."""
+        labels, n = np.zeros(200, dtype=int), 200
+        wrong = np.zeros((2, n), dtype=int)
+        wrong[0, :40], wrong[1, 60:100] = 1, 1
+        first = Predictions((0, 1), labels, wrong, 2)
+        second = Predictions((0, 1), labels, np.zeros((2, n), dtype=int), 2)
+        ((low, high),) = difference_intervals(first, second, CLASSES[:1], rng=rng())
+        assert high - low > 0.04
+        assert low < -0.2 < high
+
     @pytest.mark.slow
-    @pytest.mark.parametrize(("seeds", "n"), [(1, 400), (5, 400)])
-    def test_covers_the_truth(self, seeds, n):
-        """400 pairs of groups whose true difference is 0.1 in accuracy, and by symmetry in macro-F1."""
-        hits = np.zeros(2)
+    @pytest.mark.parametrize("paired", [True, False])
+    @pytest.mark.parametrize(("seeds", "spread"), [(1, 0.0), (2, 0.05), (3, 0.05), (5, 0.05), (5, 0.0)])
+    def test_covers_the_truth(self, seeds, spread, paired):
+        """400 pairs of groups whose true difference in accuracy is 0.1, runs varying by ``spread``."""
+        hits = 0
         for data in range(400):
-            first = group(0.8, range(seeds), n, data)
-            second = group(0.7, range(seeds), n, data, shift=5)
-            found = difference_intervals(first, second, CLASSES, rng=rng(data), resamples=400)
-            hits += [low <= 0.1 <= high for low, high in found]
-        low, high = binom.ppf([0.001, 0.999], 400, 0.95)
-        assert low <= hits[0] <= high
-        assert low <= hits[1] <= high
+            draws = rng([data, seeds, paired, int(100 * spread)])
+            labels = draws.integers(0, 4, 400)
+            second = range(seeds) if paired else range(10, 10 + seeds)
+            sides = [
+                varied(labels, accuracy, spread, each, draws)
+                for accuracy, each in ((0.75, range(seeds)), (0.65, second))
+            ]
+            ((low, high),) = difference_intervals(*sides, CLASSES[:1], rng=draws, resamples=400)
+            hits += low <= 0.1 <= high
+        assert hits >= binom.ppf(0.001, 400, 0.95)
+
+
+def varied(labels, accuracy, spread, seeds, draws):
+    """Runs whose accuracies vary about their mean."""
+    said = []
+    for _ in seeds:
+        right = draws.random(len(labels)) < accuracy + spread * draws.normal()
+        said.append(np.where(right, labels, (labels + draws.integers(1, 4, len(labels))) % 4))
+    return Predictions(tuple(seeds), labels, np.array(said), 4)
 
 
 class TestExchange:

@@ -56,6 +56,21 @@ def test_signs_without_a_gauge_are_called_raw(made):
         assert ("raw signs" in glasshead("explain", run, kind.texts[0]).stdout) == raw
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("hierarchical first, rating", ["--level", "sentence"]),
+        ("encoder", []),
+        ("encoder", ["--method", "gradient"]),
+    ],
+)
+@pytest.mark.parametrize(("text", "message"), [("zyx wvut", "knows no word"), ("  ", "the text is empty")])
+def test_a_text_of_which_nothing_is_known(made, tmp_path, name, options, text, message):
+    """Whatever is read: sentences have no ids, and special tokens are known to every model."""
+    run, _ = made(name)
+    assert message in refusal(tmp_path, "explain", run, text, *options)
+
+
 def test_sentences_and_ratings(made):
     run, kind = made("hierarchical first, rating")
     result = glasshead("explain", run, kind.texts[0], "--level", "sentence")

@@ -78,10 +78,12 @@ class TestPositions:
         from glasshead.models.recommender import NewsRecommender, NewsRecommenderConfig
 
         config = NewsRecommenderConfig(vocab_size=9, embedding_size=8, heads=2, attention="distance-aware")
-        NewsRecommender(config).save_pretrained(tmp_path)
-        record = {"recipe": {}, "data": {}, "seed": 0, "gauge": None}
-        (tmp_path / "run.json").write_text(json.dumps(record))
-        assert list(learned(tmp_path)) == ["words.layers.0", "clicks.layers.0"]
+        NewsRecommender(config).save_pretrained(tmp_path / "run")
+        record = {"what": "news recommender", "recipe": {}, "data": {}, "seed": 0}
+        (tmp_path / "run" / "run.json").write_text(json.dumps(record))
+        assert list(learned(tmp_path / "run")) == ["word level, layers.0", "news level, layers.0"]
+        glasshead("plot", "positions", tmp_path / "run", "--out", tmp_path / "levels.svg")
+        assert (tmp_path / "levels.svg").read_bytes().startswith(b"<?xml")
 
     def test_refusals(self, runs, tmp_path):
         out = ("--out", tmp_path / "a.png")
@@ -116,8 +118,26 @@ class TestHeads:
         heads_picture(runs / "signed", "png", TEXT, layer=1)
         (maps, _, _, layer), more = drawing["heads"]
         assert [each.title for each in maps] == ["head 0", "head 1", "head 2", "head 3"]
-        assert (layer, more) == ("encoder.layers.1", {"signed": True})
+        assert (layer, more) == ("encoder.layers.1, raw signs", {"signed": True})
         assert min(each.weights.min() for each in maps) < 0
+
+    def test_signed_weights_are_canonical_where_a_gauge_was_fixed(self, runs, drawing, monkeypatch):
+        heads_picture(runs / "signed", "png", TEXT, layer=1, heads=[1, 0])
+        (raw, *_), _ = drawing["heads"]
+        loaded = heads_module.load_run
+
+        def fixed(folder):
+            run = loaded(folder)
+            heads = run.model.config.heads
+            run.model.config.gauge = [[1] * heads, [1, -1, *[1] * (heads - 2)]]
+            return run
+
+        monkeypatch.setattr(heads_module, "load_run", fixed)
+        heads_picture(runs / "signed", "png", TEXT, layer=1, heads=[1, 0])
+        (maps, _, _, layer), _ = drawing["heads"]
+        assert layer == "encoder.layers.1, canonical signs"
+        np.testing.assert_array_equal(maps[0].weights, -raw[0].weights)
+        np.testing.assert_array_equal(maps[1].weights, raw[1].weights)
 
     def test_a_pair_is_two_blocks(self, runs, drawing):
         _, note = heads_picture(runs / "pair", "png", "a warm film", pair="the end", heads=[3])

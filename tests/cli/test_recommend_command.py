@@ -32,8 +32,48 @@ def test_what_was_generated(made):
         "logs.json",
         *("train", "train/behaviors.tsv", "train/news.tsv"),
         *("dev", "dev/behaviors.tsv", "dev/news.tsv"),
+        *("test", "test/behaviors.tsv", "test/news.tsv"),
     }
     assert json.loads((made / "logs" / "logs.json").read_text())["interest"] == "long"
+
+
+def test_the_next_command_reads_logs_that_the_training_has_not(made, tmp_path):
+    train = ("recommend", "train", made / "logs" / "train", "--out")
+    said = glasshead(*train, tmp_path / "run", "--dev", made / "logs" / "dev", *SMALL).stdout
+    assert f"glasshead recommend evaluate {tmp_path}/run {made}/logs/test" in said.replace("\n", " ")
+    alone = shutil.copytree(made / "logs" / "train", tmp_path / "alone" / "train")
+    said = glasshead("recommend", "train", alone, "--out", tmp_path / "other", *SMALL).stdout
+    assert f"glasshead recommend evaluate {tmp_path}/other OTHER" in said.replace("\n", " ")
+    for logs, word in (("train", "was trained on"), ("dev", "chose its epoch on"), ("test", None)):
+        out = tmp_path / f"{logs}.json"
+        command = ("recommend", "evaluate", tmp_path / "run", made / "logs" / logs, "--out", out)
+        remarks = glasshead(*command).stderr
+        assert json.loads(out.read_text())["read_before"] == (None if word is None else logs)
+        if word is None:
+            assert remarks == ""
+        else:
+            (line,) = remarks.splitlines()
+            assert line.startswith(f"{made}/logs/{logs} holds what {tmp_path}/run {word}")
+
+
+def test_settings_that_have_an_option_may_be_set_as_well(made, tmp_path):
+    given = ("attention=tanhmax", "epochs=1", "title_length=7", "vocabulary_size=50", "batch_size=16")
+    sets = [each for setting in given for each in ("--set", setting)]
+    train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run")
+    glasshead(*train, *SMALL, "--attention", "softmax", *sets)
+    recipe = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]
+    names = ("attention", "epochs", "title_length", "vocabulary_size", "batch_size", "heads")
+    assert [recipe[name] for name in names] == ["tanhmax", 1, 7, 50, 16, 1]
+
+
+def test_word_vectors_of_another_size(made, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("goal 1 2 3 4\nstriker 4 3 2 1\n", encoding="utf-8")
+    train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run", "--vectors", vectors)
+    message = refusal(tmp_path, *train, "--set", "embedding_size=8")
+    assert f"{vectors} has vectors of 4 values where embeddings of 8 are wanted" in message
+    glasshead(*train, "--epochs", 1, "--preset", "da-transformer", "--set", "heads=2")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["embedding_size"] == 4
 
 
 def test_logs_are_replaced_on_demand_only(made, tmp_path):
@@ -108,6 +148,10 @@ class TestRows:
         (("--preset", "smal"), "did you mean 'small'?"),
         (("--set", "head=2"), "did you mean 'heads'?"),
         (("--set", "heads"), "is not NAME=VALUE"),
+        (("--set", "heads=two"), "heads must be a whole number, not 'two'"),
+        (("--set", "dropout=0.1", "--set", "epochs=1.5"), "epochs must be a whole number, not 1.5"),
+        (("--set", "embedding_size=[8]"), "embedding size must be a whole number or null, not [8]"),
+        (("--set", "attention=null"), "attention must be a word or a mapping, not None"),
         (("--epochs", 0), "epochs must be at least 1"),
         (("--dev-fraction", 2), "dev fraction"),
         (("--dev", "nowhere"), "no such folder: nowhere"),

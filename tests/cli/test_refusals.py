@@ -469,6 +469,9 @@ class TestCompareArguments:
     def test_one_audit(self, refused, tiny):
         assert "two or more" in refused(tiny.softmax_audit)
 
+    def test_an_audit_has_one_split(self, refused, tiny):
+        assert "leave --split out" in refused(tiny.softmax_audit, tiny.tanhmax_audit, "--split", "dev")
+
     def test_not_an_audit(self, refused, tiny, tmp_path):
         for folder in (tmp_path / "nothing", tmp_path, tiny.softmax):
             assert "is not an audit" in refused(tiny.softmax_audit, folder)

@@ -6,6 +6,7 @@ import torch
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS, by_word, look
+from readable import KINDS
 from small import TEXTS, random_model, tokenizer
 from tolerances import ONE_MODEL
 
@@ -126,3 +127,17 @@ def test_words_of_a_word_level_tokenizer_are_its_tokens():
     words = by_word(attribution)
     assert words.tokens == ("Good", "film", ",", "BAD")
     assert words.scores == attribution.scores
+
+
+@pytest.mark.parametrize("kind", ["bert", "encoder first", "pair-encoder"])
+def test_special_tokens_are_never_removed(kind):
+    """Models are made to read with them, and they are no part of the text."""
+    kind = KINDS[kind]()
+    encoded = encode(kind.tokenizer, kind.texts, kind.pairs)
+    view = look(kind.model, encoded, kind.tokenizer)
+    special = encoded.mask & torch.from_numpy(encoded.words < 0)
+    words = encoded.mask & ~special
+    assert special.any()
+    changes = EXPLAINERS["erasure-delete"].importance(view)
+    assert (changes[special] == 0).all()
+    assert (changes[words] != 0).any()

@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from glasshead.data import encode
-from glasshead.explain import EXPLAINERS, Algebra, Passes, Reading, look
+from glasshead.explain import EXPLAINERS, Algebra, Passes, Reading, Sentences, look
+from glasshead.explain.batches import batches
 from glasshead.explain.passes import passes
 from glasshead.models import target_score
 from glasshead.trace import intervene, record
-from readable import KINDS, Kind
+from readable import KINDS, Kind, turn
 from tolerances import EXACT_MATHS, ONE_FORMULA
 
 
@@ -23,14 +24,25 @@ def view_of(kind, **reading):
     return look(kind.model.double(), encoded, kind.tokenizer, reading=Reading(**reading))
 
 
-@pytest.mark.parametrize("kind", ["encoder", "encoder rating", "pair-encoder"])
-def test_where_outputs_are_linear_in_the_weights_both_ways_agree(kind):
+@pytest.mark.parametrize(
+    ("kind", "reading"),
+    [
+        ("encoder", {}),
+        ("encoder rating", {}),
+        ("pair-encoder", {}),
+        ("hierarchical", {"level": "sentence"}),
+        ("hierarchical", {"layer": 3}),
+    ],
+)
+def test_where_outputs_are_linear_in_the_weights_both_ways_agree(kind, reading):
     """The algebra of the read-out, and further passes of the whole model."""
-    view = view_of(KINDS[kind]())
+    view = view_of(KINDS[kind](), **reading)
     exact = view.observation
     asked = passes(view.model, view.encoded, view.place, view.logits)
-    assert isinstance(exact, Algebra)
+    assert isinstance(exact, Algebra | Sentences)
+    assert exact.exact
     assert isinstance(asked, Passes)
+    torch.testing.assert_close(exact.shares(), asked.shares(), **EXACT_MATHS)
     mask = view.encoded.mask
     for name in ("weights", "canonical"):
         torch.testing.assert_close(getattr(exact, name), getattr(asked, name), **EXACT_MATHS)
@@ -168,6 +180,71 @@ def test_a_narrowed_mask_moves_no_distance():
         weights[name] = trace[0]
     n = weights["cut"].scores.shape[-1]
     torch.testing.assert_close(weights["whole"].scores[..., :n, :n], weights["cut"].scores, **ONE_FORMULA)
+
+
+@pytest.mark.parametrize("reading", [{"level": "sentence"}, {"layer": 3}])
+def test_contributions_of_sentences_and_bias_are_the_score(reading):
+    view = view_of(KINDS["hierarchical"](), **reading)
+    total = view.observation.contributions(view.target).sum(dim=1) + view.model.classifier.bias
+    torch.testing.assert_close(total, view.logits[:, 1], **ONE_FORMULA)
+
+
+def test_slopes_have_no_gauge():
+    """Turning one head, and its canonical sign with it, changes its weights alone."""
+    kind = copy.deepcopy(KINDS["encoder first"]())
+    signs = [[1, -1], [1, 1]]
+    found = []
+    for turned in (False, True):
+        if turned:
+            turn(kind.model.encoder.layers[1].attention, 0)
+        kind.model.config.gauge = [signs[0], [-1 if turned else 1, 1]]
+        found.append(view_of(kind))
+    one, other = (each.observation for each in found)
+    torch.testing.assert_close(found[0].logits, found[1].logits, **ONE_FORMULA)
+    assert (one.weights - other.weights).abs().max() > 1e-3
+    torch.testing.assert_close(one.canonical, other.canonical, **ONE_FORMULA)
+    for name in ("slopes", "contributions"):
+        ours, theirs = (
+            getattr(each, name)(each_view.target) for each, each_view in zip((one, other), found, strict=True)
+        )
+        torch.testing.assert_close(ours, theirs, **ONE_FORMULA)
+
+
+def test_gradients_are_taken_once_for_each_class_that_a_token_has(monkeypatch):
+    view = view_of(KINDS["encoder added, three classes"]())
+    asked = []
+    gradients = torch.autograd.grad
+
+    def counted(value, *rest):
+        asked.append(1)
+        return gradients(value, *rest)
+
+    monkeypatch.setattr(torch.autograd, "grad", counted)
+    seen = view.observation
+    for name in ("contributions", "slopes", "contributions"):
+        getattr(seen, name)(view.target)
+    assert len(asked) == 1
+    seen.contributions(torch.full(view.encoded.ids.shape, 2))
+    seen.slopes(torch.full(view.encoded.ids.shape, 2))
+    assert len(asked) == (1 if (view.target == 2).all() else 2)
+
+
+def test_the_budget_of_a_batch_counts_heads_and_layers(monkeypatch):
+    kind = KINDS["encoder first"]()
+    encoded = encode(kind.tokenizer, ["the film was good"] * 32)
+    n = encoded.ids.shape[1]
+    monkeypatch.setattr("glasshead.explain.batches.PAIRS", 16 * n**2)
+    assert [len(places) for places, _ in batches(encoded)] == [16, 16]
+    assert [len(places) for places, _ in batches(encoded, maps=4)] == [4] * 8
+    sizes = []
+    kind.model.register_forward_pre_hook(
+        lambda module, args, given: sizes.append(len(given["input_ids"])), with_kwargs=True
+    )
+    look(kind.model, encoded, kind.tokenizer)
+    assert sizes == [8] * 4  # two heads
+    sizes.clear()
+    EXPLAINERS["gradient"].importance(look(kind.model, encoded, kind.tokenizer))
+    assert sizes == [8] * 4 + [4] * 8  # and two layers
 
 
 def test_small_batches_change_nothing(monkeypatch):

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from encoders import small
+from encoders import batch, small
 from glasshead.attention.summary import AttentionSummary
 from glasshead.errors import InputError
 from glasshead.models import Encoder, EncoderClassifier, EncoderConfig
 from glasshead.models.encoder import EncoderLayer
-from tolerances import EXACT_MATHS
+from tolerances import EXACT_MATHS, ONE_MODEL
 
 REAL = torch.tensor([[True] * 6, [True, True, True, False, False, False]])
 
@@ -148,6 +148,39 @@ def test_learned_positions_are_rows_of_a_table():
     x = vectors(length=5)
     expected = x + made.positions.embedding.weight
     torch.testing.assert_close(made.positions(x, torch.arange(5)[None]), expected, **EXACT_MATHS)
+
+
+def test_padding_needs_no_learned_position():
+    model = small(positions="learned", max_length=5)
+    given = batch(lengths=(5, 3))
+    wider = {name: torch.nn.functional.pad(each, (0, 4)) for name, each in given.items()}
+    torch.testing.assert_close(model(**wider).logits, model(**given).logits, **ONE_MODEL)
+
+
+@pytest.mark.parametrize("attention", ["softmax", "distance-aware", "tanhmax", "tener"])
+def test_padding_changes_nothing_in_longer_texts(attention):
+    """Long enough for kernels that short texts never see."""
+    model = small(attention=attention, positions="auto", pooling="attention").double()
+    given = batch(lengths=(70, 40, 66))
+    together = model(**given).logits
+    alone = [
+        model(**{name: each[row : row + 1, :n] for name, each in given.items()}).logits
+        for row, n in enumerate((70, 40, 66))
+    ]
+    torch.testing.assert_close(together, torch.cat(alone))
+    left = {
+        name: torch.stack([each[row].roll(70 - n) for row, n in enumerate((70, 40, 66))])
+        for name, each in given.items()
+    }
+    torch.testing.assert_close(model(**left).logits, together)
+
+
+def test_sinusoids_do_not_drown_the_words():
+    made = small(positions="sinusoidal", embedding_size=9)
+    ids = torch.arange(6)[None]
+    torch.testing.assert_close(made.embedding(ids), 3 * made.embedding.weight[ids])
+    for attention, factor in (("softmax", 3.0), ("distance-aware", 1.0)):
+        assert small(positions="auto", attention=attention, embedding_size=9).embedding.factor == factor
 
 
 def test_a_text_longer_than_the_learned_positions_is_refused():

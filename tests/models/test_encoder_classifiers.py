@@ -116,7 +116,11 @@ def test_gradients_reach_every_parameter(family, options):
     model = small(family, **options).train()
     model(**batch(family), labels=torch.tensor([0, 1, 2, 0])).loss.backward()
     # The bias of keys moves all scores of a row alike: no gradient, but for rounding.
-    silent = [name for name, each in model.named_parameters() if each.grad is None]
+    silent = [
+        name
+        for name, each in model.named_parameters()
+        if each.grad is None or not (each.grad.count_nonzero() or name.endswith("attention.key.bias"))
+    ]
     assert silent == []
     assert model.embedding.weight.grad[0].count_nonzero() == 0  # padding
 

@@ -34,11 +34,14 @@ def test_the_weights_are_those_of_each_text():
     assert (found[0].sum(dim=2)[:, 0] > 0).equal(segments.mask)
 
 
-@pytest.mark.parametrize("types", [None, [[0, 0, 0, 0]]])
+@pytest.mark.parametrize(
+    "types",
+    [None, [[0, 0, 0, 0]], [[1, 1, 1, 1]], [[0, 0, 1, 1], [0, 0, 0, 0]], [[0, 0, 1, 1], [1, 1, 1, 1]]],
+)
 def test_single_texts_are_refused(types):
     given = {"token_type_ids": torch.tensor(types)} if types else {}
     with pytest.raises(InputError, match="compares two texts: give it pairs"):
-        small("pair-encoder")(input_ids=torch.tensor([[7, 8, 9, 10]]), **given)
+        small("pair-encoder")(input_ids=torch.tensor([[7, 8, 9, 10]] * len(types or [0])), **given)
 
 
 @pytest.mark.parametrize("types", [[[0, 1, 1, 2]], [[1, 1, 0, 0]]])

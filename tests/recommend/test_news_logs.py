@@ -99,8 +99,14 @@ def test_titles_are_words_of_their_topic_and_of_none(tmp_path):
     assert len({word for words in TOPICS.values() for word in words}) == sum(map(len, TOPICS.values()))
 
 
-def test_train_and_dev_share_news_but_no_reader(tmp_path):
+def test_parts_share_news_but_no_reader(tmp_path):
     train, dev = make(tmp_path / "logs")
+    test = read_logs(tmp_path / "logs" / "test")
+    assert test.news == dev.news
+    readers = [{each.user for each in logs.impressions} for logs in (train, dev, test)]
+    assert [len(each) for each in readers] == [60, 15, 15]
+    assert len(set.union(*readers)) == 90
+    assert max(each.time for each in dev.impressions) < min(each.time for each in test.impressions)
     assert train.news == dev.news
     assert not {each.user for each in train.impressions} & {each.user for each in dev.impressions}
     assert max(each.time for each in train.impressions) < min(each.time for each in dev.impressions)

@@ -17,7 +17,7 @@ from glasshead.folders import partial
 from glasshead.training.news_recipe import NEWS_PRESETS, NewsRecipe
 from glasshead.training.recommend import clicks_of, train_recommender
 from glasshead.training.recommender_run import load_recommender
-from mind_logs import BEHAVIORS, write_logs
+from mind_logs import BEHAVIORS, NEWS, write_logs
 
 TINY = NEWS_PRESETS["small"].with_changes(embedding_size=8, heads=1, key_size=4, value_size=4, epochs=3)
 STEPS = 3  # per epoch: 72 clicks in batches of 32
@@ -102,6 +102,34 @@ def test_word_vectors(logs, tmp_path):
     run = load_recommender(train_recommender(logs, recipe, tmp_path / "run"))
     assert run.model.config.embedding_size == 4
     assert run.record["notes"][0].startswith(f"word vectors of {vectors}: 2 of ")
+    assert run.record["recipe"] == recipe.with_changes(embedding_size=4).as_dict()
+    with pytest.raises(InputError, match="vectors of 4 values where embeddings of 8 are wanted"):
+        train_recommender(logs, recipe.with_changes(embedding_size=8), tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_size_of_vectors_that_no_model_can_have(logs, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("goal 1 2 3 4\n", encoding="utf-8")
+    recipe = TINY.with_changes(vectors=str(vectors), heads=3)
+    recipe = recipe.with_settings({"key_size": None})
+    with pytest.raises(InputError, match="3 heads do not divide the size 4"):
+        train_recommender(logs, recipe, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_words_are_those_that_the_train_impressions_show(tmp_path):
+    unseen = "N9\tnews\tnews\tZeppelin lands\t\t\t[]\t[]"
+    before = "N8\tnews\tnews\tYodelling ends\t\t\t[]\t[]"
+    later = "4\tU4\t11/20/2019 8:36:57 AM\tN1\tN9-1 N4-0"
+    first = "5\tU5\t11/10/2019 8:36:57 AM\tN8\tN1-1 N4-0"
+    logs = read_logs(write_logs(tmp_path / "logs", (*NEWS, unseen, before), (*BEHAVIORS, later, first)))
+    recipe = TINY.with_changes(epochs=1, dev_fraction=0.2)
+    run = load_recommender(train_recommender(logs, recipe, tmp_path / "run"))
+    assert run.record["impressions"] == {"train": 4, "dev": 1}
+    words = run.tokenizer.get_vocab()
+    assert {"yodelling", "ends", "soup", "striker", "bakery"} <= set(words)
+    assert not {"zeppelin", "lands"} & set(words)
 
 
 def test_a_reader_without_clicks_is_no_obstacle(tmp_path):
@@ -124,12 +152,30 @@ def test_a_reader_without_clicks_is_no_obstacle(tmp_path):
         ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
         ({"positions": "sinus"}, "positions"),
         ({"head": 2}, "no setting 'head'"),
-        ({"heads": "two"}, "heads"),
+        ({"heads": "two"}, "^heads must be a whole number, not 'two'$"),
+        ({"epochs": 2.0}, "^epochs must be a whole number, not 2.0$"),
+        ({"negatives": "4"}, "^negatives must be a whole number, not '4'$"),
+        ({"learning_rate": "fast"}, "^learning rate must be a number, not 'fast'$"),
+        ({"vectors": 5}, "^vectors must be a word or null, not 5$"),
+        ({"attention": 5}, "^attention must be a word or a mapping, not 5$"),
+        ({"dropout": float("nan")}, "^dropout must be in"),
     ],
 )
 def test_recipes_that_cannot_be_meant(options, says):
     with pytest.raises(InputError, match=says):
         TINY.with_changes(**options)
+
+
+def test_whose_size_the_embeddings_have(tmp_path):
+    recipe = NEWS_PRESETS["da-transformer"]
+    assert recipe.embedding_size == 300
+    assert recipe.with_changes(vectors="glove.txt").embedding_size is None
+    assert recipe.with_changes(vectors="glove.txt", embedding_size=50).embedding_size == 50
+    assert NewsRecipe().embedding_size == NewsRecipe().config().embedding_size == 32
+
+
+def test_a_number_for_a_number():
+    assert isinstance(TINY.with_changes(learning_rate=1).learning_rate, float)
 
 
 def test_positions_are_added_only_where_the_mechanism_knows_none():
@@ -151,6 +197,9 @@ def test_what_is_no_run(tmp_path):
         load_recommender(tmp_path / "nothing")
     (tmp_path / "run.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match="no run of 'glasshead recommend train'"):
+        load_recommender(tmp_path)
+    (tmp_path / "run.json").write_text('{"what": "news recommender"}', encoding="utf-8")
+    with pytest.raises(InputError, match="damaged run"):
         load_recommender(tmp_path)
     partial(Path(tmp_path / "run")).mkdir()
     with pytest.raises(InputError, match="--resume"):

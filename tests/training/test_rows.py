@@ -6,6 +6,7 @@ import torch
 from transformers import EvalPrediction
 
 from glasshead.data import Encoded
+from glasshead.training.lengths import SimilarLengths
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.rows import TensorRows, whole_batch
 from glasshead.training.trainer import LengthTrainer, scaled_loss
@@ -79,6 +80,17 @@ def test_buckets_spare_padding():
     print(f"tokens that are computed, per real one: {without:.2f} shuffled, {with_buckets:.2f} in buckets")
     assert without > 2.2
     assert with_buckets < 1.15
+
+
+def test_the_last_batch_is_no_shorter_than_others():
+    """What fills no batch comes last; the shortest of a pool would bias the step before an evaluation."""
+    lengths = torch.randint(1, 60, (330,), generator=torch.Generator().manual_seed(0))
+    torch.manual_seed(0)
+    rest = [lengths[list(SimilarLengths(lengths, 32))[320:]].double().mean() for _ in range(30)]
+    assert abs(torch.stack(rest).mean() - lengths.double().mean()) < 4  # 30 × 10 texts: a spread of about 1
+    assert sorted(SimilarLengths(lengths, 32)) == list(range(330))
+    assert list(SimilarLengths(lengths[:0], 32)) == []
+    assert sorted(SimilarLengths(lengths[:5], 32)) == list(range(5))
 
 
 def test_metrics_of_ratings_by_hand():

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.kendall import KendallResult, kendall_tau_b
 from glasshead.audit.nulls import random_weights
-from glasshead.audit.subject import RAW_SIGN, WEAK_GAUGE, Floats, Subject
+from glasshead.audit.subject import Floats, Subject
 from glasshead.audit.summary import Interval, Nulls, summarise
-from glasshead.results import Finding
+from glasshead.explain import Algebra
+from glasshead.results import BY_CONSTRUCTION, RAW_SIGN, Finding
 
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
@@ -56,7 +57,8 @@ class Agreement(Audit):
                 nulls = {
                     "random": result.tau[null, m],
                     # Uniform weights order nothing; uniform contributions order the tokens by polarity.
-                    "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION else None,
+                    # With one sign for all, so not where signs mean nothing.
+                    "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION and subject.gauged else None,
                 }
                 rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
         findings = [
@@ -102,7 +104,7 @@ class Agreement(Audit):
         """Name, result, variant and its null."""
         statistics = [
             ("attention", signed, CANONICAL, CHANCE),
-            ("attention-absolute", absolute, RAW, CHANCE),
+            ("attention-absolute", absolute, CANONICAL, CHANCE),
             ("contribution", signed, CONTRIBUTION, CHANCE_CONTRIBUTION),
             ("contribution-absolute", absolute, CONTRIBUTION, CHANCE_CONTRIBUTION),
         ]
@@ -112,17 +114,19 @@ class Agreement(Audit):
     @staticmethod
     def _aside(subject: Subject, statistic: str, against: str) -> str | None:
         """What no number can decide: signs without a gauge, and what is true of any model."""
-        if statistic == "attention-raw" or (statistic == "attention" and not subject.gauged):
+        if statistic == "attention-raw":
             return RAW_SIGN
-        if statistic == "attention" and subject.weak_gauge:
-            return WEAK_GAUGE
+        if statistic in ("attention", "attention-absolute"):
+            return subject.sign_aside(size=statistic == "attention-absolute")
         # Zero-weight erasure changes z by the contribution.
         if not (subject.exact and (subject.binary or subject.rates)) or against != "erasure-zero-weight":
             return None
-        return {
-            "contribution": "true by construction: z − a·o changes with a·o alone",
-            "contribution-absolute": "nearly true by construction: z − a·o changes with a·o alone",
-        }.get(statistic)
+        if statistic not in ("contribution", "contribution-absolute"):
+            return None
+        # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
+        whole = isinstance(subject.view.observation, Algebra) or subject.sentence is not None
+        nearly = "" if statistic == "contribution" and whole else "nearly "
+        return f"{nearly}true {BY_CONSTRUCTION}: z − a·o changes with a·o alone"
 
     @staticmethod
     def _undefined(subject: Subject, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:

@@ -35,7 +35,7 @@ OF_CLASSES = (
 )
 OF_RATINGS = (
     "Every number is about the predicted rating; a change of it counts as large or small beside the range "
-    "that 95 % of the predicted ratings span."
+    "of the labels."
 )
 EXACT = (
     "Zero-weight erasure changes z by exactly the contribution a·o: their agreement on a binary task is an "
@@ -133,7 +133,7 @@ def example_columns(subject: Subject) -> dict[str, Any]:
         }
     return columns | {
         "tokens": subject.real.sum(axis=1),
-        "max_weight": np.abs(subject.weights).max(axis=1, initial=0.0),
+        "max_weight": np.abs(subject.canonical).max(axis=1, initial=0.0),
     }
 
 

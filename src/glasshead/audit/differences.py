@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audit.bootstrap import mean_intervals
+from glasshead.audit.paired import METRICS, Predictions, difference_intervals, values
 from glasshead.audit.summary import FEW, Interval
 from glasshead.differences import Difference
 from glasshead.results import AuditCard, Finding
@@ -19,11 +20,15 @@ NOT_PAIRED = (
 Floats = NDArray[np.float64]
 
 
-def differences(cards: Sequence[AuditCard], base: int = 0) -> tuple[list[Difference], list[str]]:
+def differences(
+    cards: Sequence[AuditCard], base: int = 0, seed: int = 0
+) -> tuple[list[Difference], list[str]]:
     """Every finding of each audit minus that of the audit ``base``; and what could not be paired, in words.
 
     Means over the texts that both audits read (the same row with the same words) and where both have a
-    number, with the paired bootstrap 95 % interval.
+    number, with the paired bootstrap 95 % interval. What is about the probability of a class is compared
+    where it is the same class. A finding that is no evidence in one of the audits is none in the difference,
+    whose verdict says so.
     """
     found: list[Difference] = []
     notes: dict[str, None] = {}
@@ -31,29 +36,87 @@ def differences(cards: Sequence[AuditCard], base: int = 0) -> tuple[list[Differe
         if rank == base:
             continue
         rows = shared_rows(card, cards[base])
+        names = " and ".join(str(each.facts.get("name") or "an audit") for each in (card, cards[base]))
         if not len(rows[0]):
-            names = (str(each.facts.get("name") or "an audit") for each in (card, cards[base]))
-            notes[f"{' and '.join(names)}: {NOTHING_SHARED}."] = None
+            notes[f"{names}: {NOTHING_SHARED}."] = None
             continue
+        alike = same_target(card, cards[base], rows)
+        if not alike.all():
+            notes[
+                f"{names}: {int((~alike).sum())} of {len(alike)} shared texts have other targets, so only "
+                "their performance is compared."
+            ] = None
         columns: dict[str, Floats] = {}
+        asides: dict[str, str | None] = {}
+        rooted: list[Difference] = []
         for finding in card.findings:
-            if cards[base].finding(finding.name) is None:
+            other = cards[base].finding(finding.name)
+            if other is None:
+                continue
+            asides[finding.name] = finding.aside or other.aside
+            if (finding.audit, finding.statistic) == ("performance", "rmse"):
+                rooted.append(root_difference(finding.name, card, cards[base], rows, rank, base, seed))
                 continue
             ours, theirs = per_example(card, finding), per_example(cards[base], finding)
             if ours is None or theirs is None:
                 notes[NOT_PAIRED] = None
-            else:
-                columns[finding.name] = ours[rows[0]] - theirs[rows[1]]
+                continue
+            change = ours[rows[0]] - theirs[rows[1]]
+            columns[finding.name] = (
+                change if finding.audit == "performance" else np.where(alike, change, np.nan)
+            )
         estimates = mean_intervals(
             np.stack([*columns.values()]) if columns else np.empty((0, 0)),
-            rng=np.random.default_rng([0, rank]),
+            rng=np.random.default_rng([seed, rank]),
         )
+        found += rooted
         found += [
-            Difference(name, rank, base, each.mean, each.interval, each.n, verdict(each.interval, each.n))
+            Difference(
+                name, rank, base, each.mean, each.interval, each.n,
+                asides[name] or verdict(each.interval, each.n),
+            )
             for name, each in zip(columns, estimates, strict=True)
             if each.mean is not None
-        ]
+        ]  # fmt: skip
     return found, list(notes)
+
+
+def root_difference(
+    name: str,
+    card: AuditCard,
+    other: AuditCard,
+    rows: tuple[NDArray[np.intp], NDArray[np.intp]],
+    rank: int,
+    base: int,
+    seed: int,
+) -> Difference:
+    """The difference of two root mean squared errors, which are no means over texts themselves."""
+    ours, theirs = (
+        Predictions(
+            (0,),
+            np.asarray(each.examples["label"], dtype=np.float64)[mine],
+            np.asarray(each.examples["predicted"], dtype=np.float64)[None, mine],
+            None,
+        )
+        for each, mine in zip((card, other), rows, strict=True)
+    )
+    metric, n = METRICS["rmse"], len(rows[0])
+    estimate = float(values(metric, ours)[0] - values(metric, theirs)[0])
+    rng = np.random.default_rng([seed, rank])
+    interval = difference_intervals(ours, theirs, [metric], rng=rng)[0] if n > 1 else None
+    return Difference(name, rank, base, estimate, interval, n, verdict(interval, n))
+
+
+def same_target(
+    card: AuditCard, other: AuditCard, rows: tuple[NDArray[np.intp], NDArray[np.intp]]
+) -> NDArray[np.bool_]:
+    """For which of the shared texts both audits speak of the same class; ratings have no other."""
+    if not all("target" in each.examples for each in (card, other)):
+        return np.ones(len(rows[0]), dtype=bool)
+    ours, theirs = (
+        np.asarray(each.examples["target"])[mine] for each, mine in zip((card, other), rows, strict=True)
+    )
+    return np.asarray(ours == theirs, dtype=bool)
 
 
 def shared_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -77,20 +140,23 @@ def per_example(card: AuditCard, finding: Finding) -> Floats | None:
     """What a finding is the mean of, NaN for texts outside of its group; None where that is no column."""
     if finding.audit == "performance" and finding.statistic == "accuracy":
         pairs = zip(card.examples["predicted"], card.examples["label"], strict=True)
-        values = np.array([predicted == label for predicted, label in pairs], dtype=np.float64)
+        numbers = np.array([predicted == label for predicted, label in pairs], dtype=np.float64)
+    elif finding.audit == "performance" and finding.statistic == "mae":
+        predicted, label = (np.asarray(card.examples[name], dtype=float) for name in ("predicted", "label"))
+        numbers = np.abs(predicted - label)
     else:
         patterns = {"agreement": "tau.{}.{}", "perturbation": "{}.median.{}"}
         name = patterns.get(finding.audit, "").format(finding.statistic, finding.against)
         if name not in card.examples:
             return None
         column: Any = card.examples[name]
-        values = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+        numbers = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
     if finding.group in ("all", ""):
-        return values
+        return numbers
     if not finding.group.startswith("class "):
         return None
     inside = np.array([f"class {label}" == finding.group for label in card.examples["label"]])
-    return np.where(inside, values, np.nan)
+    return np.where(inside, numbers, np.nan)
 
 
 def verdict(interval: Interval | None, n: int) -> str:

@@ -121,19 +121,6 @@ def seed_test(first: Floats, second: Floats, *, paired: bool) -> SeedTest | None
     return SeedTest(float(found.statistic), float(found.df), float(found.pvalue), paired)
 
 
-def stretch(seeds: int, level: float = LEVEL) -> float:
-    """√(S/(S−1)) · t_{S−1}/z, by which resampled seeds are too close to their mean.
-
-    Resampling S values gives their mean (S−1)/S of the unbiased variance, and normal tails where t has long
-    ones: intervals of five seeds would be a third too short (Hesterberg 2015, the expanded percentile
-    interval).
-    """
-    if seeds < 2:
-        return 0.0
-    tail = (1 + level) / 2
-    return float(np.sqrt(seeds / (seeds - 1)) * stats.t.ppf(tail, seeds - 1) / stats.norm.ppf(tail))
-
-
 def difference_intervals(
     first: Predictions,
     second: Predictions,
@@ -144,14 +131,17 @@ def difference_intervals(
 ) -> list[tuple[float, float]]:
     """Bootstrap 95 % interval of the metric of the first minus that of the second, seeds and examples drawn.
 
-    Each resample draws n examples, the same for all runs, and S seeds: pairs of runs if both groups have the
-    same seeds, else each group by itself. With D̄* the mean difference on the drawn examples and D_s that of
-    seed s on all of them, a replicate is D̄* + `stretch` · √`share` · (mean of the drawn D_s − D̄). A single
-    seed is not drawn: the interval then speaks of that run alone. Percentiles, as everywhere here.
+    Each resample draws n examples, the same for all runs, and the mean of S seeds. With D̄ the mean
+    difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
+    replicate is D̄ + √`common` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
+    degrees: resampling two or three seeds would give neither its width nor its tails. Differences of pairs of
+    runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than those
+    of D̄* alone, the interval of these runs; of a single seed there is nothing else.
 
     One number is drawn from ``rng``; the interval of a metric does not depend on those beside it.
 
-    Source: Efron (1979); both ways of drawing at once: Owen, Annals of Applied Statistics 1 (2007).
+    Source: Efron (1979); Student (1908); both ways of drawing at once: Owen, Annals of Applied Statistics 1
+    (2007).
     """
     n, split = len(first.labels), len(first.seeds)
     paired = paired_by_seed(first, second)
@@ -159,7 +149,7 @@ def difference_intervals(
     flat = [each.transpose(1, 0, 2).reshape(n, -1) for each in rows]
     examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
-    drawn = [drawn_seeds(size, resamples, seeds) for size in sizes]
+    drawn = [students(size, resamples, seeds) for size in sizes]
     sums: list[list[Floats]] = [[] for _ in metrics]
     for counts in resampled_counts(n, resamples, examples):
         narrow = counts.astype(np.float32)
@@ -172,32 +162,44 @@ def difference_intervals(
         sides = [(redone[:, :split], real[:split]), (-redone[:, split:], -real[split:])]
         if paired:
             sides = [(sides[0][0] + sides[1][0], sides[0][1] + sides[1][1])]
-        replicates = np.zeros(resamples)
-        for (again, once), weights in zip(sides, drawn, strict=True):
-            replicates += again.mean(axis=1) + np.sqrt(share(again, once)) * (weights @ once)
-        low, high = ends(replicates, LEVEL)
+        examples_alone, replicates = np.zeros((2, resamples))
+        for (again, once), t in zip(sides, drawn, strict=True):
+            mean_again, mean_once = again.mean(axis=1), once.mean()
+            examples_alone += mean_again
+            replicates += mean_once + np.sqrt(common(again)) * (mean_again - mean_once)
+            replicates += standard_error(once) * t
+        lows, highs = ends(np.stack([examples_alone, replicates], axis=1), LEVEL)
+        low, high = lows.min(), highs.max()
         intervals.append((float(low), float(high)))
     return intervals
 
 
-def share(again: Floats, once: Floats) -> float:
-    """How much of the variance between seeds other examples would not have made.
+def common(again: Floats) -> float:
+    """How much of the variance of the mean over seeds on drawn examples ``again`` [R, S] all seeds have in
+    common.
 
-    1 − σ²_examples / σ²_seeds, not below 0: seeds differ on few examples even if they are equally good, and
-    drawing the examples has counted that already (the variance components of a two-way layout). ``once`` [S]
-    is the metric of each seed, ``again`` [R, S] that on drawn examples.
+    The rest is there because seeds err on different examples. It is a part of the variance between seeds, and
+    is not counted twice (the variance components of a two-way layout).
     """
-    seeds = len(once)
-    if seeds < 2 or np.ptp(once) <= SAME:
-        return 0.0
-    within = (again - again.mean(axis=1, keepdims=True)).var(axis=0).sum() / (seeds - 1)
-    return max(0.0, 1.0 - float(within / once.var(ddof=1)))
+    seeds = again.shape[1]
+    total = float(again.mean(axis=1).var())
+    if seeds < 2 or total <= SAME**2:
+        return 1.0
+    own = float((again - again.mean(axis=1, keepdims=True)).var(axis=0).sum()) / (seeds - 1)
+    return max(0.0, 1.0 - own / (seeds * total))
 
 
-def drawn_seeds(seeds: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Weights [R, S] of drawn seeds in the stretched deviation from their mean; each row adds up to 0."""
-    counts = rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples)
-    return stretch(seeds) * (counts - 1) / seeds
+def standard_error(once: Floats) -> float:
+    """s/√S of the metric of each seed [S]; 0 of a single one."""
+    return float(once.std(ddof=1) / np.sqrt(len(once))) if len(once) > 1 else 0.0
+
+
+def students(seeds: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Numbers [R] from Student's distribution of S − 1 degrees: its quantiles in random order, since ends of
+    independent draws would vary much where its tails are long; zeros for a single seed."""
+    if seeds < 2:
+        return np.zeros(resamples)
+    return np.asarray(stats.t.ppf((rng.permutation(resamples) + 0.5) / resamples, seeds - 1))
 
 
 def exchange_test(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.nulls import random_weights, same_mass
 from glasshead.audit.shaking import shake
-from glasshead.audit.subject import Floats, Subject
+from glasshead.audit.subject import Floats, Subject, even
 from glasshead.audit.summary import Interval, summarise
 from glasshead.errors import InputError
 from glasshead.explain import Algebra, Passes
@@ -54,7 +54,8 @@ class Perturbation(Audit):
         if isinstance(seen, Passes):
             medians, *rest = self.changes(shake(subject, seen, self.passes, int(rng.integers(2**31))))
         else:
-            medians, *rest = self.medians(subject, self.bases(subject, rng), rng)
+            assert subject.keys is not None
+            medians, *rest = self.medians(subject, self.bases(subject.keys, rng), rng)
         nulls = dict(zip(("random", "uniform"), rest, strict=True))
 
         findings = []
@@ -80,7 +81,7 @@ class Perturbation(Audit):
     @staticmethod
     def groups(subject: Subject) -> dict[str, NDArray[np.bool_]]:
         """All, true classes, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
-        largest = np.abs(subject.weights).max(axis=1, initial=0.0)
+        largest = np.abs(subject.canonical).max(axis=1, initial=0.0)
         groups = dict(subject.groups)
         for low, high in pairwise(BINS):
             members = (largest >= low) & ((largest < high) | (high == BINS[-1]))
@@ -89,12 +90,13 @@ class Perturbation(Audit):
         return groups
 
     @staticmethod
-    def bases(subject: Subject, rng: np.random.Generator) -> Floats:
-        """The weights, and random and uniform ones of the same mass in each part [3, N, n]."""
-        drawn = random_weights(subject.mask, subject.signed, rng)[:, None]
-        chance = same_mass(drawn, subject.weights, subject.parts)[:, 0]
-        uniform = same_mass(subject.uniform[:, None], subject.weights, subject.parts)[:, 0]
-        return np.stack([subject.weights, chance, uniform])
+    def bases(keys: Algebra, rng: np.random.Generator) -> Floats:
+        """The weights, and random and uniform ones of the same mass in each part [3, N, n], drawn in the
+        canonical gauge."""
+        mask, weights, parts = keys.mask.numpy(), keys.weights.numpy(), keys.parts().numpy()
+        drawn = keys.gauge * random_weights(mask, keys.signed, rng)[:, None]
+        uniform = keys.gauge * even(mask, parts)[:, None]
+        return np.stack([weights, *(same_mass(each, weights, parts)[:, 0] for each in (drawn, uniform))])
 
     @staticmethod
     def changes(found: Mapping[str, Floats]) -> list[dict[str, Floats]]:
@@ -118,7 +120,9 @@ class Perturbation(Audit):
         All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
         without tokens.
         """
-        lengths = subject.mask.sum(axis=1)
+        keys = subject.keys
+        assert keys is not None
+        lengths, all_parts = keys.mask.numpy().sum(axis=1), keys.parts().numpy()
         results = [{column: np.full(len(lengths), np.nan) for column in COLUMNS.values()} for _ in bases]
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
@@ -129,8 +133,8 @@ class Perturbation(Audit):
                 a = bases[:, rows, :n].astype(np.float32)
                 shape = (len(rows), self.draws, n)
                 real = np.ones(a.shape[1:], dtype=bool)
-                parts = subject.parts[rows, :n]
-                drawn = random_weights(real, subject.signed, rng, draws=self.draws)
+                parts = all_parts[rows, :n]
+                drawn = keys.gauge * random_weights(real, keys.signed, rng, draws=self.draws)
                 fresh = {
                     "random": predictions(subject, rows, drawn),
                     "random-normalised": predictions(subject, rows, same_mass(drawn, a[0], parts)),
@@ -156,8 +160,8 @@ AUDITS.register("perturbation")(Perturbation())
 
 def predictions(subject: Subject, rows: NDArray[np.int64], weights: Floats) -> Floats:
     """ŷ [rows, draws] under other weights [rows, draws, n]: one batched product with the cached polarity."""
-    seen, view = subject.view.observation, subject.view
-    assert isinstance(seen, Algebra)
+    seen, view = subject.keys, subject.view
+    assert seen is not None
     polarity = seen.polarity[rows, : weights.shape[-1]].float()
     outputs = torch.from_numpy(np.ascontiguousarray(weights)) @ polarity + seen.bias.float()
     target = view.target[rows]
@@ -180,6 +184,8 @@ def verdict(
     """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     if interval is None or over_chance is None:
         return "undecided: too few examples"
+    if unit == 0:
+        return "undecided: all labels are equal, so no change is large or small"
     low, high = interval
     if direction == "signed":
         if low <= 0 <= high:

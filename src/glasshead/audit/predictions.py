@@ -163,7 +163,7 @@ def _record(folder: Path) -> dict[str, Any]:
 
 
 def _part(record: dict[str, Any], key: str) -> Any:
-    """The recipe without its seed, or the fingerprint of the data."""
+    """The recipe, in which there is no seed, or the fingerprint of the data."""
     if key == "fingerprint":
         data = record.get("data")
         return data.get(key) if isinstance(data, dict) else None

@@ -13,16 +13,17 @@ from glasshead.audit.subject import Floats, Subject
 from glasshead.explain import Passes
 from glasshead.explain.batches import batches
 from glasshead.explain.passes import shaken
-from glasshead.trace import Edit, permute
+from glasshead.trace import Edit, permute, uniform
 
 
 def shake(subject: Subject, seen: Passes, draws: int, seed: int) -> dict[str, Floats]:
     """ŷ in float32 by name: ``own``, ``chance`` and ``uniform`` weights [N]; and under each draw [draws, N]
     their ``permuted`` and ``permuted-chance`` orders, and fresh ``random`` and ``random-normalised`` ones.
 
-    Every row of every head that is read gets its own draw. Uniform weights have one order only. NaN for a
-    text without tokens.
+    Every row of every head that is read gets its own draw, in the canonical gauge. Uniform weights have one
+    order only. NaN for a text without tokens.
     """
+    turns = torch.from_numpy(subject.turns)
     seen = replace(seen, model=copy.deepcopy(seen.model).float())
     generator = torch.Generator().manual_seed(seed)
     texts = len(subject.labels)
@@ -32,21 +33,21 @@ def shake(subject: Subject, seen: Passes, draws: int, seed: int) -> dict[str, Fl
         for name in ("permuted", "permuted-chance", "random", "random-normalised")
     }
     filled = torch.from_numpy(np.flatnonzero(subject.real.any(axis=1)))
-    for places, inputs in batches(seen.encoded, filled, seen.model.device):
+    for places, inputs in batches(seen.encoded, filled, seen.model.device, maps=seen.place.heads):
         rows = filled[places]
 
         def predicted(edit: Edit, rows: Tensor = rows, inputs: Mapping[str, Tensor] = inputs) -> Floats:
             logits = shaken(seen, dict(inputs), edit)
             return subject.view.of(logits, subject.view.target[rows]).numpy()
 
-        chance = massed(Fixed(generator))
-        for name, edit in (("own", same), ("chance", chance), ("uniform", even)):
+        chance = massed(Fixed(generator, turns))
+        for name, edit in (("own", same), ("chance", chance), ("uniform", Even(turns))):
             single[name][rows] = predicted(edit)
         shuffle = permute(generator)
         for draw in range(draws):
             drawn["permuted"][draw, rows] = predicted(shuffle)
             drawn["permuted-chance"][draw, rows] = predicted(after(chance, shuffle))
-            fresh = Fixed(generator)
+            fresh = Fixed(generator, turns)
             drawn["random"][draw, rows] = predicted(fresh)
             drawn["random-normalised"][draw, rows] = predicted(massed(fresh))
     return single | drawn
@@ -57,26 +58,35 @@ def same(layer: int, weights: Tensor, call: Call) -> Tensor:
     return weights
 
 
-def even(layer: int, weights: Tensor, call: Call) -> Tensor:
-    """The same weight for all allowed keys, with the mass of the row."""
-    allowed = call.mask.allowed(weights.device).expand_as(weights).to(weights.dtype)
-    return allowed * mass(weights) / allowed.sum(dim=-1, keepdim=True).clamp(min=1.0)
+class Even:
+    """The same weight for all allowed keys, with the mass of the row and the canonical sign of the head."""
+
+    def __init__(self, turns: Tensor) -> None:
+        self.turns = turns
+
+    def __call__(self, layer: int, weights: Tensor, call: Call) -> Tensor:
+        return turned(scaled(uniform(layer, weights, call), weights), self.turns)
 
 
 class Fixed:
     """Random weights that are the same at every call: U(0, 1), or U(−1, 1) for signed mechanisms, on allowed
-    keys."""
+    keys, times the canonical sign of the head."""
 
-    def __init__(self, generator: torch.Generator) -> None:
-        self.generator = generator
+    def __init__(self, generator: torch.Generator, turns: Tensor) -> None:
+        self.generator, self.turns = generator, turns
         self.drawn: Tensor | None = None
 
     def __call__(self, layer: int, weights: Tensor, call: Call) -> Tensor:
         if self.drawn is None:
             noise = torch.rand(weights.shape, generator=self.generator).to(weights)
             noise = 2 * noise - 1 if call.mechanism.signed else noise
-            self.drawn = noise * call.mask.allowed(weights.device)
+            self.drawn = turned(noise * call.mask.allowed(weights.device), self.turns)
         return self.drawn
+
+
+def turned(weights: Tensor, turns: Tensor) -> Tensor:
+    """Canonical weights [R, h, q, k] in the gauge of the model."""
+    return weights * turns.to(weights)[:, None, None]
 
 
 def massed(edit: Edit) -> Edit:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from glasshead.data.encode import encode, joined
 from glasshead.errors import InputError
-from glasshead.explain import EXPLAINERS, Reading, View, look
+from glasshead.explain import EXPLAINERS, Algebra, Place, Reading, Sentences, View, look
 from glasshead.explain.explainer import check_texts
+from glasshead.explain.passes import signs
 from glasshead.explain.sentences import sentence_numbers
-from glasshead.models import is_regression
-from glasshead.results import WEAK_MARGIN
+from glasshead.models import HierarchicalClassifier, is_regression
+from glasshead.results import RAW_SIGN, WEAK_GAUGE, WEAK_MARGIN
 from glasshead.training import Run
 
 Floats = NDArray[np.floating]
@@ -27,10 +28,6 @@ IMPORTANCE = {
     "erasure-zero-weight": "erasure",
     "erasure-renormalise": "erasure-renormalise",
 }
-
-# Verdicts on signs that carry no meaning.
-RAW_SIGN = "raw sign: an accident of the seed"
-WEAK_GAUGE = "undecided: the gauge is weak"
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,38 @@ class Subject:
     def gauged(self) -> bool:
         """Whether the sign of the weights says anything: it cannot be negative, or was fixed."""
         return not self.signed or (self.margin is not None and self.view.observation.gauged)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether weights of several heads were added up, so that their signs decide the sizes too."""
+        places = [self.view.place, self.view.place.above] if self.view.place else []
+        many = (each.head is None and each.heads > 1 for each in places if each is not None)
+        return self.signed and any(many)
+
+    def sign_aside(self, size: bool = False) -> str | None:
+        """Why the signs of canonical weights, or their ``size`` alone, say nothing; None: they do."""
+        if size and not self.mixed:
+            return None
+        if not self.gauged:
+            return RAW_SIGN
+        return WEAK_GAUGE if self.weak_gauge else None
+
+    @cached_property
+    def turns(self) -> NDArray[np.float64]:
+        """The canonical sign of each head of the attention that is read; 1 where none was fixed."""
+        if self.keys is not None:
+            return np.array([self.keys.gauge], dtype=float)
+        assert self.view.place is not None
+        sign = signs(self.view.model, self.view.place)
+        return np.ones(self.view.place.heads) if sign is None else sign.double().numpy()
+
+    @property
+    def keys(self) -> Algebra | None:
+        """The algebra of tokens, or of sentences, where the outputs are linear in their weights."""
+        seen = self.view.observation
+        if isinstance(seen, Sentences):
+            return seen.keys
+        return seen if isinstance(seen, Algebra) else None
 
     @property
     def rates(self) -> bool:
@@ -119,7 +148,8 @@ class Subject:
 
     @cached_property
     def polarity(self) -> Floats:
-        """o_i towards each text's target: what a unit would add at weight 1; to first order, unless exact."""
+        """o_i towards each text's target: what a unit would add at weight 1 in the canonical gauge; to first
+        order, unless exact."""
         observation = self.view.observation
         return self.folded((observation.slopes(self.view.target) * observation.shares()).numpy())
 
@@ -130,22 +160,22 @@ class Subject:
 
     @cached_property
     def uniform(self) -> Floats:
-        """The same weight for all units that share a row."""
-        if self.sentence is not None:
-            return self.mask / np.maximum(self.mask.sum(axis=1, keepdims=True), 1)
-        parts = self.parts
-        counts = sum(
-            (parts == k) * (self.mask & (parts == k)).sum(axis=1, keepdims=True)
-            for k in range(int(parts.max(initial=0)) + 1)
-        )
-        return self.mask / np.maximum(counts, 1)
+        """The same canonical weight for all units that share a row; of words in sentences, times that of the
+        sentence."""
+        weights = even(self.mask, self.parts)
+        if self.sentence is None and isinstance(self.view.model, HierarchicalClassifier):
+            weights /= np.maximum(self.parts.max(axis=1, initial=0, keepdims=True) + 1, 1)
+        return weights
 
     @cached_property
     def parts(self) -> NDArray[np.int64]:
-        """Which units share a row of weights: the texts of a pair each have their own."""
-        types = self.view.encoded.types
-        texts = getattr(self.view.model, "texts", 1)
-        return types.numpy() if types is not None and texts > 1 else np.zeros(self.mask.shape, dtype=np.int64)
+        """Which units share a row of weights: texts of a pair, and the words of each sentence."""
+        model, encoded = self.view.model, self.view.encoded
+        if self.sentence is None and isinstance(model, HierarchicalClassifier):
+            return sentence_numbers(model, encoded).clamp(min=0).numpy()
+        if encoded.types is not None and getattr(model, "texts", 1) > 1:
+            return encoded.types.numpy()
+        return np.zeros(self.mask.shape, dtype=np.int64)
 
     @cached_property
     def importance(self) -> dict[str, Floats]:
@@ -167,11 +197,9 @@ class Subject:
 
     @cached_property
     def unit(self) -> float:
-        """From one end of the predictions to the other: 1 for a probability, for ratings what 95 % span."""
-        if not self.rates:
-            return 1.0
-        low, high = np.quantile(self.prediction, [0.025, 0.975])
-        return float(high - low)
+        """From one end of what can be predicted to the other: 1 for a probability, the range of the labels
+        for a rating."""
+        return float(np.ptp(self.labels)) if self.rates else 1.0
 
     @cached_property
     def groups(self) -> dict[str, NDArray[np.bool_]]:
@@ -180,6 +208,15 @@ class Subject:
         if self.rates:
             return groups
         return groups | {f"class {name}": self.labels == k for k, name in enumerate(self.label_names)}
+
+
+def even(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats:
+    """One over the number of units that share a part."""
+    weights = np.zeros(mask.shape)
+    for part in range(int(parts.max(initial=0)) + 1):
+        here = mask & (parts == part)
+        weights += here / np.maximum(here.sum(axis=1, keepdims=True), 1)
+    return weights
 
 
 def prepare(
@@ -238,14 +275,20 @@ def check_labels(run: Run, split: Dataset) -> None:
 
 
 def margin_of(gauge: dict[str, Any] | None, view: View) -> float | None:
-    """How clearly the signs of the heads that are read were fixed: Σ_h |Σ a ∂z/∂a| over Σ_h Σ |a| |∂z/∂a|."""
+    """How clearly the signs of the heads that are read were fixed: Σ_h |Σ a ∂z/∂a| over Σ_h Σ |a| |∂z/∂a|; of
+    two layers whose weights are multiplied, that of the weaker."""
     if gauge is None:
         return None
     if "margin" in gauge:
         return float(gauge["margin"])
     if view.place is None:
         return None
-    margins, masses = (np.array(gauge[name][view.place.layer]) for name in ("margins", "masses"))
-    heads = slice(None) if view.place.head is None else slice(view.place.head, view.place.head + 1)
+    return min(layer_margin(gauge, each) for each in (view.place, view.place.above) if each is not None)
+
+
+def layer_margin(gauge: dict[str, Any], place: Place) -> float:
+    """That of one layer."""
+    margins, masses = (np.array(gauge[name][place.layer]) for name in ("margins", "masses"))
+    heads = slice(None) if place.head is None else slice(place.head, place.head + 1)
     total = masses[heads].sum()
     return float((margins[heads] * masses[heads]).sum() / total) if total > 0 else 0.0

@@ -10,10 +10,10 @@ from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.bootstrap import auc_interval
 from glasshead.audit.groups import token_groups
 from glasshead.audit.nulls import random_weights
-from glasshead.audit.subject import RAW_SIGN, WEAK_GAUGE, Floats, Subject
+from glasshead.audit.subject import Floats, Subject
 from glasshead.audit.summary import FEW, Interval, summarise
 from glasshead.explain import Algebra
-from glasshead.results import Finding
+from glasshead.results import RAW_SIGN, Finding
 
 
 class Tokens(Audit):
@@ -46,7 +46,7 @@ class Tokens(Audit):
         frame = subject.view.tokenizer.cls_token_id, subject.view.tokenizer.sep_token_id
         # What frames every text is no word of any class.
         group = np.where(np.isin(types, [each for each in frame if each is not None]), "", groups[types])
-        findings = list(self._levels(means, group, chance, rng))
+        findings = list(self._levels(means, group, chance, subject, rng))
         findings += self._separations(means, group, subject, rng)
         known = subject.counts.sum(axis=0)[types]
         table = {
@@ -74,14 +74,15 @@ class Tokens(Audit):
             columns["score"] = seen.gauge * seen.scores.numpy()
         columns["weight"] = subject.canonical
         if isinstance(seen, Algebra):
-            columns["polarity"] = seen.gauge * seen.slopes(target).numpy()
+            columns["polarity"] = seen.slopes(target).numpy()
         columns["contribution"] = seen.contributions(target).numpy()
         columns["chance"] = random_weights(subject.mask, subject.signed, rng).astype(np.float64)
         return columns | ({"weight-raw": subject.weights} if subject.signed else {})
 
     def _levels(
-        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, rng: np.random.Generator
-    ) -> Iterator[Finding]:
+        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, subject: Subject,
+        rng: np.random.Generator,
+    ) -> Iterator[Finding]:  # fmt: skip
         """Mean of each quantity in each group of token types."""
         for name in sorted(set(group.tolist()) - {""}):
             members = group == name
@@ -98,7 +99,7 @@ class Tokens(Audit):
                     undefined={},
                     significant_fraction=None,
                     citation=self.citation,
-                    verdict=RAW_SIGN if statistic == "weight-raw" else level_verdict(summary.judged),
+                    verdict=aside(subject, statistic) or level_verdict(summary.judged),
                 )
 
     def _separations(
@@ -135,10 +136,8 @@ class Tokens(Audit):
         """The probability that a token of the first group has the larger value."""
         result = auc_interval(first, second, rng=rng)
         judged = result.interval if min(len(first), len(second)) >= FEW // 2 else None
-        if against.endswith("-raw") or (against == "weight" and not subject.gauged):
-            words = RAW_SIGN
-        elif subject.weak_gauge and against in ("score", "weight", "polarity"):
-            words = WEAK_GAUGE
+        if (reason := aside(subject, against)) is not None:
+            words = reason
         elif statistic == "sign":
             words = sign_verdict(judged)
         elif against == "weight" and not subject.signed and subject.binary:
@@ -163,6 +162,14 @@ class Tokens(Audit):
 
 
 AUDITS.register("tokens")(Tokens())
+
+
+def aside(subject: Subject, quantity: str) -> str | None:
+    """Why the signs of a quantity say nothing; None: they do, or it has no gauge."""
+    if quantity == "weight-raw":
+        return RAW_SIGN
+    gauged = quantity in ("score", "weight", "polarity", "weight-absolute")
+    return subject.sign_aside(size=quantity == "weight-absolute") if gauged else None
 
 
 def level_verdict(interval: Interval | None) -> str:

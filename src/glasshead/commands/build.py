@@ -8,12 +8,13 @@ import typer
 
 from glasshead.commands.app import app
 from glasshead.commands.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
-from glasshead.console import complain, console, say
+from glasshead.console import console, say
 from glasshead.errors import InputError
 from glasshead.steps import (
     audit_run,
     load_data,
     pairs,
+    resumable,
     settings,
     spec_of,
     split_names,
@@ -124,7 +125,7 @@ def train(
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
     from glasshead.data import DATASETS
-    from glasshead.folders import claim, partial
+    from glasshead.folders import claim
     from glasshead.training import recipe_for
 
     chosen = {
@@ -163,7 +164,7 @@ def train(
         dev_fraction=recipe.dev_fraction,
         generator=pairs(option or []),
     )
-    try:
+    with resumable(out):
         train_run(
             loaded,
             recipe,
@@ -174,13 +175,6 @@ def train(
             resume=resume,
             overwrite=overwrite,
         )
-    except KeyboardInterrupt:
-        complain(
-            "interrupted; the finished epochs are kept: repeat the command with --resume"
-            if partial(out).exists()
-            else "interrupted before the first epoch ended; nothing was written"
-        )
-        raise typer.Exit(130) from None
     if repeats is not None:
         say(f"{repeats} runs in {out}")
         say("Next: " + shlex.join(["glasshead", "compare", str(out), "OTHER", "--out", "compare.html"]))

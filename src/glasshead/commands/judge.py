@@ -1,7 +1,8 @@
 """Look at a run: audit, explain, compare."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,6 +31,9 @@ from glasshead.steps import (
     split_names,
     write_audit,
 )
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 
 @app.command()
@@ -131,6 +135,7 @@ def explain(
     explainer = EXPLAINERS[method]
     loaded = load_run(run)
     firsts, seconds = texts_and_pairs(loaded.model, texts, pair)
+    check_words(loaded.tokenizer, firsts, seconds)
     told = explainer(
         loaded.model,
         loaded.tokenizer,
@@ -141,11 +146,6 @@ def explain(
         reading=reading(layer, head, row, level),
     )
     attributions = [by_word(each) for each in told]
-    for attribution in attributions:
-        if not attribution.tokens:
-            raise InputError("the text is empty: there is nothing to explain")
-        if all(token == loaded.tokenizer.unk_token_id for token in attribution.ids):
-            raise InputError(f"the model knows no word of {attribution.text!r}: there is nothing to explain")
     if format is Format.text:
         if out is not None:
             raise InputError("--out needs --format json or html")
@@ -175,6 +175,21 @@ def explain(
         say(f"Written to {out}")
 
 
+def check_words(
+    tokenizer: "PreTrainedTokenizerFast", texts: Sequence[str], pairs: Sequence[str] | None
+) -> None:
+    """Raise InputError for a text of which the model knows nothing, whatever is going to be explained."""
+    from glasshead.data.encode import encode, joined
+
+    encoded = encode(tokenizer, texts, pairs)
+    for row, (ids, words) in enumerate(zip(encoded.ids.numpy(), encoded.words, strict=True)):
+        if not (words >= 0).any():
+            raise InputError("the text is empty: there is nothing to explain")
+        if (ids[words >= 0] == tokenizer.unk_token_id).all():
+            text = joined(texts[row], None if pairs is None else pairs[row])
+            raise InputError(f"the model knows no word of {text!r}: there is nothing to explain")
+
+
 @app.command()
 def compare(
     folders: Annotated[
@@ -184,8 +199,8 @@ def compare(
     against: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="What all others are held against; the first.")
     ] = None,
-    split: Annotated[str, typer.Option(help="Of runs: test or dev.")] = "test",
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap, of runs.", **SEEDS)] = 0,
+    split: Annotated[str | None, typer.Option(help="Of runs: test or dev; test.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", **SEEDS)] = 0,
     out: Annotated[Path, typer.Option("--out", help="The html file to write.")] = Path("compare.html"),
     overwrite: Overwrite = False,
 ) -> None:

@@ -8,8 +8,8 @@ import typer
 
 from glasshead.commands.app import app
 from glasshead.commands.options import SEEDS, Out, Overwrite
-from glasshead.console import complain, console, errors, say
-from glasshead.steps import settings, spec_of, stages
+from glasshead.console import console, errors, say
+from glasshead.steps import resumable, settings, spec_of, stages
 
 if TYPE_CHECKING:
     from glasshead.data.mind import NewsLogs
@@ -25,6 +25,14 @@ SkipBadRows = Annotated[
 ]
 
 
+BEFORE = {"train": "was trained on", "dev": "chose its epoch on"}
+
+
+def remark(line: str) -> None:
+    """One line on standard error that is good to know."""
+    errors.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
 def read(folder: Path, skip_bad_rows: bool) -> "NewsLogs":
     """Logs, and a line about rows that were left out and impressions that cannot be ranked."""
     from glasshead.data.mind import read_logs, require_clicks
@@ -33,26 +41,32 @@ def read(folder: Path, skip_bad_rows: bool) -> "NewsLogs":
     require_clicks(logs)
     if logs.skipped:
         more = "" if len(logs.skipped) == 1 else f" and {len(logs.skipped) - 1} more"
-        errors.print(f"left out: {logs.skipped[0]}{more}", highlight=False, markup=False, soft_wrap=True)
+        remark(f"left out: {logs.skipped[0]}{more}")
     lost = sum(not each.rankable for each in logs.impressions)
     if lost:
-        errors.print(
+        remark(
             f"{folder}: {lost} of {len(logs.impressions)} impressions have nothing clicked or nothing not "
-            "clicked, and cannot be ranked",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+            "clicked, and cannot be ranked"
         )
     return logs
 
 
+def unread(logs: Path, dev: Path | None) -> str:
+    """Logs to evaluate on: those called test beside the train logs, else a word for them."""
+    from glasshead.data.mind import BEHAVIORS
+
+    test = logs.parent / "test"
+    used = [logs.resolve(), *([] if dev is None else [dev.resolve()])]
+    return str(test) if (test / BEHAVIORS).is_file() and test.resolve() not in used else "OTHER"
+
+
 @recommend.command()
 def generate(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write: OUT/train, OUT/dev.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The folder to write: train, dev, test.")],
     interest: Annotated[
         str, typer.Option(help="What the next click follows: short, long, or mixed.")
     ] = "short",
-    users: Annotated[int, typer.Option(help="Readers in train; dev has a quarter as many.")] = 1000,
+    users: Annotated[int, typer.Option(help="Readers in train; dev and test have a quarter as many.")] = 1000,
     news: Annotated[int, typer.Option(help="News items.")] = 200,
     impressions: Annotated[int, typer.Option(help="Impressions of a reader.")] = 2,
     burst: Annotated[str, typer.Option(help="Where the burst stands: anywhere or last.")] = "anywhere",
@@ -82,7 +96,7 @@ def generate(
     with whole(out, overwrite=overwrite) as work:
         news_logs(work, options)
         (work / FACTS).write_text(json.dumps(asdict(options), indent=1) + "\n", encoding="utf-8")
-    say(f"Logs in {out / 'train'} and {out / 'dev'}")
+    say(f"Logs in {out / 'train'}, {out / 'dev'} and {out / 'test'}")
     command = ["glasshead", "recommend", "train", str(out / "train"), "--dev", str(out / "dev")]
     say("Next: " + shlex.join([*command, "--out", f"runs/{out.name}"]))
 
@@ -125,53 +139,50 @@ def train(
     """
     import json
 
-    from glasshead.folders import claim, partial
+    from glasshead.attention.mechanism import parse, spell
+    from glasshead.folders import claim
     from glasshead.training.news_recipe import NEWS_PRESETS
     from glasshead.training.progress import ProgressBar
     from glasshead.training.recommend import train_recommender
 
-    recipe = NEWS_PRESETS[preset].with_changes(
-        attention=spec_of(attention),
-        dev_fraction=dev_fraction,
-        epochs=epochs,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        negatives=negatives,
-        title_length=title_length,
-        history_length=history_length,
-        vocabulary_size=vocabulary_size,
-        minimum_frequency=minimum_frequency,
-        vectors=vectors,
-        **settings(set_ or []),
-    )
-    claim(out, overwrite=overwrite, reads=[logs] if dev is None else [logs, dev])
+    chosen = {
+        "attention": spec_of(attention),
+        "dev_fraction": dev_fraction,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "negatives": negatives,
+        "title_length": title_length,
+        "history_length": history_length,
+        "vocabulary_size": vocabulary_size,
+        "minimum_frequency": minimum_frequency,
+        "vectors": vectors,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    recipe = NEWS_PRESETS[preset].with_settings(given | settings(set_ or []))
+    named = [logs, dev, None if recipe.vectors is None else Path(recipe.vectors)]
+    claim(out, overwrite=overwrite, reads=[each for each in named if each is not None])
     source = {"source": str(logs), "dev_source": None if dev is None else str(dev)}
-    bar = ProgressBar(f"{out.name} ({recipe.attention})")
+    bar = ProgressBar(f"{out.name} ({spell(parse(recipe.attention))})")
     try:
-        train_recommender(
-            read(logs, skip_bad_rows),
-            recipe,
-            out,
-            dev=None if dev is None else read(dev, skip_bad_rows),
-            seed=seed,
-            source=source,
-            resume=resume,
-            overwrite=overwrite,
-            callbacks=[bar],
-        )
-    except KeyboardInterrupt:
-        complain(
-            "interrupted; the finished epochs are kept: repeat the command with --resume"
-            if partial(out).exists()
-            else "interrupted before the first epoch ended; nothing was written"
-        )
-        raise typer.Exit(130) from None
+        with resumable(out):
+            train_recommender(
+                read(logs, skip_bad_rows),
+                recipe,
+                out,
+                dev=None if dev is None else read(dev, skip_bad_rows),
+                seed=seed,
+                source=source,
+                resume=resume,
+                overwrite=overwrite,
+                callbacks=[bar],
+            )
     finally:
         bar.stop()
     metrics = json.loads((out / "metrics.json").read_text(encoding="utf-8"))["dev"]
     say(f"dev  AUC {metrics['auc']:.3f}  MRR {metrics['mrr']:.3f}  nDCG@10 {metrics['ndcg@10']:.3f}")
     say(f"Run in {out}")
-    say("Next: " + shlex.join(["glasshead", "recommend", "evaluate", str(out), str(dev or logs)]))
+    say("Next: " + shlex.join(["glasshead", "recommend", "evaluate", str(out), unread(logs, dev)]))
 
 
 @recommend.command()
@@ -185,7 +196,7 @@ def evaluate(
 ) -> None:
     """Rank the news of every impression: AUC, MRR and nDCG beside popularity and chance.
 
-    Example: [bold]glasshead recommend evaluate runs/news logs/dev --out news.json[/]
+    Example: [bold]glasshead recommend evaluate runs/news logs/test --out news.json[/]
     """
     import json
 
@@ -198,12 +209,16 @@ def evaluate(
         claim(out, overwrite=overwrite, reads=[run, logs])
     loaded = load_recommender(run)
     given = read(logs, skip_bad_rows)
+    before = loaded.read_before(given)
+    if before is not None:
+        remark(f"{logs} holds what {run} {BEFORE[before]}, so the numbers flatter it: evaluate on other logs")
     with stages(f"evaluating {run.name}") as progress:
         progress("ranking")
         means, differences = rank(loaded, given, seed=seed)
     console.print(ranking_table(means, differences))
     if out is not None:
         facts = {"run": str(run), "logs": str(logs), "data": describe_logs(given), "seed": seed}
+        facts["read_before"] = before
         numbers = {"metrics": as_numbers(means), "differences": as_numbers(differences)}
         write_text(out, json.dumps(facts | numbers, indent=1) + "\n", overwrite=overwrite)
         say(f"Written to {out}")

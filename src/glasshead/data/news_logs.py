@@ -28,9 +28,9 @@ DISTRACTORS = 4  # shown news of the topic that the reader does not follow
 OTHERS = 4  # shown news of topics that are neither
 TITLE = 5, 4  # words of a title, of which so many belong to the topic
 FILLERS = 60  # words that belong to no topic
-FACTS = "logs.json"  # beside train and dev: the options that made them
+FACTS = "logs.json"  # beside train, dev and test: the options that made them
 START = datetime(2019, 10, 12)
-DAYS = {"train": (0, 28), "dev": (28, 35)}
+DAYS = {"train": (0, 28), "dev": (28, 35), "test": (35, 42)}
 
 TOPICS = {
     "sports": listed("goal striker penalty playoff coach tournament referee league defender halftime"),
@@ -68,7 +68,7 @@ class NewsLogOptions:
             raise InputError(f"the burst stands anywhere or last, not {self.burst!r}")
         if self.users < 4:
             raise InputError(
-                f"users must be at least 4, not {self.users}: a quarter as many make the dev logs"
+                f"users must be at least 4, not {self.users}: dev and test have a quarter as many"
             )
         if self.impressions < 1:
             raise InputError(f"impressions of a user must be at least 1, not {self.impressions}")
@@ -123,14 +123,16 @@ class Reader:
 
 
 def news_logs(out: Path, options: NewsLogOptions) -> None:
-    """Write ``train`` and ``dev`` below a folder, each with ``news.tsv`` and ``behaviors.tsv``.
+    """Write ``train``, ``dev`` and ``test`` below a folder, each with ``news.tsv`` and ``behaviors.tsv``.
 
-    Dev holds a quarter as many readers, none of them in train, in the week after.
+    Train has four weeks, dev the next and test the one after, both with a quarter as many readers; each
+    reader is in one of them.
     """
     rng = np.random.default_rng(options.seed)
     pool = Pool.draw(options.news, rng)
     first = 1
-    for split, users in (("train", options.users), ("dev", options.users // 4)):
+    fewer = options.users // 4
+    for split, users in (("train", options.users), ("dev", fewer), ("test", fewer)):
         folder = out / split
         folder.mkdir()
         (folder / NEWS).write_text("".join(_news(pool)), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Explanations of predictions: one file, one method."""
 
 from glasshead.explain.explainer import EXPLAINERS, Explainer, View, look
-from glasshead.explain.observation import Algebra, Observation, observe
+from glasshead.explain.observation import Algebra, Observation, Sentences, observe
 from glasshead.explain.passes import Passes
 from glasshead.explain.reading import LEVELS, ROWS, Place, Reading
 from glasshead.explain.sentences import by_sentence
@@ -22,6 +22,7 @@ __all__ = [
     "Passes",
     "Place",
     "Reading",
+    "Sentences",
     "View",
     "by_sentence",
     "by_word",

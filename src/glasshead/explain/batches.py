@@ -5,20 +5,36 @@ from collections.abc import Iterator
 import torch
 from jaxtyping import Int
 from torch import Tensor
+from transformers import PretrainedConfig
 
 from glasshead.data.encode import Encoded
 
 TOKENS = 16_384  # tokens of a batch, which bound the hidden states
-PAIRS = 2_000_000  # pairs of tokens of a batch, which bound the weights of a head
+PAIRS = 8_000_000  # pairs of tokens of a batch in all maps that are held, which bound the weights
 
 Inputs = dict[str, Tensor]
 
 
+def heads_of(config: PretrainedConfig) -> int:
+    """How many maps a layer of the model has; 1 where it does not say."""
+    return int(getattr(config, "num_attention_heads", None) or getattr(config, "heads", None) or 1)
+
+
+def layers_of(config: PretrainedConfig) -> int:
+    """How many layers the model has; 1 where it does not say."""
+    return int(getattr(config, "num_hidden_layers", None) or getattr(config, "layers", None) or 1)
+
+
 def batches(
-    encoded: Encoded, texts: Int[Tensor, " variants"] | None = None, device: torch.device | str = "cpu"
+    encoded: Encoded,
+    texts: Int[Tensor, " variants"] | None = None,
+    device: torch.device | str = "cpu",
+    *,
+    maps: int = 1,
 ) -> Iterator[tuple[Int[Tensor, " b"], Inputs]]:
     """Places in ``texts`` (all, unless given; one may stand there many times) and the model's inputs for
-    these, cut to the longest; long texts first."""
+    these, cut to the longest; long texts first. ``maps`` is how many maps of weights of a text are held at
+    once: the heads of a layer, times the layers that are recorded or differentiated."""
     if texts is None:
         texts = torch.arange(len(encoded.ids))
     lengths = encoded.mask.sum(dim=1)[texts]
@@ -26,7 +42,7 @@ def batches(
     start = 0
     while start < len(order):
         longest = max(int(lengths[order[start]]), 1)
-        size = max(min(TOKENS // longest, PAIRS // longest**2), 1)
+        size = max(min(TOKENS // longest, PAIRS // (maps * longest**2)), 1)
         places = order[start : start + size]
         inputs = encoded.inputs(texts[places], device)
         yield places, {name: each[:, :longest] for name, each in inputs.items()}

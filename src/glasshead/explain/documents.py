@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.data.encode import Encoded
-from glasshead.explain.batches import PAIRS, TOKENS
+from glasshead.explain.batches import PAIRS, TOKENS, heads_of
 from glasshead.models import HierarchicalClassifier
 from glasshead.trace import Edit, intervene
 
@@ -34,7 +34,8 @@ def documents_without(
         sentences, longest = segments.mask.shape
         vectors, _ = model.words(packed, segments.mask)
         rows, columns = segments.places // longest, segments.places % longest
-        step = max(min(TOKENS // longest, PAIRS // longest**2, TOKENS // sentences), 1)
+        pairs = heads_of(model.config) * longest**2
+        step = max(min(TOKENS // longest, PAIRS // pairs, TOKENS // sentences), 1)
         logits = []
         for row, column in zip(rows.split(step), columns.split(step), strict=True):
             variant = torch.arange(len(row), device=row.device)

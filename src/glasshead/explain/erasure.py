@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glasshead.errors import InputError
-from glasshead.explain.batches import Inputs, batches
+from glasshead.explain.batches import Inputs, batches, heads_of
 from glasshead.explain.explainer import Explainer, View, register
 from glasshead.explain.targets import log_odds, probability, probability_change
 
@@ -59,10 +59,14 @@ def mask_token(view: View) -> Float[Tensor, "texts tokens classes"]:
 def _every_removal(
     view: View, remove: Callable[[Inputs, Tensor], Inputs]
 ) -> Float[Tensor, "texts tokens classes"]:
-    """Logits of all variants of the texts in which a real token is removed; the rest stay as they were."""
-    text, token = view.encoded.mask.nonzero(as_tuple=True)
+    """Logits of all variants of the texts in which a token is removed; the rest stay as they were.
+
+    Special tokens are never removed: they are no part of the text, and models are not made to read without.
+    """
+    removable = view.encoded.mask & torch.from_numpy(view.encoded.words >= 0)
+    text, token = removable.nonzero(as_tuple=True)
     results = view.logits[:, None, :].repeat(1, view.encoded.ids.shape[1], 1)
-    for places, inputs in batches(view.encoded, text, view.model.device):
+    for places, inputs in batches(view.encoded, text, view.model.device, maps=heads_of(view.model.config)):
         logits = view.model(**remove(inputs, token[places].to(view.model.device))).logits
         results[text[places], token[places]] = logits.cpu().to(results.dtype)
     return results

@@ -14,7 +14,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data.encode import Encoded, encode, joined
 from glasshead.errors import InputError
-from glasshead.explain.batches import batches
+from glasshead.explain.batches import batches, heads_of
 from glasshead.explain.observation import Observation, observe
 from glasshead.explain.passes import passes
 from glasshead.explain.reading import Place, Reading, settle
@@ -172,7 +172,7 @@ def look(
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     logits: Tensor | None = None
     with torch.no_grad(), evaluating(model):
-        for places, inputs in batches(encoded, device=model.device):
+        for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
             part = model(**inputs).logits.cpu()
             logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
             logits[places] = part

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.errors import InputError
-from glasshead.explain.batches import batches
+from glasshead.explain.batches import batches, heads_of, layers_of
 from glasshead.explain.explainer import Explainer, View, register
 from glasshead.explain.targets import log_odds, probability
 
@@ -28,7 +28,8 @@ def embedding_gradients(view: View) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     Raises:
         InputError: if the model looks up the embeddings of a text more than once.
     """
-    for places, inputs in batches(view.encoded, device=view.model.device):
+    maps = heads_of(view.model.config) * layers_of(view.model.config)
+    for places, inputs in batches(view.encoded, device=view.model.device, maps=maps):
         with torch.enable_grad(), leaves(view.model) as found:
             logits = view.model(**inputs).logits
         if len(found) != 1:

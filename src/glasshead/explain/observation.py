@@ -1,7 +1,7 @@
 """What questions about attention are answered from: the weights that are read, and what they do."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -54,7 +54,7 @@ class Observation(ABC):
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        """What each token would add at weight 1, towards the target."""
+        """What each token would add at weight 1 in the canonical gauge, towards the target."""
 
     @abstractmethod
     def shares(self) -> Float[Tensor, "texts tokens"]:
@@ -105,12 +105,13 @@ class Algebra(Observation):
     def contributions(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self.weights * self.slopes(target)
+        return self.canonical * self.slopes(target)
 
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self.polarity[..., 0] if self.rating else target_polarity(self.polarity, target)
+        towards = self.polarity[..., 0] if self.rating else target_polarity(self.polarity, target)
+        return self.gauge * towards
 
     def parts(self) -> Int[Tensor, "texts tokens"]:
         return torch.zeros_like(self.mask, dtype=torch.long) if self.part is None else self.part
@@ -144,6 +145,62 @@ class Algebra(Observation):
                 weights = weights + self.activation.weights(scores, mask & (part == number))
             results.append(self.answer(weights @ self.polarity[rows] + self.bias))
         return torch.cat(results)
+
+
+@dataclass(frozen=True)
+class Sentences(Observation):
+    """The algebra of the sentences of each text, whose tokens have equal parts of what is true of them.
+
+    ``number`` [N, n] is the sentence of each token, −1 on padding.
+    """
+
+    mask: Bool[Tensor, "texts tokens"]
+    number: Int[Tensor, "texts tokens"]
+    keys: Algebra
+
+    exact = True
+
+    @property
+    def signed(self) -> bool:
+        return self.keys.signed
+
+    @property
+    def gauged(self) -> bool:
+        return self.keys.gauged
+
+    @property
+    def weights(self) -> Float[Tensor, "texts tokens"]:  # type: ignore[override]
+        return self.spread(self.keys.weights) * self.shares()
+
+    @property
+    def canonical(self) -> Float[Tensor, "texts tokens"]:
+        return self.keys.gauge * self.weights
+
+    def spread(self, values: Float[Tensor, "texts sentences *k"]) -> Float[Tensor, "texts tokens *k"]:
+        """Numbers of sentences where their tokens stand; zeros on padding."""
+        rows = torch.arange(len(values))[:, None].expand(self.number.shape)
+        real = self.mask.reshape(self.mask.shape + (1,) * (values.ndim - 2))
+        return values[rows, self.number.clamp(min=0)] * real
+
+    def contributions(
+        self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
+    ) -> Float[Tensor, "texts tokens"]:
+        return self.canonical * self.slopes(target)
+
+    def slopes(
+        self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
+    ) -> Float[Tensor, "texts tokens"]:
+        return replace(self.keys, polarity=self.spread(self.keys.polarity)).slopes(target)
+
+    def shares(self) -> Float[Tensor, "texts tokens"]:
+        sizes = (self.number[..., None] == torch.arange(self.keys.mask.shape[1])).sum(dim=1)
+        return self.spread(1 / sizes.clamp(min=1).to(self.keys.weights.dtype))
+
+    def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
+        return self.spread(self.keys.zero_weight())
+
+    def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
+        return self.spread(self.keys.renormalise())
 
 
 @torch.inference_mode()

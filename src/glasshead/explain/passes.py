@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -60,30 +61,51 @@ class Passes(Observation):
     def contributions(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self._pulls(target, lambda weights, slopes: weights * slopes)
+        return self._pulled(target)[0]
 
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self._pulls(target, lambda weights, slopes: slopes)
+        return self._pulled(target)[1]
 
-    def _pulls(self, target: Tensor, of: Callable[[Tensor, Tensor], Tensor]) -> Float[Tensor, "texts tokens"]:
+    @cached_property
+    def _found(self) -> dict[bytes, tuple[Tensor, Tensor]]:
+        """Contributions and slopes by target: audits ask for the same ones again and again."""
+        return {}
+
+    def _pulled(
+        self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
+    ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]]:
+        """Σ A ∂z/∂A and, with the canonical signs, Σ ∂z/∂A of every token."""
         if target.ndim == 2:  # every token has a target of its own: one pass for each class
-            classes = self.logits.shape[1]
-            each = [self._pulls(torch.full((len(target),), k), of) for k in range(classes)]
-            return torch.stack(each, dim=-1).gather(-1, target[..., None])[..., 0]
-        result = torch.zeros_like(self.weights)
-        for places, inputs in batches(self.encoded, device=self.model.device):
+            results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
+            for k in target[self.mask].unique().tolist():
+                for result, found in zip(results, self._pulled(torch.full((len(target),), k)), strict=True):
+                    result[target == k] = found[target == k]
+            return results
+        key = target.cpu().numpy().tobytes()
+        if key not in self._found:
+            self._found[key] = self._pull(target)
+        return self._found[key]
+
+    def _pull(self, target: Int[Tensor, " texts"]) -> tuple[Tensor, Tensor]:
+        results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
+        sign = signs(self.model, self.place)
+        turn = 1.0 if sign is None else sign.to(self.weights)[:, None, None].to(self.model.device)
+        maps = self.place.heads * self.place.layers
+        for places, inputs in batches(self.encoded, device=self.model.device, maps=maps):
             with torch.enable_grad(), record(self.model, [self.place.layer], keep_graph=True) as trace:
                 logits = run(self.model, inputs, rows=self.place.row)
             value = target_score(logits, target[places].to(logits.device))
             seen, where = trace.only[self.place.layer], layout(self.model, inputs, self.place.unit)
             (slopes,) = torch.autograd.grad(value.sum(), seen.weights)
-            pulls = of(seen.weights.detach(), slopes) * seen.allowed
-            read = heads(pulls, self.place) * rows(pulls, where.mask, self.place)[:, None, :, None]
-            tokens = where.tokens(read.sum(dim=(1, 2)))
-            result[places, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
-        return result
+            there = rows(slopes, where.mask, self.place)[:, None, :, None] * seen.allowed
+            for result, pulls in zip(results, (seen.weights.detach() * slopes, turn * slopes), strict=True):
+                tokens = where.tokens((heads(pulls, self.place) * there).sum(dim=(1, 2)))
+                result[places, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+        # A sentence has its slope once, and each of its tokens that of the whole.
+        shares = self.shares()
+        return results[0], results[1] / torch.where(shares > 0, shares, 1.0)
 
     def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
         """The weights of the token's key become zero in the heads that are read, in all rows."""
@@ -121,7 +143,7 @@ class Passes(Observation):
             return result
         owner = self.owners()
         text, token = (owner == torch.arange(owner.shape[1])).logical_and(self.mask).nonzero(as_tuple=True)
-        for places, inputs in batches(self.encoded, text, self.model.device):
+        for places, inputs in batches(self.encoded, text, self.model.device, maps=self.place.heads):
             where = layout(self.model, inputs, self.place.unit)
             removed = torch.zeros_like(where.real)
             removed[torch.arange(len(places)), token[places]] = True
@@ -153,7 +175,8 @@ def passes(
     """Read the weights."""
     raw, turned = (torch.zeros(encoded.mask.shape, dtype=logits.dtype) for _ in range(2))
     layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
-    for where_to, inputs in batches(encoded, device=model.device):
+    maps = place.heads * len(layers)
+    for where_to, inputs in batches(encoded, device=model.device, maps=maps):
         with torch.no_grad(), record(model, layers) as trace:
             run(model, inputs, rows=place.row)
         for result, canonical in ((raw, False), (turned, True)):
@@ -182,8 +205,13 @@ def read(
 
 def signs(model: PreTrainedModel, place: Place) -> Float[Tensor, " heads"] | None:
     """The canonical sign of each head of the layer; None where none was fixed."""
+    return signs_of(model, place.layer)
+
+
+def signs_of(model: PreTrainedModel, layer: int) -> Float[Tensor, " heads"] | None:
+    """The same of a layer by its number in the order of a pass."""
     gauge: Any = getattr(model.config, "gauge", None)
-    return torch.tensor(gauge[place.layer]) if isinstance(gauge, list) else None
+    return torch.tensor(gauge[layer]) if isinstance(gauge, list) else None
 
 
 def heads(weights: Float[Tensor, "r h q k"], place: Place) -> Float[Tensor, "r h q k"]:

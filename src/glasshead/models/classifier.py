@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from glasshead.models.encoder import EncoderConfig, initialise
+from glasshead.models.encoder import EncoderConfig, WordEmbedding, initialise
 from glasshead.models.segments import Segments
 from glasshead.models.text_classifier import TextClassifier, outputs_of
 
@@ -25,9 +25,7 @@ class EncodedClassifier(TextClassifier):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
-        self.embedding = nn.Embedding(
-            config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id
-        )
+        self.embedding = WordEmbedding(config)
         self.build(config)
         self.classifier = nn.Linear(self.texts * config.embedding_size, outputs_of(config))
         self.post_init()

@@ -77,6 +77,17 @@ class EncoderConfig(PreTrainedConfig):
             EncoderLayer(self)
 
 
+class WordEmbedding(nn.Embedding):
+    """e of a word, times √d_e where sinusoids are added, which would drown it (Vaswani et al. 2017, 3.4)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
+        self.factor = config.embedding_size**0.5 if config.added_positions == "sinusoidal" else 1.0
+
+    def forward(self, input: Int[Tensor, "*b"]) -> Float[Tensor, "*b d"]:
+        return super().forward(input) * self.factor
+
+
 class NoPositions(nn.Module):
     """Nothing is added: order reaches the model through its mechanism, or not at all."""
 
@@ -105,10 +116,11 @@ class LearnedPositions(nn.Module):
         self.embedding = nn.Embedding(config.max_length, config.embedding_size)
 
     def forward(self, hidden: Float[Tensor, "b n d"], places: Int[Tensor, "p n"]) -> Float[Tensor, "b n d"]:
-        if hidden.shape[1] > self.embedding.num_embeddings:
+        known = self.embedding.num_embeddings
+        if hidden.shape[1] > known and int(places.max()) >= known:
             raise InputError(
-                f"a text of {hidden.shape[1]} tokens is longer than the {self.embedding.num_embeddings} "
-                "positions that this model has learned: cut it, or train with a larger --max-length"
+                f"a text of {int(places.max()) + 1} tokens is longer than the {known} positions that this "
+                "model has learned: cut it, or train with a larger --max-length"
             )
         return hidden + self.embedding(places)
 
@@ -168,6 +180,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
+        self.max_length = config.max_length
         self.positions = POSITIONS[config.added_positions](config)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
@@ -182,7 +195,9 @@ class Encoder(nn.Module):
         Places and the first token are those of real tokens, wherever the padding stands.
         """
         aligned = is_aligned(mask)
-        places = torch.arange(mask.shape[1], device=mask.device)[None] if aligned else places_of(mask)
+        # In a batch that is wider than anything learned, padding takes the place of the last real token.
+        counted = not aligned or mask.shape[1] > self.max_length
+        places = places_of(mask) if counted else torch.arange(mask.shape[1], device=mask.device)[None]
         hidden = self.dropout(self.positions(embeddings, places))
         weights = []
         for number, layer in enumerate(self.layers, start=1):

@@ -33,10 +33,17 @@ class PairEncoderClassifier(EncodedClassifier):
     def segments(
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
     ) -> Segments:
-        if types is None or not bool((types.bool() & mask).any()):
+        if types is None:
             raise InputError("this model compares two texts: give it pairs, with their token_type_ids")
-        falls = (mask[:, 1:] & mask[:, :-1] & (types[:, 1:] < types[:, :-1])).any()
-        if bool(falls | (types[mask] > 1).any()):
+        first, second = (types == 0) & mask, (types == 1) & mask
+        whole = (first.any(dim=1) & second.any(dim=1)) | ~mask.any(dim=1)
+        if not bool(whole.all()):
+            raise InputError(
+                "this model compares two texts: give it pairs; by token_type_ids some example has one"
+            )
+        # Nothing of the first text may follow a token of the second.
+        falls = (second.cumsum(dim=1).bool() & first).any()
+        if bool(falls | (mask & ~first & ~second).any()):
             raise InputError("token_type_ids of a pair are 0 for the first text, then 1 for the second")
         return Segments.of(types, mask)
 

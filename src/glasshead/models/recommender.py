@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from glasshead.errors import InputError
-from glasshead.models.encoder import Encoder, EncoderConfig, initialise
+from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
 
 
 @strict
@@ -68,9 +68,7 @@ class NewsRecommender(PreTrainedModel):
 
     def __init__(self, config: NewsRecommenderConfig) -> None:
         super().__init__(config)
-        self.embedding: nn.Module = nn.Embedding(
-            config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id
-        )
+        self.embedding: nn.Module = WordEmbedding(config)
         self.words = Encoder(config)
         self.clicks = Encoder(config)
         self.post_init()

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from transformers import PreTrainedModel
 
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.data.encode import Encoded, encode, joined
 from glasshead.errors import InputError
+from glasshead.explain.passes import signs_of
 from glasshead.models import PooledClassifier
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.segments import Segments
@@ -48,7 +50,8 @@ def heads_picture(
     """Heat maps of weights, one for each of some heads, and a remark on what is left out ("" if nothing is).
 
     By default the first distance-aware layer (else the first one), and its two lowest and two highest w_h
-    (else the first four heads).
+    (else the first four heads). Signed weights are multiplied by the canonical sign of their head, and the
+    title says so; "raw signs" where none was fixed.
 
     Raises:
         InputError: on a folder that is no run, a model without heads, an empty text or one of more than 60
@@ -66,7 +69,10 @@ def heads_picture(
     chosen = layer_of(seen, layer)
     numbers = heads_of(chosen, heads)
     blocks, note = readable(blocks_of(chosen, segments, named(encoded, joined(text, pair), run)))
-    weights = chosen.weights[:, list(numbers)].numpy()  # [B, h, Q, K]
+    signed = chosen.call.mechanism.signed
+    signs, gauge = gauged(run.model, chosen) if signed else (np.ones(len(chosen.heads)), "")
+    turns = signs[list(numbers)][:, None, None]
+    weights = chosen.weights[:, list(numbers)].numpy() * turns  # [B, h, Q, K]
     labels = [label for block in blocks for label in block.labels]
     rows = ["pooling"] if weights.shape[2] == 1 < weights.shape[3] else labels
     maps = [
@@ -74,8 +80,16 @@ def heads_picture(
     ]
     if len(blocks) > 1:
         note = "Each text stands in a block of its own: no head looks across."
-    signed = chosen.call.mechanism.signed
-    return drawn(heads_figure(maps, rows, labels, layer_name(chosen.name), signed=signed), kind), note
+    name = layer_name(chosen.name) + gauge
+    return drawn(heads_figure(maps, rows, labels, name, signed=signed), kind), note
+
+
+def gauged(model: PreTrainedModel, layer: LayerRecord) -> tuple[np.ndarray, str]:
+    """The canonical sign of every head of a layer of signed weights, and a word on it for the title."""
+    sign = signs_of(model, layer.layer)
+    if sign is None:
+        return np.ones(len(layer.heads)), ", raw signs"
+    return sign.numpy(), ", canonical signs"
 
 
 def encoding(run: Run, text: str, pair: str | None) -> Encoded:

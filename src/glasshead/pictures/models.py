@@ -8,8 +8,11 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.errors import InputError
-from glasshead.training import load_run, read_record
+from glasshead.models import NewsRecommender
+from glasshead.training import load_run
+from glasshead.training.run import open_record
 
+LEVELS = {"words.": "word level, ", "clicks.": "news level, "}
 INSIDE = (".position", ".mechanism", ".attention")
 
 
@@ -19,7 +22,7 @@ def model_of(folder: Path) -> PreTrainedModel:
     Raises:
         InputError: if the folder is no run, or a file of it is damaged.
     """
-    read_record(folder)
+    open_record(folder, "glasshead train DATA --out RUN")
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
@@ -38,7 +41,7 @@ def distance_layers(model: nn.Module) -> Iterator[tuple[str, DistanceAware]]:
     """Every distance-aware position with the name of the layer that it belongs to."""
     for name, module in model.named_modules():
         if isinstance(module, DistanceAware):
-            yield layer_name(name) or type(model).__name__, module
+            yield title(model, layer_name(name)) or type(model).__name__, module
 
 
 def layer_name(module: str) -> str:
@@ -46,3 +49,12 @@ def layer_name(module: str) -> str:
     for part in INSIDE:
         module = module.removesuffix(part)
     return module
+
+
+def title(model: nn.Module, layer: str) -> str:
+    """A layer as pictures call it; a recommender has a level of words and one of news."""
+    if isinstance(model, NewsRecommender):
+        for prefix, level in LEVELS.items():
+            if layer.startswith(prefix):
+                return level + layer.removeprefix(prefix)
+    return layer

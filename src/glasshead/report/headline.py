@@ -9,9 +9,9 @@ from glasshead.differences import Difference
 from glasshead.report.formats import count, finite, number, share
 from glasshead.report.gaps import told
 from glasshead.report.markup import Scale
-from glasshead.report.rows import BY_CONSTRUCTION, value_range
+from glasshead.report.rows import value_range
 from glasshead.report.wording import QUESTIONS, Question
-from glasshead.results import WEAK_MARGIN, AuditCard, Finding
+from glasshead.results import BY_CONSTRUCTION, WEAK_MARGIN, AuditCard, Finding
 
 MEASURES = (("accuracy", "accuracy"), ("macro_f1", "macro-F1"), ("rmse", "RMSE"), ("mae", "MAE"))
 SAME = ("data", "split", "examples", "labels")

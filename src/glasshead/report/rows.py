@@ -19,9 +19,8 @@ from glasshead.report.wording import (
     ordered,
     sentence,
 )
-from glasshead.results import AuditCard, Finding
+from glasshead.results import BY_CONSTRUCTION, AuditCard, Finding
 
-BY_CONSTRUCTION = "by construction"
 NO_CITATION = ("", "–", "-")
 UNSPOKEN = ("all", "", "positive vs negative")
 

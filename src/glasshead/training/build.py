@@ -12,8 +12,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded, encode, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.models import MODELS, EncodedClassifier, read_vectors
-from glasshead.models.text_classifier import REGRESSION
+from glasshead.models import MODELS, EncodedClassifier, PooledClassifier, read_vectors
+from glasshead.models.text_classifier import REGRESSION, TextClassifier
 from glasshead.training.pretrained import pretrained
 from glasshead.training.recipe import Recipe
 
@@ -31,19 +31,20 @@ class Built:
 
 def check_texts(recipe: Recipe, data: DatasetDict) -> None:
     """Raise InputError if the model reads pairs and the data have none, or the reverse."""
+    if not recipe.pretrained:
+        check_number(MODELS[recipe.model], recipe.model, data)
+
+
+def check_number(family: type[TextClassifier], name: str, data: DatasetDict) -> None:
+    """Raise InputError unless the family reads as many texts per example as there are."""
     pairs = PAIR in data["train"].column_names
-    if recipe.pretrained:
-        return
-    wanted = MODELS[recipe.model].texts
-    if pairs and wanted == 1:
+    if pairs and family.texts == 1:
         raise InputError(
-            f"the {recipe.model} model reads one text per example, these data have pairs: "
-            "take --model pair-encoder"
+            f"the model {name} reads one text per example, these data have pairs: take --model pair-encoder"
         )
-    if not pairs and wanted == 2:
+    if not pairs and family.texts == 2:
         raise InputError(
-            f"the {recipe.model} model reads pairs, these data have one text per example: "
-            "take --model encoder"
+            f"the model {name} reads pairs, these data have one text per example: take --model encoder"
         )
 
 
@@ -79,7 +80,10 @@ def build(recipe: Recipe, data: DatasetDict) -> Built:
     """
     check_texts(recipe, data)
     if recipe.pretrained:
-        return Built(*pretrained(recipe, about_labels(data)))
+        built = Built(*pretrained(recipe, about_labels(data)))
+        if isinstance(built.model, TextClassifier):
+            check_number(type(built.model), recipe.model, data)
+        return built
     return fresh(recipe, data)
 
 
@@ -102,7 +106,9 @@ def fresh(recipe: Recipe, data: DatasetDict) -> Built:
     ids, vectors, notes = None, None, []
     told: dict[str, Any] = {}
     if recipe.vectors is not None:
-        ids, vectors = read_vectors(Path(recipe.vectors), tokenizer.get_vocab())
+        ids, vectors = read_vectors(
+            Path(recipe.vectors), tokenizer.get_vocab(), size=recipe.architecture.get("embedding_size")
+        )
         size = vectors.shape[1]
         told["embedding_size"] = size
         notes.append(f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}")
@@ -119,7 +125,7 @@ def place_vectors(model: PreTrainedModel, ids: np.ndarray, vectors: np.ndarray) 
     """Put word vectors into the embeddings; encoders draw the other words as widely as these are spread."""
     weight = model.get_input_embeddings().get_parameter("weight")
     notes = []
-    if MODELS["pooled"] is not type(model):
+    if not isinstance(model, PooledClassifier):
         spread = float(vectors.std())
         weight.mul_(spread / model.config.initializer_range)
         model.config.initializer_range = spread
@@ -139,8 +145,8 @@ def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> l
     if longest <= size:
         return []
     return [
-        f"attention is identifiable up to {size} tokens, the size d_v of added heads: the longest sequence "
-        f"here has {longest}"
+        f"attention is identifiable up to {size} tokens, the size d_v of added heads, from the output of "
+        f"each head: the longest sequence here has {longest}"
     ]
 
 

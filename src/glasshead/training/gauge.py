@@ -23,11 +23,9 @@ from glasshead.training.rows import Batch, TensorRows
 def gauge_on(model: PreTrainedModel, rows: TensorRows) -> dict[str, Any] | None:
     """Fix the signs of a pooled classifier's one attention, or of all heads, and say what the run records.
 
-    None where no weight can be negative, and for pooled ratings, whose signs stay as they are.
+    None for models of several heads of which no weight can be negative.
     """
     if isinstance(model, PooledClassifier):
-        if is_regression(model.config):
-            return None
         gauge = pooled_gauge(model, rows)
         model.config.gauge = gauge.sign
         return asdict(gauge)
@@ -47,14 +45,18 @@ def batches(rows: TensorRows, size: int) -> Iterator[Batch]:
 
 @torch.inference_mode()
 def pooled_gauge(model: PooledClassifier, rows: TensorRows) -> Gauge:
-    """The sign for which Σ |a_i| o_i is positive."""
+    """The sign for which Σ |a_i| o_i, towards the target or of the rating, is positive."""
     model.eval()
     parts = []
     for batch in batches(rows, 1024):
         mask = batch["attention_mask"]
         inputs = {key: value.to(model.device) for key, value in batch.items() if key != "labels"}
         output = model(**inputs, output_attentions=True)
-        polarity = target_polarity(output.polarity, default_target(output.logits))
+        polarity = (
+            output.polarity[..., 0]
+            if is_regression(model.config)
+            else target_polarity(output.polarity, default_target(output.logits))
+        )
         parts.append((output.weights.cpu()[mask], polarity.cpu()[mask]))
     weights, polarities = (torch.cat(part)[None] for part in zip(*parts, strict=True))
     mask = torch.ones_like(weights, dtype=torch.bool)

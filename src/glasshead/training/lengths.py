@@ -15,7 +15,7 @@ class SimilarLengths(Sampler[int]):
 
     Texts are drawn in random order and sorted by length within pools of 50 batches, and then the batches are
     shuffled: in the order of their lengths, the short texts of the end would pull the weights their way
-    before each evaluation. The smaller last batch stays last.
+    before each evaluation. What fills no batch is drawn at random too, and comes last.
     """
 
     def __init__(self, lengths: Int[Tensor, " texts"], batch_size: int) -> None:
@@ -27,11 +27,13 @@ class SimilarLengths(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         # The global generator is what a checkpoint keeps.
         drawn = torch.randperm(len(self.lengths))
-        pools = drawn.split(POOL * self.batch_size)
+        full = len(drawn) - len(drawn) % self.batch_size
         batches = [
             batch
-            for pool in pools
-            for batch in pool[self.lengths[pool].argsort(descending=True)].split(self.batch_size)
+            for pool in drawn[:full].split(POOL * self.batch_size)
+            for batch in pool[self.lengths[pool].argsort()].split(self.batch_size)
+            if len(batch)
         ]
-        for place in [*torch.randperm(len(batches) - 1).tolist(), len(batches) - 1] if batches else []:
+        for place in torch.randperm(len(batches)).tolist():
             yield from batches[place].tolist()
+        yield from drawn[full:].tolist()

@@ -1,14 +1,16 @@
 """How a news recommender is built and trained, as plain data."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
-
-from huggingface_hub.errors import StrictDataclassError
 
 from glasshead.errors import InputError
 from glasshead.models.recommender import NewsRecommenderConfig
 from glasshead.registry import Registry, nearest
+from glasshead.training.typed import fitting
+
+EMBEDDING_SIZE = 32
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,8 @@ class NewsRecipe:
     """Everything that decides a trained recommender besides the logs and the seed.
 
     ``attention`` is the mechanism of both levels. ``positions`` are added to the vectors of words and news;
-    "auto" means none where the mechanism knows places itself, else sinusoidal. ``negatives`` is K.
+    "auto" means none where the mechanism knows places itself, else sinusoidal. ``embedding_size`` is by
+    default that of the ``vectors``, without them 32. ``negatives`` is K.
 
     Raises:
         InputError: if a value cannot be meant, before any work.
@@ -30,13 +33,13 @@ class NewsRecipe:
     minimum_frequency: int = 1
     vectors: str | None = None
     # Model
-    attention: Any = "distance-aware"
+    attention: str | dict[str, Any] = "distance-aware"
     positions: str = "auto"
-    embedding_size: int = 32
+    embedding_size: int | None = None
     layers: int = 1
     heads: int = 2
-    key_size: int = 16
-    value_size: int = 16
+    key_size: int | None = 16
+    value_size: int | None = 16
     feed_forward_size: int = 64
     dropout: float = 0.1
     initializer_range: float = 0.1
@@ -48,6 +51,10 @@ class NewsRecipe:
     dev_fraction: float = 0.1
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            object.__setattr__(self, each.name, fitting(each.name, getattr(self, each.name), each.type))
+        if self.embedding_size is None and self.vectors is None:
+            object.__setattr__(self, "embedding_size", EMBEDDING_SIZE)
         for name in ("negatives", "batch_size", "epochs", "title_length"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
@@ -55,28 +62,32 @@ class NewsRecipe:
             raise InputError(f"learning rate must be a positive number, not {self.learning_rate}")
         if not 0 < self.dev_fraction < 1:
             raise InputError(f"dev fraction must be between 0 and 1, not {self.dev_fraction}")
-        try:
-            self.config().check()
-        except StrictDataclassError as error:
-            raise InputError(" ".join(str(error).split())) from None
+        self.config().check()
 
     def config(self, **told: Any) -> NewsRecommenderConfig:
         """The configuration of a new model, with what the logs say."""
         own = {each.name for each in fields(NewsRecommenderConfig)}
         chosen = {name: value for name, value in asdict(self).items() if name in own}
+        if self.embedding_size is None:  # the vectors have not been read yet: a size that any heads divide
+            chosen["embedding_size"] = EMBEDDING_SIZE * max(self.heads, 1)
         return NewsRecommenderConfig(**chosen | {"max_length": self.title_length} | told)
 
     def with_changes(self, **changes: Any) -> "NewsRecipe":
-        """A copy with every change that is not None.
+        """A copy with every change that is not None, as `with_settings`."""
+        return self.with_settings({name: value for name, value in changes.items() if value is not None})
+
+    def with_settings(self, given: Mapping[str, Any]) -> "NewsRecipe":
+        """A copy with these settings; with other vectors comes their size, unless one is given as well.
 
         Raises:
-            InputError: on a name that is no setting.
+            InputError: on a name that is no setting, and on a value that cannot be meant.
         """
         known = {each.name for each in fields(self)}
-        for name in changes:
+        for name in given:
             if name not in known:
                 raise InputError(f"a recommender has no setting {name!r}: {nearest(name, known)}")
-        return replace(self, **{name: value for name, value in changes.items() if value is not None})
+        size = {"embedding_size": None} if given.get("vectors") is not None else {}
+        return replace(self, **size | dict(given))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""

@@ -118,12 +118,17 @@ class Recipe:
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
 
     def with_settings(self, given: Mapping[str, Any]) -> "Recipe":
-        """A copy with these settings; what is no field of a recipe is one of its model."""
+        """A copy with these settings; what is no field of a recipe is one of its model.
+
+        Word vectors bring their own size, unless one is given with them.
+        """
         own = {each.name for each in fields(self)}
         chosen = {name: value for name, value in given.items() if name in own}
         model = chosen.get("model", self.model)
         architecture = own_names(model, chosen.get("architecture", self.architecture))
         rest = {name: value for name, value in given.items() if name not in own}
+        if chosen.get("vectors") is not None:
+            architecture.pop("embedding_size", None)
         return replace(self, **chosen | {"architecture": architecture | own_names(model, rest)})
 
     def as_dict(self) -> dict[str, Any]:

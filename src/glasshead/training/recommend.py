@@ -4,12 +4,13 @@ config.json, model.safetensors   the model, as Hugging Face saves it
 tokenizer.json, …                its tokenizer
 clicks.parquet                   how often each news item was clicked in the train logs
 metrics.json                     AUC, MRR, nDCG@5 and nDCG@10 on dev, AUC on dev per epoch
-run.json                         recipe, logs and their fingerprint, versions, seed, wall time
+run.json                         recipe as it was built, logs and their fingerprint, versions, seed, wall time
 """
 
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from glasshead.training.news_scores import click_scores
 from glasshead.training.ranking import METRICS, auc
 from glasshead.training.rows import whole_batch
 from glasshead.training.run import RECORD, versions, write_json
-from glasshead.training.trainer import arguments
+from glasshead.training.trainer import arguments, half_precision
 from glasshead.training.workspace import CHECKPOINTS, workspace
 
 WHAT = "news recommender"
@@ -109,6 +110,7 @@ def _fill(
     pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), work / CLICKS)
     write_json(work / "metrics.json", {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
     facts = {
+        "recipe": replace(recipe, embedding_size=model.config.embedding_size).as_dict(),
         "impressions": {"train": len(parts[0].impressions), "dev": len(parts[1].impressions)},
         "seconds": round(time.perf_counter() - started, 2),
         "resumed": checkpoint is not None,
@@ -119,9 +121,13 @@ def _fill(
 
 
 def build_recommender(recipe: NewsRecipe, logs: NewsLogs) -> Built:
-    """A new model and its tokenizer, with pretrained word vectors if the recipe names a file."""
+    """A new model and its tokenizer, with pretrained word vectors if the recipe names a file.
+
+    Raises:
+        InputError: if the vectors cannot be read, or their size is not that of the recipe or cannot be built.
+    """
     tokenizer = train_tokenizer(
-        [news.title for news in logs.news.values()],
+        titles_of(logs),
         vocabulary_size=recipe.vocabulary_size,
         minimum_frequency=recipe.minimum_frequency,
         max_length=recipe.title_length,
@@ -129,11 +135,19 @@ def build_recommender(recipe: NewsRecipe, logs: NewsLogs) -> Built:
     told: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
     if recipe.vectors is None:
         return Built(NewsRecommender(recipe.config(**told)), tokenizer)
-    ids, vectors = read_vectors(Path(recipe.vectors), tokenizer.get_vocab())
+    ids, vectors = read_vectors(Path(recipe.vectors), tokenizer.get_vocab(), size=recipe.embedding_size)
     size = vectors.shape[1]
-    model = NewsRecommender(recipe.config(**told, embedding_size=size))
+    config = recipe.config(**told, embedding_size=size)
+    config.check()
+    model = NewsRecommender(config)
     found = f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
     return Built(model, tokenizer, [found, *place_vectors(model, ids, vectors)])
+
+
+def titles_of(logs: NewsLogs) -> list[str]:
+    """The titles that the impressions show or have in their histories: other logs may share the news file."""
+    seen = {name for each in logs.impressions for name in (*each.shown, *each.history)}
+    return [news.title for name, news in logs.news.items() if name in seen]
 
 
 def clicks_of(logs: NewsLogs) -> dict[str, int]:
@@ -179,7 +193,14 @@ def make_trainer(
     rows = ClickRows(train, recipe.negatives, seed)
     trainer = RankingTrainer(
         model,
-        arguments(recipe, folder, seed, best="auc", greatest=True),
+        arguments(
+            recipe,
+            folder,
+            seed,
+            best="auc",
+            greatest=True,
+            bf16=half_precision(),
+        ),
         data_collator=whole_batch,
         train_dataset=rows,
         eval_dataset=rows,  # never read: `evaluate` reads the dev part

@@ -28,6 +28,14 @@ class RecommenderRun:
     record: dict[str, Any]
     clicks: dict[str, int]
 
+    def read_before(self, logs: NewsLogs) -> str | None:
+        """The part, "train" or "dev", that these logs were when the model was trained; None of new logs."""
+        parts = ("train", "dev")
+        data = self.record["data"]
+        return next(
+            (part for part in parts if data.get(part, {}).get("fingerprint") == logs.fingerprint), None
+        )
+
     def scores(self, logs: NewsLogs) -> list[np.ndarray]:
         """The click scores of the shown news of each impression."""
         tensors = NewsTensors.of(logs, self.tokenizer, self.model.config.history_length)
@@ -43,6 +51,8 @@ def load_recommender(folder: Path) -> RecommenderRun:
     record = open_record(folder, "glasshead recommend train LOGS --out RUN")
     if record.get("what") != WHAT:
         raise InputError(f"{folder} is no run of 'glasshead recommend train': give one of those")
+    if not isinstance(record.get("data"), dict):
+        raise InputError(f"{folder} is a damaged run (run.json says nothing about the logs): train again")
     transformers_logging.disable_progress_bar()
     try:
         model, loading = AutoModel.from_pretrained(folder, output_loading_info=True, local_files_only=True)

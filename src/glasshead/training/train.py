@@ -61,7 +61,9 @@ def train(
 
 def plan_of(data: DatasetDict, recipe: Recipe, seed: int, source: dict[str, Any] | None) -> dict[str, Any]:
     """Everything that decides what comes out; a training is resumed only with the same."""
-    return {"recipe": recipe.as_dict(), "seed": seed, "data": (source or {}) | describe(data)}
+    told = recipe.as_dict()
+    del told["dev_fraction"]  # a wish of the preset; what was cut is told by the data
+    return {"recipe": told, "seed": seed, "data": (source or {}) | describe(data)}
 
 
 def _fill(

@@ -64,6 +64,11 @@ def arguments(
     )
 
 
+def half_precision() -> bool:
+    """Whether the device multiplies in bfloat16, which is faster there."""
+    return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+
+
 def make_trainer(
     model: PreTrainedModel,
     recipe: Recipe,
@@ -74,15 +79,13 @@ def make_trainer(
 ) -> Trainer:
     """A trainer for a model, whose checkpoints go into ``folder``."""
     rated = is_regression(model.config)
-    cuda = torch.cuda.is_available()
     settings = arguments(
         recipe,
         folder,
         seed,
         best="rmse" if rated else "accuracy",
         greatest=not rated,
-        # Half precision where the device has it; the pooled models are too small to gain from it.
-        bf16=cuda and torch.cuda.is_bf16_supported() and recipe.model != "pooled",
+        bf16=half_precision() and recipe.model != "pooled",  # those are too small to gain from it
         torch_compile=recipe.compile,
     )
     kind = LengthTrainer if recipe.by_length else Trainer

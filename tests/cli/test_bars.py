@@ -1,0 +1,42 @@
+"""Bars that mean nothing are refused; the others hold or do not."""
+
+import pytest
+
+from glasshead.errors import InputError
+from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Finding
+from glasshead.steps import barred_finding, check_bars
+
+
+def finding(name, verdict=""):
+    audit, statistic, against = (*name.split("."), "")[:3]
+    return Finding(audit, statistic, against, "all", 0.5, 0.1, (0.4, 0.6), {}, 50, {}, None, "", verdict)
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "message"),
+    [
+        ("performance.rmse", "better than always guessing the mean rating", "a low error is good"),
+        ("performance.mae", "", "a low error is good"),
+        ("agreement.attention-raw.gradient", RAW_SIGN, "raw sign: an accident of the seed"),
+        (
+            "agreement.contribution.erasure-zero-weight",
+            "true by construction: z − a·o",
+            "true by construction",
+        ),
+    ],
+)
+def test_bars_that_mean_nothing(name, verdict, message):
+    card = AuditCard({}, [finding(name, verdict)])
+    with pytest.raises(InputError, match=message) as caught:
+        barred_finding(card, name)
+    assert "\n" not in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_a_weak_gauge_fails_every_bar_and_another_number_its_own():
+    weak = finding("agreement.attention.gradient", WEAK_GAUGE)
+    sure = finding("agreement.contribution.gradient", "moderate agreement")
+    card = AuditCard({}, [weak, sure])
+    assert not check_bars([(barred_finding(card, "agreement.attention.gradient"), -1.0)])
+    assert check_bars([(barred_finding(card, "agreement.contribution.gradient"), 0.4)])
+    assert not check_bars([(barred_finding(card, "agreement.contribution.gradient"), 0.41)])
