@@ -38,7 +38,8 @@ class Attribution:
     ``scores``, ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry per token; ``words`` is the
     index of the word a token belongs to, ``offsets`` its place in ``text``. ``prediction`` is the target's
     probability or, where the model ``rates``, the predicted number. ``contributions`` (a_i · o_i, invariant
-    under the sign gauge) accompanies attention weights and is what colours a map by default.
+    under the sign gauge) accompanies attention weights and is what colours a map by default. ``reading`` says
+    which attention of a model with several was read.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Attribution:
     method: str
     contributions: tuple[float, ...] | None = None
     rates: bool = False
+    reading: str | None = None
 
     @property
     def colours(self) -> tuple[float, ...]:

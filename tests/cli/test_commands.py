@@ -242,7 +242,7 @@ class TestTrain:
         assert (config.key_size, config.value_size) == (3, 5 if combine == "concat" else None)
         assert (config.attention, config.combine) == ("tanhmax+distance-aware", combine)
         said = (
-            "attention is identifiable up to 8 tokens, the size d_v of added heads: the longest sequence here"
+            "attention is identifiable up to 8 tokens, the size d_v of added heads, from the output of each"
         )
         assert (said in " ".join(printed.split())) == (combine == "add")
         notes = strict(tmp_path / "run" / "run.json")["notes"]

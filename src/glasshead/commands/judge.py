@@ -149,9 +149,13 @@ def explain(
     if format is Format.text:
         if out is not None:
             raise InputError("--out needs --format json or html")
-        for attribution in attributions:
+        for attribution, cut in zip(attributions, left_out(loaded.tokenizer, firsts, seconds), strict=True):
+            if cut:
+                say(f"the text is longer than the model reads: its last {cut} tokens are left out")
             console.print(coloured(attribution))
             say(f"{prediction(attribution)}, {method}")
+            if attribution.reading is not None:
+                say(f"read: {attribution.reading}")
             raw = getattr(loaded.model.config, "gauge", None) is None
             if raw and attribution.signed and method == "attention":
                 say("raw signs: no gauge was fixed, so read the contributions")
@@ -188,6 +192,15 @@ def check_words(
         if (ids[words >= 0] == tokenizer.unk_token_id).all():
             text = joined(texts[row], None if pairs is None else pairs[row])
             raise InputError(f"the model knows no word of {text!r}: there is nothing to explain")
+
+
+def left_out(
+    tokenizer: "PreTrainedTokenizerFast", texts: Sequence[str], pairs: Sequence[str] | None
+) -> list[int]:
+    """How many tokens of each text, or pair, lie beyond what is read."""
+    given = (list(texts),) if pairs is None else (list(texts), list(pairs))
+    whole = tokenizer(*given, verbose=False)["input_ids"]
+    return [max(len(ids) - tokenizer.model_max_length, 0) for ids in whole]
 
 
 @app.command()

@@ -222,6 +222,7 @@ def pack(
     predicted = view.logits.argmax(dim=-1)
     mask = view.encoded.mask.numpy()
     signed = explainer.signed(view)
+    reading = view.place.said if explainer.reads_attention and view.place is not None else None
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
@@ -242,6 +243,7 @@ def pack(
                 method=explainer.name,
                 contributions=None if contributions is None else _numbers(contributions[index], keep),
                 rates=view.rates,
+                reading=reading,
             )
         )
     return results

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded, encode, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.models import MODELS, EncodedClassifier, PooledClassifier, read_vectors
+from glasshead.models import MODELS, EncodedClassifier, PooledClassifier, is_regression, read_vectors
 from glasshead.models.text_classifier import REGRESSION, TextClassifier
 from glasshead.training.pretrained import pretrained
 from glasshead.training.recipe import Recipe
@@ -117,6 +117,9 @@ def fresh(recipe: Recipe, data: DatasetDict) -> Built:
     model = family(config)
     if ids is not None and vectors is not None:
         notes += place_vectors(model, ids, vectors)
+    if is_regression(config) and model.classifier.bias is not None:
+        # From the mean rating on; the way there would cost the first epochs.
+        torch.nn.init.constant_(model.classifier.bias, float(label_tensor(data["train"]).mean()))
     return Built(model, tokenizer, notes)
 
 
