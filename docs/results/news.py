@@ -190,7 +190,7 @@ def difference_table(values: Values) -> str:
                 100 * found(values, COMPARED, each, FEWER, "metrics", "model", metric, "mean")
                 for each in (ours, mechanism)
             )
-            cells += [interval(first - second, 1), f"{stats.ttest_rel(first, second).pvalue:.3f}"]
+            cells += [interval(first - second, 1), f"{stats.ttest_rel(first, second).pvalue:.2g}"]
         rows.append([title, *cells, f"{paper[0] - theirs[0]:+.2f}"])
     heads = [f"{OURS} minus", "AUC", "p", "nDCG@10", "p", "AUC, paper, on MIND"]
     return table("The same, paired by seed", heads, rows)
