@@ -23,6 +23,7 @@ from glasshead.errors import InputError
 
 CARD = "card.json"
 SCHEMA = 1
+METRIC_NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1", "rmse": "RMSE", "mae": "MAE"}
 WEAK_MARGIN = 0.1  # a gauge fixed less clearly than this is close to a coin toss
 
 # Verdicts on numbers that are no evidence: signs that carry no meaning, and what is true of any model.

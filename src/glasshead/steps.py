@@ -89,12 +89,12 @@ def train_run(
     data: "DatasetDict", recipe: Any, out: Path, *, repeats: int | None = None, **options: Any
 ) -> None:
     """Train with a progress bar, and print what came out; ``repeats`` runs with one seed after the other."""
-    import json
-
     from glasshead.attention.mechanism import spell
+    from glasshead.results import METRIC_NAMES
     from glasshead.training import REPEATS, read_record, train_repeats
     from glasshead.training import train as run_training
     from glasshead.training.progress import ProgressBar
+    from glasshead.training.run import MEASURED, read_object
 
     what = recipe.model if recipe.attention is None else spell(recipe.attention)
     bar = ProgressBar(f"{out.name} ({what})")
@@ -105,18 +105,18 @@ def train_run(
             train_repeats(data, recipe, out, repeats, callbacks=[bar], **options)
     finally:
         bar.stop()
-    told = json.loads((out / ("metrics.json" if repeats is None else REPEATS)).read_text(encoding="utf-8"))
+    told = read_object(out / (MEASURED if repeats is None else REPEATS))
     found = told if repeats is None else told["metrics"]
     for split in ("dev", "test"):
         if split in found:
-            numbers = [f"{SHOWN[name]} {shown(found[split][name])}" for name in SHOWN if name in found[split]]
+            values = found[split]
+            numbers = [
+                f"{word} {shown(values[name])}" for name, word in METRIC_NAMES.items() if name in values
+            ]
             say(f"{split:>5}  " + "  ".join(numbers))
     runs = [out] if repeats is None else [out / f"seed-{seed}" for seed in told["seeds"]]
     for note in dict.fromkeys(note for run in runs for note in read_record(run)["notes"]):
         say(note)
-
-
-SHOWN = {"accuracy": "accuracy", "macro_f1": "macro-F1", "rmse": "RMSE", "mae": "MAE"}
 
 
 def shown(found: Any) -> str:

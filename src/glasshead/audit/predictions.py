@@ -4,7 +4,6 @@ A run folder has ``metrics.json`` and ``predictions.parquet`` (split, index, lab
 folder of repeats has ``repeats.json`` and one run folder for each of its seeds, ``seed-0``, ``seed-1``, ….
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 from glasshead.audit.paired import Predictions, metrics_of, values
 from glasshead.differences import RunGroup
 from glasshead.errors import InputError
-from glasshead.results import CARD
+from glasshead.results import CARD, METRIC_NAMES
+from glasshead.training.predictions import PREDICTIONS
+from glasshead.training.run import MEASURED, RECORD, REPEATS, read_object, run_folders
 
-RECORD, REPEATS, METRICS, PREDICTIONS = "run.json", "repeats.json", "metrics.json", "predictions.parquet"
 AUDIT = "an audit"
 KINDS = {CARD: AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
 ROUNDING = 1e-6  # metrics that differ by more are not those of these predictions
@@ -58,13 +58,7 @@ def told(folder: Path, name: str, split: str) -> Told:
         InputError: if a file is missing or damaged, if there is no such split, or if repeats differ in more
             than their seeds.
     """
-    folders = [folder]
-    if (folder / REPEATS).is_file():
-        seeds = _read(folder / REPEATS).get("seeds")
-        if not isinstance(seeds, list) or not seeds or not all(isinstance(seed, int) for seed in seeds):
-            raise InputError(f"{folder / REPEATS} is damaged (no list of seeds): train again")
-        folders = [folder / f"seed-{seed}" for seed in seeds]
-    runs = sorted(((_record(each), each) for each in folders), key=lambda run: run[0]["seed"])
+    runs = sorted(((_record(each), each) for each in run_folders(folder)), key=lambda run: run[0]["seed"])
     records = [record for record, _ in runs]
     for key, what in (("recipe", "recipes"), ("fingerprint", "data")):
         if any(_part(record, key) != _part(records[0], key) for record in records):
@@ -78,7 +72,7 @@ def told(folder: Path, name: str, split: str) -> Told:
     shapes = [{part: list(names) for part, names in each.items()} for each in metrics]
     for shape, (_, each) in zip(shapes, runs, strict=True):
         if shape != shapes[0] or split not in shape:
-            raise InputError(f"{each / METRICS} is damaged (it lacks metrics): train again")
+            raise InputError(f"{each / MEASURED} is damaged (it lacks metrics): train again")
     group = RunGroup(
         name=name,
         facts={"recipe": records[0].get("recipe"), "data": records[0]["data"]},
@@ -100,7 +94,7 @@ def check_metrics(found: Told, split: str, folder: Path) -> None:
     for name, metric in metrics_of(given).items():
         recorded = found.group.metrics[split].get(name)
         if recorded is None or not np.allclose(values(metric, given), recorded, rtol=0, atol=ROUNDING):
-            raise InputError(f"{folder}: {PREDICTIONS} does not give the {name} of {METRICS}: train again")
+            raise InputError(f"{folder}: {PREDICTIONS} does not give the {name} of {MEASURED}: train again")
 
 
 def together(all_told: list[Told]) -> list[Predictions]:
@@ -140,21 +134,8 @@ def together(all_told: list[Told]) -> list[Predictions]:
     ]
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """A JSON object."""
-    if not path.is_file():
-        raise InputError(f"{path} is missing: train again")
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error}): train again") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{path} is damaged (it holds no object): train again")
-    return found
-
-
 def _record(folder: Path) -> dict[str, Any]:
-    record = _read(folder / RECORD)
+    record = read_object(folder / RECORD)
     if not isinstance(record.get("seed"), int) or not isinstance(_part(record, "fingerprint"), str):
         raise InputError(
             f"{folder / RECORD} is damaged (no seed, or no fingerprint of the data): train again"
@@ -172,11 +153,10 @@ def _part(record: dict[str, Any], key: str) -> Any:
 
 def _metrics(folder: Path) -> dict[str, dict[str, float]]:
     """The metrics that a group is judged by, per split."""
-    wanted = ("accuracy", "macro_f1", "rmse", "mae")
-    found = _read(folder / METRICS)
+    found = read_object(folder / MEASURED)
     parts = {split: found[split] for split in ("dev", "test") if isinstance(found.get(split), dict)}
     return {
-        split: {name: float(part[name]) for name in wanted if isinstance(part.get(name), (int, float))}
+        split: {name: float(part[name]) for name in METRIC_NAMES if isinstance(part.get(name), (int, float))}
         for split, part in parts.items()
     }
 

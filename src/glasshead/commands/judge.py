@@ -125,13 +125,13 @@ def explain(
     import json
     from dataclasses import asdict
 
+    from glasshead.data.encode import check_utf8
     from glasshead.explain import EXPLAINERS, by_word
     from glasshead.folders import write_text
     from glasshead.report import attribution_page, attribution_table, coloured, prediction
     from glasshead.training import load_run
 
-    if any("\udc80" <= character <= "\udcff" for text in [*texts, pair or ""] for character in text):
-        raise InputError("the text is not UTF-8: set the terminal to UTF-8")
+    check_utf8(*texts, pair or "")
     explainer = EXPLAINERS[method]
     loaded = load_run(run)
     firsts, seconds = texts_and_pairs(loaded.model, texts, pair)

@@ -137,13 +137,13 @@ def train(
 
     Example: [bold]glasshead recommend train logs/train --dev logs/dev --out runs/news[/]
     """
-    import json
 
     from glasshead.attention.mechanism import parse, spell
     from glasshead.folders import claim
     from glasshead.training.news_recipe import NEWS_PRESETS
     from glasshead.training.progress import ProgressBar
     from glasshead.training.recommend import train_recommender
+    from glasshead.training.run import MEASURED, read_object
 
     chosen = {
         "attention": spec_of(attention),
@@ -179,7 +179,7 @@ def train(
             )
     finally:
         bar.stop()
-    metrics = json.loads((out / "metrics.json").read_text(encoding="utf-8"))["dev"]
+    metrics = read_object(out / MEASURED)["dev"]
     say(f"dev  AUC {metrics['auc']:.3f}  MRR {metrics['mrr']:.3f}  nDCG@10 {metrics['ndcg@10']:.3f}")
     say(f"Run in {out}")
     say("Next: " + shlex.join(["glasshead", "recommend", "evaluate", str(out), unread(logs, dev)]))

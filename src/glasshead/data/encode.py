@@ -11,6 +11,8 @@ from tokenizers.models import WordLevel
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.errors import InputError
+
 LONGEST = 100_000  # a maximum length beyond this means that there is none
 
 
@@ -35,6 +37,12 @@ class Encoded(NamedTuple):
         if self.types is not None:
             given["token_type_ids"] = self.types[rows]
         return {name: each.to(device) for name, each in given.items()}
+
+
+def check_utf8(*texts: str) -> None:
+    """Raise InputError for texts that a terminal has handed on byte by byte."""
+    if any("\udc80" <= character <= "\udcff" for text in texts for character in text):
+        raise InputError("the text is not UTF-8: set the terminal to UTF-8")
 
 
 def joined(text: str, pair: str | None) -> str:

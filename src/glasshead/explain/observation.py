@@ -44,11 +44,11 @@ class Observation(ABC):
     def canonical(self) -> Float[Tensor, "texts tokens"]:
         """The weights in the canonical gauge."""
 
-    @abstractmethod
     def contributions(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
         """What each token adds to the score of a target class, that of its text or its own."""
+        return self.canonical * self.slopes(target)
 
     @abstractmethod
     def slopes(
@@ -101,11 +101,6 @@ class Algebra(Observation):
     @property
     def canonical(self) -> Float[Tensor, "texts tokens"]:
         return self.gauge * self.weights
-
-    def contributions(
-        self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
-    ) -> Float[Tensor, "texts tokens"]:
-        return self.canonical * self.slopes(target)
 
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
@@ -181,11 +176,6 @@ class Sentences(Observation):
         rows = torch.arange(len(values))[:, None].expand(self.number.shape)
         real = self.mask.reshape(self.mask.shape + (1,) * (values.ndim - 2))
         return values[rows, self.number.clamp(min=0)] * real
-
-    def contributions(
-        self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
-    ) -> Float[Tensor, "texts tokens"]:
-        return self.canonical * self.slopes(target)
 
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]

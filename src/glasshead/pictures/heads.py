@@ -9,7 +9,7 @@ import torch
 from transformers import PreTrainedModel
 
 from glasshead.attention.positions.distance_aware import DistanceAware
-from glasshead.data.encode import Encoded, encode, joined
+from glasshead.data.encode import Encoded, check_utf8, encode, joined
 from glasshead.errors import InputError
 from glasshead.explain.passes import signs_of
 from glasshead.models import PooledClassifier
@@ -62,8 +62,7 @@ def heads_picture(
     run = load_run(folder)
     if isinstance(run.model, PooledClassifier):
         raise InputError(f"{folder} has one learned query and no heads: read it with 'glasshead explain'")
-    if any("\udc80" <= character <= "\udcff" for character in text + (pair or "")):
-        raise InputError("the text is not UTF-8: set the terminal to UTF-8")
+    check_utf8(text, pair or "")
     encoded = encoding(run, text, pair)
     seen, segments = recorded(run, encoded)
     chosen = layer_of(seen, layer)

@@ -1,7 +1,6 @@
 """What the heads of a run, or of its repeats, have learned about distance."""
 
 import copy
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,7 @@ from glasshead.errors import InputError
 from glasshead.pictures.models import distance_layers, model_of
 from glasshead.report.positions import Learned, positions_figure
 from glasshead.report.prints import drawn
-
-REPEATS = "repeats.json"
+from glasshead.training.run import run_folders
 
 
 def positions_picture(folder: Path, kind: str) -> bytes:
@@ -23,7 +21,7 @@ def positions_picture(folder: Path, kind: str) -> bytes:
 
     Source: Wu, Wu and Huang (2021), Figs. 6 and 7.
     """
-    layers = [learned(each) for each in runs_of(folder)]
+    layers = [learned(each) for each in run_folders(folder)]
     names = list(layers[0])
     if not names:
         raise InputError(
@@ -40,23 +38,6 @@ def positions_picture(folder: Path, kind: str) -> bytes:
         for name in names
     ]
     return drawn(positions_figure(rows), kind)
-
-
-def runs_of(folder: Path) -> list[Path]:
-    """The folder itself, or the runs of a folder of repeats.
-
-    Raises:
-        InputError: if the list of repeats is damaged.
-    """
-    path = folder / REPEATS
-    if not path.is_file():
-        return [folder]
-    try:
-        return [
-            folder / f"seed-{int(seed)}" for seed in json.loads(path.read_text(encoding="utf-8"))["seeds"]
-        ]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} is damaged ({error}): train again") from error
 
 
 def learned(folder: Path) -> dict[str, dict[str, tuple[np.ndarray, np.ndarray]]]:

@@ -18,8 +18,8 @@ from glasshead.report.gaps import Gap, gap, gap_scale, pairs
 from glasshead.report.markup import Scale
 from glasshead.report.passages import visible
 from glasshead.report.wording import sentence
+from glasshead.results import METRIC_NAMES
 
-METRICS = {"accuracy": "accuracy", "macro_f1": "macro-F1", "rmse": "RMSE", "mae": "MAE"}
 LOWER = ("rmse", "mae")
 SPLITS = ("test", "dev")
 STEPS = 4  # about so many steps fit into the range of a strip of dots
@@ -60,7 +60,7 @@ def strips(comparison: Comparison) -> list[Strip]:
     """Every metric that a group has, test first."""
     found = []
     for split in SPLITS:
-        for metric, word in METRICS.items():
+        for metric, word in METRIC_NAMES.items():
             columns = [(each, measured(each, split, metric)) for each in comparison.groups]
             columns = [(each, values) for each, values in columns if values]
             if not columns:
@@ -108,7 +108,7 @@ def tested(comparison: Comparison) -> list[tuple[tuple[str, str], Markup, list[T
         members = [each for each in comparison.differences if (each.one, each.other) == (one, other)]
         assert scale is not None
         rows = [
-            Tested(METRICS[each.name], gap(each, scale), student(each), seeds_of(each), exchanged(each))
+            Tested(METRIC_NAMES[each.name], gap(each, scale), student(each), seeds_of(each), exchanged(each))
             for each in members
         ]
         found.append(((names[one], names[other]), scale.axis(), rows))
@@ -197,14 +197,14 @@ def _metrics_table(comparison: Comparison) -> Table:
     columns = [
         (split, metric)
         for split in SPLITS
-        for metric in METRICS
+        for metric in METRIC_NAMES
         if any(measured(each, split, metric) for each in comparison.groups)
     ]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("runs")
     table.add_column("seeds", justify="right")
     for split, metric in columns:
-        table.add_column(f"{split} {METRICS[metric]}", justify="right")
+        table.add_column(f"{split} {METRIC_NAMES[metric]}", justify="right")
     for each in comparison.groups:
         cells = [
             " ± ".join(part for part in (mean(values), deviation(values)) if part) if values else DASH

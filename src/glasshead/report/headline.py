@@ -11,9 +11,8 @@ from glasshead.report.gaps import told
 from glasshead.report.markup import Scale
 from glasshead.report.rows import value_range
 from glasshead.report.wording import QUESTIONS, Question
-from glasshead.results import BY_CONSTRUCTION, WEAK_MARGIN, AuditCard, Finding
+from glasshead.results import BY_CONSTRUCTION, METRIC_NAMES, WEAK_MARGIN, AuditCard, Finding
 
-MEASURES = (("accuracy", "accuracy"), ("macro_f1", "macro-F1"), ("rmse", "RMSE"), ("mae", "MAE"))
 SAME = ("data", "split", "examples", "labels")
 
 
@@ -93,7 +92,9 @@ def lead(card: AuditCard) -> str:
     if facts.get("activation") or facts.get("attention"):
         sentence += f", read with {facts.get('activation') or facts.get('attention')} attention"
     measured = [
-        f"{name}\u00a0{number(facts[key])}" for key, name in MEASURES if finite(facts.get(key)) is not None
+        f"{name}\u00a0{number(facts[key])}"
+        for key, name in METRIC_NAMES.items()
+        if finite(facts.get(key)) is not None
     ]
     sentence = f"{sentence}: {', '.join(measured)}." if measured else f"{sentence}."
     return f"{sentence} Attention is read at {facts['reading']}." if facts.get("reading") else sentence

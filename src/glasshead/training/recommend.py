@@ -33,7 +33,7 @@ from glasshead.training.news_rows import ClickRows, NewEpoch, NewsTensors
 from glasshead.training.news_scores import click_scores
 from glasshead.training.ranking import METRICS, auc
 from glasshead.training.rows import whole_batch
-from glasshead.training.run import RECORD, versions, write_json
+from glasshead.training.run import MEASURED, RECORD, versions, write_json
 from glasshead.training.trainer import arguments, half_precision
 from glasshead.training.workspace import CHECKPOINTS, workspace
 
@@ -108,7 +108,7 @@ def _fill(
     built.tokenizer.save_pretrained(work)
     counts = clicks_of(parts[0])
     pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), work / CLICKS)
-    write_json(work / "metrics.json", {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
+    write_json(work / MEASURED, {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
     facts = {
         "recipe": replace(recipe, embedding_size=model.config.embedding_size).as_dict(),
         "impressions": {"train": len(parts[0].impressions), "dev": len(parts[1].impressions)},

@@ -1,6 +1,5 @@
 """The same training with one seed after the other, and the mean and spread of what comes out."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from transformers import TrainerCallback
 from glasshead.errors import InputError
 from glasshead.folders import claim, discard, parents, partial, publish
 from glasshead.training.recipe import Recipe
-from glasshead.training.run import REPEATS, write_json
+from glasshead.training.run import MEASURED, REPEATS, read_object, write_json
 from glasshead.training.train import plan_of, train
 from glasshead.training.workspace import CHECKPOINTS, begin, check_same, whole_checkpoints
 
@@ -84,7 +83,7 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
 
 def summary(folders: Sequence[Path], seeds: Sequence[int]) -> dict[str, Any]:
     """Mean, standard deviation (n − 1) and the values of every metric, in the order of the seeds."""
-    found = [json.loads((folder / "metrics.json").read_text(encoding="utf-8")) for folder in folders]
+    found = [read_object(folder / MEASURED) for folder in folders]
     metrics = {
         split: {name: spread([each[split][name] for each in found]) for name in found[0][split]}
         for split in ("dev", "test")

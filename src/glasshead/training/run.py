@@ -35,6 +35,7 @@ from glasshead.registration import SPEC
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
 REPEATS = "repeats.json"
+MEASURED = "metrics.json"
 WHOLE: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": []}
 """What `load` gives it has checked itself."""
 FACTS = ("recipe", "data", "seed", "gauge")
@@ -77,13 +78,39 @@ def open_record(folder: Path, command: str) -> dict[str, Any]:
             raise InputError(f"{folder} holds {len(repeated)} runs: name one of them, {folder / repeated[0]}")
         what = "has no run.json" if folder.exists() else "does not exist"
         raise InputError(f"{folder} is not a run ({what}): make one with '{command}'")
+    return read_object(path)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file of a run.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if not path.is_file():
+        raise InputError(f"{path} is missing: train again")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error}): train again") from error
-    if not isinstance(record, dict):
-        raise InputError(f"{path} is damaged (no {', '.join(FACTS)}): train again")
-    return record
+    if not isinstance(found, dict):
+        raise InputError(f"{path} is damaged (it holds no object): train again")
+    return found
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The runs of a folder of repeats, or the folder itself.
+
+    Raises:
+        InputError: if the list of repeats is damaged.
+    """
+    path = folder / REPEATS
+    if not path.is_file():
+        return [folder]
+    seeds = read_object(path).get("seeds")
+    if not isinstance(seeds, list) or not seeds or not all(isinstance(seed, int) for seed in seeds):
+        raise InputError(f"{path} is damaged (no list of seeds): train again")
+    return [folder / f"seed-{seed}" for seed in seeds]
 
 
 def read_record(folder: Path) -> dict[str, Any]:

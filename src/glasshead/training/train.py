@@ -27,7 +27,7 @@ from glasshead.training.gauge import gauge_on
 from glasshead.training.predictions import PREDICTIONS, TOLD, predict, tell
 from glasshead.training.recipe import Recipe
 from glasshead.training.rows import TensorRows
-from glasshead.training.run import RECORD, VOCABULARY, versions, write_json, write_vocabulary
+from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
 from glasshead.training.trainer import make_trainer
 from glasshead.training.workspace import CHECKPOINTS, workspace
 
@@ -117,7 +117,7 @@ def _fill(
         train_rows.encoded, classes, classes=len(class_names(model)), vocabulary=len(tokenizer)
     )
     write_vocabulary(work / VOCABULARY, tokens, counts)
-    write_json(work / "metrics.json", metrics)
+    write_json(work / MEASURED, metrics)
     seconds = round(time.perf_counter() - started, 2)
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
     write_json(work / RECORD, plan | facts | {"versions": versions()})
