@@ -37,6 +37,8 @@ results: .venv/base
 	$(BIN)/python docs/results/encoders.py run
 	$(BIN)/python docs/results/encoder_tables.py
 	$(BIN)/python docs/results/news.py run
+	$(BIN)/python docs/results/identifiability.py run
+	$(BIN)/python docs/results/identifiability_tables.py
 
 clean:
 	rm -rf .venv docs/_build glasshead-demo

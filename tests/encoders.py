@@ -1,7 +1,9 @@
 """Small encoder models with random weights, and batches for them."""
 
+import numpy as np
 import torch
 
+from glasshead.data.encode import Encoded
 from glasshead.models import (
     EncoderClassifier,
     EncoderConfig,
@@ -63,3 +65,12 @@ def one(given, row, length):
 def moved(given, before):
     """The same batch with padding in front of all texts."""
     return {name: torch.nn.functional.pad(each, (before, 0)) for name, each in given.items()}
+
+
+def encoded(given) -> Encoded:
+    """A batch of ids as encoded texts; every token is a word."""
+    mask = given["attention_mask"].bool()
+    words = np.where(mask.numpy(), np.arange(mask.shape[1]), -1)
+    return Encoded(
+        given["input_ids"], mask, words, np.zeros((*mask.shape, 2), dtype=int), given.get("token_type_ids")
+    )

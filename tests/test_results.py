@@ -68,6 +68,66 @@ def test_colours():
     assert replace(ATTRIBUTION, contributions=None).colours == ATTRIBUTION.scores
 
 
+RANGED = replace(
+    ATTRIBUTION,
+    tokens=tuple("abcdefgh"),
+    scores=(0.5, -0.25, 0.2, 0.0, 0.1, -0.3, 0.3, 0.0),
+    intervals=(
+        (0.25, 0.75), (-0.5, 1e-7), (0.2, 0.2 + 1e-7), (0.0, 0.0),
+        None, (None, -0.125), (-0.5, None), (None, None),
+    ),
+)  # fmt: skip
+
+
+def test_what_intervals_say_of_each_token():
+    every = range(8)
+    assert [RANGED.interval(i) for i in (0, 4, 5, 7)] == [
+        (0.25, 0.75), None, (-np.inf, -0.125), (-np.inf, np.inf)
+    ]  # fmt: skip
+    assert [RANGED.certain(i) for i in every] == [False, False, True, True, *[False] * 4]
+    assert [RANGED.may_be_zero(i) for i in every] == [False, True, *[False] * 4, True, True]
+    assert [RANGED.least(i) for i in every] == [0.25, 0.0, 0.2, 0.0, None, -0.125, 0.0, 0.0]
+
+
+def test_nobody_asked_for_intervals():
+    assert ATTRIBUTION.intervals is None
+    assert [ATTRIBUTION.interval(0), ATTRIBUTION.least(0)] == [None, None]
+    assert not ATTRIBUTION.certain(0)
+    assert not ATTRIBUTION.may_be_zero(0)
+
+
+def test_a_drawing_with_intervals_shows_what_they_speak_of():
+    assert RANGED.contributions is not None
+    assert RANGED.colours == RANGED.scores
+
+
+def test_an_interval_for_each_token():
+    with pytest.raises(ValueError, match="1 intervals for 2 scores"):
+        replace(ATTRIBUTION, intervals=(None,))
+
+
+def test_intervals_are_kept_and_cards_without_them_load(card, tmp_path):
+    asked = replace(card, highlights=[Highlight("correct", "good", RANGED, None), *card.highlights])
+    asked.save(tmp_path)
+    assert AuditCard.load(tmp_path).highlights == asked.highlights
+    path = tmp_path / "card.json"
+    body = json.loads(path.read_text(encoding="utf-8"))
+    for highlight in body["highlights"]:
+        del highlight["attribution"]["intervals"]
+    path.write_text(json.dumps(body), encoding="utf-8")
+    assert [h.attribution.intervals for h in AuditCard.load(tmp_path).highlights] == [None, None]
+
+
+def test_intervals_that_do_not_fit_are_damage(card, tmp_path):
+    card.save(tmp_path)
+    path = tmp_path / "card.json"
+    body = json.loads(path.read_text(encoding="utf-8"))
+    body["highlights"][0]["attribution"]["intervals"] = [[0.0, 1.0]]
+    path.write_text(json.dumps(body), encoding="utf-8")
+    with pytest.raises(InputError, match="is a damaged audit"):
+        AuditCard.load(tmp_path)
+
+
 def test_save_and_load_bring_back_the_same_values(card, tmp_path):
     card.save(tmp_path)
     files = {path.name for path in tmp_path.iterdir()}

@@ -20,6 +20,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {matches[0]!r}?" if matches else f"choose from: {', '.join(names)}"
 
 
+def hinted(error: str, hint: str) -> str:
+    """A refusal after what may have been meant, where something comes near: that is usually all there is."""
+    return f"{hint} If not: {error}" if hint.startswith("did you mean") else error
+
+
 class Registry(Mapping[str, T], Generic[T]):
     """A mapping that refuses a duplicate and answers a misspelt name with "did you mean".
 

@@ -9,6 +9,7 @@ An audit folder holds
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from glasshead.errors import InputError
 CARD = "card.json"
 SCHEMA = 1
 METRIC_NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1", "rmse": "RMSE", "mae": "MAE"}
+EXACT = 1e-6  # an interval no wider is a point, and one that comes this close to zero reaches it
 WEAK_MARGIN = 0.1  # a gauge fixed less clearly than this is close to a coin toss
 
 # Verdicts on numbers that are no evidence: signs that carry no meaning, and what is true of any model.
@@ -41,6 +43,14 @@ class Attribution:
     probability or, where the model ``rates``, the predicted number. ``contributions`` (a_i · o_i, invariant
     under the sign gauge) accompanies attention weights and is what colours a map by default. ``reading`` says
     which attention of a model with several was read.
+
+    ``intervals`` holds for each token the smallest and the largest weight with which the head would give the
+    same output, in the gauge of ``scores``: these are bounds of what is possible, no confidence interval. An
+    end is None where nothing bounds it, an entry None where the interval is not known (no solver had an
+    answer, or this token was not asked about); ``intervals`` is None where nobody asked.
+
+    Raises:
+        ValueError: if ``intervals`` are not one for each token.
     """
 
     text: str
@@ -57,11 +67,44 @@ class Attribution:
     contributions: tuple[float, ...] | None = None
     rates: bool = False
     reading: str | None = None
+    intervals: tuple[tuple[float | None, float | None] | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.intervals is not None and len(self.intervals) != len(self.scores):
+            raise ValueError(f"{len(self.intervals)} intervals for {len(self.scores)} scores")
 
     @property
     def colours(self) -> tuple[float, ...]:
-        """What a drawing shows: contributions where there are any, else the scores."""
-        return self.scores if self.contributions is None else self.contributions
+        """What a drawing shows: the scores where they have intervals, else contributions if there are any."""
+        if self.contributions is None or self.intervals is not None:
+            return self.scores
+        return self.contributions
+
+    def interval(self, token: int) -> tuple[float, float] | None:
+        """[low, high] of a token's weight, ±∞ where nothing bounds it; None where it is not known."""
+        ends = None if self.intervals is None else self.intervals[token]
+        if ends is None:
+            return None
+        low, high = ends
+        return -math.inf if low is None else low, math.inf if high is None else high
+
+    def certain(self, token: int) -> bool:
+        """Whether the head's output leaves this weight one value: its interval has no width (up to 1e-6)."""
+        ends = self.interval(token)
+        return ends is not None and ends[1] - ends[0] <= EXACT
+
+    def least(self, token: int) -> float | None:
+        """The weight nearest to zero that this token can have; None where that is not known."""
+        ends = self.interval(token)
+        return None if ends is None else min(max(0.0, ends[0]), ends[1])
+
+    def may_be_zero(self, token: int) -> bool:
+        """Whether the head's output would allow this token no weight: its interval reaches zero (up to 1e-6).
+
+        A weight that is certain is not in doubt, zero or not.
+        """
+        least = self.least(token)
+        return least is not None and abs(least) <= EXACT and not self.certain(token)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """What the commands are made of: load, train, audit and check, with progress on standard error."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from glasshead.console import complain, errors, say
 from glasshead.errors import InputError
@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
     from rich.console import RenderableType
 
+    from glasshead.audit import Identifiability
     from glasshead.results import AuditCard, Finding
+
+
+LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae")} | {
+    ("identifiability", statistic) for statistic in ("width", "may-be-zero", "another-first")
+}
 
 
 def split_names(names: str | None) -> tuple[str, ...] | None:
@@ -126,18 +132,40 @@ def shown(found: Any) -> str:
     return f"{found:.3f}"
 
 
-def audit_run(folder: Path, data: str, split: str, given: dict[str, Any], **options: Any) -> "AuditCard":
-    """Load a run and the data as the run read them, and audit with a progress bar."""
+def audit_run(
+    folder: Path,
+    data: str,
+    split: str,
+    given: dict[str, Any],
+    *,
+    identifiability: "Identifiability | None" = None,
+    tests: tuple[str, ...] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> "AuditCard":
+    """Load a run and the data as the run read them, and audit with a progress bar.
+
+    A folder with any other model is asked about identifiability, which needs no prediction.
+    """
     with stages(f"auditing {folder.name}") as progress:
         progress("loading")
+        from dataclasses import replace
+
         from datasets import concatenate_datasets
 
+        from glasshead.audit import Identifiability, audit_maps
         from glasshead.audit import audit as run_audits
         from glasshead.registry import nearest
-        from glasshead.training import load_run
+        from glasshead.training import is_run, load_run, open_model
 
-        loaded_run = load_run(folder)
-        trained_on = loaded_run.record["data"]
+        runs = is_run(folder) or tests != ("identifiability",)
+        if runs and not is_run(folder) and (folder / "config.json").is_file():
+            raise InputError(
+                f"{folder} is a model, but no run of glasshead: ask it --tests identifiability alone"
+            )
+        loaded_run = load_run(folder) if runs else None
+        trained_on = {} if loaded_run is None else loaded_run.record["data"]
         changed = {key: value for key, value in given.items() if value is not None}
         choices = trained_on.get("options", {}) | changed
         if data != trained_on.get("source"):
@@ -150,45 +178,81 @@ def audit_run(folder: Path, data: str, split: str, given: dict[str, Any], **opti
         else:
             raise InputError(f"{data} has no split {split!r}: {nearest(split, [*loaded, 'all'])}")
         facts = {"data": data, "split": split, "data_options": source["options"]}
+
+        def tell(done: int, total: int) -> None:
+            progress(f"identifiability: {done:,} of {total:,} texts", done / total)
+
+        asked = replace(identifiability or Identifiability(), progress=tell)
+        if loaded_run is None:
+            model, tokenizer = open_model(folder)
+            return audit_maps(
+                model, tokenizer, folder, part, asked, limit=limit, seed=seed, about=facts, progress=progress
+            )
         if data != trained_on.get("source"):
             facts["trained_on"] = trained_on.get("source")
-        return run_audits(loaded_run, part, facts=facts, progress=progress, **options)
+        return run_audits(
+            loaded_run,
+            part,
+            tests=tests,
+            limit=limit,
+            seed=seed,
+            identifiability=asked,
+            facts=facts,
+            progress=progress,
+            **options,
+        )
 
 
 @contextmanager
-def resumable(out: Path) -> Iterator[None]:
-    """A training that Ctrl-C ends with one line, which says what was kept, and exit code 130."""
+def resumable(parts: Path, kept: str = "epochs") -> Iterator[None]:
+    """Work that Ctrl-C ends with one line, which says what was kept in ``parts``, and exit code 130."""
     import typer
-
-    from glasshead.folders import partial
 
     try:
         yield
     except KeyboardInterrupt:
         complain(
-            "interrupted; the finished epochs are kept: repeat the command with --resume"
-            if partial(out).exists()
-            else "interrupted before the first epoch ended; nothing was written"
+            f"interrupted; the finished {kept} are kept: repeat the command with --resume"
+            if parts.exists()
+            else f"interrupted before any {kept} were finished; nothing was written"
         )
         raise typer.Exit(130) from None
 
 
+class Stages(Protocol):
+    """Told what is being done and, where that is known, which share of it is behind."""
+
+    def __call__(self, stage: str, share: float | None = None) -> None: ...
+
+
 @contextmanager
-def stages(title: str) -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is being done and for how long."""
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def stages(title: str) -> Iterator[Stages]:
+    """A line on standard error that says what is being done and for how long, with a bar where it can."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
-        task = progress.add_task(title)
-        yield lambda stage: progress.update(task, description=f"{title}: {stage}")
+        task = progress.add_task(title, total=None)
+
+        def tell(stage: str, share: float | None = None) -> None:
+            progress.update(
+                task,
+                description=f"{title}: {stage}",
+                total=None if share is None else 1.0,
+                completed=share or 0.0,
+            )
+
+        yield tell
 
 
-def write_audit(card: "AuditCard", folder: Path) -> None:
-    """The values and their report."""
+def write_audit(card: "AuditCard", folder: Path, store: Path | None = None) -> None:
+    """The values and their report, and the lines of ``store`` about every head and weight."""
+    from glasshead.identifiability import join
     from glasshead.report import render
 
     card.save(folder)
+    if store is not None:
+        join(store, folder)
     (folder / "report.html").write_text(render([card]), encoding="utf-8")
 
 
@@ -205,8 +269,8 @@ def barred_finding(card: "AuditCard", name: str) -> "Finding":
     if finding is None:
         known = [each.name.removesuffix(".all") for each in card.findings]
         raise InputError(f"no finding is called {name!r}: {nearest(name, known)}")
-    if finding.audit == "performance" and finding.statistic in ("rmse", "mae"):
-        raise InputError(f"--fail-under {name}: a low error is good, so it has no lower bar: leave it out")
+    if (finding.audit, finding.statistic) in LOW_IS_GOOD:
+        raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
     if finding.aside is not None and not finding.aside.startswith("undecided"):
         raise InputError(f"--fail-under {name}: no bar can be set there ({finding.aside}): leave it out")
     return finding

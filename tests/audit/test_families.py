@@ -144,6 +144,7 @@ def test_errors_of_ratings_by_hand():
     assert rmse.verdict == "better than always guessing the mean rating"
     wrong = audit(as_run(kind, [3.0] * 30), data(kind, (3 - labels).tolist()), tests=["performance"])
     assert wrong.finding("performance.mae.all").verdict == "not better than always guessing the mean rating"
+    assert (card.facts["at_chance"], wrong.facts["at_chance"]) == (False, True)
     assert (card.facts["rmse"], card.facts["task"]) == (pytest.approx(rmse.estimate), "regression")
 
 

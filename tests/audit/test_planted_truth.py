@@ -31,6 +31,18 @@ def test_the_model_is_right_and_said_to_be(planted):
     assert accuracy.verdict == "better than always guessing the commonest class"
 
 
+@pytest.mark.parametrize("tests", [["agreement"], ["performance"]])
+def test_chance_is_told_whichever_audits_are_asked(tests):
+    texts, labels = planted_texts(60)
+    wrong = [1 - label for label in labels]
+    model = planted_model("softmax")
+    at_chance = [
+        audit(as_run(model, texts, truth), split(texts, truth), tests=tests).facts["at_chance"]
+        for truth in (labels, wrong)
+    ]
+    assert at_chance == [False, True]
+
+
 def test_the_word_that_decides_gets_all_the_contribution(planted):
     _, card = planted
     for highlight in card.highlights:

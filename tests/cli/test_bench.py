@@ -15,6 +15,7 @@ def hurried(monkeypatch):
     """Three rounds are enough here, whatever they take."""
     monkeypatch.setattr("glasshead.bench.attention.Settings.budget", 1e-9)
     monkeypatch.setattr("glasshead.bench.training.BUDGET", 1e-9)
+    monkeypatch.setattr("glasshead.bench.identifiability.BUDGET", 1e-9)
 
 
 def test_a_table_and_a_file(tmp_path, monkeypatch):
@@ -76,9 +77,41 @@ def test_training(tmp_path, monkeypatch):
     assert max(map(len, result.stdout.splitlines())) <= max(80, len(str(tmp_path)) + 40)
 
 
+def test_identifiability(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    bench = "glasshead.bench.identifiability"
+    for name, value in {"ROWS": 2, "HEADS": 2, "TEXTS": 3, "BATCH": 2, "SIZES": (4,)}.items():
+        monkeypatch.setattr(f"{bench}.{name}", value)
+    monkeypatch.setattr("glasshead.bench.plan.SIZES", (4,))
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # no other processes for so little
+    arguments = ("bench", "identifiability", "--lengths", "9")
+    result = glasshead(*arguments, "--out", tmp_path / "results.json")
+    page = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    measured = [(each["work"], each["way"], each["tokens"], each["size"]) for each in page["results"]]
+    assert measured == [
+        ("intervals", "linprog, cold", 9, 4),
+        ("intervals", "one process", 9, 4),
+        ("ranks", "forward pass", 256, 64),
+        ("ranks", "ranks", 256, 64),
+    ]
+    for each in page["results"]:
+        first = each["way"] in ("linprog, cold", "forward pass")
+        assert (each["faster"]["median"] == each["faster"]["least"] == 1) is first
+        assert each["seconds"]["least"] > 0
+        assert (each["error"] is None) is (first or each["work"] == "ranks")
+    assert page["results"][1]["error"] < 1e-9
+    assert page["results"][1]["per_weight"] == pytest.approx(page["results"][1]["seconds"]["median"] / 9)
+    assert "intervals, 9 tokens, values of 4" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= max(80, len(str(tmp_path)) + 40)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["identifiability", "--kernels", "sdpa"], "--kernels is for the benchmark of attention"),
+        (["identifiability", "--mechanisms", "shaw"], "--mechanisms is for the benchmark of attention"),
+        (["identifiability", "--device", "cuda"], "computed on the processor"),
+        (["identifiability", "--lengths", "1"], "between 2 and 4,096, not 1"),
         (["attentoin"], "did you mean 'attention'?"),
         (["training", "--kernels", "sdpa"], "--kernels is for the benchmark of attention"),
         (["training", "--full"], "--full is for the benchmark of attention"),

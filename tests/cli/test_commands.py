@@ -35,7 +35,10 @@ RUN_FILES = {
     "predictions.parquet",
     "run.json",
 }
-AUDIT_FILES = {"card.json", "findings.parquet", "examples.parquet", "tokens.parquet", "report.html"}
+AUDIT_FILES = {
+    "card.json", "findings.parquet", "examples.parquet", "tokens.parquet", "heads.parquet", "weights.parquet",
+    "report.html",
+}  # fmt: skip
 REVIEW = "a masterpiece of a film , moving and dull"
 
 

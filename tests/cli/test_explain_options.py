@@ -114,7 +114,8 @@ def test_pairs_in_two_ways(made):
         ("encoder", ["film", "--layer", "0", "--head", "9"], "has no head 9: it has heads 0 to 1"),
         ("encoder", ["film", "--row", "firts"], "did you mean 'first'?"),
         ("encoder", ["film", "--row", "first"], "has no row 'first': it has 'pooled'"),
-        ("encoder", ["film", "--level", "sentence"], "without sentences"),
+        ("encoder", ["film", "--level", "sentence"], "this model reads a text as a whole"),
+        ("encoder", ["film", "--level", "sentence", "--method", "gradient"], "leave --level out"),
         ("encoder", ["film", "--method", "gradient", "--layer", "0"], "reads no attention"),
         ("encoder", ["film", "--of", "rating"], "there is no rating to explain"),
         ("encoder rating", ["film", "--of", "probability"], "this model predicts a rating: use --of rating"),
@@ -148,3 +149,47 @@ def test_an_audit_of_a_chosen_layer(made, tmp_path):
     assert facts["reading"].startswith("layer 0 (encoder.layers.0.attention), mean of 2 heads")
     assert facts["draws"] == 2
     assert "Attention read" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_intervals_of_words(made):
+    run, _ = made("pooled")
+    (shown,) = told(run, "the good film was good", "--intervals")
+    ends = dict(zip(shown["tokens"], shown["intervals"], strict=True))
+    scores = dict(zip(shown["tokens"], shown["scores"], strict=True))
+    assert ends["film"] == pytest.approx([scores["film"]] * 2, abs=1e-6)
+    assert ends["good"] == pytest.approx([0, 2 * scores["good"]], abs=1e-6)  # twice: only the sum is known
+    assert shown["reading"] == "the learned query; intervals: weights with the same pooled vector"
+    (plain,) = told(run, "the good film was good")
+    assert plain["intervals"] is None
+    assert plain["scores"] == shown["scores"]
+    wide = told(run, "the good film was good", "--intervals", "--tolerance", "0.5")[0]["intervals"]
+    assert all(a <= c and d <= b for (a, b), (c, d) in zip(wide, shown["intervals"], strict=True))
+
+
+def test_intervals_of_a_chosen_row_and_of_sentences(made):
+    run, kind = made("hierarchical first, rating")
+    (words,) = told(run, kind.texts[0], "--intervals", "--layer", "0", "--head", "1", "--row", "last")
+    (sentences,) = told(run, kind.texts[0], "--intervals", "--level", "sentence")
+    for shown in (words, sentences):
+        for score, (low, high) in zip(shown["scores"], shown["intervals"], strict=True):
+            assert low <= score <= high
+        assert shown["reading"].endswith("the same output of each head after its projection")
+    assert len(sentences["intervals"]) == 2
+    for form in ("text", "html"):
+        assert "intervals: weights with" in glasshead(
+            "explain", run, kind.texts[0], "--intervals", "--format", form
+        ).stdout.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--intervals", "--method", "gradient"], "use the method attention"),
+        (["--intervals", "--method", "contribution"], "'contribution' are no attention weights"),
+        (["--intervals", "--tolerance", "-1"], "the tolerance is a number of at least 0, not -1.0"),
+        (["--tolerance", "0.1"], "--tolerance is about --intervals"),
+    ],
+)
+def test_refusals_of_intervals(made, tmp_path, options, message):
+    run, _ = made("encoder first")
+    assert message in refusal(tmp_path, "explain", run, "the film", *options)

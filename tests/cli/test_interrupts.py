@@ -129,6 +129,25 @@ class TestOthers:
         assert tree(tmp_path) == {}
 
 
+class TestNobodyReadsOn:
+    """``glasshead … | head``: the end of the pipe is closed before everything is written."""
+
+    def ended(self, process):
+        with process:
+            process.stdout.close()
+            errors = process.stderr.read()
+        return process.returncode, errors
+
+    def test_a_help_page(self):
+        assert self.ended(shell("--help")) == (141, "")
+
+    @pytest.mark.slow
+    def test_an_explanation(self, tiny):
+        arguments = "explain", tiny.softmax, "a wonderful film", "--format"
+        assert self.ended(shell(*arguments, "html")) == (141, "")
+        assert self.ended(shell(*arguments, "text")) == (141, "")
+
+
 @pytest.mark.slow
 class TestRealProcesses:
     def test_interrupted_in_the_first_epoch(self, tmp_path):

@@ -150,6 +150,31 @@ class TestHeads:
         assert seen.sum() == 16 + 9
         assert "block of its own" in note
 
+    def test_heads_without_a_pattern_are_named(self, runs, drawing, monkeypatch):
+        def flat_but(head):
+            def recorded(*given):
+                seen, segments = heads_module_recorded(*given)
+                weights, allowed = seen[0].weights, seen[0].allowed
+                weights[:] = allowed / allowed.sum(dim=-1, keepdim=True)
+                weights[:, head] = weights[:, head].cumsum(dim=-1)
+                return seen, segments
+
+            return recorded
+
+        heads_module_recorded = heads_module.recorded
+        monkeypatch.setattr(heads_module, "recorded", flat_but(2))
+        _, note = heads_picture(runs / "sentences", "png", TEXT, heads=[0, 2, 4])
+        ((maps, *_), _) = drawing["heads"]
+        assert [each.uniform for each in maps] == [True, False, True]
+        assert note.startswith(
+            "Each text stands in a block of its own: no head looks across. Nearly uniform: "
+        )
+        assert "Nearly uniform: heads 0, 4. In every row the entropy is above 97\u00a0% of" in note
+        _, note = heads_picture(runs / "first", "png", TEXT, heads=[3])
+        assert note.startswith("Nearly uniform: head 3.")
+        _, note = heads_picture(runs / "first", "png", TEXT, heads=[2])
+        assert note == ""
+
     def test_words_and_sentences_of_a_document(self, runs, drawing):
         heads_picture(runs / "sentences", "png", TEXT)
         (maps, rows, _, _), _ = drawing["heads"]
@@ -166,7 +191,7 @@ class TestHeads:
         _, note = heads_picture(runs / "sentences", "png", long)
         (_, rows, _, _), _ = drawing["heads"]
         assert rows == ["the", "end", "was", "good", "and", "the", "music", "was", "good", "."]
-        assert note == "Drawn is part 10 of 11 of the text, the longest."
+        assert note.startswith("Drawn is part 10 of 11 of the text, the longest.")
 
     def test_a_pooling_is_one_row(self, runs, drawing):
         heads_picture(runs / "sentences", "png", TEXT, layer=2)

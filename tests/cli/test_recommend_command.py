@@ -123,16 +123,18 @@ class TestRows:
         logs = write_logs(tmp_path / "logs", news=("N9", *NEWS, "N8"))
         result = glasshead("recommend", "evaluate", made / "run", logs, "--skip-bad-rows")
         assert "left out: " in result.stderr
-        assert "news.tsv line 1: 1 fields where news have 8 and 1 more" in result.stderr
+        assert "news.tsv line 1: 1 field where news have 8, and 1 more row\n" in result.stderr
         ran = glasshead("recommend", "train", logs, "--out", tmp_path / "run", "--skip-bad-rows", *SMALL)
-        assert "and 1 more" in ran.stderr
+        assert "and 1 more row\n" in ran.stderr
         record = json.loads((tmp_path / "run" / "run.json").read_text())
         assert record["data"]["train"]["skipped_rows"] == 2
 
     def test_what_cannot_be_ranked_is_told(self, made, tmp_path):
         logs = write_logs(tmp_path / "logs", behaviors=(*BEHAVIORS, BEHAVIORS[0].replace("-1", "-0")))
         result = glasshead("recommend", "evaluate", made / "run", logs)
-        assert "1 of 4 impressions have nothing clicked or nothing not clicked" in result.stderr
+        assert (
+            "1 of 4 impressions cannot be ranked: nothing in it was clicked, or everything\n" in result.stderr
+        )
         assert "3 impressions" in result.stdout
 
     def test_without_clicks(self, made, tmp_path):

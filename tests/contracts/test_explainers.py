@@ -138,10 +138,12 @@ def test_planted_truth(name, activation):
         "was the plot and the film good",
         "scene film good end",
     ]
-    first = [
-        attribution.tokens[int(np.argmax(np.abs(attribution.scores)))] == "good"
-        for attribution in explain(name, model, texts)
-    ]
+    told = explain(name, model, texts)
+    if (name, activation) == ("effective-attention", "tanhmax"):
+        # All values are one number there: the output shows the sum of the weights, and that is all.
+        assert all(np.ptp(attribution.scores) < 1e-6 for attribution in told)
+        return
+    first = [attribution.tokens[int(np.argmax(np.abs(attribution.scores)))] == "good" for attribution in told]
     assert all(first) == (name != "random")
 
 

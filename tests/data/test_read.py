@@ -182,9 +182,7 @@ def test_damaged_gzip(tmp_path, damage):
     assert "gzip" in refusal(path)
 
 
-@pytest.mark.parametrize(
-    ("row", "fields"), [("a,b,c", "3 fields"), ("a", "1 fields"), ('"a",b,', "3 fields")]
-)
+@pytest.mark.parametrize(("row", "fields"), [("a,b,c", "3 fields"), ("a", "1 field"), ('"a",b,', "3 fields")])
 def test_ragged_rows(tmp_path, row, fields):
     message = refusal(written(tmp_path / "a.csv", f'text,label\n"two\nlines",x\n{row}\nfine,y\n'))
     assert f"line 4 has {fields} where the header has 2" in message

@@ -40,8 +40,13 @@ SHELL = {
         ["runs.html", "positions.svg", "heads.png", "runs/distance/repeats.json"],
         ["distance minus vanilla", "Report: runs.html", "Written to positions.svg", "Written to heads.png"],
     ),
+    "identifiability_audit": (
+        [f"audits/maps/{name}" for name in ("card.json", "heads.parquet", "weights.parquet", "report.html")],
+        ["only one that its head could", "Report: audits/maps/report.html"],
+    ),
     "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled", "identifiable-small"]),
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
+    "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "recommend": (["runs/news/model.safetensors", "news.json"], ["Run in runs/news", "popularity"]),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),
     "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),
@@ -82,6 +87,10 @@ PYTHON = {
         r"measured: \{'signed': False, 'monotone': True, 'log_nonlinear': True\}"
     ),
     "distances": r"^xxxxx\.\.\. True\n\.\.\.xxxxx True\nxx\.\.xx\.x True\n$",
+    "identifiability": (
+        r"second    0\.60 \[0\.00, 1\.00\]\n.*\nboth very 0\.40 \[0\.40, 0\.40\]\n"
+        r"3 tokens, rank of \[T, 1\] 3, width 0\.00\n$"
+    ),
     "identity": r"tanhmax equals the doubled softmax: True",
     "backends": r"(\w+ equals the formula: True\n){2}chosen: \w+\nerror: the sdpa kernel cannot serve",
     "multihead": (
@@ -94,7 +103,11 @@ PYTHON = {
     ),
 }
 # What these print is shown on a page, word for word.
-SHOWN = {"specs": "mechanisms.md", "identity": "mechanisms.md"}
+SHOWN = {
+    "specs": "mechanisms.md",
+    "identity": "mechanisms.md",
+    "identifiability": "identifiability.md",
+}
 ALONE = {"demo.sh", "make_reviews.py", "signed_square.py", "use_signed_square.py"}
 
 

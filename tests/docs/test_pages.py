@@ -138,7 +138,17 @@ def test_presets_are_those_of_the_code() -> None:
 
 
 def test_constants_and_names_of_the_audit_page() -> None:
-    from glasshead.audit import AUDITS, agreement, bootstrap, groups, kendall, perturbation, summary
+    from glasshead.audit import (
+        AUDITS,
+        agreement,
+        bootstrap,
+        groups,
+        identifiability,
+        kendall,
+        perturbation,
+        summary,
+    )
+    from glasshead.identifiability.survey import TOP
 
     page = read(DOCS / "audit.md")
     assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == [
@@ -146,8 +156,10 @@ def test_constants_and_names_of_the_audit_page() -> None:
         "agreement",
         "perturbation",
         "tokens",
+        "identifiability",
     ]
-    assert set(AUDITS) == {"performance", "agreement", "perturbation", "tokens"}
+    assert set(AUDITS) == {"performance", "agreement", "perturbation", "tokens", "identifiability"}
+    assert (identifiability.TEXTS, TOP) == (200, 5)
     assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
     assert (agreement.ALPHA, agreement.DIGITS, summary.FEW) == (0.01, 9, 20)
     assert (groups.TYPICAL, groups.NEUTRAL, groups.OFTEN) == (0.5, 0.1, 5)
@@ -158,6 +170,8 @@ def test_constants_and_names_of_the_audit_page() -> None:
         "20 units",
         "p < 0.01",
         "100 draws",
+        "200 texts",
+        "five largest weights",
         "at most 33 tokens",
     ):
         assert said in page
@@ -184,6 +198,10 @@ def test_verdicts_of_the_audit_page() -> None:
         agreement.verdict((0.7, 0.8), better | {"uniform": none}).split(", ")[1]: (
             "though no more than with uniform weights"
         ),
+        agreement.gain(None): "undecided: too few examples",
+        agreement.gain((0.1, 0.2)): "the identifiable part agrees better than the attention",
+        agreement.gain((-0.2, -0.1)): "the identifiable part agrees worse than the attention",
+        agreement.gain((-0.1, 0.1)): "the identifiable part agrees no better than the attention",
         performance.verdict((0.6, 0.7), 0.5): "better than always guessing the commonest class",
         performance.verdict((0.5, 0.7), 0.5): "not better than always guessing the commonest class",
         perturbation.verdict((0.0, 0.04), over, "absolute").split(",")[0]: "the prediction hardly changes",
@@ -246,6 +264,7 @@ def test_citation_file_is_valid() -> None:
         "Attention is not Explanation",
         "DA-Transformer: Distance-aware Transformer",
         "More Identifiable yet Equally Performant Transformers for Text Classification",
+        "On Identifiability in Transformers",
         "Self-Attention with Relative Position Representations",
         "Transformer-XL: Attentive Language Models beyond a Fixed-Length Context",
         "TENER: Adapting Transformer Encoder for Named Entity Recognition",

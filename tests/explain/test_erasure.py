@@ -69,7 +69,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     names = ("erasure-renormalise", "erasure-delete", "erasure-mask-token")
     whole = [EXPLAINERS[name].importance(view) for name in names]
     monkeypatch.setattr("glasshead.explain.observation.BUDGET", 1)
-    monkeypatch.setattr("glasshead.explain.batches.TOKENS", 1)
+    monkeypatch.setattr("glasshead.reading.batches.TOKENS", 1)
     for name, expected in zip(names, whole, strict=True):
         torch.testing.assert_close(
             EXPLAINERS[name].importance(view)[view.encoded.mask], expected[view.encoded.mask], **ONE_MODEL

@@ -10,9 +10,9 @@ import torch
 
 from glasshead.data import encode
 from glasshead.explain import EXPLAINERS, Algebra, Passes, Reading, Sentences, look
-from glasshead.explain.batches import batches
 from glasshead.explain.passes import passes
 from glasshead.models import target_score
+from glasshead.reading.batches import batches
 from glasshead.trace import intervene, record
 from readable import KINDS, Kind, turn
 from tolerances import EXACT_MATHS, ONE_FORMULA
@@ -233,7 +233,7 @@ def test_the_budget_of_a_batch_counts_heads_and_layers(monkeypatch):
     kind = KINDS["encoder first"]()
     encoded = encode(kind.tokenizer, ["the film was good"] * 32)
     n = encoded.ids.shape[1]
-    monkeypatch.setattr("glasshead.explain.batches.PAIRS", 16 * n**2)
+    monkeypatch.setattr("glasshead.reading.batches.PAIRS", 16 * n**2)
     assert [len(places) for places, _ in batches(encoded)] == [16, 16]
     assert [len(places) for places, _ in batches(encoded, maps=4)] == [4] * 8
     sizes = []
@@ -253,7 +253,7 @@ def test_small_batches_change_nothing(monkeypatch):
         methods = ("attention", "erasure", "erasure-renormalise", "gradient")
         whole = [EXPLAINERS[each](kind.model, kind.tokenizer, kind.texts, kind.pairs) for each in methods]
         with monkeypatch.context() as patch:
-            patch.setattr("glasshead.explain.batches.TOKENS", 20)
+            patch.setattr("glasshead.reading.batches.TOKENS", 20)
             small = [EXPLAINERS[each](kind.model, kind.tokenizer, kind.texts, kind.pairs) for each in methods]
         for one, other in zip(chain(*whole), chain(*small), strict=True):
             np.testing.assert_allclose(one.scores, other.scores, rtol=1e-4, atol=1e-6)

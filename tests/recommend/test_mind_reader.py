@@ -88,8 +88,11 @@ def test_bytes_that_are_not_utf8(tmp_path):
 
 def test_several_bad_rows_are_counted(tmp_path):
     folder = write_logs(tmp_path / "logs", behaviors=("x", *BEHAVIORS, "y", "z"))
-    with pytest.raises(InputError, match=r"line 1: 1 fields .* \(and 2 more bad rows\)"):
+    with pytest.raises(InputError, match=r"line 1: 1 field where .* \(and 2 more bad rows\)"):
         read_logs(folder)
+    two = write_logs(tmp_path / "two", behaviors=("x", *BEHAVIORS, "y"))
+    with pytest.raises(InputError, match=r"\(and 1 more bad row\)"):
+        read_logs(two)
     assert describe_logs(read_logs(folder, skip_bad_rows=True))["skipped_rows"] == 3
 
 

@@ -1,5 +1,6 @@
 """Audit cards as an audit would write them, from seeded numbers, with tokens that want to do harm."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,37 @@ def attribution(text: str, signed: bool, rng: np.random.Generator, labels: tuple
     )
 
 
+RANGES = ("may be zero", "clear", "certain", "unknown", "open below", "open")
+
+
+def ranged(told: Attribution) -> Attribution:
+    """The same with intervals: the tokens take the kinds of `RANGES` in turn."""
+    found: list[tuple[float | None, float | None] | None] = []
+    for i, score in enumerate(told.scores):
+        low, high = sorted((0.5 * score, 1.5 * score))
+        kinds = (
+            (min(0.0, low), max(0.0, high)),
+            (low, high),
+            (score, score),
+            None,
+            (None, high),
+            (None, None),
+        )
+        found.append(kinds[i % len(kinds)])
+    return replace(told, intervals=tuple(found))
+
+
+def texts_alone(card: AuditCard) -> AuditCard:
+    """A card with its highlighted texts and nothing to plot."""
+    return replace(card, findings=[], examples={}, tokens={})
+
+
+def with_ranges(card: AuditCard) -> AuditCard:
+    """The same, and the texts have intervals."""
+    told = [replace(h, attribution=ranged(h.attribution)) for h in card.highlights]
+    return replace(texts_alone(card), highlights=told)
+
+
 def _label(told: Attribution, reason: str, labels: tuple[str, ...]) -> str:
     """The true label that makes a prediction wrong only where that is the reason."""
     return next(name for name in labels if (name != told.predicted) == (reason == "wrong"))
@@ -208,6 +240,11 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
                     finding("perturbation", statistic, against, group, values, null={}, verdict=verdict)
                 )
     top = np.array(examples["max_weight"])
+    for statistic, values in (
+        ("identifiable", top < 0.4), ("another-first", top < 0.2), ("may-be-zero", top**2)
+    ):  # fmt: skip
+        verdict = f"The share called {statistic} is {values.mean():.0%}."
+        found.append(finding("identifiability", statistic, "", "all", values, verdict=verdict))
     for low in (0.0, 0.25, 0.5, 0.75):
         members = (top >= low) & (top < low + 0.25)
         values = np.array(examples["permutation.median.absolute"])[members]

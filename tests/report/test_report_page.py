@@ -182,9 +182,42 @@ def test_a_weak_gauge_is_a_caution(tanhmax: AuditCard) -> None:
     assert not Page(render([tanhmax])).all("p", "caution")
 
 
-def test_cards_on_different_data_are_a_caution(tanhmax: AuditCard, softmax: AuditCard) -> None:
+@pytest.mark.parametrize(
+    ("task", "guess"), [({}, "commonest class"), ({"task": "regression"}, "mean rating")]
+)
+def test_a_model_at_chance_is_a_caution_without_any_finding(
+    tanhmax: AuditCard, task: dict[str, str], guess: str
+) -> None:
+    poor = replace(tanhmax, findings=[], facts=tanhmax.facts | task | {"at_chance": True})
+    assert f"not better than always guessing the {guess}." in Page(render([poor])).all("p", "caution")[0].text
+    good = replace(poor, facts=poor.facts | {"at_chance": False})
+    assert not Page(render([good])).all("p", "caution")
+
+
+def test_cards_on_different_data_are_a_caution_and_not_compared(
+    tanhmax: AuditCard, softmax: AuditCard
+) -> None:
     other = replace(softmax, facts=softmax.facts | {"data": "imdb"})
-    assert "differ in their data" in Page(render([tanhmax, other])).all("p", "caution")[0].text
+    page = Page(render([tanhmax, other]))
+    assert "differ in their data" in page.all("p", "caution")[0].text
+    assert not page.all("span", "difference")
+    assert Page(render([tanhmax, softmax])).all("span", "difference")
+
+
+def test_weights_that_are_never_negative_have_no_gauge(tanhmax: AuditCard, softmax: AuditCard) -> None:
+    def labels(*cards: AuditCard) -> set[str]:
+        page = Page(render(list(cards)))
+        rows = {th.text.strip() for th in page.all("th") if "tbody" in th.above}
+        legends = {span.text for p in page.all("p", "legend") for span in page.all("span")}
+        return rows | {dt.text for dt in page.all("dt")} | legends
+
+    softmax = replace(softmax, findings=[each for each in softmax.findings if not each.name.count("-raw")])
+    assert {"attention", "weight a", "attention with gradient", "signed"} <= labels(softmax)
+    assert not [each for each in labels(softmax) if "canonical" in each]
+    assert {"attention, canonical gauge", "weight a, canonical gauge"} <= labels(tanhmax)
+    both = labels(softmax, tanhmax)
+    assert {"attention, canonical gauge", "weight a, canonical gauge"} <= both
+    assert {"attention with gradient", "attention, canonical gauge with gradient"} <= both
 
 
 def test_notes_and_unknown_facts_are_shown(tanhmax: AuditCard) -> None:

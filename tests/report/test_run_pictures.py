@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from glasshead.report.heads import HeadMap, heads_figure
+from glasshead.report.heads import UNIFORM, HeadMap, heads_figure, nearly_uniform
 from glasshead.report.positions import Learned, positions_figure
 from glasshead.report.prints import drawn
 
@@ -103,6 +103,40 @@ def test_where_nothing_can_look_nothing_is_drawn():
     blocks[:2, :2], blocks[2:, 2:] = 0.5, 1.0
     (axes,) = images(heads_figure([HeadMap("head 0", blocks)], "abc", "abc", "a", signed=False))
     assert axes.images[0].get_array().mask.sum() == 4
+
+
+def test_a_nearly_uniform_map_says_so_in_the_picture():
+    given = [HeadMap("head 0", np.full((2, 2), 0.5), uniform=True), HeadMap("head 1", np.eye(2))]
+    shown = images(heads_figure(given, "ab", "ab", "a", signed=False))
+    titles = [axes.get_title(loc="left") for axes in shown]
+    assert titles == ["head 0\nnearly uniform", "head 1"]
+
+
+def test_nearly_uniform_is_a_bar_on_the_entropy_of_every_row():
+    there = np.ones((2, 4), dtype=bool)
+    even = np.full((2, 4), 0.25)
+    assert nearly_uniform(even, there)
+    assert nearly_uniform(even * [[1, -1, 1, -1]], there)  # of signed weights the sizes count
+    assert nearly_uniform(3 * even, there)  # rows need not sum to one
+    one = even.copy()
+    one[1] = [0.85, 0.05, 0.05, 0.05]
+    assert not nearly_uniform(one, there)
+    # On both sides of the bar: H(p, (1 − p)/3 …) = 0.97 log 4 has the root p ≈ 0.386.
+    for p, said in ((0.37, True), (0.40, False)):
+        row = np.array([[p, *[(1 - p) / 3] * 3]])
+        assert ((-(row * np.log(row)).sum() > UNIFORM * np.log(4)), nearly_uniform(row, there[:1])) == (
+            said,
+            said,
+        )
+
+
+def test_only_keys_that_may_be_looked_at_count():
+    causal = np.tril(np.ones((3, 3), dtype=bool))
+    weights = np.tril(np.ones((3, 3))) / np.arange(1, 4)[:, None]
+    assert nearly_uniform(weights, causal)
+    assert not nearly_uniform(weights, np.ones((3, 3), dtype=bool))
+    assert not nearly_uniform(np.ones((1, 1)), np.ones((1, 1), dtype=bool))  # one key: nothing to prefer
+    assert not nearly_uniform(np.zeros((1, 3)), np.ones((1, 3), dtype=bool))
 
 
 def test_the_same_picture_is_the_same_file():

@@ -9,9 +9,9 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from glasshead.report import attribution_table, card_table, coloured
+from glasshead.report.bars import BLUE, RED
 from glasshead.report.formats import interval, number
 from glasshead.report.passages import visible
-from glasshead.report.terminal import BLUE, RED
 from glasshead.report.wording import QUESTIONS, sentence
 from glasshead.results import Attribution, AuditCard
 

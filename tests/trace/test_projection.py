@@ -11,6 +11,7 @@ from glasshead.attention import Call, mechanism, tapped
 from glasshead.errors import InputError
 from glasshead.trace import record, uniform
 from glasshead.trace.intervene import intervene
+from readable import family
 from tolerances import ONE_MODEL
 
 PROJECTIONS = {
@@ -128,3 +129,15 @@ def test_a_kept_graph_reaches_the_projection():
         model(sequence())
     (gradient,) = torch.autograd.grad(trace[0].values_out.sum(), model.layers[0].output.weight)
     torch.testing.assert_close(gradient[0], trace[0].v.detach().sum(dim=(0, 2)).flatten())
+
+
+def test_a_summary_is_no_head_that_the_classifier_projects():
+    """What a learned query makes of a text is an output by itself; what reads it is the classifier."""
+    kind = family("encoder")
+    with torch.no_grad(), record(kind.model) as trace:
+        kind.model(**kind.tokenizer(["the film was good"], return_tensors="pt"))
+    heads, summary = trace.only
+    assert heads.projection is not None
+    assert summary.projection is None
+    with pytest.raises(InputError, match="no single linear map reads the heads of layer 1"):
+        _ = summary.values_out

@@ -9,15 +9,22 @@ from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.kendall import KendallResult, kendall_tau_b
 from glasshead.audit.nulls import random_weights
 from glasshead.audit.subject import Floats, Subject
-from glasshead.audit.summary import Interval, Nulls, summarise
-from glasshead.explain import Algebra
+from glasshead.audit.summary import Interval, Nulls, mean_or_none, summarise
+from glasshead.explain import EXPLAINERS, Algebra
 from glasshead.results import BY_CONSTRUCTION, RAW_SIGN, Finding
 
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS = 9
+SEEN = (
+    1e-9  # effective attention this close to the attention, relative to the largest weight, is the attention
+)
+TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
 # What is held against the measures, by place.
-RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM = range(6)
+RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
+WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
+GAINS = ("effective-gain", "effective-gain-absolute")
+ALL_SEEN = f"the attention itself {BY_CONSTRUCTION}: no part of it lies in the left null space of T"
 
 
 def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
@@ -29,29 +36,44 @@ def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
     return np.round(values * scale) / scale
 
 
+def effective_part(subject: Subject) -> tuple[Floats, NDArray[np.bool_]]:
+    """The effective attention of every unit [N, n], and for which texts [N] it is the attention."""
+    found = subject.folded(EXPLAINERS["effective-attention"].importance(subject.view).numpy())
+    size = np.abs(subject.canonical).max(axis=1, initial=0.0, keepdims=True)
+    same = (np.abs(found - subject.canonical) <= SEEN * size).all(axis=1)
+    # Rounding noise must not order what is zero.
+    scale = np.where(size > 0, size, 1.0) * TIE
+    return np.where(same[:, None], subject.canonical, np.round(found / scale) * scale), same
+
+
 class Agreement(Audit):
     """Kendall τ-b of attention and of contribution with each importance measure, per example.
 
     Signed (raw and canonical gauge) and absolute; beside them the same τ for random weights and, where it
     exists, for uniform weights. Huang, Yang and Wang 2024, section 5.2, with gauge and target fixed.
+
+    The same for effective attention, the part of the weights that the output of the head can show (Brunner et
+    al. 2019), and its gain: its τ minus that of attention, text by text.
     """
 
     question = "does attention order the tokens as gradients and erasure do?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
+    effective = "Brunner et al. 2019, section 3.3"
 
     def __call__(self, subject: Subject, *, seed: int) -> Outcome:
         rng = np.random.default_rng([seed, 1])
         mask, a, o = subject.mask, subject.weights, subject.polarity
         chance = random_weights(mask, subject.signed, rng)
-        # [variant, N, n]: attention and contribution, then their nulls.
+        effective, same = effective_part(subject)
+        # [variant, N, n]: attention and contribution, then their nulls, then the effective part.
         variants = np.stack(
-            [a, subject.canonical, subject.contributions, chance, chance * o, subject.uniform * o]
+            [a, subject.canonical, subject.contributions, chance, chance * o, subject.uniform * o, effective]
         )
         measures = np.stack(list(subject.importance.values()))
         signed = kendall_tau_b(quantised(variants, mask), quantised(measures, mask), mask)
         absolute = kendall_tau_b(quantised(np.abs(variants), mask), quantised(np.abs(measures), mask), mask)
 
-        rows: list[tuple[str, str, Floats, Floats, Nulls]] = []
+        rows: list[tuple[str, str, Floats, Floats | None, Nulls]] = []
         for m, against in enumerate(subject.importance):
             for statistic, result, row, null in self._statistics(subject, signed, absolute):
                 nulls = {
@@ -61,30 +83,38 @@ class Agreement(Audit):
                     "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION and subject.gauged else None,
                 }
                 rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
+            for statistic, result in zip(GAINS, (signed, absolute), strict=True):
+                rows.append(
+                    (statistic, against, result.tau[EFFECTIVE, m] - result.tau[CANONICAL, m], None, {})
+                )
         findings = [
             finding
             for group, members in subject.groups.items()
-            for finding in self._findings(subject, rows, group, members, rng)
+            for finding in self._findings(subject, rows, group, members, rng, bool(same[members].all()))
         ]
         columns = {f"tau.{statistic}.{against}": tau for statistic, against, tau, _, _ in rows}
-        columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows}
+        columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows if p is not None}
         return Outcome(findings, columns)
 
     def _findings(
         self,
         subject: Subject,
-        rows: list[tuple[str, str, Floats, Floats, Nulls]],
+        rows: list[tuple[str, str, Floats, Floats | None, Nulls]],
         group: str,
         members: NDArray[np.bool_],
         rng: np.random.Generator,
+        same: bool,
     ) -> Iterator[Finding]:
-        """One finding per row for one group of examples."""
+        """One finding per row for one group; ``same``: effective attention is the attention in all of it."""
         nulls = [
             {name: null if null is None else null[members] for name, null in row[4].items()} for row in rows
         ]
         summaries = summarise([row[2][members] for row in rows], nulls, rng=rng)
         for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
-            significant = pvalue[members & ~np.isnan(tau)] < ALPHA
+            significant = None if pvalue is None else pvalue[members & ~np.isnan(tau)] < ALPHA
+            effective = statistic.startswith("effective")
+            aside = ALL_SEEN if effective and same else self._aside(subject, statistic, against)
+            judged = gain(summary.judged) if statistic in GAINS else verdict(summary.judged, summary.over)
             yield Finding(
                 audit="agreement",
                 statistic=statistic,
@@ -92,9 +122,9 @@ class Agreement(Audit):
                 group=group,
                 **summary.numbers,
                 undefined=self._undefined(subject, tau, members),
-                significant_fraction=float(significant.mean()) if len(significant) else None,
-                citation=self.citation,
-                verdict=self._aside(subject, statistic, against) or verdict(summary.judged, summary.over),
+                significant_fraction=None if significant is None else mean_or_none(significant.astype(float)),
+                citation=self.effective if effective else self.citation,
+                verdict=aside or judged,
             )
 
     @staticmethod
@@ -107,6 +137,8 @@ class Agreement(Audit):
             ("attention-absolute", absolute, CANONICAL, CHANCE),
             ("contribution", signed, CONTRIBUTION, CHANCE_CONTRIBUTION),
             ("contribution-absolute", absolute, CONTRIBUTION, CHANCE_CONTRIBUTION),
+            ("effective", signed, EFFECTIVE, CHANCE),
+            ("effective-absolute", absolute, EFFECTIVE, CHANCE),
         ]
         # Unsigned weights have no gauge: raw and canonical are one number.
         return ([("attention-raw", signed, RAW, CHANCE)] if subject.signed else []) + statistics
@@ -116,8 +148,8 @@ class Agreement(Audit):
         """What no number can decide: signs without a gauge, and what is true of any model."""
         if statistic == "attention-raw":
             return RAW_SIGN
-        if statistic in ("attention", "attention-absolute"):
-            return subject.sign_aside(size=statistic == "attention-absolute")
+        if statistic in (*WEIGHTS, *GAINS):
+            return subject.sign_aside(size=statistic.endswith("-absolute"))
         # Zero-weight erasure changes z by the contribution.
         if not (subject.exact and (subject.binary or subject.rates)) or against != "erasure-zero-weight":
             return None
@@ -162,3 +194,14 @@ def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> s
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
     return f"{text}, though no more than with uniform weights" if uniform and uniform[0] <= 0 else text
+
+
+def gain(interval: Interval | None) -> str:
+    """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
+    if interval is None:
+        return "undecided: too few examples"
+    if interval[0] > 0:
+        return "the identifiable part agrees better than the attention"
+    if interval[1] < 0:
+        return "the identifiable part agrees worse than the attention"
+    return "the identifiable part agrees no better than the attention"

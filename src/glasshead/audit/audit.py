@@ -12,11 +12,12 @@ from glasshead.results import Finding
 
 @dataclass(frozen=True)
 class Outcome:
-    """Findings, and the columns per example and per token type that they were computed from."""
+    """Findings, the columns per example and per token type that they were computed from, and facts."""
 
     findings: list[Finding]
     examples: Mapping[str, Any] = field(default_factory=dict)
     tokens: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Audit(ABC):

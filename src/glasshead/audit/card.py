@@ -14,6 +14,8 @@ from glasshead.attention.mechanism import spell
 from glasshead.audit.agreement import ALPHA
 from glasshead.audit.audit import AUDITS
 from glasshead.audit.highlights import highlights
+from glasshead.audit.identifiability import Identifiability
+from glasshead.audit.performance import at_chance
 from glasshead.audit.perturbation import Perturbation
 from glasshead.audit.subject import Subject, prepare
 from glasshead.errors import InputError
@@ -57,13 +59,15 @@ def audit(
     seed: int = 0,
     reading: Reading | None = None,
     draws: int | None = None,
+    identifiability: Identifiability | None = None,
     facts: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> AuditCard:
     """Ask the audits named in ``tests`` (None: all that have a meaning) about a run on a split.
 
-    ``reading`` says which attention is read, ``draws`` how many draws a perturbation test has. ``progress``
-    is called with the name of each stage as it begins.
+    ``reading`` says which attention is read, ``draws`` how many draws a perturbation test has,
+    ``identifiability`` which heads and rows that audit reads and how (None: a part of the texts, where
+    attention is read). ``progress`` is called with the name of each stage as it begins.
 
     Raises:
         InputError: on an unknown audit, an empty split, labels or texts that are not the run's, a reading
@@ -75,6 +79,8 @@ def audit(
         raise InputError(f"--draws is at most {MOST_DRAWS:,}, not {draws:,}")
     if "perturbation" in chosen:
         chosen["perturbation"] = perturbation
+    if "identifiability" in chosen and identifiability is not None:
+        chosen["identifiability"] = identifiability
     started = time.perf_counter()
     progress("reading the texts")
     subject = prepare(run, split, limit=limit, seed=seed, reading=reading)
@@ -87,20 +93,26 @@ def audit(
     findings: list[Finding] = []
     examples: dict[str, Any] = example_columns(subject)
     tokens: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for name, one in chosen.items():
         progress(name)
         outcome = one(subject, seed=seed)
         findings += outcome.findings
         examples |= outcome.examples
         tokens |= outcome.tokens
+        found |= outcome.facts
     progress("choosing examples")
-    chosen_texts = highlights(subject, examples, seed=seed)
+    # Contributions colour a map, unless somebody asked how sure the weights are.
+    maps = chosen.get("identifiability") if tests is not None else None
+    tolerance = maps.asked.tolerance if isinstance(maps, Identifiability) else None
+    chosen_texts = highlights(subject, examples, seed=seed, tolerance=tolerance)
     about = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
     title = f"{Path(str(about['data'])).name} · {mechanism_name(subject)} · seed {run.record['seed']}"
     return AuditCard(
         facts={"name": title}
         | describe(run, subject, seed)
         | {"draws": perturbation.drawn(subject)}
+        | found
         | about
         | {"seconds": round(time.perf_counter() - started, 2)},
         findings=findings,
@@ -150,6 +162,7 @@ def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
         "audit_seed": seed,
         "examples": len(subject.texts),
         **measured(subject),
+        "at_chance": at_chance(subject, seed),
         "signed": subject.signed,
         "gauge": shown_gauge(record["gauge"], subject),
         "empty_texts": int((tokens == 0).sum()),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audit.subject import Subject
-from glasshead.explain import EXPLAINERS
+from glasshead.explain import EXPLAINERS, with_intervals
 from glasshead.results import Highlight
 
 # Faithful: the contribution orders the tokens as erasure with renormalised weights does. Zero-weight
@@ -45,19 +45,27 @@ def pick(
     return picks + [("shared", int(row)) for row in shuffled[:SHARED]]
 
 
-def highlights(subject: Subject, columns: Mapping[str, NDArray[np.float64]], *, seed: int) -> list[Highlight]:
-    """The picked texts with their attention, coloured by contribution."""
+def highlights(
+    subject: Subject,
+    columns: Mapping[str, NDArray[np.float64]],
+    *,
+    seed: int,
+    tolerance: float | None = None,
+) -> list[Highlight]:
+    """The picked texts with their attention, coloured by contribution; with a tolerance by the weights, with
+    the interval of each."""
     faithfulness = columns.get(FAITHFULNESS)
     right, words = hits(subject)
     picks = pick(right, subject.real.sum(axis=1), faithfulness, seed=seed)
     firsts, seconds = subject.pairs or (subject.texts, None)
-    attributions = EXPLAINERS["attention"](
-        subject.view.model,
-        subject.view.tokenizer,
-        [firsts[row] for _, row in picks],
-        None if seconds is None else [seconds[row] for _, row in picks],
-        reading=subject.view.reading,
-    )
+    tokenizer, reading = subject.view.tokenizer, subject.view.reading
+    texts = [firsts[row] for _, row in picks]
+    pairs = None if seconds is None else [seconds[row] for _, row in picks]
+    attributions = EXPLAINERS["attention"](subject.view.model, tokenizer, texts, pairs, reading=reading)
+    if tolerance is not None:
+        attributions = with_intervals(
+            attributions, subject.trained, tokenizer, texts, pairs, reading=reading, tolerance=tolerance
+        )
     return [
         Highlight(
             reason=words.get(reason, reason),

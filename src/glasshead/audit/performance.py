@@ -1,6 +1,7 @@
 """How good is the model at its task? An explanation of a bad prediction is a poor bargain."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -20,30 +21,30 @@ class Performance(Audit):
     citation = "–"
 
     def __call__(self, subject: Subject, *, seed: int) -> Outcome:
-        rng = np.random.default_rng([seed, 0])
-        return Outcome(self._errors(subject, rng) if subject.rates else self._accuracies(subject, rng))
+        return Outcome(list(self.findings(subject, seed)))
 
-    def _accuracies(self, subject: Subject, rng: np.random.Generator) -> list[Finding]:
+    def findings(self, subject: Subject, seed: int) -> Iterator[Finding]:
+        """The overall one first."""
+        rng = np.random.default_rng([seed, 0])
+        return self._errors(subject, rng) if subject.rates else self._accuracies(subject, rng)
+
+    def _accuracies(self, subject: Subject, rng: np.random.Generator) -> Iterator[Finding]:
         right = (subject.predicted == subject.labels).astype(float)
         commonest = np.bincount(subject.labels).argmax()
         majority = (subject.labels == commonest).astype(float)
-        findings = []
         for group, members in subject.groups.items():
             null = {"majority": majority} if group == "all" else {}
             (summary,) = summarise([right[members]], [null], rng=rng)
             words = verdict(summary.judged, summary.null["majority"]) if group == "all" else ""
-            findings.append(self._finding("accuracy", group, summary, words))
-        return findings
+            yield self._finding("accuracy", group, summary, words)
 
-    def _errors(self, subject: Subject, rng: np.random.Generator) -> list[Finding]:
+    def _errors(self, subject: Subject, rng: np.random.Generator) -> Iterator[Finding]:
         error, spread = subject.predicted - subject.labels, subject.labels.mean() - subject.labels
         absolute, squared = summarise(
             [np.abs(error), error**2], [{"mean": np.abs(spread)}, {"mean": spread**2}], rng=rng
         )
-        return [
-            self._finding("rmse", "all", rooted(squared), rating_verdict(squared)),
-            self._finding("mae", "all", absolute, rating_verdict(absolute)),
-        ]
+        yield self._finding("rmse", "all", rooted(squared), rating_verdict(squared))
+        yield self._finding("mae", "all", absolute, rating_verdict(absolute))
 
     def _finding(self, statistic: str, group: str, summary: Summary, words: str) -> Finding:
         return Finding(
@@ -60,6 +61,11 @@ class Performance(Audit):
 
 
 AUDITS.register("performance")(Performance())
+
+
+def at_chance(subject: Subject, seed: int) -> bool:
+    """Whether the model is not better than always guessing, whichever audits are asked."""
+    return next(Performance().findings(subject, seed)).verdict.startswith("not better")
 
 
 def verdict(interval: Interval | None, majority: float | None) -> str:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.table import Table
 
 from glasshead.audit.bootstrap import Estimate, mean_intervals
 from glasshead.data.mind import NewsLogs, rankable
@@ -69,23 +68,3 @@ def as_numbers(estimates: Estimates) -> dict[str, Any]:
         name: {metric: each._asdict() for metric, each in metrics.items()}
         for name, metrics in estimates.items()
     }
-
-
-def ranking_table(means: Estimates, differences: Estimates) -> Table:
-    """Means with their 95 % intervals, and the lead of the model."""
-    impressions = next(iter(next(iter(means.values())).values())).n
-    table = Table("", *METRICS, title=f"{impressions} impressions, 95 % intervals", title_justify="left")
-    for name, estimates in means.items():
-        table.add_row(name, *(spoken(each, ".3f") for each in estimates.values()))
-    table.add_section()
-    for name, estimates in differences.items():
-        table.add_row(f"{MODEL} − {name}", *(spoken(each, "+.3f") for each in estimates.values()))
-    return table
-
-
-def spoken(estimate: Estimate, form: str) -> str:
-    """0.612, and below it [0.580, 0.641]."""
-    if estimate.interval is None:
-        return format(estimate.mean, form)
-    low, high = estimate.interval
-    return f"{estimate.mean:{form}}\n[{low:{form}}, {high:{form}}]"

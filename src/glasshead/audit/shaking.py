@@ -11,8 +11,8 @@ from torch import Tensor
 from glasshead.attention import Call
 from glasshead.audit.subject import Floats, Subject
 from glasshead.explain import Passes
-from glasshead.explain.batches import batches
 from glasshead.explain.passes import shaken
+from glasshead.reading.batches import batches
 from glasshead.trace import Edit, permute, uniform
 
 

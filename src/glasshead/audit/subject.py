@@ -4,11 +4,13 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from datasets import Dataset
 from numpy.typing import NDArray
+from transformers import PreTrainedModel
 
 from glasshead.data.encode import encode, joined
 from glasshead.errors import InputError
@@ -37,7 +39,7 @@ class Subject:
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
     ``counts`` [K, V] are the train occurrences of every vocabulary id in every class; ``margin`` says how
     clearly the sign of signed weights was fixed there, None: not at all. Of a pair both texts stand in
-    ``texts``, with a line between.
+    ``texts``, with a line between. ``trained`` is the model as it was trained, in its own precision.
     """
 
     view: View
@@ -47,6 +49,8 @@ class Subject:
     label_names: Sequence[str]
     counts: NDArray[np.int64]
     margin: float | None
+    trained: PreTrainedModel
+    folder: Path
     pairs: tuple[Sequence[str], Sequence[str]] | None = None
 
     @property
@@ -253,6 +257,8 @@ def prepare(
         [] if view.rates else run.labels,
         run.counts,
         margin_of(run.record["gauge"], view),
+        run.model,
+        run.folder,
         None if seconds is None else (texts, seconds),
     )
 

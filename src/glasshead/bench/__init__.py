@@ -1,6 +1,11 @@
 """What is fast on this machine: ratios of times and memory, and errors, measured in one run."""
 
 from glasshead.bench.attention import MECHANISMS, QUICK, Result, Settings, measure
+from glasshead.bench.identifiability import (
+    IdentifiabilityResult,
+    IdentifiabilitySettings,
+    measure_identifiability,
+)
 from glasshead.bench.machine import machine
 from glasshead.bench.measure import peak_bytes
 from glasshead.bench.plan import BENCHMARKS, as_json
@@ -10,6 +15,8 @@ __all__ = [
     "BENCHMARKS",
     "MECHANISMS",
     "QUICK",
+    "IdentifiabilityResult",
+    "IdentifiabilitySettings",
     "Result",
     "Settings",
     "TrainingResult",
@@ -17,6 +24,7 @@ __all__ = [
     "as_json",
     "machine",
     "measure",
+    "measure_identifiability",
     "measure_training",
     "peak_bytes",
 ]

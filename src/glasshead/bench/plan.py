@@ -10,7 +10,14 @@ from rich.console import RenderableType
 
 from glasshead.attention import KERNELS
 from glasshead.bench.attention import MECHANISMS, QUICK, Result, Settings, measure
-from glasshead.bench.table import table, training_table
+from glasshead.bench.identifiability import (
+    CASES,
+    SIZES,
+    IdentifiabilityResult,
+    IdentifiabilitySettings,
+    measure_identifiability,
+)
+from glasshead.bench.table import identifiability_table, table, training_table
 from glasshead.bench.training import MECHANISMS as TRAINED
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 from glasshead.errors import InputError
@@ -71,6 +78,30 @@ def training_settings(
     )
 
 
+def identifiability_settings(
+    lengths: Sequence[str] | None,
+    mechanisms: Sequence[str] | None,
+    kernels: Sequence[str] | None,
+    *,
+    backward: bool,
+    full: bool,
+    device: str,
+) -> IdentifiabilitySettings:
+    """What is measured of intervals and ranks if so much was said.
+
+    Raises:
+        InputError: on lengths that do not exist, and on options of the other benchmarks.
+    """
+    others = {"--mechanisms": mechanisms, "--kernels": kernels, "--backward": backward, "--full": full}
+    for option, given in others.items():
+        if given:
+            raise InputError(f"{option} is for the benchmark of attention: leave it out")
+    if device != "cpu":
+        raise InputError("intervals are computed on the processor: leave --device out")
+    cases = CASES if not lengths else tuple((n, size) for n in whole_numbers(lengths) for size in SIZES)
+    return IdentifiabilitySettings(cases=cases)
+
+
 def whole_numbers(words: Sequence[str]) -> tuple[int, ...]:
     """Lengths as numbers."""
     try:
@@ -80,9 +111,9 @@ def whole_numbers(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def as_json(
-    results: Sequence[Result | TrainingResult],
+    results: Sequence[Result | TrainingResult | IdentifiabilityResult],
     facts: Mapping[str, object],
-    chosen: Settings | TrainingSettings,
+    chosen: Settings | TrainingSettings | IdentifiabilitySettings,
 ) -> str:
     """Everything that was measured, in full precision."""
     asked = asdict(chosen)
@@ -103,3 +134,6 @@ class Benchmark(NamedTuple):
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark")
 BENCHMARKS.register("attention")(Benchmark(settings, measure, table))
 BENCHMARKS.register("training")(Benchmark(training_settings, measure_training, training_table))
+BENCHMARKS.register("identifiability")(
+    Benchmark(identifiability_settings, measure_identifiability, identifiability_table)
+)

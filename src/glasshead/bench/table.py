@@ -8,13 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.bench.attention import Result
+from glasshead.bench.identifiability import JUDGED, IdentifiabilityResult
 from glasshead.bench.training import TrainingResult
 
 
 def table(results: Sequence[Result], facts: Mapping[str, object]) -> RenderableType:
     """One table for each length, head size and direction."""
-    named = facts.get("gpu", f"{facts['processor']}, {facts['threads']} threads")
-    parts: list[RenderableType] = [Text(f"{named}, torch {facts['torch']}", style="bold")]
+    parts: list[RenderableType] = [named(facts)]
     kinds = dict.fromkeys((each.backward, each.size, each.length) for each in results)
     for kind in kinds:
         rows = [each for each in results if (each.backward, each.size, each.length) == kind]
@@ -40,8 +40,7 @@ TITLES = {
 
 def training_table(results: Sequence[TrainingResult], facts: Mapping[str, object]) -> RenderableType:
     """One table for each work and length."""
-    named = facts.get("gpu", f"{facts['processor']}, {facts['threads']} threads")
-    parts: list[RenderableType] = [Text(f"{named}, torch {facts['torch']}", style="bold")]
+    parts: list[RenderableType] = [named(facts)]
     for work, length in dict.fromkeys((each.work, each.length) for each in results):
         drawn = headed(f"\n{length:,} tokens, {TITLES[work]}")
         drawn.add_column("way", no_wrap=True)
@@ -67,6 +66,48 @@ def training_table(results: Sequence[TrainingResult], facts: Mapping[str, object
         )
     )
     return Group(*parts)
+
+
+def identifiability_table(
+    results: Sequence[IdentifiabilityResult], facts: Mapping[str, object]
+) -> RenderableType:
+    """One table for each size of rows, and one for ranks."""
+    parts: list[RenderableType] = [named(facts)]
+    for work, tokens, size in dict.fromkeys((each.work, each.tokens, each.size) for each in results):
+        drawn = headed(f"\n{work}, {tokens:,} tokens, values of {size}")
+        drawn.add_column("way", no_wrap=True)
+        columns = {"intervals": ("ms", "ms per\nweight", "times\nfaster", "range", "error")}
+        for heading in columns.get(work, ("ms", "times\nfaster", "range")):
+            drawn.add_column(heading, justify="right", no_wrap=True)
+        for each in results:
+            if (each.work, each.tokens, each.size) == (work, tokens, size):
+                faster = each.faster
+                drawn.add_row(
+                    Text(each.way),
+                    short(each.seconds.median * 1e3),
+                    *([] if each.per_weight is None else [short(each.per_weight * 1e3)]),
+                    short(faster.median),
+                    f"{short(faster.least)}–{short(faster.largest)}",
+                    *([] if work == "ranks" else ["" if each.error is None else f"{each.error:.0e}"]),
+                )
+        parts.append(drawn)
+    parts.append(
+        Text(
+            "intervals: of all weights of a row. times faster: the time of the first row of a table over "
+            "this one, median and range of the rounds in which both ran. linprog: SciPy with HiGHS, two "
+            f"programs for each weight; {JUDGED} weights of one row are solved, and the time of the others "
+            "is extrapolated. error: the largest difference to it. ranks: of T and of [T, 1], for all "
+            "heads and layers of a random BERT-base and a batch of texts.",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def named(facts: Mapping[str, object]) -> Text:
+    """What it was measured on."""
+    machine = facts.get("gpu", f"{facts['processor']}, {facts['threads']} threads")
+    return Text(f"{machine}, torch {facts['torch']}", style="bold")
 
 
 def headed(title: str) -> Table:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from glasshead.console import complain, console
+from glasshead.console import complain, console, unread
 from glasshead.errors import InputError
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
@@ -24,6 +24,8 @@ class Commands(TyperGroup):
                 raise
             complain(" ".join(str(error).split()))
             raise typer.Exit(2) from None
+        except BrokenPipeError:
+            unread()
         except OSError as error:  # a full disk, a folder that went away: nobody's mistake in the command
             if ctx.params.get("debug"):
                 raise

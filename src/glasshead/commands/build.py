@@ -125,7 +125,7 @@ def train(
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
     from glasshead.data import DATASETS
-    from glasshead.folders import claim
+    from glasshead.folders import claim, partial
     from glasshead.training import recipe_for
 
     chosen = {
@@ -164,7 +164,7 @@ def train(
         dev_fraction=recipe.dev_fraction,
         generator=pairs(option or []),
     )
-    with resumable(out):
+    with resumable(partial(out)):
         train_run(
             loaded,
             recipe,

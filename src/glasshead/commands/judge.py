@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glasshead.commands.app import app
+from glasshead.commands.maps import (
+    IDENTIFIABILITY,
+    Heads,
+    Layers,
+    Processes,
+    Rows,
+    Tolerance,
+    Top,
+    kept_parts,
+    maps_asked,
+)
 from glasshead.commands.options import (
     SEEDS,
     Classes,
@@ -38,7 +49,13 @@ if TYPE_CHECKING:
 
 @app.command()
 def audit(
-    run: RunFolder,
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN",
+            help="A folder made by glasshead train; for --tests identifiability any saved model.",
+        ),
+    ],
     data: Data,
     out: Out,
     split: Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")] = "test",
@@ -54,6 +71,12 @@ def audit(
     draws: Annotated[
         int | None, typer.Option(help="Draws of a perturbation test, at most 1000; 100, or 20 where slow.")
     ] = None,
+    layers: Layers = None,
+    heads: Heads = None,
+    rows: Rows = None,
+    top: Top = None,
+    tolerance: Tolerance = 0.0,
+    processes: Processes = None,
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,6 +86,7 @@ def audit(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     classes: Classes = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Ask whether the attention of a run deserves to be called an explanation.
@@ -76,21 +100,27 @@ def audit(
     bars = pairs(fail_under or [])
     for name in bars:
         known_audit(name.partition(".")[0])
-    with whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work:
+    chosen = split_names(tests)
+    named = chosen is not None and IDENTIFIABILITY in chosen
+    with (
+        whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work,
+        kept_parts(out, work, named=named, resume=resume, overwrite=overwrite) as parts,
+    ):
         given = {"text_column": text_column, "label_column": label_column, "classes": split_names(classes)}
         card = audit_run(
             run,
             data,
             split,
             given,
-            tests=split_names(tests),
+            tests=chosen,
             limit=limit,
             seed=seed,
             reading=reading(layer, head, row, level),
             draws=draws,
+            identifiability=maps_asked(layers, heads, rows, top, tolerance, processes, chosen, parts),
         )
         barred = [(barred_finding(card, name), bar) for name, bar in bars.items()]
-        write_audit(card, work)
+        write_audit(card, work, parts)
     console.print(card_table([card]))
     say(f"Report: {out / 'report.html'}")
     if not check_bars(barred):
@@ -114,6 +144,17 @@ def explain(
     head: Head = None,
     row: Row = None,
     level: Level = "word",
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="With each weight what else it could be while the heads give the same output.",
+        ),
+    ] = False,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Of --intervals: how far the output of a head may move, relative to its size; 0."),
+    ] = None,
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="Write json or html to a file.")] = None,
     overwrite: Overwrite = False,
@@ -126,26 +167,27 @@ def explain(
     from dataclasses import asdict
 
     from glasshead.data.encode import check_utf8
-    from glasshead.explain import EXPLAINERS, by_word
+    from glasshead.explain import EXPLAINERS, by_word, with_intervals
+    from glasshead.explain.intervals import check_tolerance, check_weights
     from glasshead.folders import write_text
     from glasshead.report import attribution_page, attribution_table, coloured, prediction
     from glasshead.training import load_run
 
     check_utf8(*texts, pair or "")
     explainer = EXPLAINERS[method]
+    if intervals:
+        check_weights(explainer)
+        check_tolerance(tolerance or 0.0)
+    elif tolerance is not None:
+        raise InputError("--tolerance is about --intervals: add that, or leave it out")
     loaded = load_run(run)
     firsts, seconds = texts_and_pairs(loaded.model, texts, pair)
     check_words(loaded.tokenizer, firsts, seconds)
-    told = explainer(
-        loaded.model,
-        loaded.tokenizer,
-        firsts,
-        seconds,
-        target=target,
-        of=of,
-        reading=reading(layer, head, row, level),
-    )
+    before, where = (loaded.model, loaded.tokenizer, firsts, seconds), reading(layer, head, row, level)
+    told = explainer(*before, target=target, of=of, reading=where)
     attributions = [by_word(each) for each in told]
+    if intervals:
+        attributions = with_intervals(attributions, *before, reading=where, tolerance=tolerance or 0.0)
     if format is Format.text:
         if out is not None:
             raise InputError("--out needs --format json or html")

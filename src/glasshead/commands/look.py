@@ -40,9 +40,9 @@ def list_entries(
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="attention or training.")],
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="attention, training or identifiability.")],
     lengths: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096), of training 128,512.")
+        str | None, typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096), of others 128,512.")
     ] = None,
     mechanisms: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Only these (glasshead list mechanisms).")
@@ -61,6 +61,7 @@ def bench(
     """Measure attention on this machine: time and memory against fused softmax, error against float64.
 
     Or training: a step of the encoder by each mechanism against softmax, and two ways to add heads.
+    Or identifiability: intervals of weights against SciPy, ranks against the forward pass, in minutes.
 
     Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]
     """

@@ -1,5 +1,7 @@
-"""Draw: plot distance-aware, plot positions, plot heads."""
+"""Draw: plot distance-aware, positions, heads, ranks, logits."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,15 +9,28 @@ import typer
 from typer.core import TyperGroup
 
 from glasshead.commands.app import app
-from glasshead.commands.options import Overwrite, RunFolder
+from glasshead.commands.options import SEEDS, Data, Overwrite, RunFolder, TextColumn
 from glasshead.console import say
 from glasshead.errors import InputError
 from glasshead.registry import nearest
+from glasshead.steps import stages
 
 MOST_HEADS = 16
+MOST_LENGTHS = 40
 PictureOut = Annotated[
     Path | None, typer.Option("--out", help="The file to write: .png, .svg or .pdf.", show_default=False)
 ]
+
+TableOut = Annotated[
+    Path | None, typer.Option("--data", help="A csv file to write with the numbers of every text.")
+]
+ModelFolder = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A run, or a folder with a saved Hugging Face model.")
+]
+Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
+Head = Annotated[int, typer.Option(help="From 0.", min=0)]
+Split = Annotated[str, typer.Option(help="train, dev or test.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn.", **SEEDS)]
 
 
 class Pictures(TyperGroup):
@@ -29,7 +44,10 @@ class Pictures(TyperGroup):
 
 plots = typer.Typer(cls=Pictures, no_args_is_help=True, rich_markup_mode="rich")
 app.add_typer(
-    plots, name="plot", help="Draw what a mechanism does with distance, and what a run has learned."
+    plots,
+    name="plot",
+    help="Draw what a mechanism does with distance, what a run has learned, and how far its weights are "
+    "determined.",
 )
 
 
@@ -107,6 +125,108 @@ def heads(
         say(note)
 
 
+@plots.command("ranks")
+def ranks(
+    model: ModelFolder,
+    data: Data,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Tokens, at most 40 lengths; else up to 3 d_v.")
+    ] = None,
+    texts: Annotated[int, typer.Option(help="Texts of each length.", min=1)] = 100,
+    layer: Layer = 0,
+    head: Head = 0,
+    split: Split = "test",
+    seed: Seed = 0,
+    text_column: TextColumn = None,
+    out: PictureOut = None,
+    table: TableOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw the rank of T = V D and the size of its left null space over the length of a text.
+
+    Weights are determined by the output of their head where that size is 0.
+
+    Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
+    """
+    from glasshead import pictures
+    from glasshead.identifiability import Where
+    from glasshead.pictures.ranks import COLUMNS
+
+    out, kind, chosen = claimed(model, "ranks", out, table, lengths, overwrite)
+    with stages("ranks") as progress:
+        picture, points = pictures.ranks_picture(
+            model,
+            kind,
+            pictures.texts_of(data, split, text_column),
+            pictures.Sample(chosen, texts, seed),
+            Where(layers=(layer,), heads=(head,)),
+            progress,
+        )
+    written(out, picture, overwrite)
+    written_table(table, COLUMNS, points.lines, overwrite)
+
+
+@plots.command("logits")
+def logits(
+    model: ModelFolder,
+    data: Data,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Tokens, at most 40 lengths; else d_v + 2 to 2 d_v.")
+    ] = None,
+    texts: Annotated[int, typer.Option(help="Texts of each length.", min=1)] = 10,
+    draws: Annotated[int, typer.Option(help="Other weights that are drawn for each text.", min=1)] = 100,
+    layer: Layer = 0,
+    head: Head = 0,
+    split: Split = "test",
+    seed: Seed = 0,
+    processes: Annotated[int | None, typer.Option(help="One for each core, unless given.", min=1)] = None,
+    text_column: TextColumn = None,
+    out: PictureOut = None,
+    table: TableOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw the least rank of logits that other weights with the same output need, beside d_k.
+
+    No queries and keys of size d_k make weights that need more.
+
+    Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
+    """
+    from glasshead import pictures
+    from glasshead.pictures.logits import COLUMNS
+
+    out, kind, chosen = claimed(model, "logits", out, table, lengths, overwrite)
+    with stages("least ranks") as progress:
+        picture, points = pictures.logits_picture(
+            model,
+            kind,
+            pictures.texts_of(data, split, text_column),
+            pictures.Sample(chosen, texts, seed),
+            pictures.Head(layer, head),
+            draws=draws,
+            processes=processes or os.cpu_count() or 1,
+            progress=progress,
+        )
+    written(out, picture, overwrite)
+    written_table(table, COLUMNS, points.lines, overwrite)
+
+
+def claimed(
+    model: Path, what: str, out: Path | None, table: Path | None, lengths: str | None, overwrite: bool
+) -> tuple[Path, str, tuple[int, ...]]:
+    """Where to write, in which format, and the lengths (none: the usual ones): whatever can be refused before
+    the work begins."""
+    from glasshead.folders import claim
+    from glasshead.pictures import file_kind, whole_numbers
+
+    out = default_out(model, what) if out is None else out
+    kind = file_kind(out)
+    for each in (out, table):
+        if each is not None:
+            claim(each, overwrite=overwrite, reads=[model])
+    given = [] if lengths is None else whole_numbers("--lengths", lengths, MOST_LENGTHS)
+    return out, kind, tuple(sorted(given))
+
+
 def default_out(run: Path, what: str) -> Path:
     """A name in the current folder."""
     return Path(f"{run.resolve().name}-{what}.svg")
@@ -118,3 +238,15 @@ def written(out: Path, picture: bytes, overwrite: bool) -> None:
 
     write_bytes(out, picture, overwrite=overwrite)
     say(f"Written to {out}")
+
+
+def written_table(
+    table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float]], overwrite: bool
+) -> None:
+    """Write what was drawn as comma-separated values, if that is wanted."""
+    from glasshead.folders import write_text
+    from glasshead.pictures import table as as_table
+
+    if table is not None:
+        write_text(table, as_table(columns, lines), overwrite=overwrite)
+        say(f"Written to {table}")

@@ -9,6 +9,7 @@ import typer
 from glasshead.commands.app import app
 from glasshead.commands.options import SEEDS, Out, Overwrite
 from glasshead.console import console, errors, say
+from glasshead.errors import counted
 from glasshead.steps import resumable, settings, spec_of, stages
 
 if TYPE_CHECKING:
@@ -40,13 +41,14 @@ def read(folder: Path, skip_bad_rows: bool) -> "NewsLogs":
     logs = read_logs(folder, skip_bad_rows=skip_bad_rows)
     require_clicks(logs)
     if logs.skipped:
-        more = "" if len(logs.skipped) == 1 else f" and {len(logs.skipped) - 1} more"
+        others = len(logs.skipped) - 1
+        more = f", and {counted(others, 'more row')}" if others else ""
         remark(f"left out: {logs.skipped[0]}{more}")
     lost = sum(not each.rankable for each in logs.impressions)
     if lost:
         remark(
-            f"{folder}: {lost} of {len(logs.impressions)} impressions have nothing clicked or nothing not "
-            "clicked, and cannot be ranked"
+            f"{folder}: {lost} of {counted(len(logs.impressions), 'impression')} cannot be ranked: nothing "
+            "in it was clicked, or everything"
         )
     return logs
 
@@ -139,7 +141,7 @@ def train(
     """
 
     from glasshead.attention.mechanism import parse, spell
-    from glasshead.folders import claim
+    from glasshead.folders import claim, partial
     from glasshead.training.news_recipe import NEWS_PRESETS
     from glasshead.training.progress import ProgressBar
     from glasshead.training.recommend import train_recommender
@@ -165,7 +167,7 @@ def train(
     source = {"source": str(logs), "dev_source": None if dev is None else str(dev)}
     bar = ProgressBar(f"{out.name} ({spell(parse(recipe.attention))})")
     try:
-        with resumable(out):
+        with resumable(partial(out)):
             train_recommender(
                 read(logs, skip_bad_rows),
                 recipe,
@@ -200,9 +202,10 @@ def evaluate(
     """
     import json
 
-    from glasshead.audit.ranking import as_numbers, rank, ranking_table
+    from glasshead.audit.ranking import as_numbers, rank
     from glasshead.data.mind import describe_logs
     from glasshead.folders import claim, write_text
+    from glasshead.report import ranking_table
     from glasshead.training.recommender_run import load_recommender
 
     if out is not None:
@@ -215,10 +218,10 @@ def evaluate(
     with stages(f"evaluating {run.name}") as progress:
         progress("ranking")
         means, differences = rank(loaded, given, seed=seed)
-    console.print(ranking_table(means, differences))
+    numbers = {"metrics": as_numbers(means), "differences": as_numbers(differences)}
+    console.print(ranking_table(**numbers))
     if out is not None:
         facts = {"run": str(run), "logs": str(logs), "data": describe_logs(given), "seed": seed}
         facts["read_before"] = before
-        numbers = {"metrics": as_numbers(means), "differences": as_numbers(differences)}
         write_text(out, json.dumps(facts | numbers, indent=1) + "\n", overwrite=overwrite)
         say(f"Written to {out}")

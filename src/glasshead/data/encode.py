@@ -38,6 +38,17 @@ class Encoded(NamedTuple):
             given["token_type_ids"] = self.types[rows]
         return {name: each.to(device) for name, each in given.items()}
 
+    def some(self, rows: slice | np.ndarray) -> "Encoded":
+        """Some of the texts, padded to the longest of them."""
+        longest = max(int(self.mask[rows].sum(dim=1).max()) if len(self.mask[rows]) else 0, 1)
+        return Encoded(
+            self.ids[rows][:, :longest],
+            self.mask[rows][:, :longest],
+            self.words[rows][:, :longest],
+            self.offsets[rows][:, :longest],
+            None if self.types is None else self.types[rows][:, :longest],
+        )
+
 
 def check_utf8(*texts: str) -> None:
     """Raise InputError for texts that a terminal has handed on byte by byte."""

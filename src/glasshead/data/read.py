@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datasets import ClassLabel, Features
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, counted
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -114,7 +114,7 @@ def _separated(path: Path, delimiter: str) -> dict[str, list[str]]:
     for row, line in zip(rows, begins, strict=True):
         if len(row) != len(header):
             raise InputError(
-                f"{path} line {line} has {len(row)} fields where the header has {len(header)}: "
+                f"{path} line {line} has {counted(len(row), 'field')} where the header has {len(header)}: "
                 "quote fields that contain the separator"
             )
         # Unbalanced quotes swallow the separators that follow them; no real tsv field holds a tab.

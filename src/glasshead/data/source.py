@@ -8,7 +8,7 @@ from glasshead.data import hub
 from glasshead.data.read import SUFFIXES, Columns, read, stem
 from glasshead.data.synthetic import DATASETS
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import hinted, nearest
 
 SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
 WHOLE = ("all", "sample")
@@ -35,8 +35,7 @@ def find(source: str | Path) -> tuple[dict[str, Columns], bool]:
     try:
         columns = hub.from_hub(name)
     except InputError as error:
-        hint = nearest(name, DATASETS)
-        raise InputError(f"{error}; {hint}" if hint.startswith("did you mean") else str(error)) from error
+        raise InputError(hinted(str(error), nearest(name, DATASETS))) from error
     found: dict[str, Columns] = {}
     for split in columns.keys() & SPLITS.keys():
         if SPLITS[split] in found:

@@ -12,6 +12,7 @@ class Attention(Explainer):
     description = "attention weights (canonical sign), coloured by contribution"
     citation = "Huang, Yang and Wang 2024, section 5.2"
     reads_attention = True
+    weighs = True
 
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
         return view.observation.canonical

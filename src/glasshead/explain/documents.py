@@ -7,8 +7,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.data.encode import Encoded
-from glasshead.explain.batches import PAIRS, TOKENS, heads_of
 from glasshead.models import HierarchicalClassifier
+from glasshead.reading.batches import PAIRS, TOKENS, heads_of
 from glasshead.trace import Edit, intervene
 
 

@@ -7,9 +7,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glasshead.errors import InputError
-from glasshead.explain.batches import Inputs, batches, heads_of
 from glasshead.explain.explainer import Explainer, View, register
 from glasshead.explain.targets import log_odds, probability, probability_change
+from glasshead.reading.batches import Inputs, batches, heads_of
 
 
 def zero_weight(view: View) -> Float[Tensor, "texts tokens classes"]:

@@ -14,14 +14,14 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data.encode import Encoded, encode, joined
 from glasshead.errors import InputError
-from glasshead.explain.batches import batches, heads_of
 from glasshead.explain.observation import Observation, observe
 from glasshead.explain.passes import passes
-from glasshead.explain.reading import Place, Reading, settle
 from glasshead.explain.readout import read_out, reads_out
 from glasshead.explain.sentences import by_sentence, sentence_numbers
 from glasshead.explain.targets import TARGETS, Target
 from glasshead.models import TextClassifier, class_names, default_target, is_regression
+from glasshead.reading.batches import batches, heads_of, longest
+from glasshead.reading.place import Place, Reading, settle
 from glasshead.registry import Registry, nearest
 from glasshead.results import Attribution
 
@@ -44,8 +44,7 @@ class View:
     @cached_property
     def place(self) -> Place | None:
         """The reading as this model has it; None for a pooled classifier, which has one attention."""
-        longest = self.encoded.mask.sum(dim=1).argmax()[None] if len(self.encoded.ids) else slice(0)
-        return settle(self.model, self.encoded.inputs(longest, self.model.device), self.reading)
+        return settle(self.model, longest(self.encoded, self.model.device), self.reading)
 
     @cached_property
     def observation(self) -> Observation:
@@ -77,6 +76,8 @@ class Explainer(ABC):
     citation: str
     reads_attention: bool = False
     """Whether it makes a difference which attention is read."""
+    weighs: bool = False
+    """Whether its numbers are the weights that are read, so that they have intervals."""
 
     @abstractmethod
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:

@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.errors import InputError
-from glasshead.explain.batches import batches, heads_of, layers_of
 from glasshead.explain.explainer import Explainer, View, register
 from glasshead.explain.targets import log_odds, probability
+from glasshead.reading.batches import batches, heads_of, layers_of
 
 Reduction = Callable[[Tensor, Tensor], Tensor]
 REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {

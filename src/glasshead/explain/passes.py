@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -12,13 +12,16 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import Call
 from glasshead.data.encode import Encoded
-from glasshead.explain.batches import Inputs, batches
 from glasshead.explain.documents import documents_without
-from glasshead.explain.layout import Layout, layout
 from glasshead.explain.observation import Observation
-from glasshead.explain.reading import Place, run
 from glasshead.models import HierarchicalClassifier, target_score
+from glasshead.reading.batches import Inputs, batches
+from glasshead.reading.layout import Layout, layout
+from glasshead.reading.place import Place, run
 from glasshead.trace import Edit, LayerRecord, intervene, record
+
+Weigh = Callable[[LayerRecord, Bool[Tensor, "r q k"]], Float[Tensor, "r h q k"]]
+"""(recorded layer, which rows and keys are read) → the weights of its heads, one way or another."""
 
 
 @dataclass(frozen=True)
@@ -173,32 +176,57 @@ def passes(
     model: PreTrainedModel, encoded: Encoded, place: Place, logits: Float[Tensor, "texts classes"]
 ) -> Passes:
     """Read the weights."""
-    raw, turned = (torch.zeros(encoded.mask.shape, dtype=logits.dtype) for _ in range(2))
+    raw, turned = weighed(model, encoded, place, logits.dtype, plain, partial(canonical, model))
+    return Passes(model, encoded, place, logits, encoded.mask, raw, turned)
+
+
+def weighed(
+    model: PreTrainedModel, encoded: Encoded, place: Place, dtype: torch.dtype, *ways: Weigh
+) -> list[Float[Tensor, "texts tokens"]]:
+    """What is read for each token, once for each way to weigh: the mean over heads and rows, times that of
+    the sentence where the place has one above."""
+    results = [torch.zeros(encoded.mask.shape, dtype=dtype) for _ in ways]
     layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
     maps = place.heads * len(layers)
     for where_to, inputs in batches(encoded, device=model.device, maps=maps):
         with torch.no_grad(), record(model, layers) as trace:
             run(model, inputs, rows=place.row)
-        for result, canonical in ((raw, False), (turned, True)):
-            tokens = read(model, trace.only[place.layer], layout(model, inputs, place.unit), place, canonical)
+        for result, weigh in zip(results, ways, strict=True):
+            tokens = read(trace.only[place.layer], layout(model, inputs, place.unit), place, weigh)
             if place.above is not None:
                 above = layout(model, inputs, "sentence")
-                share = read(model, trace.only[place.above.layer], above, place.above, canonical)
+                share = read(trace.only[place.above.layer], above, place.above, weigh)
                 tokens = tokens * share / above.shares(share.dtype).clamp(min=1e-9)
             result[where_to, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
-    return Passes(model, encoded, place, logits, encoded.mask, raw, turned)
+    return results
 
 
-def read(
-    model: PreTrainedModel, seen: LayerRecord, where: Layout, place: Place, canonical: bool
-) -> Float[Tensor, "b n"]:
+def plain(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
+    """As the model computes them."""
+    return seen.weights
+
+
+def canonical(
+    model: PreTrainedModel, seen: LayerRecord, pairs: Bool[Tensor, "r q k"]
+) -> Float[Tensor, "r h q k"]:
+    """In the canonical gauge, where one was fixed."""
+    return turned(model, seen, seen.weights)
+
+
+def turned(
+    model: PreTrainedModel, seen: LayerRecord, weights: Float[Tensor, "r h q k"]
+) -> Float[Tensor, "r h q k"]:
+    """Numbers of the heads of a layer with the canonical sign of each head, where one was fixed."""
+    sign = signs_of(model, seen.layer)
+    return weights if sign is None else weights * sign.to(weights)[None, :, None, None]
+
+
+def read(seen: LayerRecord, where: Layout, place: Place, weigh: Weigh) -> Float[Tensor, "b n"]:
     """The mean weight of the heads and rows that are read, for each token."""
-    weights, sign = seen.weights, signs(model, place)
-    if canonical and sign is not None:
-        weights = weights * sign.to(weights)[None, :, None, None]
-    weights = heads(weights, place)
+    wanted = rows(seen.weights, where.mask, place)
+    weights = heads(weigh(seen, wanted[:, :, None] & where.mask[:, None]), place)
     mean = weights.sum(dim=1) / (place.heads if place.head is None else 1)
-    row = rows(mean[:, None], where.mask, place).to(mean.dtype)
+    row = wanted.to(mean.dtype)
     row = row / row.sum(dim=1, keepdim=True).clamp(min=1.0)
     return where.tokens(torch.einsum("rq,rqk->rk", row, mean))
 

@@ -9,12 +9,12 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.data.encode import Encoded
-from glasshead.explain.batches import batches, heads_of
-from glasshead.explain.layout import layout
 from glasshead.explain.observation import Algebra, Sentences
-from glasshead.explain.reading import Place, run
 from glasshead.explain.sentences import sentence_numbers
 from glasshead.models import EncodedClassifier, is_regression
+from glasshead.reading.batches import batches, heads_of
+from glasshead.reading.layout import layout
+from glasshead.reading.place import Place, run
 from glasshead.trace import record
 
 

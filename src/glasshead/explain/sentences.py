@@ -10,7 +10,9 @@ from transformers import PreTrainedModel
 
 from glasshead.data.encode import Encoded
 from glasshead.errors import InputError
+from glasshead.explain.words import check_ends
 from glasshead.models import HierarchicalClassifier
+from glasshead.reading.place import NO_SENTENCES
 from glasshead.results import Attribution
 
 
@@ -21,7 +23,7 @@ def sentence_numbers(model: PreTrainedModel, encoded: Encoded) -> Int[torch.Tens
         InputError: if the model knows no sentences.
     """
     if not isinstance(model, HierarchicalClassifier):
-        raise InputError(f"{type(model).__name__} reads a text as it is, without sentences: no --level")
+        raise InputError(NO_SENTENCES)
     segments = model.segments(encoded.ids, encoded.mask, encoded.types)
     numbers = torch.full(encoded.mask.shape, -1)
     numbers[encoded.mask] = segments.number[segments.places // segments.mask.shape[1]]
@@ -29,8 +31,13 @@ def sentence_numbers(model: PreTrainedModel, encoded: Encoded) -> Int[torch.Tens
 
 
 def by_sentence(attribution: Attribution, numbers: NDArray[np.int64]) -> Attribution:
-    """An attribution whose tokens are sentences: numbers add up, places run from first to last token."""
+    """An attribution whose tokens are sentences: numbers add up, places run from first to last token.
+
+    Raises:
+        InputError: if tokens that would be added up have intervals.
+    """
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
+    check_ends(attribution, len(starts))
     ends = [*starts[1:], len(numbers)]
     pieces = list(zip(starts, ends, strict=True)) if starts else []
     offsets = tuple((attribution.offsets[a][0], attribution.offsets[b - 1][1]) for a, b in pieces)

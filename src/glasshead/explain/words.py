@@ -1,10 +1,18 @@
 """From tokens to words: sub-words of one word are added up."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from glasshead.errors import InputError
 from glasshead.results import Attribution
+
+
+def word_starts(words: Sequence[int]) -> list[int]:
+    """Where each word begins among the tokens, from the word of each token; a special token (word −1) is one
+    by itself."""
+    return [index for index, word in enumerate(words) if index == 0 or word == -1 or word != words[index - 1]]
 
 
 def by_word(attribution: Attribution) -> Attribution:
@@ -12,11 +20,12 @@ def by_word(attribution: Attribution) -> Attribution:
 
     A word's score is the sum over its tokens (attention *to* a split-up word adds up, Clark et al. 2019); its
     place runs from its first to its last character. Special tokens (word −1) stay as they are.
+
+    Raises:
+        InputError: if tokens that would be added up have intervals.
     """
-    starts: list[int] = []
-    for index, word in enumerate(attribution.words):
-        if index == 0 or word == -1 or word != attribution.words[index - 1]:
-            starts.append(index)
+    starts = word_starts(attribution.words)
+    check_ends(attribution, len(starts))
     ends = [*starts[1:], len(attribution.words)]
     pieces = list(zip(starts, ends, strict=True)) if starts else []
 
@@ -36,3 +45,11 @@ def by_word(attribution: Attribution) -> Attribution:
         scores=add(attribution.scores),
         contributions=None if attribution.contributions is None else add(attribution.contributions),
     )
+
+
+def check_ends(attribution: Attribution, units: int) -> None:
+    """Raise InputError if tokens that have intervals were to be added up to fewer units."""
+    if attribution.intervals is not None and units < len(attribution.scores):
+        raise InputError(
+            "the interval of a sum is not the sum of the intervals: add up first, then call with_intervals"
+        )

@@ -16,7 +16,8 @@ from glasshead.models import PooledClassifier
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.segments import Segments
 from glasshead.pictures.models import layer_name
-from glasshead.report.heads import HeadMap, heads_figure
+from glasshead.report.formats import share
+from glasshead.report.heads import UNIFORM, HeadMap, heads_figure, nearly_uniform
 from glasshead.report.prints import drawn
 from glasshead.trace import record
 from glasshead.trace.layer import LayerRecord
@@ -74,11 +75,18 @@ def heads_picture(
     weights = chosen.weights[:, list(numbers)].numpy() * turns  # [B, h, Q, K]
     labels = [label for block in blocks for label in block.labels]
     rows = ["pooling"] if weights.shape[2] == 1 < weights.shape[3] else labels
+    allowed = chosen.allowed.numpy()[:, list(numbers)]
     maps = [
-        HeadMap(title(chosen, head), joint(weights[:, rank], blocks)) for rank, head in enumerate(numbers)
+        HeadMap(
+            title(chosen, head),
+            joint(weights[:, rank], blocks),
+            flat(weights[:, rank], allowed[:, rank], blocks),
+        )
+        for rank, head in enumerate(numbers)
     ]
     if len(blocks) > 1:
         note = "Each text stands in a block of its own: no head looks across."
+    note = " ".join(part for part in (note, warning(maps, numbers)) if part)
     name = layer_name(chosen.name) + gauge
     return drawn(heads_figure(maps, rows, labels, name, signed=signed), kind), note
 
@@ -207,6 +215,25 @@ def readable(blocks: list[Block]) -> tuple[list[Block], str]:
             f"{len(longest.labels)} tokens cannot be read in a picture: give a text of at most {MOST_TOKENS}"
         )
     return [longest], f"Drawn is part {longest.row + 1} of {len(blocks)} of the text, the longest."
+
+
+def flat(weights: np.ndarray, allowed: np.ndarray, blocks: Sequence[Block]) -> bool:
+    """Whether the weights [B, Q, K] of a head are `nearly_uniform` in every row of the blocks."""
+    rows = [(block.row, slice(len(block.labels))) for block in blocks]
+    seen, may = (np.concatenate([each[row] for row in rows]) for each in (weights, allowed))
+    return nearly_uniform(seen, may)
+
+
+def warning(maps: Sequence[HeadMap], numbers: Sequence[int]) -> str:
+    """A remark on heads that look at everything alike; empty if there are none."""
+    alike = [str(head) for head, each in zip(numbers, maps, strict=True) if each.uniform]
+    if not alike:
+        return ""
+    heads = f"head {alike[0]}" if len(alike) == 1 else f"heads {', '.join(alike)}"
+    return (
+        f"Nearly uniform: {heads}. In every row the entropy is above {share(UNIFORM)} of the largest "
+        "possible, so the shades are small differences."
+    )
 
 
 def joint(weights: np.ndarray, blocks: Sequence[Block]) -> np.ndarray:

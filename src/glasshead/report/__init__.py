@@ -5,6 +5,7 @@ from glasshead.report.comparison import comparison_table
 from glasshead.report.formats import number
 from glasshead.report.html import attribution_page, comparison_page, render
 from glasshead.report.passages import prediction
+from glasshead.report.ranking import ranking_table
 from glasshead.report.terminal import attribution_table, card_table, coloured
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "comparison_table",
     "number",
     "prediction",
+    "ranking_table",
     "render",
 ]

@@ -22,6 +22,7 @@ from glasshead.results import METRIC_NAMES
 
 LOWER = ("rmse", "mae")
 SPLITS = ("test", "dev")
+ONE_SEED = "One seed says nothing of others: train each model with --repeats 5 and compare those folders."
 STEPS = 4  # about so many steps fit into the range of a strip of dots
 
 
@@ -165,12 +166,13 @@ def said(value: Any) -> str:
 
 
 def lead(comparison: Comparison) -> str:
-    """One sentence on what is compared."""
+    """One sentence on what is compared, and one on what a single seed cannot tell."""
     sizes = sorted({len(each.seeds) for each in comparison.groups})
     runs = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0])
     seeds = "one seed each" if sizes == [1] else f"{runs} seeds each"
     data = comparison.data.rstrip("/").rsplit("/", 1)[-1]
-    return f"{count(comparison.n)} examples of {visible(data)} ({comparison.split} split), {seeds}."
+    said = f"{count(comparison.n)} examples of {visible(data)} ({comparison.split} split), {seeds}."
+    return said if sizes[0] > 1 else f"{said} {ONE_SEED}"
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:

@@ -7,13 +7,16 @@ from typing import Any
 from markupsafe import Markup
 
 from glasshead.report.formats import finite, number
-from glasshead.report.markup import highlighted
+from glasshead.report.markup import Scale, highlighted
+from glasshead.report.numbers import Numbers, numbers
 from glasshead.report.passages import shared_scale, visible
+from glasshead.report.ranges import extremes
 from glasshead.report.wording import ordered
 from glasshead.results import AuditCard, Highlight
 
 REASONS = (
     "correct", "wrong", "closer than most", "further off than most", "most faithful", "least faithful",
+    "surest map", "least sure map",
 )  # fmt: skip
 # The text whose largest token stands at this quantile of the texts is drawn at full strength.
 FULL_STRENGTH = 0.8
@@ -21,7 +24,8 @@ FULL_STRENGTH = 0.8
 
 @dataclass(frozen=True)
 class Reading:
-    """What one model made of a text; ``html`` is None where its audit did not keep the tokens."""
+    """What one model made of a text; ``html`` is None where its audit did not keep the tokens, ``ranges``
+    where its weights have no intervals, ``place`` the head that was read where nothing was predicted."""
 
     html: Markup | None
     predicted: str
@@ -30,6 +34,8 @@ class Reading:
     faithfulness: str
     right: bool | None
     reason: str
+    ranges: Numbers | None = None
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ def chapters(cards: Sequence[AuditCard]) -> list[Chapter]:
     """Texts by the reason of the first card that picked them; those that every card picked come first."""
     picked = [{h.attribution.text: h for h in reversed(card.highlights)} for card in cards]
     scales = [shared_scale((h.attribution for h in card.highlights), FULL_STRENGTH) for card in cards]
+    reaches = [Scale(*extremes(h.attribution for h in card.highlights)) for card in cards]
     rows = [_rows(card) for card in cards]
     first: dict[str, Highlight] = {}
     for card in cards:
@@ -66,8 +73,8 @@ def chapters(cards: Sequence[AuditCard]) -> list[Chapter]:
         examples = []
         for text in (text for text in texts if first[text].reason == reason):
             readings = [
-                _reading(highlights.get(text), row.get(text), scale)
-                for highlights, row, scale in zip(picked, rows, scales, strict=True)
+                _reading(highlights.get(text), row.get(text), scale, reach)
+                for highlights, row, scale, reach in zip(picked, rows, scales, reaches, strict=True)
             ]
             index = next((str(row[text]["index"]) for row in rows if "index" in row.get(text, {})), "")
             rates = first[text].attribution.rates
@@ -87,17 +94,22 @@ def _rows(card: AuditCard) -> dict[str, dict[str, Any]]:
     return {row["text"]: row for row in (dict(zip(wanted, values, strict=True)) for values in rows)}
 
 
-def _reading(highlight: Highlight | None, row: dict[str, Any] | None, scale: float) -> Reading | None:
+def _reading(
+    highlight: Highlight | None, row: dict[str, Any] | None, scale: float, reach: Scale
+) -> Reading | None:
     if highlight is not None:
         told = highlight.attribution
+        classified = bool(told.predicted) and not told.rates
         return Reading(
             highlighted(told, scale),
             number(told.prediction, 2) if told.rates else told.predicted,
-            "" if told.rates else told.target,
-            "" if told.rates else number(told.prediction),
-            number(highlight.faithfulness, plus=True),
-            None if told.rates else told.predicted == highlight.label,
+            told.target if classified else "",
+            number(told.prediction) if classified else "",
+            number(highlight.faithfulness, plus=True) if told.predicted else "",
+            told.predicted == highlight.label if classified else None,
             highlight.reason,
+            None if told.intervals is None else numbers(told, reach),
+            "" if told.predicted else told.reading or "",
         )
     if row is None:
         return None

@@ -19,6 +19,7 @@ NAMES = {
     "macro_f1": "Macro-F1",
     "rmse": "RMSE",
     "mae": "MAE",
+    "at_chance": "No better than guessing",
     "model": "Model",
     "attention": "Attention",
     "layers": "Layers",
@@ -63,6 +64,11 @@ def short(called: Sequence[str]) -> tuple[str, list[str]]:
     own = [" · ".join(p for p, common in zip(part, same, strict=True) if not common) for part in parts]
     shared = " · ".join(p for p, common in zip(parts[0], same, strict=True) if common)
     return (shared, own) if all(own) and len(set(own)) == len(own) else ("", list(called))
+
+
+def signed(*cards: AuditCard) -> bool:
+    """Whether weights of any card can be negative, so that their sign is a gauge; so if a card is silent."""
+    return any(card.facts.get("signed") is not False for card in cards)
 
 
 def fact_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:

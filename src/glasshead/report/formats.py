@@ -40,11 +40,11 @@ def number(value: Any, digits: int = 3, plus: bool = False) -> str:
     return sign + text
 
 
-def interval(bounds: Sequence[float] | None, digits: int = 3) -> str:
+def interval(bounds: Sequence[float] | None, digits: int = 3, plus: bool = False) -> str:
     """``[low, high]``, or a dash."""
     if bounds is None or any(finite(bound) is None for bound in bounds):
         return DASH
-    return f"[{number(bounds[0], digits)}, {number(bounds[1], digits)}]"
+    return f"[{number(bounds[0], digits, plus)}, {number(bounds[1], digits, plus)}]"
 
 
 def share(value: Any, digits: int = 0) -> str:

@@ -14,6 +14,8 @@ from glasshead.report.wording import QUESTIONS, Question
 from glasshead.results import BY_CONSTRUCTION, METRIC_NAMES, WEAK_MARGIN, AuditCard, Finding
 
 SAME = ("data", "split", "examples", "labels")
+TEXTS = ("data", "split")
+"""What says which texts were read: numbers about other texts are not larger or smaller than these."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,10 @@ def answers(
 ) -> list[Answer]:
     """The key questions that at least one card can answer, nothing that is true by construction.
 
-    Two cards differ by their paired difference, and where there is none by their intervals.
+    Two cards differ by their paired difference, and where there is none by their intervals, if they are about
+    the same texts.
     """
+    alike = all(same(cards, key) for key in TEXTS)
     found = []
     for question in QUESTIONS:
         findings = [
@@ -47,9 +51,14 @@ def answers(
                 for each in differences
                 if each.name == question.finding and None not in (findings[each.one], findings[each.other])
             ]
-            differing = " ".join(paired) or difference(findings, names)
+            differing = " ".join(paired) or (difference(findings, names) if alike else "")
             found.append(Answer(question, findings, differing, drawn))
     return found
+
+
+def same(cards: Sequence[AuditCard], key: str) -> bool:
+    """Whether all cards agree on a fact."""
+    return len({str(card.facts.get(key)) for card in cards}) < 2
 
 
 def _telling(card: AuditCard, question: Question) -> Finding | None:
@@ -97,7 +106,10 @@ def lead(card: AuditCard) -> str:
         if finite(facts.get(key)) is not None
     ]
     sentence = f"{sentence}: {', '.join(measured)}." if measured else f"{sentence}."
-    return f"{sentence} Attention is read at {facts['reading']}." if facts.get("reading") else sentence
+    if facts.get("reading"):
+        sentence += f" Attention is read at {facts['reading']}."
+    maps = facts.get("identifiability")
+    return f"{sentence} Identifiability is asked of {maps['read']}." if isinstance(maps, dict) else sentence
 
 
 def gauge(card: AuditCard) -> str:
@@ -132,17 +144,12 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
     """What a reader must know before believing the rest."""
     notes = []
     for card, name in zip(cards, names, strict=True):
-        errors = card.finding("performance.rmse.all")
-        if errors is not None and errors.verdict.startswith("not better"):
+        if card.facts.get("at_chance"):
+            rates = card.facts.get("task") == "regression"
+            guess = "mean rating" if rates else "commonest class"
             notes.append(
-                f"{name}: the model is not better than always guessing the mean rating. What its attention "
+                f"{name}: the model is not better than always guessing the {guess}. What its attention "
                 "agrees with is then of little interest."
-            )
-        accuracy = card.finding("performance.accuracy.all")
-        if accuracy is not None and accuracy.verdict.startswith("not better"):
-            notes.append(
-                f"{name}: the model is not better than always guessing the commonest class. What its "
-                "attention agrees with is then of little interest."
             )
         fixed = card.facts.get("gauge")
         margin = finite(fixed.get("margin")) if isinstance(fixed, dict) else None
@@ -152,6 +159,6 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
                 "nearly a coin toss: trust contributions, not signed weights."
             )
     for key in SAME:
-        if len({str(card.facts.get(key)) for card in cards}) > 1:
+        if not same(cards, key):
             notes.append(f"The audits differ in their {key}: compare them with care.")
     return notes

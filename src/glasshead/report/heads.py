@@ -20,14 +20,36 @@ from glasshead.report.prints import INK, LINE, MUTED, PAPER, SHADES, SIGNED, STY
 CELL, LARGEST_CELL = 0.17, 0.45  # inches
 SMALL = 24
 """Tokens up to which four maps stand side by side."""
+UNIFORM = 0.97
+"""Entropy of a row, as a part of the largest, log n, above which its shades are small differences."""
 
 
 @dataclass(frozen=True)
 class HeadMap:
-    """The weights [queries, keys] of one head; NaN where it cannot look."""
+    """The weights [queries, keys] of one head, NaN where it cannot look, and if they are `nearly_uniform`."""
 
     title: str
     weights: NDArray[np.floating[Any]]
+    uniform: bool = False
+
+
+def nearly_uniform(
+    weights: NDArray[np.floating[Any]], allowed: NDArray[np.bool_], above: float = UNIFORM
+) -> bool:
+    """Whether no row [rows, keys] clearly prefers any of the n keys that it may look at.
+
+    H(|a|) > ``above`` · log n in every row with n > 1, |a| scaled to sum to one; False if there is no such
+    row, or if one has no weight at all.
+    """
+    sizes = np.where(allowed, np.abs(weights), 0.0)
+    keys = allowed.sum(axis=-1)
+    sizes, keys = sizes[keys > 1], keys[keys > 1]
+    totals = sizes.sum(axis=-1, keepdims=True)
+    if not len(sizes) or not totals.all():
+        return False
+    shares = sizes / totals
+    entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
+    return bool((entropy > above * np.log(keys)).all())
 
 
 def heads_figure(
@@ -79,7 +101,8 @@ def draw_map(axes: Axes, head: HeadMap, norm: Normalize, shades: Any) -> Any:
     for spine in axes.spines.values():
         spine.set_visible(True)
         spine.set_color(LINE)
-    axes.set_title(head.title, loc="left", fontsize=8.5, color=INK, pad=5)
+    words = f"{head.title}\nnearly uniform" if head.uniform else head.title
+    axes.set_title(words, loc="left", fontsize=8.5, color=INK, pad=5)
     return image
 
 

@@ -12,9 +12,11 @@ from glasshead.report.facts import detail_rows, fact_rows, names, notes, short
 from glasshead.report.formats import interval, number
 from glasshead.report.gaps import pairs
 from glasshead.report.headline import answers, cautions, gauge, lead
-from glasshead.report.markup import highlighted, nulls
-from glasshead.report.passages import score_name, shared_scale, visible
+from glasshead.report.markup import Scale, highlighted, nulls
+from glasshead.report.numbers import numbers, weight_key
+from glasshead.report.passages import shared_scale, visible
 from glasshead.report.plots import plots
+from glasshead.report.ranges import extremes
 from glasshead.report.rows import sections
 from glasshead.report.wording import sentence
 from glasshead.report.words import QUANTITIES, typical
@@ -71,6 +73,7 @@ def render(
             groups=typical(cards),
             quantities=[name for _, name in QUANTITIES],
             chapters=chapters(cards),
+            key=weight_key([h.attribution for card in cards for h in card.highlights]),
             facts=fact_rows(cards),
             details=detail_rows(cards),
             notes=notes(cards),
@@ -98,13 +101,13 @@ def comparison_page(comparison: Comparison) -> str:
 
 def attribution_page(attributions: list[Attribution]) -> str:
     """Explanations of single texts, coloured, with every token's numbers in a table."""
-    scale = shared_scale(attributions)
+    scale, reach = shared_scale(attributions), Scale(*extremes(attributions))
     told = [
         {
             "attribution": attribution,
             "html": highlighted(attribution, scale),
-            "score": score_name(attribution),
+            "numbers": numbers(attribution, reach),
         }
         for attribution in attributions
     ]
-    return _environment().get_template("attributions.html.j2").render(told=told)
+    return _environment().get_template("attributions.html.j2").render(told=told, key=weight_key(attributions))

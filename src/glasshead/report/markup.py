@@ -3,19 +3,25 @@
 Everything that came from outside goes through markupsafe; `Markup.format` escapes its arguments.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
 from glasshead.report.formats import DASH, finite, number
 from glasshead.report.passages import described, strength, stretches, strongest, visible
+from glasshead.report.ranges import counted
 from glasshead.results import Attribution, Finding
 
 WIDTH, HEIGHT, EDGE = 132, 20, 7
 
 
 def highlighted(attribution: Attribution, scale: float) -> Markup:
-    """The whole text, each token coloured by its number; red is positive, blue is negative."""
+    """The whole text, each token coloured by its number; red is positive, blue is negative.
+
+    Where weights have ranges, a token that may be zero is hatched, and each carries beside the strength of
+    its weight (``--a``) that of the least it can have (``--least``), for the page's switch.
+    """
     shown = visible(attribution.text)
     pieces, focus = [], "0"
     for stretch in stretches(attribution):
@@ -25,15 +31,28 @@ def highlighted(attribution: Attribution, scale: float) -> Markup:
             continue
         share = strength(attribution.colours[stretch.token], scale)
         kind = "p" if share > 0 else "n" if share < 0 else "z"
-        mark = Markup('<mark class="{}" style="--a:{}" tabindex="{}" data-tip="{}">{}</mark>')
+        style = f"--a:{abs(share):.2f}"
+        if attribution.intervals is not None:
+            style += f";--least:{abs(strength(attribution.least(stretch.token), scale)):.2f}"
+            kind += f" {doubt(attribution, stretch.token)}".rstrip()
+        mark = Markup('<mark class="{}" style="{}" tabindex="{}" data-tip="{}">{}</mark>')
         tip = described(attribution, stretch.token)
-        pieces.append(mark.format(kind, f"{abs(share):.2f}", focus, tip, piece))
+        pieces.append(mark.format(kind, style, focus, tip, piece))
         focus = "-1"
     if not pieces:
         return Markup('<p class="text void">(empty text)</p>')
-    said = strongest(attribution)
-    heard = Markup('<span class="heard"> Strongest tokens: {}.</span>').format(said) if said else Markup("")
-    return Markup('<p class="text" dir="auto">{}{}</p>').format(Markup("").join(pieces), heard)
+    heard = [f"Strongest tokens: {said}."] if (said := strongest(attribution)) else []
+    if attribution.intervals is not None:
+        heard.append(f"{counted(attribution)}.")
+    aside = Markup('<span class="heard"> {}</span>').format(" ".join(heard)) if heard else Markup("")
+    return Markup('<p class="text" dir="auto">{}{}</p>').format(Markup("").join(pieces), aside)
+
+
+def doubt(attribution: Attribution, token: int) -> str:
+    """The class of a token whose weight may be zero or whose range is not known; empty for any other."""
+    if attribution.interval(token) is None:
+        return "unknown"
+    return "maybe" if attribution.may_be_zero(token) else ""
 
 
 class Scale:
@@ -95,6 +114,24 @@ class Scale:
         marks = [mark.format(self.at(value)) for value in values] if len(values) > 1 else []
         axis = Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE)
         return self.framed([axis, *marks, *self.estimate(mean, None)], ", ".join(map(number, values)))
+
+    def reach(self, value: float, bounds: tuple[float, float] | None, spoken: str, hollow: bool) -> Markup:
+        """A weight as a dot on the range of what it could be, with an arrow where nothing bounds it."""
+        parts = [Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE)]
+        if self.low <= 0 <= self.high:
+            parts.append(Markup('<path class="zero" d="M{} 4V16"/>').format(self.at(0.0)))
+        if bounds is not None:
+            low, high = (self.at(each) for each in bounds)
+            # Arrow heads point outwards; caps stand upright.
+            left = f"M{EDGE + 4} 6L{EDGE} 10L{EDGE + 4} 14" if bounds[0] == -math.inf else f"M{low} 5V15"
+            edge = WIDTH - EDGE
+            right = f"M{edge - 4} 6L{edge} 10L{edge - 4} 14" if bounds[1] == math.inf else f"M{high} 5V15"
+            kind = "range maybe" if hollow else "range"
+            parts.append(Markup('<path class="{}" d="M{} 10H{}"/>').format(kind, low, high))
+            parts.append(Markup('<path class="whisker" d="{}{}"/>').format(left, right))
+        dot = "estimate hollow" if hollow or bounds is None else "estimate"
+        parts.append(Markup('<circle class="{}" cx="{}" cy="10" r="2.7"/>').format(dot, self.at(value)))
+        return self.framed(parts, spoken)
 
     def estimate(self, estimate: float, bounds: tuple[float, float] | None) -> list[Markup]:
         """A dot, and whiskers where there is an interval."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from glasshead.report.formats import finite, number
+from glasshead.report.ranges import spoken
 from glasshead.results import Attribution
 
 
@@ -93,6 +94,8 @@ def prediction(attribution: Attribution) -> str:
 def described(attribution: Attribution, token: int) -> str:
     """One line on one token: its numbers."""
     parts = [f"{score_name(attribution)} {number(attribution.scores[token], plus=attribution.signed)}"]
+    if attribution.intervals is not None:
+        parts.append(spoken(attribution, token))
     if attribution.contributions is not None:
         parts.append(f"contribution {number(attribution.contributions[token], plus=True)}")
     return f"{visible(attribution.tokens[token])}: " + ", ".join(parts)
@@ -102,6 +105,8 @@ def strongest(attribution: Attribution, most: int = 3) -> str:
     """The tokens that matter most, in words, for those who do not see colours."""
     pairs = [(abs(v), i) for i, value in enumerate(attribution.colours) if (v := finite(value))]
     top = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:most]
+    if attribution.intervals is not None:
+        return "; ".join(described(attribution, i) for _, i in top)
     return ", ".join(
         f"{visible(attribution.tokens[i])} {number(attribution.colours[i], plus=True)}" for _, i in top
     )

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from glasshead.report.facts import signed
 from glasshead.report.figures import Floats, Points, Spread, histograms, limits, scatter, violins
 from glasshead.report.formats import finite, number
-from glasshead.report.wording import LAST, groups_in_order, ordered
+from glasshead.report.wording import CANONICAL, LAST, groups_in_order, named, ordered
 from glasshead.results import AuditCard
 
 MOST_POINTS = 1200
@@ -45,10 +46,11 @@ def plots(cards: Sequence[AuditCard], names: Sequence[str]) -> list[Plot]:
         _tokens(cards, names, "polarity", "score", "Score and polarity of tokens"),
         _tokens(cards, names, "gamma", "contribution", "Contribution of tokens and their label"),
         _permutation_by_class(cards, names),
-        _permutation(cards, names),
+        _pairs(cards, names, PERMUTATION),
         _agreement(cards, names, "gradient", "gradient"),
         _agreement(cards, names, "erasure-zero-weight", "erasure"),
         _random(cards, names),
+        _pairs(cards, names, WIDTH),
     ]
     return [plot for plot in drawn if plot is not None and any(panel.svg for panel in plot.panels)]
 
@@ -100,7 +102,7 @@ def _most(cards: Sequence[AuditCard]) -> int:
 
 AXES = {
     "polarity": "polarity o",
-    "weight": "mean weight a, canonical gauge",
+    "weight": f"mean weight a{CANONICAL}",
     "score": "mean score s",
     "gamma": "γ, how far the token leans to its class",
     "contribution": "mean contribution a·o",
@@ -133,6 +135,7 @@ def _tokens(cards: Sequence[AuditCard], names: Sequence[str], x: str, y: str, ti
         _near_zero(*(c[0] for c in columns)),
         _near_zero(*(c[1] for c in columns)),
     )
+    axes = named(x, AXES, signed(*cards)), named(y, AXES, signed(*cards))
     panels = []
     for rank, (name, groups) in enumerate(zip(names, chosen, strict=True)):
         points = [
@@ -148,7 +151,7 @@ def _tokens(cards: Sequence[AuditCard], names: Sequence[str], x: str, y: str, ti
             for gx, gy, words in [groups[kind]]
         ]
         about = f"{title}, {name}: scatter of {sum(p.x.size for p in points)} tokens, {y} against {x}."
-        drawing = scatter(points, f"{x}-{y}-{rank}", about, (AXES[x], AXES[y]), ranges) if points else None
+        drawing = scatter(points, f"{x}-{y}-{rank}", about, axes, ranges) if points else None
         panels.append(Panel(name, Markup(drawing) if drawing else None))
     caption = "Each point is a token type, grouped by its label in the train set; hover to read it."
     return Plot(title, [(colours[kind], kind) for kind in kinds_seen], " ".join([caption, *thinned]), panels)
@@ -186,7 +189,7 @@ def _agreement(cards: Sequence[AuditCard], names: Sequence[str], against: str, w
         panels.append(Panel(name, Markup(drawing) if rows else None))
     return Plot(
         f"Agreement of attention with {word}",
-        [("--accent", "signed, canonical gauge"), ("outline", "absolute values")],
+        [("--accent", f"signed{CANONICAL}" if signed(*cards) else "signed"), ("outline", "absolute values")],
         f"Share of examples{_each(cards, ' by true class')}; the dot is the median of the signed τ, the "
         "dashed line the mean for random weights. Examples where τ is undefined are left out.",
         panels,
@@ -213,10 +216,35 @@ def _permutation_by_class(cards: Sequence[AuditCard], names: Sequence[str]) -> P
     )
 
 
-def _permutation(cards: Sequence[AuditCard], names: Sequence[str]) -> Plot | None:
-    pairs = [
-        (floats(c.examples, "max_weight"), floats(c.examples, "permutation.median.absolute")) for c in cards
-    ]
+@dataclass(frozen=True)
+class _Pair:
+    """Two columns of the examples: a name, the title of their plot, and what each axis and the plot say."""
+
+    name: str
+    title: str
+    columns: tuple[str, str]
+    words: tuple[str, str]
+    about: str
+
+
+PERMUTATION = _Pair(
+    "permutation",
+    "Shuffling the weights",
+    ("max_weight", "permutation.median.absolute"),
+    ("maximum |weight| of the text", "median |Δŷ| under permutation"),
+    "Median change under permutation against maximum attention",
+)
+WIDTH = _Pair(
+    "interval-width",
+    "How sure the weights are",
+    ("tokens", "interval_width"),
+    ("tokens of the text", "mean width of the intervals"),
+    "Mean width of the intervals of the weights against the length of the text",
+)
+
+
+def _pairs(cards: Sequence[AuditCard], names: Sequence[str], pair: _Pair) -> Plot | None:
+    pairs = [(floats(c.examples, pair.columns[0]), floats(c.examples, pair.columns[1])) for c in cards]
     known = [(x, y) for x, y in pairs if x is not None and y is not None]
     if not known:
         return None
@@ -246,16 +274,14 @@ def _permutation(cards: Sequence[AuditCard], names: Sequence[str]) -> Plot | Non
                 f"{label} ({number(a)}, {number(b)})" for a, b in zip(x[members], y[members], strict=True)
             ]
             points.append(Points(x[members], y[members], colours.get(label, "--accent"), titles))
-        about = f"Median change under permutation against maximum attention, {name}: {kept.size} examples."
+        about = f"{pair.about}, {name}: {kept.size} examples."
         trend = _trend(x[usable], y[usable])
-        words = ("maximum |weight| of the text", "median |Δŷ| under permutation")
-        panels.append(
-            Panel(name, Markup(scatter(points, f"permutation-{rank}", about, words, ranges, trend)))
-        )
+        svg = scatter(points, f"{pair.name}-{rank}", about, pair.words, ranges, trend)
+        panels.append(Panel(name, Markup(svg)))
     coloured = ", coloured by true class" if labels_seen else ""
     caption = f"Each point is a text{coloured}; the line joins the means of ten equal slices."
     legend = [(colours[label], label) for label in labels_seen][:MOST_CLASSES]
-    return Plot("Shuffling the weights", legend, " ".join([caption, *thinned]), panels)
+    return Plot(pair.title, legend, " ".join([caption, *thinned]), panels)
 
 
 def _trend(x: Floats, y: Floats) -> tuple[Floats, Floats] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from glasshead.differences import Difference
+from glasshead.report.facts import signed
 from glasshead.report.formats import count, finite, interval, number, round_up, share
 from glasshead.report.gaps import Gap, gap_scale, gaps_of
 from glasshead.report.markup import Scale
@@ -22,6 +23,9 @@ from glasshead.report.wording import (
 from glasshead.results import BY_CONSTRUCTION, AuditCard, Finding
 
 NO_CITATION = ("", "–", "-")
+SHARES = (
+    "separation", "sign", "accuracy", "identifiable", "may-be-zero", "another-first", "given-keys",
+)  # fmt: skip
 UNSPOKEN = ("all", "", "positive vs negative")
 
 
@@ -87,11 +91,15 @@ class Section:
 
 @dataclass(frozen=True)
 class Footnotes:
-    """What the rows of one section refer to: sources by number, reasons by letter, nulls by column."""
+    """What the rows of one section refer to: sources by number, reasons by letter, nulls by column.
+
+    ``signed`` says whether there is a gauge to be named.
+    """
 
     citations: list[str]
     reasons: list[str]
     nulls: list[str]
+    signed: bool
 
     def letter(self, reason: str) -> str:
         rank = self.reasons.index(reason)
@@ -121,6 +129,7 @@ def _section(
         ordered(
             (n for f in everything for n, v in f.null.items() if finite(v) is not None), ("random", "uniform")
         ),
+        signed(*cards),
     )
     folded: dict[str, list[Finding]] = {}
     for finding in unique.values():
@@ -142,16 +151,25 @@ def _section(
         footnotes.nulls,
         any(f.significant_fraction is not None for f in everything),
         [
-            (name, [(label(f), sentence(f.verdict)) for f in findings.values() if f.verdict and not _fold(f)])
-            for name, findings in zip(names, found, strict=True)
+            (name, [(label(f, signed(card)), sentence(f.verdict)) for f in _spoken(card, audit)])
+            for name, card in zip(names, cards, strict=True)
         ],
     )
+
+
+def _spoken(card: AuditCard, audit: str) -> list[Finding]:
+    """The findings of an audit whose verdicts stand in words."""
+    return [f for f in card.findings if f.audit == audit and f.verdict and not _fold(f)]
 
 
 def _fold(finding: Finding) -> str:
     """The title under which a finding is folded away; empty for one that is always shown."""
     if finding.group in ("all", "") or finding.audit == "tokens":
         return ""
+    if finding.group.startswith("layer "):
+        return "By layer"
+    if finding.group.endswith(" tokens"):
+        return "By length"
     if finding.group.startswith("class "):
         return "By true class"
     return "By maximum attention" if finding.group.startswith("max weight") else "By group"
@@ -166,7 +184,7 @@ def _blocks(
 ) -> list[Block]:
     groups: dict[str, list[Finding]] = {}
     for finding in _sorted(findings):
-        groups.setdefault(_heading(finding), []).append(finding)
+        groups.setdefault(_heading(finding, notes.signed), []).append(finding)
     everywhere = list(dict.fromkeys(name for card in found for name in card))
     blocks = []
     for heading, members in groups.items():
@@ -175,7 +193,7 @@ def _blocks(
         gap = gap_scale([d for d in differences if d.name in {finding.name for finding in members}])
         rows = [
             Row(
-                _row_label(finding, in_fold),
+                _row_label(finding, in_fold, notes.signed),
                 [_cell(card.get(finding.name), scale, notes) for card in found],
                 notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
                 BY_CONSTRUCTION in finding.verdict,
@@ -206,28 +224,28 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=key)
 
 
-def _heading(finding: Finding) -> str:
+def _heading(finding: Finding, signed: bool) -> str:
     if finding.audit == "agreement":
         return f"with {named(finding.against, AGAINST)}"
-    return named(finding.statistic, STATISTICS)
+    return named(finding.statistic, STATISTICS, signed)
 
 
-def _row_label(finding: Finding, in_fold: bool) -> str:
+def _row_label(finding: Finding, in_fold: bool, signed: bool) -> str:
     if finding.audit == "agreement":
-        parts = [named(finding.statistic, STATISTICS)]
+        parts = [named(finding.statistic, STATISTICS, signed)]
     else:
-        parts = [named(finding.against, AGAINST)] if finding.against else []
+        parts = [named(finding.against, AGAINST, signed)] if finding.against else []
     if in_fold or not parts or finding.group not in UNSPOKEN:
         parts.append("all examples" if finding.group == "all" else finding.group)
     return " · ".join(part for part in parts if part) or finding.name
 
 
-def label(finding: Finding) -> str:
+def label(finding: Finding, signed: bool = True) -> str:
     """A finding's full name in words."""
-    parts = [named(finding.statistic, STATISTICS)]
+    parts = [named(finding.statistic, STATISTICS, signed)]
     if finding.against:
         word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
-        parts.append(f"{word} {named(finding.against, AGAINST)}")
+        parts.append(f"{word} {named(finding.against, AGAINST, signed)}")
     text = " ".join(parts)
     return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 
@@ -236,7 +254,7 @@ def value_range(findings: list[Finding]) -> tuple[float, float]:
     """The range of one block's plots: fixed where the statistic has one, else round and with zero in it."""
     if all(f.audit == "agreement" for f in findings):
         return -1.0, 1.0
-    if all(f.statistic in ("separation", "sign", "accuracy") for f in findings):
+    if all(f.statistic in SHARES for f in findings):
         return 0.0, 1.0
     values = [0.0]
     for finding in findings:

@@ -12,18 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.differences import Difference
+from glasshead.report.bars import BLUE, CELLS, LEAST, MOST, RANGE, RED, SHOWN, bar, range_bar
 from glasshead.report.facts import names, short
 from glasshead.report.formats import interval, number
 from glasshead.report.headline import Answer, answers, cautions, gauge, lead
 from glasshead.report.markup import nulls
 from glasshead.report.passages import peak, score_name, strength, stretches, visible
+from glasshead.report.ranges import HATCH, MEANING, UNKNOWN, could_be, counted, extremes
 from glasshead.report.wording import sentence
 from glasshead.results import Attribution, AuditCard, Finding
 
-BAR = 10
-# Weak tokens colour the letters, strong ones the ground: readable on dark and on light terminals.
-RED = ("#d1503f", "bold #d1503f", "#ffffff on #a63a2b", "bold #ffffff on #c92a1a")
-BLUE = ("#3f86d6", "bold #3f86d6", "#ffffff on #2f639f", "bold #ffffff on #1b5fc4")
+WIDTH = 80
 STEPS = (0.08, 0.25, 0.5, 0.75)
 
 
@@ -33,47 +32,89 @@ def style(share: float) -> str:
     return "" if level == 0 else (RED if share > 0 else BLUE)[level - 1]
 
 
+def faint(share: float) -> str:
+    """The same for a weight that may be zero: letters alone, however strong it is drawn."""
+    colour = (RED if share > 0 else BLUE)[0]
+    return f"italic {colour}" if style(share) else "italic dim"
+
+
 def coloured(attribution: Attribution, scale: float | None = None) -> Text:
     """The whole text, tokens coloured at their offsets: red positive, blue negative, stronger for more.
 
-    ``scale`` is the number that is drawn at full strength; by default the largest of this text.
+    ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
+    may be zero gets slanted letters and no ground.
     """
     text = Text(visible(attribution.text))
     full = peak(attribution) if scale is None else scale
     for stretch in stretches(attribution):
         if stretch.token is not None:
             share = strength(attribution.colours[stretch.token], full)
-            text.stylize(style(share), stretch.start, stretch.end)
+            doubtful = attribution.may_be_zero(stretch.token)
+            text.stylize(faint(share) if doubtful else style(share), stretch.start, stretch.end)
     return text
 
 
-def attribution_table(attribution: Attribution) -> Table:
-    """One row per token with its numbers and a bar; a column of words where words have several tokens."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    split = len(set(attribution.words)) < len(attribution.words)
-    if split:
-        table.add_column("word", max_width=24, overflow="ellipsis", no_wrap=True)
-    table.add_column("token", max_width=24, overflow="ellipsis", no_wrap=True)
-    table.add_column(score_name(attribution), justify="right")
+def attribution_table(attribution: Attribution) -> RenderableType:
+    """One row per token with its numbers and a bar; a column of words where words have several tokens.
+
+    With intervals, a column of them, bars that show them, and what they mean in words below.
+    """
+    known = attribution.intervals is not None
+    every = range(len(attribution.tokens))
+    columns = {score_name(attribution): [number(v, plus=attribution.signed) for v in attribution.scores]}
+    if known:
+        marks = [f" {HATCH}" if attribution.may_be_zero(i) else "" for i in every]
+        columns["could be"] = [could_be(attribution, i) + mark for i, mark in zip(every, marks, strict=True)]
     if attribution.contributions is not None:
-        table.add_column("contribution", justify="right")
-    table.add_column("", no_wrap=True, width=2 * BAR + 1)
-    scale = peak(attribution)
-    spans = _word_spans(attribution)
-    before: int | None = None
-    for rank, token in enumerate(attribution.tokens):
-        cells = []
-        if split:
-            word = attribution.words[rank]
-            cells.append(Text(_line(attribution.text[slice(*spans[word])])) if word != before else Text(""))
-            before = word
-        cells.append(Text(_line(token)))
-        cells.append(Text(number(attribution.scores[rank], plus=attribution.signed)))
-        if attribution.contributions is not None:
-            cells.append(Text(number(attribution.contributions[rank], plus=True)))
-        cells.append(_bar(strength(attribution.colours[rank], scale)))
-        table.add_row(*cells)
-    return table
+        columns["contribution"] = [number(value, plus=True) for value in attribution.contributions]
+    scale, limits = peak(attribution), extremes([attribution])
+    bars = [
+        range_bar(attribution, i, limits) if known else bar(strength(attribution.colours[i], scale))
+        for i in every
+    ]
+    names = {"token": [_line(token) for token in attribution.tokens]}
+    within = [word for word in attribution.words if word >= 0]
+    if len(set(within)) < len(within):
+        names = {"word": _words(attribution)} | names
+    wide = RANGE + 1 if known else 2 * CELLS + 1
+    taken = wide + sum(max(map(len, [heading, *cells])) + 2 for heading, cells in columns.items())
+    room = min(24, max(8, (WIDTH - taken) // len(names) - 2))
+    drawn = taken + (room + 2) * len(names) <= WIDTH  # a bar must not cut the numbers short
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name, max_width=room, overflow="ellipsis", no_wrap=True)
+    for heading in columns:
+        table.add_column(heading, justify="left" if heading == "could be" else "right", no_wrap=True)
+    if drawn:
+        table.add_column("", no_wrap=True, width=wide)
+    for i in every:
+        faded = "dim" if attribution.may_be_zero(i) else ""
+        cells = [Text(column[i], style=faded) for column in names.values()]
+        cells += [Text(column[i]) for column in columns.values()]
+        table.add_row(*cells, *([bars[i]] if drawn else []))
+    return Group(table, *_key(attribution)) if known else table
+
+
+def _words(attribution: Attribution) -> list[str]:
+    """The word of each token, said once."""
+    spans, words = _word_spans(attribution), attribution.words
+    return [
+        "" if i and words[i - 1] == word else _line(attribution.text[slice(*spans[word])])
+        for i, word in enumerate(words)
+    ]
+
+
+def _key(attribution: Attribution) -> list[Text]:
+    """What the marks of a table with ranges mean, one line each."""
+    lines = [
+        f"could be: {MEANING}",
+        f"{LEAST} the least, {SHOWN} to the weight shown, {MOST} to the most; "
+        f"{HATCH} after a range: may be zero",
+    ]
+    if any(attribution.interval(token) is None for token in range(len(attribution.scores))):
+        lines.append(f"{UNKNOWN} no solver had an answer, or none was asked for")
+    return [*(Text(line, style="dim") for line in lines), Text(counted(attribution))]
 
 
 def _word_spans(attribution: Attribution) -> dict[int, tuple[int, int]]:
@@ -86,14 +127,6 @@ def _word_spans(attribution: Attribution) -> dict[int, tuple[int, int]]:
 
 def _line(text: str) -> str:
     return visible(text).replace("\n", "␊").replace("\t", "␉")
-
-
-def _bar(share: float) -> Text:
-    """A bar to the right of the middle for a positive number, to the left for a negative one."""
-    length = round(abs(share) * BAR)
-    if share < 0:
-        return Text.assemble(" " * (BAR - length), ("█" * length, BLUE[0]), "│", " " * BAR)
-    return Text.assemble(" " * BAR, "│", ("█" * length, RED[0]))
 
 
 def card_table(

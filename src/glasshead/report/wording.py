@@ -22,6 +22,12 @@ AUDITS = {
         "Does the answer change when the weights change? Mean over the examples of the per-example median "
         "change of the target's probability, or of the rating.",
     ),
+    "identifiability": (
+        "Identifiability",
+        "Is a map the only one that its head could have drawn? For every weight the smallest and the largest "
+        "value with which the head gives the same output, by linear programs; means over the heads and rows "
+        "of each text. The null has the same weights over random values of the same size.",
+    ),
     "tokens": (
         "Token groups",
         "Do words that belong to a label get a score, weight, polarity or contribution of their own? "
@@ -30,22 +36,32 @@ AUDITS = {
     ),
 }
 
+CANONICAL = ", canonical gauge"
 STATISTICS = {
     "accuracy": "accuracy",
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
-    "attention": "attention, canonical gauge",
+    "attention": f"attention{CANONICAL}",
     "attention-raw": "attention, raw gauge",
     "attention-absolute": "attention, absolute",
     "contribution": "contribution a·o",
     "contribution-absolute": "contribution, absolute",
+    "effective": f"effective attention{CANONICAL}",
+    "effective-absolute": "effective attention, absolute",
+    "effective-gain": "effective minus attention",
+    "effective-gain-absolute": "effective minus attention, absolute",
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",
+    "identifiable": "share of maps that are the only one",
+    "width": "mean width of the intervals",
+    "may-be-zero": "share of the five largest weights that may be zero",
+    "another-first": "share of maps in which another token could be first",
+    "given-keys": "share of maps that are alone, given the keys",
     "separation": "separation (AUC)",
     "sign": "share of right signs",
     "score": "score s",
-    "weight": "weight a, canonical gauge",
+    "weight": f"weight a{CANONICAL}",
     "weight-raw": "weight a, raw gauge",
     "polarity": "polarity o",
 }
@@ -57,7 +73,7 @@ AGAINST = {
     "absolute": "absolute change",
     "signed": "signed change",
     "score": "score s",
-    "weight": "weight a, canonical gauge",
+    "weight": f"weight a{CANONICAL}",
     "weight-raw": "weight a, raw gauge",
     "weight-absolute": "weight, absolute",
     "polarity": "polarity o",
@@ -114,6 +130,21 @@ QUESTIONS = (
     ),
     Question("perturbation.random.absolute.all", "Do random weights change the answer?", "median |Δŷ|"),
     Question(
+        "identifiability.identifiable.all",
+        "Is a map the only one that its head could have drawn?",
+        "share of maps",
+    ),
+    Question(
+        "identifiability.another-first.all",
+        "Could another token be the most attended one?",
+        "share of maps",
+    ),
+    Question(
+        "identifiability.may-be-zero.all",
+        "May the largest weights be zero, with the same output?",
+        "share of the five largest",
+    ),
+    Question(
         "tokens.separation.weight.positive vs negative",
         "Do the weights tell positive from negative words?",
         "AUC",
@@ -121,9 +152,10 @@ QUESTIONS = (
 )
 
 
-def named(name: str, names: Mapping[str, str]) -> str:
-    """The wording of a name, or the name itself."""
-    return names.get(name, name)
+def named(name: str, names: Mapping[str, str], signed: bool = True) -> str:
+    """The wording of a name, or the name itself; weights that are not ``signed`` have no gauge."""
+    words = names.get(name, name)
+    return words if signed else words.removesuffix(CANONICAL)
 
 
 def ordered(names: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -13,6 +13,7 @@ from torch.utils.hooks import RemovableHandle
 from glasshead.attention import Call
 from glasshead.attention.attend import numbers, row_index
 from glasshead.attention.call import some_heads
+from glasshead.attention.summary import AttentionSummary
 from glasshead.attention.tap import Flow
 from glasshead.errors import InputError
 from glasshead.trace.copies import Copies, copied
@@ -84,6 +85,8 @@ class Recorder(Watch):
             return
         seen = self.seen(flow, output, self.layer)
         self.trace.passes[-1].records[self.layer] = seen
+        if isinstance(flow.module, AttentionSummary):
+            return  # a summary is an output by itself: what reads it is the classifier, no part of attention
         assert flow.handed is not None
         self.wake = (seen, Wake(flow.handed, flow.call.q.shape[1]))
 

@@ -1,5 +1,6 @@
 """Trainer presets, metrics, and the run folder."""
 
+from glasshead.training.opened import is_run, open_model
 from glasshead.training.presets import PRESETS, recipe_for
 from glasshead.training.recipe import OPTIMIZERS, Recipe
 from glasshead.training.repeats import REPEATS, train_repeats
@@ -12,7 +13,9 @@ __all__ = [
     "REPEATS",
     "Recipe",
     "Run",
+    "is_run",
     "load_run",
+    "open_model",
     "read_record",
     "recipe_for",
     "train",

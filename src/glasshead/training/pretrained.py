@@ -16,7 +16,7 @@ from glasshead.errors import InputError
 from glasshead.models import MODELS, load, plug
 from glasshead.models.load import first_line, read_config
 from glasshead.registration import SPEC
-from glasshead.registry import nearest
+from glasshead.registry import hinted, nearest
 from glasshead.training.recipe import Recipe
 
 
@@ -30,14 +30,9 @@ def pretrained(recipe: Recipe, about: dict[str, Any]) -> tuple[PreTrainedModel, 
     config = config_of(recipe.model)
     for name, value in about.items():
         setattr(config, name, value)
-    tokenizer = tokenizer_of(recipe)
+    tokenizer = tokenizer_of(recipe.model, recipe.max_length)
     model = classifier(recipe, config)
-    words = model.get_input_embeddings().get_parameter("weight").shape[0]
-    if len(tokenizer) > words:
-        raise InputError(
-            f"the tokenizer of {recipe.model} knows {len(tokenizer)} tokens, the model {words}: save the "
-            "tokenizer that the model was trained with"
-        )
+    check_words(recipe.model, model, tokenizer)
     positions = positions_of(model)
     if positions is not None and recipe.max_length > positions:
         raise InputError(
@@ -55,28 +50,38 @@ def config_of(name: str) -> PreTrainedConfig:
     try:
         return read_config(name)
     except InputError as error:
-        hint = nearest(name, MODELS)
-        raise InputError(f"{error}; {hint}" if hint.startswith("did you mean") else str(error)) from error
+        raise InputError(hinted(str(error), nearest(name, MODELS))) from error
 
 
-def tokenizer_of(recipe: Recipe) -> PreTrainedTokenizerFast:
-    """The tokenizer saved beside a model, one that knows where its tokens stand in a text."""
+def tokenizer_of(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
+    """The tokenizer saved beside a model, one that knows where its tokens stand in a text; cut to its own
+    length, or to another one."""
+    options = {} if max_length is None else {"model_max_length": max_length}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(recipe.model, model_max_length=recipe.max_length)
+        tokenizer = AutoTokenizer.from_pretrained(name, **options)
     except Exception as error:  # tokenizers break in every way there is
         raise InputError(
-            f"{recipe.model} has no tokenizer that loads ({first_line(error)}): save one into it with "
-            "save_pretrained"
+            f"{name} has no tokenizer that loads ({first_line(error)}): save one into it with save_pretrained"
         ) from error
     if len(tokenizer) <= len(tokenizer.all_special_tokens):  # Transformers makes up what it does not find
-        raise InputError(f"{recipe.model} has no tokenizer: save one into it with save_pretrained")
+        raise InputError(f"{name} has no tokenizer: save one into it with save_pretrained")
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise InputError(
-            f"the tokenizer of {recipe.model} does not know where its tokens stand in a text: save a fast one"
+            f"the tokenizer of {name} does not know where its tokens stand in a text: save a fast one"
         )
     if tokenizer.pad_token_id is None:
-        raise InputError(f"the tokenizer of {recipe.model} has no padding token: set one and save it again")
+        raise InputError(f"the tokenizer of {name} has no padding token: set one and save it again")
     return tokenizer
+
+
+def check_words(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Raise InputError if the tokenizer has ids that the model has no vector for."""
+    words = model.get_input_embeddings().get_parameter("weight").shape[0]
+    if len(tokenizer) > words:
+        raise InputError(
+            f"the tokenizer of {name} knows {len(tokenizer)} tokens, the model {words}: save the "
+            "tokenizer that the model was trained with"
+        )
 
 
 def classifier(recipe: Recipe, config: PreTrainedConfig) -> PreTrainedModel:

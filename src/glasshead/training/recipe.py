@@ -16,6 +16,8 @@ from glasshead.training.typed import fitting
 
 TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
+TYPED = {"combine": "--heads", "key_size": "--d-k", "value_size": "--d-v"}
+"""Fields that the command line calls otherwise."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,9 @@ class Recipe:
         checked = {}
         for name, value in own_names(self.model, self.architecture).items():
             if name not in kinds:
-                raise InputError(f"the model {self.model!r} has no option {name!r}: {where(name, kinds)}")
+                raise InputError(
+                    f"the model {self.model!r} has no option {typed(name)}: {where(name, kinds)}"
+                )
             checked[name] = fitting(name, value, kinds[name])
         return checked
 
@@ -154,6 +158,11 @@ def own_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
             raise InputError(f"{name!r} and {own!r} are one option of the model {model!r}: choose it once")
         named[own] = value
     return named
+
+
+def typed(name: str) -> str:
+    """A field as Python and as the command line call it: ``'combine' (--heads)``."""
+    return f"{name!r} ({TYPED[name]})" if name in TYPED else repr(name)
 
 
 def where(name: str, known: Iterable[str]) -> str:

@@ -7,9 +7,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.explain.batches import Inputs
-from glasshead.explain.reading import Unit
 from glasshead.models import EncodedClassifier, Segments
+from glasshead.reading.batches import Inputs
+from glasshead.reading.place import Unit
 
 
 @dataclass(frozen=True)

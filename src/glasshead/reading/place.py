@@ -1,7 +1,7 @@
 """Which attention of a model is read: which call, which head, the row of which query."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -10,14 +10,17 @@ from transformers import PreTrainedModel
 from glasshead.attention import Mechanism
 from glasshead.attention.summary import AttentionSummary
 from glasshead.errors import InputError
-from glasshead.explain.batches import Inputs
 from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
 from glasshead.models.dispatch import NAME
+from glasshead.reading.batches import Inputs
 from glasshead.registry import nearest
 from glasshead.trace import LayerRecord, record
 
 ROWS = ("first", "last", "mean", "pooled")
 LEVELS = ("word", "sentence")
+NO_SENTENCES = (
+    "this model reads a text as a whole, not by sentences: leave --level out, or train --model hierarchical"
+)
 
 
 @dataclass(frozen=True)
@@ -88,11 +91,17 @@ class Place:
         return said if self.above is None else f"{said}, times that of the sentence: {self.above.said}"
 
 
-def run(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Tensor:
-    """The logits. Where more is read than the row of the first token, no layer may leave rows out."""
+def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Any:
+    """What the model gives. Where more is read than the row of the first token, no layer leaves rows out."""
     if rows in ("mean", "last") and isinstance(model, EncodedClassifier):
-        return model(**inputs, output_attentions=True).logits
-    return model(**inputs).logits
+        return model(**inputs, output_attentions=True)
+    return model(**inputs)
+
+
+def run(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Tensor:
+    """The logits."""
+    logits: Tensor = forward(model, inputs, rows=rows).logits
+    return logits
 
 
 def calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRecord]:
@@ -107,7 +116,7 @@ def calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRecord]:
             "it with --attention), and the methods 'gradient' and 'erasure-delete' need none"
         )
     with torch.no_grad(), record(model) as trace:
-        run(model, inputs, rows="mean")
+        forward(model, inputs, rows="mean")
     return list(trace.only)
 
 
@@ -126,7 +135,7 @@ def settle(model: PreTrainedModel, inputs: Inputs, reading: Reading) -> Place | 
     found = calls(model, inputs)
     if not isinstance(model, HierarchicalClassifier):
         if reading.level != "word":
-            raise InputError(f"{type(model).__name__} reads a text as it is, without sentences: no --level")
+            raise InputError(NO_SENTENCES)
         unit: Unit = "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
         return place(model, found, found, reading, unit)
     words = [each for each in found if each.name.startswith("words.")]

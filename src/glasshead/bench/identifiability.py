@@ -1,0 +1,195 @@
+"""Intervals of attention weights against a cold linear program for each end; ranks against a forward pass."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import torch
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.special import softmax
+from transformers import BertConfig, BertModel
+
+from glasshead.bench.measure import Spread, Work, interleaved, ratios, timed
+from glasshead.errors import InputError
+from glasshead.feasible import intervals
+from glasshead.identifiability.ranks import of_layer
+from glasshead.models import plug
+from glasshead.reading.layout import Layout
+from glasshead.trace import Trace, record
+
+CASES = ((128, 64), (128, 32), (512, 32))
+SIZES = (32, 64)
+COLD = "linprog, cold"
+BUDGET = 60.0
+"""Seconds for each case; at least one round of it is taken."""
+JUDGED = 4
+"""Weights of a row whose two programs are solved cold; the time of the others is extrapolated."""
+ROWS = 16
+"""Rows of which every weight is asked."""
+WORDS = 30_522
+HEADS, HEAD_SIZE = 12, 64
+"""Of BERT-base, which has as many layers."""
+TEXTS, BATCH = 64, 8
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class IdentifiabilitySettings:
+    """Tokens and d_v of the rows; a random BERT-base and the tokens of its texts."""
+
+    cases: tuple[tuple[int, int], ...] = CASES
+    rows: int = field(default_factory=lambda: ROWS)
+    budget: float = field(default_factory=lambda: BUDGET)
+    heads: int = field(default_factory=lambda: HEADS)
+    texts: int = field(default_factory=lambda: TEXTS)
+    tokens: int = 256
+
+    def __post_init__(self) -> None:
+        for tokens, _ in self.cases:
+            if not 2 <= tokens <= 4096:
+                raise InputError(f"a length of rows of weights is between 2 and 4,096, not {tokens:,}")
+
+
+@dataclass(frozen=True)
+class IdentifiabilityResult:
+    """One way to do some work; ``faster`` is the time of the first way over its own, of the same rounds."""
+
+    work: str
+    """"intervals": of all weights of a row; "ranks": of all heads and texts of a batch."""
+    way: str
+    tokens: int
+    size: int
+    """d_v."""
+    seconds: Spread
+    """Of a row, or of a batch."""
+    per_weight: float | None
+    """Seconds."""
+    faster: Spread
+    error: float | None
+    """The largest difference to the cold programs."""
+
+
+def measure_identifiability(
+    settings: IdentifiabilitySettings, progress: Callable[[str], None] = lambda _: None
+) -> Iterator[IdentifiabilityResult]:
+    """Results as they come; the ways of one case alternate."""
+    for tokens, size in settings.cases:
+        progress(f"intervals, {tokens:,} tokens, values of {size}")
+        yield from intervals_compared(tokens, size, settings)
+    yield from ranks_compared(settings, progress)
+
+
+def intervals_compared(
+    tokens: int, size: int, settings: IdentifiabilitySettings
+) -> Iterator[IdentifiabilityResult]:
+    """All weights of a row by cold programs (extrapolated), by one process and by all cores."""
+    rows = [row(tokens, size, number) for number in range(settings.rows)]
+    judged = min(JUDGED, tokens)
+    asked = np.linspace(0, tokens - 1, judged).astype(int)
+    works: dict[str, Work] = {
+        COLD: partial(cold, *rows[0], asked),
+        "one process": partial(solved, rows),
+    }
+    cores = os.cpu_count() or 1
+    if cores > 1:
+        spread([row(4, 2, 0)] * cores, cores)  # the time until the processes are there is nobody's
+        works[f"{cores} processes"] = partial(spread, rows, cores)
+    seconds = {
+        way: [each * (tokens / judged if way == COLD else 1 / len(rows)) for each in spent]
+        for way, spent in interleaved(works, settings.budget).items()
+    }
+    ours = intervals(*rows[0])
+    error = float(np.abs(cold(*rows[0], asked) - np.stack([ours.low[asked], ours.high[asked]])).max())
+    for way, spent in seconds.items():
+        yield IdentifiabilityResult(
+            work="intervals",
+            way=way,
+            tokens=tokens,
+            size=size,
+            seconds=Spread.of(spent),
+            per_weight=Spread.of(spent).median / tokens,
+            faster=ratios(seconds[COLD], spent),
+            error=None if way == COLD else error,
+        )
+
+
+def row(tokens: int, size: int, seed: int) -> tuple[Floats, Floats]:
+    """T of independent normal numbers, and weights of which some are large."""
+    rng = np.random.default_rng([tokens, size, seed])
+    return rng.normal(size=(tokens, size)), softmax(2 * rng.normal(size=tokens))
+
+
+def cold(T: Floats, a: Floats, asked: NDArray[np.int64]) -> Floats:
+    """Both ends [2, weights] by SciPy, every program from the beginning."""
+    A = np.concatenate([T, np.ones((len(a), 1))], axis=1).T
+    ends = np.empty((2, len(asked)))
+    for one, key in enumerate(asked):
+        for end, sign in enumerate((1.0, -1.0)):
+            cost = np.zeros(len(a))
+            cost[key] = sign
+            ends[end, one] = sign * linprog(cost, A_eq=A, b_eq=A @ a, method="highs").fun
+    return ends
+
+
+def solved(rows: list[tuple[Floats, Floats]]) -> None:
+    """All intervals of the rows."""
+    for T, a in rows:
+        intervals(T, a)
+
+
+def spread(rows: list[tuple[Floats, Floats]], processes: int) -> None:
+    """The same, shared by so many processes, which stay for the next call."""
+    Parallel(n_jobs=processes)(delayed(intervals)(T, a) for T, a in rows)
+
+
+def ranks_compared(
+    settings: IdentifiabilitySettings, progress: Callable[[str], None]
+) -> Iterator[IdentifiabilityResult]:
+    """Both ranks of every head before every text, against the forward passes; a batch is a round."""
+    torch.manual_seed(0)
+    width = settings.heads * HEAD_SIZE
+    config = BertConfig(
+        vocab_size=WORDS,
+        hidden_size=width,
+        num_hidden_layers=settings.heads,
+        num_attention_heads=settings.heads,
+        intermediate_size=4 * width,
+    )
+    model = plug(BertModel(config, add_pooling_layer=False).eval(), "softmax")
+    seconds: dict[str, list[float]] = {"forward pass": [], "ranks": []}
+    for start in range(0, settings.texts, BATCH):
+        progress(f"ranks, texts {start + 1} to {min(start + BATCH, settings.texts)} of {settings.texts}")
+        ids = torch.randint(1000, WORDS, (min(BATCH, settings.texts - start), settings.tokens))
+        passes: list[Trace] = []
+        seconds["forward pass"].append(timed(partial(forward, model, ids, passes), "cpu"))
+        seconds["ranks"].append(timed(partial(ranked, passes[0], ids), "cpu"))
+    for way, spent in seconds.items():
+        yield IdentifiabilityResult(
+            work="ranks",
+            way=way,
+            tokens=settings.tokens,
+            size=HEAD_SIZE,
+            seconds=Spread.of(spent),
+            per_weight=None,
+            faster=ratios(seconds["forward pass"], spent),
+            error=None,
+        )
+
+
+def forward(model: BertModel, ids: torch.Tensor, passes: list[Trace]) -> None:
+    """A recorded forward pass."""
+    with torch.no_grad(), record(model, rows=[0]) as trace:
+        model(input_ids=ids, attention_mask=torch.ones_like(ids))
+    passes.append(trace)
+
+
+def ranked(trace: Trace, ids: torch.Tensor) -> None:
+    """The ranks of all layers of it."""
+    where = Layout(torch.ones_like(ids, dtype=torch.bool))
+    for seen in trace.only:
+        of_layer(seen, where, range(len(ids)))

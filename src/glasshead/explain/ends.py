@@ -1,0 +1,40 @@
+"""Values with the interval of each, and what becomes of these when values are added up or multiplied."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Values of units [units] with their intervals; NaN where an interval is not known, ±∞ without bounds."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def zeros(cls, units: int) -> "Ends":
+        return cls(*np.zeros((3, units)))
+
+    def plus(self, other: "Ends") -> "Ends":
+        """Of the sum of two that are independent."""
+        return Ends(self.value + other.value, self.low + other.low, self.high + other.high)
+
+    def scaled(self, factor: float) -> "Ends":
+        """Of the same numbers times a factor, which may turn them round."""
+        ends = self.low * factor, self.high * factor
+        return Ends(self.value * factor, *(ends if factor >= 0 else ends[::-1]))
+
+    def times(self, other: "Ends", unit: int) -> "Ends":
+        """Of the products with one unit of others, independent of these."""
+        low, high = other.low[unit], other.high[unit]
+        with np.errstate(invalid="ignore"):
+            corners = np.stack([mine * theirs for mine in (self.low, self.high) for theirs in (low, high)])
+        # Nothing times something without bounds is nothing.
+        unknown = np.isnan(self.low) | np.isnan(low)
+        corners = np.where(np.isnan(corners) & ~unknown, 0.0, corners)
+        return Ends(self.value * other.value[unit], corners.min(axis=0), corners.max(axis=0))

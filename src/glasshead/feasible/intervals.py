@@ -1,0 +1,153 @@
+"""For each attention weight the interval of values that are consistent with the output of its head."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.errors import InputError
+from glasshead.feasible import highs
+from glasshead.feasible.rank import SINGLE, Directions, directions
+from glasshead.feasible.sets import RANGES
+from glasshead.feasible.simplex import Floats, certified, maximise, vertex
+
+CLOSE = 1e-9  # weights that differ by less are the same
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The interval [``low``, ``high``] of each weight, or of each sum of weights; NaN where no solver had an
+    answer, and ``failed`` says for which and why. ±∞ where nothing bounds it.
+
+    ``rank`` is that of [T, 1] (of T where rows need not sum to one), ``nullity`` the dimension of its left
+    null space: with 0 every weight is identifiable, and its interval is a point. ``margin`` says how clear
+    the rank is (`Directions.margin`).
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    rank: int
+    nullity: int
+    margin: float
+    failed: dict[int, str]
+
+
+def intervals(
+    T: Floats,
+    a: Floats,
+    *,
+    kind: str = "simplex",
+    width: int | None = None,
+    eps: float = SINGLE,
+    tolerance: float = 0.0,
+    functions: Floats | None = None,
+) -> Intervals:
+    """min and max of every a′_j over the weights a′ that the activation can produce with a′ T = a T.
+
+    T is [n, d] and a [n], both float64, of the keys that the row may attend to. ``kind`` names what the
+    activation can produce (`RANGES`), of which the closure is taken: its ends are approached, not reached.
+    ``eps`` is the machine epsilon of the type in which T was computed, ``width`` d_e. With ``tolerance`` ε
+    the output may move by ε ‖a T‖ along each of its principal directions. ``functions`` [L, n] asks for sums
+    Σ_j w_j a′_j in place of single weights.
+
+    Raises:
+        InputError: on a tolerance that is negative or not finite, an unknown kind, a row without keys, shapes
+            that do not fit, or numbers that are not finite.
+
+    Source: Bhardwaj et al. (2021), constraints P1 to P3; the linear programs are this project's.
+    """
+    check(T, a, kind, tolerance)
+    wanted = np.eye(len(a)) if functions is None else functions
+    allowed = RANGES[kind]
+    seen = directions(T, width=width, eps=eps, centred=allowed.sums_to_one)
+    rank = len(seen.sizes) + allowed.sums_to_one
+    nullity = len(a) - rank
+    value = wanted @ a
+    known = Intervals(value, value, value, rank, nullity, seen.margin, {})
+    slack = tolerance * float(np.linalg.norm(a @ T))
+    if len(a) <= allowed.sums_to_one or (nullity <= 0 and slack <= 0):
+        return known
+    if allowed.polytope is None:
+        return unbounded(known, wanted, seen, slack)
+    polytope = allowed.polytope(a, seen, slack)
+    A, start = polytope.A, polytope.start
+    signed = np.concatenate([wanted, -wanted]) @ polytope.read.T
+    found, failed = largest(A, start, signed, bool((polytope.read >= 0).all()))
+    high, low = found[: len(wanted)], 0.0 - found[len(wanted) :]  # no end is −0
+    reasons = {int(one % len(wanted)): reason for one, reason in failed.items()}
+    # Rounding must not push a weight out of its own interval; more than rounding is a failure.
+    off = np.maximum(low - value, value - high)
+    for missed in np.flatnonzero(off > 1e-6).tolist():
+        reasons[missed] = f"the interval misses the weight by {off[missed]:.1e}"
+    low, high = np.minimum(low, value), np.maximum(high, value)
+    low[list(reasons)] = high[list(reasons)] = np.nan
+    return Intervals(value, low, high, rank, nullity, seen.margin, reasons)
+
+
+def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
+    """Raise InputError unless intervals can be asked of these."""
+    if not 0 <= tolerance < math.inf:
+        raise InputError(f"the tolerance is a number of at least 0, not {tolerance}")
+    if kind not in RANGES:
+        raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(RANGES)}")
+    if a.ndim != 1 or T.ndim != 2 or len(T) != len(a):
+        raise InputError(f"a row of weights [n] needs values [n, d], not {list(a.shape)} and {list(T.shape)}")
+    if not len(a):
+        raise InputError("a row that may attend to no key has no weights: leave it out")
+    if not (np.isfinite(T).all() and np.isfinite(a).all()):
+        raise InputError("weights and values must be finite numbers")
+
+
+def unbounded(known: Intervals, wanted: Floats, seen: Directions, slack: float) -> Intervals:
+    """Where any weights are possible, a sum is known as well as the output is, or can be anything."""
+    parts = wanted @ seen.basis
+    beyond = np.linalg.norm(wanted - parts @ seen.basis.T, axis=1) > CLOSE * np.linalg.norm(wanted, axis=1)
+    reach = np.where(beyond, np.inf, np.abs(parts) @ (slack / seen.sizes))
+    return replace(known, low=known.value - reach, high=known.value + reach)
+
+
+def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[Floats, dict[int, str]]:
+    """max Σ w_i x_i over {x ≥ 0, A x = A start} for every row of ``functions`` [L, n], proven by the dual; by
+    HiGHS where that fails, and then NaN with the reason.
+
+    ``plain``: the variables are the weights themselves. Half of the functions are then minima, and of those
+    most are zero: every vertex that was certified on the way proves the minima of all that is zero there.
+    """
+    if not len(A):  # nothing binds
+        return np.where(functions.max(axis=1, initial=0.0) > 0, np.inf, 0.0), {}
+    b = A @ start
+    values = np.full(len(functions), np.nan)
+    try:
+        at = vertex(A, start)
+    except (ArithmeticError, np.linalg.LinAlgError):
+        return fallen_back(A, b, functions, values)
+    half = len(functions) // 2
+    zero: NDArray[np.bool_] = np.zeros(A.shape[1], dtype=bool)
+    for part in (np.arange(half), np.arange(half, len(functions))):
+        if plain:
+            # −w x_i with w > 0 is at most zero, and is zero there.
+            single = (functions[part] != 0).sum(axis=1) == 1
+            negative = functions[part].min(axis=1, initial=0.0) < 0
+            which = np.abs(functions[part]).argmax(axis=1)
+            proven = part[single & negative & zero[which]]
+            values[proven] = 0.0
+            part = np.setdiff1d(part, proven)
+        found = maximise(A, at, functions[part])
+        proofs = certified(A, b, functions[part], found.basic)
+        values[part] = np.where(found.ended & np.isinf(found.value), np.inf, proofs)
+        vertices = found.basic[np.isfinite(proofs)]
+        zero |= np.bincount(vertices.ravel(), minlength=len(zero)) < len(vertices)
+    return fallen_back(A, b, functions, values)
+
+
+def fallen_back(A: Floats, b: Floats, functions: Floats, values: Floats) -> tuple[Floats, dict[int, str]]:
+    """HiGHS for what has no value."""
+    missing = np.flatnonzero(np.isnan(values))
+    if not len(missing):
+        return values, {}
+    values[missing], reasons = highs.maxima(A, b, functions[missing])
+    return values, {int(one): reason for one, reason in zip(missing, reasons, strict=True) if reason}

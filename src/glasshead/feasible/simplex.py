@@ -1,0 +1,174 @@
+"""The largest values of many linear functions over one polytope: a simplex method for many searches at once.
+
+All searches start at one vertex and walk side by side, so that a step of all of them is a handful of array
+operations. What comes out is checked afterwards: `certified` computes each answer anew from its basis, with
+the dual numbers that prove it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+PAYS = 1e-9  # a smaller gain per unit is rounding: functions and variables are of the order of 1
+PIVOT = 1e-8  # a smaller pivot would blow up the inverse
+PROOF = 1e-7  # how much a certified basis may miss its bounds
+ELEMENTS = 80_000  # of all inverses of the searches that walk together: what a core keeps close
+MOST = 5_000  # steps after which a search is given up
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """A vertex of {x ≥ 0, A x = b}: x_B = B⁻¹ b ≥ 0 for the basic variables, 0 for all others.
+
+    ``inverse`` is B⁻¹ [m, m], ``x`` [m] the values of the basic variables.
+    """
+
+    basic: Integers
+    inverse: Floats
+    x: Floats
+
+
+def vertex(A: Floats, start: Floats) -> Vertex:
+    """A vertex of {x ≥ 0, A x = A start}, reached from a point of it; A [m, n] has full row rank.
+
+    Raises:
+        ArithmeticError: if rounding leads out of the polytope.
+    """
+    m = len(A)
+    # Large variables first: they are basic in the end, and far from their bounds on the way.
+    _, _, order = qr(A * np.sqrt(np.maximum(start, 1e-30)), mode="economic", pivoting=True)
+    basic, free = order[:m].astype(np.int64), order[m:]
+    inverse = inverted(A[:, basic])
+    x = start[basic]
+    for variable in free:
+        step = inverse @ A[:, variable]  # lowering the free variable by t raises x by t · step
+        falling = np.flatnonzero(step < -PIVOT)
+        if len(falling):
+            ratios = x[falling] / -step[falling]
+            nearest = int(ratios.argmin())
+            if ratios[nearest] < start[variable]:
+                row, length = int(falling[nearest]), float(ratios[nearest])
+                x = x + length * step
+                x[row] = start[variable] - length
+                leaving = inverse[row] / step[row]
+                step[row] -= 1.0
+                inverse -= step[:, None] * leaving
+                basic[row] = variable
+                continue
+        x = x + start[variable] * step
+    inverse = inverted(A[:, basic])
+    x = inverse @ (A @ start)
+    if not np.isfinite(inverse).all() or x.min(initial=0.0) < -PROOF:
+        raise ArithmeticError("rounding leads out of the polytope")
+    return Vertex(basic, inverse, np.maximum(x, 0.0))
+
+
+def inverted(B: Floats) -> Floats:
+    """B⁻¹."""
+    return np.asarray(np.linalg.inv(B), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Where each search ended: the largest value [L] (∞: there is none), its basis [L, m], and whether it
+    ``ended`` [L] at all."""
+
+    value: Floats
+    basic: Integers
+    ended: NDArray[np.bool_]
+
+
+def maximise(A: Floats, start: Vertex, functions: Floats) -> Searches:
+    """max Σ_i w_i x_i over the polytope, for every row w of ``functions`` [L, n].
+
+    Dantzig 1951, in the revised form: B⁻¹ and the dual numbers y = B⁻ᵀ w_B change by one row at each step.
+    """
+    (m, n), total = A.shape, len(functions)
+    found = Searches(np.full(total, np.nan), np.tile(start.basic, (total, 1)), np.zeros(total, dtype=bool))
+    active = min(max(ELEMENTS // m**2, 8), total)
+    owner, steps = np.empty(active, dtype=np.int64), np.empty(active, dtype=np.int64)
+    inverse, x, dual = np.empty((active, m, m)), np.empty((active, m)), np.empty((active, m))
+    basic, weights = np.empty((active, m), dtype=np.int64), np.empty((active, n))
+    state = owner, steps, inverse, x, dual, basic, weights
+    # Memory that every step writes into: to ask for it anew would cost more than the step.
+    change, costs, ratios = np.empty((active, m, m)), np.empty((active, n)), np.empty((active, m))
+    columns = np.ascontiguousarray(A.T)
+    begun = 0
+
+    def begin(slots: Integers) -> None:
+        """Start as many searches as there are left; the slots that stay empty are given to the last ones."""
+        nonlocal begun, active
+        fresh, empty = np.split(slots, [total - begun])
+        ours = np.arange(begun, begun + len(fresh))
+        begun += len(fresh)
+        inverse[fresh], x[fresh], basic[fresh], steps[fresh] = start.inverse, start.x, start.basic, 0
+        owner[fresh], weights[fresh] = ours, functions[ours]
+        dual[fresh] = functions[ours][:, start.basic] @ start.inverse
+        for slot in empty[::-1]:
+            active -= 1
+            for each_of in state:
+                each_of[slot] = each_of[active]
+
+    begin(np.arange(active))
+    while active:
+        here, each = slice(active), np.arange(active)
+        # Reduced costs w − Aᵀ y: one product of matrices for all searches.
+        np.matmul(dual[here], A, out=costs[here])
+        np.subtract(weights[here], costs[here], out=costs[here])
+        costs[each[:, None], basic[here]] = -np.inf  # what is basic cannot enter
+        entering = costs[here].argmax(axis=1)
+        gain = costs[each, entering]
+        step = np.matmul(inverse[here], columns[entering][:, :, None])[:, :, 0]
+        ratios[here] = np.inf
+        np.divide(x[here], step, out=ratios[here], where=step > PIVOT)
+        length = ratios[here].min(axis=1)
+        over = np.flatnonzero((gain <= PAYS) | ~np.isfinite(length) | (steps[here] >= MOST))
+        if len(over):
+            ours = owner[over]
+            here_now = np.take_along_axis(weights[over], basic[over], axis=1)
+            found.value[ours] = np.where(gain[over] <= PAYS, (here_now * x[over]).sum(axis=1), np.inf)
+            found.basic[ours], found.ended[ours] = basic[over], steps[over] < MOST
+            begin(over)
+            continue
+        # Among the bounds that are met first the one with the largest pivot.
+        rows = np.where(ratios[here] <= length[:, None] + 1e-12, step, 0.0).argmax(axis=1)
+        x[here] -= length[:, None] * step
+        x[each, rows] = length
+        np.maximum(x[here], 0.0, out=x[here])
+        leaving = inverse[each, rows] / step[each, rows][:, None]
+        dual[here] += gain[:, None] * leaving
+        step[each, rows] -= 1.0
+        np.multiply(step[:, :, None], leaving[:, None, :], out=change[here])
+        inverse[here] -= change[here]
+        basic[each, rows] = entering
+        steps[here] += 1
+    return found
+
+
+def certified(A: Floats, b: Floats, functions: Floats, basic: Integers) -> Floats:
+    """The values of the functions [L, n] at vertices given by their bases [L, m], from A and b alone.
+
+    NaN where x is not ≥ 0, or where the dual numbers y, with A_Bᵀ y = w_B, do not prove w ≤ Aᵀ y.
+    """
+    values = np.full(len(functions), np.nan)
+    size = max(ELEMENTS // len(A) ** 2, 1)
+    for start in range(0, len(functions), size):
+        some = slice(start, start + size)
+        transposed = A.T[basic[some]]  # [L, m, m]: A_Bᵀ of every basis
+        worth = np.take_along_axis(functions[some], basic[some], axis=1)
+        try:
+            x = np.linalg.solve(transposed.transpose(0, 2, 1), b[None, :, None])[:, :, 0]
+            y = np.linalg.solve(transposed, worth[:, :, None])[:, :, 0]
+        except np.linalg.LinAlgError:  # no basis at all: nothing is proven
+            continue
+        beyond = (functions[some] - y @ A).max(axis=1, initial=0.0)
+        proven = (x.min(axis=1, initial=0.0) >= -PROOF) & (beyond <= PROOF)
+        values[some] = np.where(proven, (worth * x).sum(axis=1), np.nan)
+    return values

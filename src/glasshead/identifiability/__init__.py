@@ -1,0 +1,18 @@
+"""Is an attention map the only one that its head could have drawn?"""
+
+from glasshead.identifiability.certainty import Question, answers
+from glasshead.identifiability.heads import HeadRow, Where, head_rows, kind_of
+from glasshead.identifiability.survey import Store, join, settings_of, survey
+
+__all__ = [
+    "HeadRow",
+    "Question",
+    "Store",
+    "Where",
+    "answers",
+    "head_rows",
+    "join",
+    "kind_of",
+    "settings_of",
+    "survey",
+]

@@ -1,0 +1,193 @@
+"""Numerical ranks of T and of [T, 1]: of all heads of a layer and all texts of a batch at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from transformers import PreTrainedModel
+
+from glasshead.data.encode import Encoded
+from glasshead.feasible import threshold
+from glasshead.identifiability.heads import (
+    HeadRow,
+    Where,
+    check,
+    coordinates,
+    pooled_rows,
+    refuse_half,
+    standing,
+    values_of,
+)
+from glasshead.models import PooledClassifier
+from glasshead.reading.batches import batches, heads_of
+from glasshead.reading.layout import Layout, layout
+from glasshead.reading.place import forward
+from glasshead.trace import LayerRecord, record
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+RESOLVED = 1e-6
+"""Eigenvalues of TᵀT in float64 tell singular values from zero down to about 1e-8 of the largest one."""
+
+
+@dataclass(frozen=True)
+class HeadRanks:
+    """Ranks [t, h] of T and of [T, 1], for t texts (or segments of them) and the heads h of one layer.
+
+    ``tokens`` [t] is d_s, ``size`` d_v (d_e where that is smaller), ``width`` d_e. A margin is the smallest
+    singular value that counts over the threshold; ∞ where none counts. That of [T, 1] is of the centred T,
+    whose columns and the constant 1 are orthogonal: rank [T, 1] is one more than the rank of the centred T.
+    ``projected`` is false where T is V itself.
+    """
+
+    layer: int
+    name: str
+    heads: tuple[int, ...]
+    texts: Integers
+    parts: Integers
+    tokens: Integers
+    size: int
+    width: int
+    projected: bool
+    rank: Integers
+    margin: Floats
+    rank_with_ones: Integers
+    margin_with_ones: Floats
+
+    @property
+    def null(self) -> Integers:
+        """dim LN(T) = d_s − rank T. Source: Bhardwaj et al. (2021), eq. 4."""
+        return self.tokens[:, None] - self.rank
+
+    @property
+    def null_with_ones(self) -> Integers:
+        """dim LN([T, 1]): with 0, weights that sum to one are identifiable."""
+        return self.tokens[:, None] - self.rank_with_ones
+
+    @property
+    def expected(self) -> Integers:
+        """max(d_s − d_v, 0) [t]: dim LN(T) of generic values. Source: Bhardwaj et al. (2021), eq. 7."""
+        return np.maximum(self.tokens - self.size, 0)
+
+    @property
+    def expected_with_ones(self) -> Integers:
+        """max(d_s − d_v − 1, 0) [t]: dim LN([T, 1]) of generic values."""
+        return np.maximum(self.tokens - self.size - 1, 0)
+
+
+def ranks(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterator[HeadRanks]:
+    """Ranks of every chosen head before every text, one layer and one batch of texts after the other.
+
+    T holds all tokens of a text, or of a segment that attends to itself alone; of a position that changes
+    the values from row to row it is that of the first row. Which ``rows`` are chosen does not matter.
+
+    Raises:
+        InputError: as `glasshead.identifiability.heads.head_rows`.
+    """
+    refuse_half(model)
+    if isinstance(model, PooledClassifier):
+        for rows in pooled_rows(model, encoded, where):
+            if rows:
+                yield of_pooled(rows)
+        return
+    chosen = check(model, encoded, where)
+    for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        with torch.no_grad(), record(model, list(chosen), where.heads, [0]) as trace:
+            forward(model, inputs, rows="mean")
+        for seen in trace.only:
+            yield of_layer(seen, layout(model, inputs, chosen[seen.layer]), places.tolist())
+
+
+def of_layer(seen: LayerRecord, where: Layout, places: Sequence[int]) -> HeadRanks:
+    """Ranks of a recorded layer; ``places`` are the numbers of the texts of the batch."""
+    own = seen.call.mechanism.position.changes_output
+    T, width = coordinates(values_of(seen, 0) if own else seen.v, seen.projection)
+    real, text, part, _ = standing(where)
+    kept = np.flatnonzero(real.any(axis=1))
+    return head_ranks(
+        torch.from_numpy(T).to(seen.v.device)[kept],
+        torch.from_numpy(real[kept]),
+        width=width,
+        eps=float(torch.finfo(seen.call.v.dtype).eps),
+        layer=seen.layer,
+        name=seen.name,
+        heads=seen.heads,
+        texts=np.array([places[text[row]] for row in kept], dtype=np.int64),
+        parts=part[kept],
+        projected=seen.projection is not None,
+    )
+
+
+def of_pooled(rows: Sequence[HeadRow]) -> HeadRanks:
+    """Ranks of the vectors that a pooled classifier weighs."""
+    values = [torch.from_numpy(row.T) for row in rows]
+    real = [torch.ones(len(row.T), dtype=torch.bool) for row in rows]
+    first = rows[0]
+    return head_ranks(
+        pad_sequence(values, batch_first=True)[:, None],
+        pad_sequence(real, batch_first=True),
+        width=first.width,
+        eps=first.eps,
+        layer=first.layer,
+        name=first.name,
+        heads=(first.head,),
+        texts=np.array([row.text for row in rows], dtype=np.int64),
+        parts=np.zeros(len(rows), dtype=np.int64),
+        projected=first.projected,
+    )
+
+
+def head_ranks(
+    T: Float[Tensor, "t h k r"], real: Bool[Tensor, "t k"], *, width: int, eps: float, **about: object
+) -> HeadRanks:
+    """Both ranks of every T [k, r] over its ``real`` keys; what stands at the others does not matter."""
+    keep = real.to(T.device)[:, None, :, None]
+    tokens = keep.sum(dim=2).double()  # [t, 1, 1]
+    T = T.masked_fill(~keep, 0.0)
+    sizes = singular_values(T, width * eps)  # [t, h, r']
+    centred = (T - T.sum(dim=2, keepdim=True) / tokens[..., None]).masked_fill(~keep, 0.0)
+    centred_sizes = singular_values(centred, width * eps)
+    counts = tokens[:, 0, 0].long().cpu().numpy()
+    norms = sizes[..., :1].amax(dim=-1).cpu().numpy()  # [t, h]
+    floors = norms * np.array([[threshold(n, width, eps, 1.0)] for n in counts.tolist()])
+    rank, margin = counted(sizes.cpu().numpy(), floors, counts)
+    centred_rank, margin_with_ones = counted(centred_sizes.cpu().numpy(), floors, counts - 1)
+    return HeadRanks(
+        tokens=counts,
+        size=T.shape[-1],
+        width=width,
+        rank=rank,
+        margin=margin,
+        rank_with_ones=centred_rank + 1,
+        margin_with_ones=margin_with_ones,
+        **about,  # type: ignore[arg-type]
+    )
+
+
+def singular_values(T: Float[Tensor, "t h k r"], wanted: float) -> Float[Tensor, "t h s"]:
+    """All singular values of every matrix, the largest first.
+
+    Those below ``wanted`` of the largest need not be right: the smaller one of T Tᵀ and TᵀT then has fewer
+    numbers than T and an eigenvalue for each. Where more is wanted than that can tell, by singular values.
+    """
+    if wanted < RESOLVED:
+        return torch.linalg.svdvals(T)
+    small = T if T.shape[-2] < T.shape[-1] else T.transpose(-1, -2)
+    squares = torch.linalg.eigvalsh(small @ small.transpose(-1, -2))
+    return squares.clamp_min(0.0).sqrt().flip(-1)
+
+
+def counted(sizes: Floats, floors: Floats, most: Integers) -> tuple[Integers, Floats]:
+    """How many singular values [t, h, s] lie above the floors [t, h], at most so many [t], and the margin."""
+    rank = np.minimum((sizes > floors[..., None]).sum(axis=-1), most[:, None])
+    last = np.take_along_axis(sizes, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]
+    counts = (rank > 0) & (floors > 0)
+    return rank, np.where(counts, last / np.where(counts, floors, 1.0), np.inf)

@@ -1,0 +1,149 @@
+"""`audit --tests identifiability` as typed: on runs, on any saved model, interrupted and gone on with."""
+
+import json
+import signal
+import time
+
+import pyarrow.parquet as pq
+import pytest
+import transformers as hf
+from typed import glasshead, refusal, shell
+
+from glasshead.data import train_tokenizer
+from glasshead.results import AuditCard
+
+WORDS = ("good", "bad", "short", "warm", "long", "cold")
+TEXTS = [f"the {one} film was {two} and new" for one in WORDS for two in WORDS]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A tiny BERT that was never trained nor plugged, with its tokenizer, and a file of texts."""
+    folder = tmp_path_factory.mktemp("saved")
+    tokenizer = train_tokenizer(TEXTS, minimum_frequency=1, max_length=16)
+    config = hf.BertConfig(
+        vocab_size=len(tokenizer), hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
+        intermediate_size=16, max_position_embeddings=16, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    model = hf.BertModel(config)
+    model.save_pretrained(folder / "bert")
+    tokenizer.save_pretrained(folder / "bert")
+    lines = [f"{text},{i % 2}" for i, text in enumerate(TEXTS)]
+    (folder / "texts.csv").write_text("\n".join(["text,label", *lines]) + "\n", encoding="utf-8")
+    return folder
+
+
+def test_a_saved_model_is_asked_as_it_is(saved, tmp_path):
+    said = glasshead(
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "--layers", "all", "--rows", "cls", "--processes", 1, "--out", tmp_path / "out",
+    ).output  # fmt: skip
+    assert "only one that its head could have drawn" in " ".join(said.split())
+    card = AuditCard.load(tmp_path / "out")
+    finding = card.finding("identifiability.identifiable.all")
+    assert finding.n == len(TEXTS)
+    assert finding.estimate == 0.0  # seven words, values of two numbers
+    assert card.finding("identifiability.identifiable.layer 1") is not None
+    heads = pq.read_table(tmp_path / "out" / "heads.parquet").to_pandas()
+    assert len(heads) == len(TEXTS) * 2 * 4
+    assert set(heads.row) == {0}
+    weights = pq.read_table(tmp_path / "out" / "weights.parquet").to_pandas()
+    assert (weights.low <= weights.weight).all()
+    assert (weights.weight <= weights.high).all()
+    assert "film" in set(weights.token)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Surest map" in page
+    assert not (tmp_path / "out.maps").exists()
+
+
+def test_a_run_is_asked_with_all_that_it_predicts(tiny, tmp_path):
+    glasshead(
+        "audit",
+        tiny.softmax,
+        "synthetic",
+        "--tests",
+        "identifiability,performance",
+        "--out",
+        tmp_path / "out",
+    )
+    card = AuditCard.load(tmp_path / "out")
+    assert card.finding("identifiability.identifiable.all") is not None
+    assert card.finding("performance.accuracy.all") is not None
+    assert (tmp_path / "out" / "weights.parquet").exists()
+
+
+def test_everything_is_asked_by_default(tiny):
+    card = AuditCard.load(tiny.softmax_audit)
+    assert card.finding("identifiability.identifiable.all").n <= 200
+
+
+def test_interrupted_and_resumed(saved, tmp_path):
+    typed = (
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "--layers", "all", "--rows", "all", "--processes", 1, "--out", tmp_path / "out",
+    )  # fmt: skip
+    many = saved / "many.csv"
+    many.write_text(
+        (saved / "texts.csv").read_text()
+        + "".join(f"the {one} film {two} {three},1\n" for one in WORDS for two in WORDS for three in WORDS),
+        encoding="utf-8",
+    )
+    typed = tuple(many if each == saved / "texts.csv" else each for each in typed)
+    running = shell(*typed)
+    until = time.monotonic() + 60
+    while not list((tmp_path / "out.maps").glob("heads-*")) and time.monotonic() < until:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130, said
+    assert "the finished texts are kept: repeat the command with --resume" in " ".join(said.split())
+    assert not (tmp_path / "out").exists()
+    assert "an interrupted audit: go on with --resume" in refusal(tmp_path, *typed)
+    begun = sorted(path.name for path in (tmp_path / "out.maps").glob("heads-*"))
+    glasshead(*typed, "--resume")
+    card = AuditCard.load(tmp_path / "out")
+    assert begun
+    assert card.finding("identifiability.identifiable.all").n == 36 + 216
+    assert not (tmp_path / "out.maps").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--layers", "9"), "no attention layer 9"),
+        (("--layers", "0,x"), "--layers is 'all' or numbers"),
+        (("--heads", "4"), "no head 4"),
+        (("--rows", "15"), "no text has a row 15"),
+        (("--rows", "sls"), "unknown rows 'sls'"),
+        (("--tolerance", "-0.5"), "--tolerance is a number of at least 0"),
+        (("--top", "0"), "--top is at least 1"),
+        (("--processes", "0"), "--processes is at least 1"),
+        (("--resume",), "nothing to resume"),
+        (("--fail-under", "identifiability.width=0.1"), "low is good"),
+    ],
+)
+def test_refusals(saved, tmp_path, options, words):
+    given = (
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability", "--out",
+        tmp_path / "out", *options,
+    )  # fmt: skip
+    assert words in refusal(tmp_path, *given)
+
+
+def test_other_audits_need_a_run(saved, tmp_path):
+    given = "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--out", tmp_path / "out"
+    assert "ask it --tests identifiability alone" in refusal(tmp_path, *given)
+    given = "audit", saved / "bert", saved / "texts.csv", "--tests", "agreement", "--layers", "1"
+    assert "--tests identifiability" in refusal(tmp_path, *given, "--out", tmp_path / "out")
+
+
+def test_facts_can_be_read_by_machines(saved, tmp_path):
+    glasshead(
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "--layers", "0", "--heads", "1,2", "--top", 3, "--limit", 5, "--out", tmp_path / "out",
+    )  # fmt: skip
+    facts = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))["facts"]
+    assert facts["identifiability"]["maps"] == 10
+    assert facts["identifiability"]["T"] == "V times the output projection"
+    weights = pq.read_table(tmp_path / "out" / "weights.parquet").to_pandas()
+    assert weights.groupby(["text", "layer", "head"]).size().eq(3).all()

@@ -1,0 +1,122 @@
+"""Solvers that fail give no number; input that makes no sense is refused."""
+
+import importlib
+
+import numpy as np
+import pytest
+from linear_programs import drawn
+
+from glasshead.errors import InputError
+from glasshead.feasible import RANGES, highs, intervals, simplex
+
+DOUBLE = 2.0**-52
+MODULE = importlib.import_module("glasshead.feasible.intervals")
+BOUNDED = [kind for kind in RANGES if RANGES[kind].polytope is not None]
+
+
+def no_vertex(A, start):
+    raise ArithmeticError("rounding leads out of the polytope")
+
+
+def ends(found):
+    return np.stack([found.low, found.high])
+
+
+def counting(monkeypatch):
+    asked, own = [], highs.maxima
+
+    def maxima(A, b, functions):
+        asked.append(len(functions))
+        return own(A, b, functions)
+
+    monkeypatch.setattr(highs, "maxima", maxima)
+    return asked
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.01])
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_highs_says_the_same(kind, tolerance, monkeypatch):
+    asked = counting(monkeypatch)
+    rng = np.random.default_rng(4)
+    T, a = drawn(kind, 10, 4, rng)
+    found = intervals(T, a, kind=kind, tolerance=tolerance, eps=DOUBLE)
+    assert asked == []
+    monkeypatch.setattr(MODULE, "vertex", no_vertex)
+    other = intervals(T, a, kind=kind, tolerance=tolerance, eps=DOUBLE)
+    assert asked == [20]
+    np.testing.assert_allclose(ends(other), ends(found), atol=1e-6)
+    assert other.failed == {}
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_searches_that_give_up_are_done_by_highs(kind, monkeypatch):
+    asked = counting(monkeypatch)
+    rng = np.random.default_rng(5)
+    T, a = drawn(kind, 10, 4, rng)
+    found = intervals(T, a, kind=kind, eps=DOUBLE)
+    monkeypatch.setattr(simplex, "MOST", 1)
+    other = intervals(T, a, kind=kind, eps=DOUBLE)
+    assert sum(asked) > 5
+    np.testing.assert_allclose(ends(other), ends(found), atol=1e-6)
+
+
+def test_a_basis_that_proves_nothing_has_no_value():
+    # max x_1 over x_1 + x_2 = 1: the basis {x_2} is a vertex, but not the largest.
+    A, b, functions = np.ones((1, 2)), np.ones(1), np.array([[1.0, 0.0], [0.0, 1.0]])
+    found = simplex.certified(A, b, functions, np.array([[1], [1]]))
+    np.testing.assert_array_equal(found, [np.nan, 1.0])
+    # x_1 − x_2 = 1 and the basis {x_2}: x_2 = −1.
+    found = simplex.certified(np.array([[1.0, -1.0]]), b, functions[:1], np.array([[1]]))
+    assert np.isnan(found).all()
+
+
+def test_no_solver_no_number(monkeypatch):
+    def failing(A, b, functions):
+        values = np.full(len(functions), 0.25)
+        reasons = [""] * len(functions)
+        values[3], reasons[3] = np.nan, "HiGHS: time limit reached"
+        return values, reasons
+
+    monkeypatch.setattr(MODULE, "vertex", no_vertex)
+    monkeypatch.setattr(highs, "maxima", failing)
+    found = intervals(np.zeros((6, 1)), np.full(6, 0.25))
+    assert found.failed == {3: "HiGHS: time limit reached"}
+    assert np.isnan([found.low[3], found.high[3]]).all()
+    assert found.value[3] == 0.25
+    assert not np.isnan(np.delete(ends(found), 3, axis=1)).any()
+
+
+def test_highs_says_why():
+    # x_1 + x_2 = −1 has no solution.
+    values, reasons = highs.maxima(np.ones((1, 2)), -np.ones(1), np.eye(2))
+    assert np.isnan(values).all()
+    assert reasons == ["HiGHS: infeasible", "HiGHS: infeasible"]
+    # x_1 = x_2 goes on for ever, x_1 − x_2 does not.
+    values, reasons = highs.maxima(np.array([[1.0, -1.0]]), np.zeros(1), np.array([[1.0, 0.0], [1.0, -1.0]]))
+    assert values.tolist() == [np.inf, 0.0]
+    assert reasons == ["", ""]
+
+
+def test_weights_outside_of_their_range_have_no_interval():
+    found = intervals(np.array([[0.0], [1.0], [2.0]]), np.array([1.2, -0.2, 0.0]))
+    assert 0 in found.failed
+    assert np.isnan(found.low[list(found.failed)]).all()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"tolerance": -0.1}, "the tolerance is a number of at least 0, not -0.1"),
+        ({"tolerance": float("nan")}, "at least 0, not nan"),
+        ({"tolerance": float("inf")}, "at least 0, not inf"),
+        ({"kind": "softmax"}, "unknown kind of weights 'softmax': choose from simplex"),
+        ({"a": np.array([0.5, np.nan])}, "finite numbers"),
+        ({"T": np.array([[np.inf], [0.0]])}, "finite numbers"),
+        ({"T": np.zeros((3, 1))}, r"values \[n, d\], not \[2\] and \[3, 1\]"),
+        ({"T": np.zeros((0, 1)), "a": np.zeros(0)}, "no key has no weights"),
+    ],
+)
+def test_refused(changed, message):
+    given = {"T": np.zeros((2, 1)), "a": np.full(2, 0.5)} | changed
+    with pytest.raises(InputError, match=message):
+        intervals(given.pop("T"), given.pop("a"), **given)

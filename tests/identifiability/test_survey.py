@@ -1,0 +1,110 @@
+"""A survey writes down what single rows give, goes on where it stopped, and says when it is another one."""
+
+import sys
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from encoders import batch, encoded, small
+from glasshead.errors import InputError
+from glasshead.identifiability import Question, Store, Where, head_rows, join, settings_of, survey
+
+LENGTHS = (14, 4, 12, 2, 9)
+
+
+HERE = Where(layers=(0,))
+EVERYTHING = Question()
+
+
+def made(folder, question=EVERYTHING, **options):
+    model = small(max_length=16, embedding_size=6, heads=3)
+    texts = encoded(batch(lengths=LENGTHS))
+    store = Store(folder, settings_of(HERE, question, seed=0))
+    survey(model, texts, lambda text: ["w"] * 16, HERE, question, store, **options)
+    return model, texts, store
+
+
+def test_lines_are_those_of_the_rows(tmp_path):
+    model, texts, store = made(tmp_path / "s")
+    join(tmp_path / "s", tmp_path)
+    heads = pq.read_table(tmp_path / "heads.parquet").to_pylist()
+    weights = pq.read_table(tmp_path / "weights.parquet").to_pylist()
+    rows = [row for part in head_rows(model, texts, HERE) for row in part]
+    assert len(heads) == len(rows) == 3 * len(LENGTHS)
+    assert len(weights) == 3 * sum(LENGTHS)
+    for row in rows:
+        found = row.intervals()
+        (line,) = [
+            each
+            for each in heads
+            if (each["text"], each["layer"], each["head"]) == (row.text, row.layer, row.head)
+        ]
+        assert line["nullity"] == found.nullity
+        assert line["identifiable"] == (found.nullity <= 0)
+        assert line["width"] == pytest.approx((found.high - found.low).mean(), abs=1e-9)
+        mine = [
+            each
+            for each in weights
+            if (each["text"], each["layer"], each["head"]) == (row.text, row.layer, row.head)
+        ]
+        np.testing.assert_allclose([each["low"] for each in mine], found.low, atol=1e-9)
+        np.testing.assert_allclose([each["high"] for each in mine], found.high, atol=1e-9)
+    # Values of two numbers (6 / 3 heads): three keys are as many as one map can be sure of.
+    assert {line["tokens"] for line in heads if line["identifiable"]} == {2}
+    assert store.heads()["text"].tolist() == [line["text"] for line in heads]
+
+
+def test_two_processes_find_the_same(tmp_path):
+    one, two = (made(tmp_path / str(n), processes=n)[2].heads() for n in (1, 2))
+    np.testing.assert_array_equal(one["width"], two["width"])
+
+
+def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
+    module = sys.modules[survey.__module__]
+    monkeypatch.setattr(module, "PART", 2)
+    whole = made(tmp_path / "whole")[2].heads()
+    asked = []
+    real = module.of_rows
+
+    def stop_at_the_second(rows, first, *more):
+        asked.append(first)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return real(rows, first, *more)
+
+    monkeypatch.setattr(module, "of_rows", stop_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path / "parts")
+    assert sorted(path.name for path in (tmp_path / "parts").glob("*.parquet")) == [
+        "heads-00000.parquet",
+        "weights-00000.parquet",
+    ]
+    resumed = made(tmp_path / "parts")[2].heads()
+    assert asked == [0, 2, 2, 4]
+    for name, column in whole.items():
+        np.testing.assert_array_equal(column, resumed[name])
+
+
+def test_parts_of_another_survey_are_not_taken_up(tmp_path):
+    made(tmp_path / "s")
+    with pytest.raises(InputError, match="part of another audit"):
+        made(tmp_path / "s", Question(top=2))
+
+
+def test_top_asks_about_the_largest_weights_alone(tmp_path):
+    made(tmp_path / "s", Question(top=2))
+    join(tmp_path / "s", tmp_path)
+    weights = pq.read_table(tmp_path / "weights.parquet").to_pandas()
+    every = made(tmp_path / "t")[2]
+    join(every.folder, tmp_path)
+    all_weights = pq.read_table(tmp_path / "weights.parquet").to_pandas()
+    keys = ["text", "layer", "head"]
+    largest = all_weights.sort_values("weight", ascending=False, kind="stable").groupby(keys).head(2)
+    assert set(map(tuple, weights[[*keys, "key"]].values)) == set(map(tuple, largest[[*keys, "key"]].values))
+
+
+def test_wrong_questions():
+    for wrong in ({"top": 0}, {"tolerance": -0.1}, {"tolerance": float("nan")}):
+        with pytest.raises(InputError):
+            Question(**wrong)
