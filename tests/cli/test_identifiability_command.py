@@ -115,9 +115,11 @@ def test_interrupted_and_resumed(saved, tmp_path):
         (("--heads", "4"), "no head 4"),
         (("--rows", "15"), "no text has a row 15"),
         (("--rows", "sls"), "unknown rows 'sls'"),
+        (("--rows", "pooled"), "has no learned query"),
         (("--tolerance", "-0.5"), "--tolerance is a number of at least 0"),
         (("--top", "0"), "--top is at least 1"),
         (("--processes", "0"), "--processes is at least 1"),
+        (("--max-length", "1"), "--max-length 1 leaves no room"),
         (("--resume",), "nothing to resume"),
         (("--fail-under", "identifiability.width=0.1"), "low is good"),
     ],
@@ -128,6 +130,87 @@ def test_refusals(saved, tmp_path, options, words):
         tmp_path / "out", *options,
     )  # fmt: skip
     assert words in refusal(tmp_path, *given)
+
+
+def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
+    """Two files of equal length: only the texts differ."""
+    other = tmp_path / "other.csv"
+    other.write_text(
+        (saved / "texts.csv").read_text(encoding="utf-8").replace("film", "plot"), encoding="utf-8"
+    )
+    typed = "audit", saved / "bert", "--split", "all", "--tests", "identifiability", "--out", tmp_path / "out"
+
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("glasshead.audit.maps.findings", stop)
+    glasshead(*typed[:2], saved / "texts.csv", *typed[2:], code=130)
+    monkeypatch.undo()
+    assert "part of another audit" in refusal(tmp_path, *typed[:2], other, *typed[2:], "--resume")
+    glasshead(*typed[:2], saved / "texts.csv", *typed[2:], "--resume")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--layer", "1"), ("--head", "0"), ("--row", "last"), ("--level", "sentence"), ("--draws", "5")],
+)
+def test_options_of_other_audits_are_not_ignored(saved, tmp_path, options):
+    given = "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability"
+    assert "use --layers, --heads and --rows" in refusal(
+        tmp_path, *given, "--out", tmp_path / "out", *options
+    )
+
+
+@pytest.mark.parametrize("options", [("--tolerance", "0.1"), ("--processes", "1"), ("--rows", "cls")])
+def test_options_of_identifiability_are_not_ignored(tiny, tmp_path, options):
+    given = "audit", tiny.softmax, "synthetic", "--tests", "agreement", "--out", tmp_path / "out"
+    assert "are for --tests identifiability" in refusal(tmp_path, *given, *options)
+
+
+def test_what_is_not_told_is_where_attention_is_read(saved, tmp_path):
+    """All layers of a saved model, though only a head was named."""
+    glasshead(
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "--heads", "1", "--limit", 3, "--out", tmp_path / "out",
+    )  # fmt: skip
+    heads = pq.read_table(tmp_path / "out" / "heads.parquet").to_pandas()
+    assert set(map(tuple, heads[["layer", "head", "row"]].values)) == {(0, 1, 0), (1, 1, 0)}
+
+
+def test_texts_can_be_cut(saved, tmp_path):
+    glasshead(
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "--limit", 3, "--max-length", 4, "--out", tmp_path / "out",
+    )  # fmt: skip
+    heads = pq.read_table(tmp_path / "out" / "heads.parquet").to_pandas()
+    assert set(heads.tokens) == {4}
+    assert AuditCard.load(tmp_path / "out").facts["truncated_to"] == 4
+
+
+def test_a_misspelt_audit_is_called_so(saved, tmp_path):
+    given = (
+        "audit",
+        saved / "bert",
+        saved / "texts.csv",
+        "--tests",
+        "identifability",
+        "--out",
+        tmp_path / "out",
+    )
+    assert "did you mean 'identifiability'" in refusal(tmp_path, *given)
+
+
+def test_a_pooled_model_says_whose_row_was_read(tiny, tmp_path):
+    for attention, told in (("softmax", ""), ("tanhmax", "signed weights, which have no first place")):
+        run = getattr(tiny, attention)
+        glasshead("audit", run, "synthetic", "--tests", "identifiability", "--out", tmp_path / attention)
+        card = AuditCard.load(tmp_path / attention)
+        assert "row of the learned query" in card.facts["identifiability"]["read"]
+        assert told in card.finding("identifiability.another-first.all").verdict
+    said = glasshead(
+        "compare", tmp_path / "softmax", tmp_path / "tanhmax", "--out", tmp_path / "c.html"
+    ).output
+    assert "minus" in said
 
 
 def test_other_audits_need_a_run(saved, tmp_path):

@@ -201,7 +201,7 @@ def test_verdicts_of_the_audit_page() -> None:
         agreement.gain(None): "undecided: too few examples",
         agreement.gain((0.1, 0.2)): "the identifiable part agrees better than the attention",
         agreement.gain((-0.2, -0.1)): "the identifiable part agrees worse than the attention",
-        agreement.gain((-0.1, 0.1)): "the identifiable part agrees no better than the attention",
+        agreement.gain((-0.1, 0.1)): "no difference that these texts show",
         performance.verdict((0.6, 0.7), 0.5): "better than always guessing the commonest class",
         performance.verdict((0.5, 0.7), 0.5): "not better than always guessing the commonest class",
         perturbation.verdict((0.0, 0.04), over, "absolute").split(",")[0]: "the prediction hardly changes",

@@ -15,6 +15,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS, Reading, by_sentence, by_word, with_intervals
 from glasshead.explain.ends import Ends
+from glasshead.explain.intervals import bounded
 from glasshead.models import plug
 from glasshead.trace import record
 from readable import KINDS, Kind, family
@@ -196,7 +197,7 @@ def test_tolerance_widens(pieces):
         assert (outer[:, 0] <= inner[:, 0] + 1e-9).all()
         assert (outer[:, 1] >= inner[:, 1] - 1e-9).all()
     assert (wider[:, 1] > narrow[:, 1] + 1e-3).any()
-    assert told(pieces, tolerance=0.1)[0].reading.endswith("after its projection, up to 10 % of its size")
+    assert told(pieces, tolerance=0.1)[0].reading.endswith("up to 10 % of its size along each direction")
 
 
 def test_products_of_intervals():
@@ -244,6 +245,18 @@ def test_methods_whose_numbers_are_no_weights_are_refused(method):
     attribution = replace(told(of(kind, "film"))[0], method=method)
     with pytest.raises(InputError, match=message):
         with_intervals([attribution], kind.model, kind.tokenizer, ["film"])
+
+
+def test_small_weights_of_another_text_are_refused():
+    """Other by half of themselves, all of them below 1e-4."""
+    kind = KINDS["pooled"]().of(0)
+    attribution = told(kind)[0]
+    scores = np.array(attribution.scores) * 1e-4
+    shown = replace(attribution, scores=tuple(scores.tolist()), intervals=None)
+    same = bounded(shown, Ends(scores * (1 + 1e-5), scores, scores), "")
+    assert len(same.intervals) == len(scores)
+    with pytest.raises(InputError, match="not the weights of this model"):
+        bounded(shown, Ends(scores * 1.5, scores, scores), "")
 
 
 def test_refusals():

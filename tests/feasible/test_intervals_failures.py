@@ -79,10 +79,10 @@ def test_no_solver_no_number(monkeypatch):
 
     monkeypatch.setattr(MODULE, "vertex", no_vertex)
     monkeypatch.setattr(highs, "maxima", failing)
-    found = intervals(np.zeros((6, 1)), np.full(6, 0.25))
+    found = intervals(np.zeros((6, 1)), np.full(6, 1 / 6))
     assert found.failed == {3: "HiGHS: time limit reached"}
     assert np.isnan([found.low[3], found.high[3]]).all()
-    assert found.value[3] == 0.25
+    assert found.value[3] == 1 / 6
     assert not np.isnan(np.delete(ends(found), 3, axis=1)).any()
 
 
@@ -97,10 +97,22 @@ def test_highs_says_why():
     assert reasons == ["", ""]
 
 
-def test_weights_outside_of_their_range_have_no_interval():
-    found = intervals(np.array([[0.0], [1.0], [2.0]]), np.array([1.2, -0.2, 0.0]))
-    assert 0 in found.failed
-    assert np.isnan(found.low[list(found.failed)]).all()
+@pytest.mark.parametrize(
+    ("kind", "a", "said"),
+    [
+        ("simplex", [1.2, -0.2, 0.0], "a ≥ 0, Σ a = 1: one of them is -0.2"),
+        ("simplex", [0.5, 0.3, 0.0], "their sum is 0.8"),
+        ("nonnegative", [0.5, 0.3, -0.1], "one of them is -0.1"),
+        ("below-one", [0.5, -0.3, 0.1], "one of them is -0.3"),
+        ("below-one", [0.5, 0.6, 0.1], "their sizes add up to 1.2"),
+        ("cross", [0.5, -0.6, 0.1], "their sizes add up to 1.2"),
+    ],
+)
+def test_weights_that_no_activation_makes_are_refused(kind, a, said):
+    with pytest.raises(InputError, match=f"no weights of the kind '{kind}'.*{said}"):
+        intervals(np.array([[0.0], [1.0], [2.0]]), a, kind=kind)
+    inside = np.array(a) / 10 if kind != "simplex" else np.array([0.2, 0.3, 0.5 + 5e-4])
+    assert intervals([[0.0], [1.0], [2.0]], np.abs(inside), kind=kind).failed == {}
 
 
 @pytest.mark.parametrize(

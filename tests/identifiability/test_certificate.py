@@ -196,6 +196,43 @@ def test_saturated_rows_are_undetermined(eps):
     assert "saturated" in certified(T[:1], K[:1], q, eps=eps).reason
 
 
+@pytest.mark.parametrize("eps", [DOUBLE, 2.0**-23])
+@pytest.mark.parametrize("scale", [2, 8, 15, 25, 60, 800])
+def test_peaked_rows_with_more_queries_than_values_are_never_unique(scale, eps):
+    verdicts = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        T, K, q = rng.normal(size=(40, 8)), rng.normal(size=(40, 32)), rng.normal(size=32)
+        verdicts.append(certified(T, K, q * scale / (K @ q).std(), eps=eps).verdict)
+    assert "unique" not in verdicts
+    assert set(verdicts) == {"not unique"} or scale > 2
+
+
+def test_two_dominant_keys_hide_how_the_others_move():
+    rng = np.random.default_rng(0)
+    K, scores = rng.normal(size=(10, 6)), np.full(10, -22.0)
+    scores[:2] = 0.0
+    single = 2.0**-23
+    T = rng.normal(size=(10, 2))
+    found = certificate(T, scores, K, SOFTMAX, eps=single)
+    assert (found.verdict, found.rank, found.shown) == ("undetermined", 1, 1)
+    assert found.reason.startswith("partly saturated")
+    assert (
+        certificate(T, scores, K, SOFTMAX, eps=DOUBLE).verdict == "not unique"
+    )  # there they can be measured
+    # An output that gives all weights away needs no moves.
+    found = certificate(rng.normal(size=(10, 9)), scores, K, SOFTMAX, eps=single)
+    assert (found.verdict, found.rank, found.proven) == ("unique", 1, True)
+    # Weights that are rounded to zero.
+    scores[2:] = -2000.0
+    assert certificate(T, scores, K, SOFTMAX, eps=DOUBLE).reason.startswith("partly saturated")
+    # Keys that lack a direction, and scores that a ReLU cuts off, are no saturation.
+    K = np.outer(rng.normal(size=10), rng.normal(size=6))
+    assert certificate(T, scores, K, SOFTMAX, eps=DOUBLE).verdict == "unique"
+    dead = certificate(T, scores + 1.0, rng.normal(size=(10, 6)), ACTIVATIONS["relu"](), eps=DOUBLE)
+    assert (dead.verdict, dead.rank) == ("unique", 2)
+
+
 def test_ranks_within_rounding_are_undetermined():
     rng = np.random.default_rng(9)
     T, K, q = rng.normal(size=(6, 4)), rng.normal(size=(6, 2)), rng.normal(size=2)

@@ -152,3 +152,22 @@ def test_calls_with_rows_of_their_own():
     assert "rows attend to different keys" in objection_to_call(Call.of(plain, q, k, k, mask=band))
     assert "bias" in objection_to_call(Call.of(plain, q, k, k).with_bias(torch.zeros(1, 2, 5, 5)))
     assert "tanhmax weights" in objection_to_call(Call.of(mechanism("tanhmax"), q, k, k))
+
+
+def test_weights_that_lost_digits_are_refused():
+    rng = np.random.default_rng(12)
+    scores = rng.normal(size=(12, 8)) @ rng.normal(size=(8, 12))
+    scores *= 45 / np.abs(scores).max()
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    assert weights.min() > np.finfo(np.float32).tiny
+    assert least_rank(weights.astype(np.float32)) == least_rank(weights, DOUBLE) == 8
+    weights **= 92 / -np.log(weights.min())  # larger scores
+    weights /= weights.sum(axis=1, keepdims=True)
+    single = weights.astype(np.float32)
+    assert 0 < single.min() < np.finfo(np.float32).tiny
+    with pytest.raises(
+        InputError, match=r"weights below 1.2e-38 have lost digits.*compute the weights in float64"
+    ):
+        least_rank(single)
+    assert least_rank(weights, DOUBLE) == 8

@@ -5,10 +5,11 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 from encoders import batch, encoded, small
 from glasshead.errors import InputError
-from glasshead.identifiability import Question, Store, Where, head_rows, join, settings_of, survey
+from glasshead.identifiability import Question, Where, head_rows, join, survey
 
 LENGTHS = (14, 4, 12, 2, 9)
 
@@ -17,11 +18,19 @@ HERE = Where(layers=(0,))
 EVERYTHING = Question()
 
 
-def made(folder, question=EVERYTHING, **options):
+class Words:
+    """All that a survey asks of a tokenizer."""
+
+    def convert_ids_to_tokens(self, ids):
+        return [f"w{one}" for one in ids]
+
+
+def made(folder, question=EVERYTHING, lengths=LENGTHS, where=HERE, nudge=0.0, seed=1, **options):
     model = small(max_length=16, embedding_size=6, heads=3)
-    texts = encoded(batch(lengths=LENGTHS))
-    store = Store(folder, settings_of(HERE, question, seed=0))
-    survey(model, texts, lambda text: ["w"] * 16, HERE, question, store, **options)
+    with torch.no_grad():
+        model.classifier.weight.add_(nudge)
+    texts = encoded(batch(lengths=lengths, seed=seed))
+    store = survey(model, Words(), texts, where, question, folder, **options)
     return model, texts, store
 
 
@@ -65,15 +74,15 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART", 2)
     whole = made(tmp_path / "whole")[2].heads()
     asked = []
-    real = module.of_rows
+    real = module.lines
 
-    def stop_at_the_second(rows, first, *more):
-        asked.append(first)
+    def stop_at_the_second(rows, null, start, *more):
+        asked.append(start)
         if len(asked) == 2:
             raise KeyboardInterrupt
-        return real(rows, first, *more)
+        return real(rows, null, start, *more)
 
-    monkeypatch.setattr(module, "of_rows", stop_at_the_second)
+    monkeypatch.setattr(module, "lines", stop_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path / "parts")
     assert sorted(path.name for path in (tmp_path / "parts").glob("*.parquet")) == [
@@ -86,10 +95,48 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
         np.testing.assert_array_equal(column, resumed[name])
 
 
-def test_parts_of_another_survey_are_not_taken_up(tmp_path):
+@pytest.mark.parametrize(
+    "other",
+    [{"question": Question(top=2)}, {"lengths": LENGTHS[::-1]}, {"seed": 2}, {"nudge": 1e-3}],
+    ids=["question", "lengths", "words", "weights"],
+)
+def test_parts_of_another_survey_are_not_taken_up(tmp_path, other):
     made(tmp_path / "s")
     with pytest.raises(InputError, match="part of another audit"):
-        made(tmp_path / "s", Question(top=2))
+        made(tmp_path / "s", **other)
+
+
+def test_every_text_and_layer_has_a_null_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[survey.__module__], "PART", 2)
+    heads = made(tmp_path / "s", lengths=(9,) * 12)[2].heads()
+    drawn = [
+        (t, h)
+        for t, h, w in zip(heads["text"], heads["head"], heads["random_width"], strict=True)
+        if w is not None and w == w
+    ]
+    assert [text for text, _ in drawn] == list(range(12))
+    firsts = [head for text, head in drawn if text % 2 == 0]
+    assert len(set(firsts)) > 1  # not the same draw for the first text of every part
+
+
+def test_a_tolerance_decides_what_is_identifiable(tmp_path):
+    strict, loose, some = (
+        made(tmp_path / str(n), question, lengths=(2, 2))[2].heads()["identifiable"].tolist()
+        for n, question in enumerate((Question(), Question(tolerance=0.2), Question(top=1, tolerance=0.2)))
+    )
+    assert strict == [True] * 6
+    assert loose == [False] * 6
+    assert some == [None] * 6
+
+
+def test_rows_of_one_map_share_its_values():
+    rows = [
+        row
+        for part in head_rows(small(), encoded(batch(lengths=(9,))), Where(layers=(0,), rows="all"))
+        for row in part
+    ]
+    assert len(rows) == 3 * 9
+    assert len({id(row.T) for row in rows}) == 3
 
 
 def test_top_asks_about_the_largest_weights_alone(tmp_path):

@@ -204,4 +204,4 @@ def gain(interval: Interval | None) -> str:
         return "the identifiable part agrees better than the attention"
     if interval[1] < 0:
         return "the identifiable part agrees worse than the attention"
-    return "the identifiable part agrees no better than the attention"
+    return "no difference that these texts show"

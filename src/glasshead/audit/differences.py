@@ -14,9 +14,10 @@ from glasshead.results import AuditCard, Finding
 
 NOTHING_SHARED = "they have no text in common, so nothing can be paired: compare their intervals"
 NOT_PAIRED = (
-    "Token groups are means over token types, and groups by maximum weight hold other texts in each audit: "
-    "such findings have no paired difference, compare their intervals."
+    "Token groups are means over token types, and groups by maximum weight, layer or length hold other texts "
+    "or maps in each audit: such findings have no paired difference, compare their intervals."
 )
+OF_NO_CLASS = ("performance", "identifiability")  # whatever class the explanation is of
 Floats = NDArray[np.float64]
 
 
@@ -63,7 +64,7 @@ def differences(
                 continue
             change = ours[rows[0]] - theirs[rows[1]]
             columns[finding.name] = (
-                change if finding.audit == "performance" else np.where(alike, change, np.nan)
+                change if finding.audit in OF_NO_CLASS else np.where(alike, change, np.nan)
             )
         estimates = mean_intervals(
             np.stack([*columns.values()]) if columns else np.empty((0, 0)),
@@ -133,7 +134,7 @@ def shared_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], ND
 
 def has(card: AuditCard) -> bool:
     """Whether its examples can be told from each other."""
-    return {"index", "text", "label", "predicted"} <= set(card.examples)
+    return {"index", "text"} <= set(card.examples)
 
 
 def per_example(card: AuditCard, finding: Finding) -> Floats | None:
@@ -145,7 +146,7 @@ def per_example(card: AuditCard, finding: Finding) -> Floats | None:
         predicted, label = (np.asarray(card.examples[name], dtype=float) for name in ("predicted", "label"))
         numbers = np.abs(predicted - label)
     else:
-        patterns = {"agreement": "tau.{}.{}", "perturbation": "{}.median.{}"}
+        patterns = {"agreement": "tau.{}.{}", "perturbation": "{}.median.{}", "identifiability": "maps.{}"}
         name = patterns.get(finding.audit, "").format(finding.statistic, finding.against)
         if name not in card.examples:
             return None

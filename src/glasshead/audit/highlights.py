@@ -15,6 +15,7 @@ FAITHFULNESS = "tau.contribution.erasure-renormalise"
 PER_REASON = 5
 SHARED = 6
 READABLE = 4  # tokens that a text must have to be worth a look
+WEIGHTS = 20_000  # whose intervals are computed for the picked texts, at most: half a minute
 
 
 def pick(
@@ -57,6 +58,10 @@ def highlights(
     faithfulness = columns.get(FAITHFULNESS)
     right, words = hits(subject)
     picks = pick(right, subject.real.sum(axis=1), faithfulness, seed=seed)
+    if tolerance is not None:
+        heads = subject.view.place.heads if subject.view.place is not None else 1
+        cost = np.cumsum([heads * subject.real[row].sum() for _, row in picks])
+        picks = [pick for pick, spent in zip(picks, cost, strict=True) if spent <= WEIGHTS]
     firsts, seconds = subject.pairs or (subject.texts, None)
     tokenizer, reading = subject.view.tokenizer, subject.view.reading
     texts = [firsts[row] for _, row in picks]

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.subject import Floats, Subject
-from glasshead.audit.summary import Nulls, Summary, summarise
+from glasshead.audit.summary import FEW, Interval, Nulls, Summary, summarise
+from glasshead.data.encode import Encoded
 from glasshead.errors import InputError, counted
 from glasshead.explain import Place
-from glasshead.identifiability import Question, Store, Where, kind_of, settings_of, survey
-from glasshead.results import Finding
+from glasshead.identifiability import Question, Where, kind_of, survey
+from glasshead.results import EXACT, Finding
 
 TEXTS = 200  # where nobody asked for more
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
@@ -26,19 +27,23 @@ FEW_KINDS = 2
 CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
 
 
+Columns = Mapping[str, NDArray[Any]]
+
+
 @dataclass(frozen=True)
 class Identifiability(Audit):
     """For every weight the interval of values that give the same output of the head, by linear programs.
 
-    ``where`` None is where the subject's own attention is read, with all heads. ``texts`` is how many texts
-    are asked about, at most (None: all), ``store`` the folder of an audit that can be resumed (None: one that
-    goes again). Per text the numbers are means over its heads and rows; intervals resample texts.
+    ``where`` are fields of `Where` that are told; the others are where attention is read, with all heads.
+    ``texts`` is how many texts are asked about, at most (None: all), ``store`` the folder of an audit that
+    can be resumed (None: one that goes again). Per text the numbers are means over its heads and rows;
+    intervals resample texts.
     """
 
     question = "is the map the only one that its head could have drawn?"
     citation = CITATION
 
-    where: Where | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
     asked: Question = field(default_factory=Question)
     texts: int | None = TEXTS
     processes: int = 1
@@ -56,36 +61,37 @@ class Identifiability(Audit):
             return str(error)
         return None
 
-    @contextmanager
-    def opened(self, settings: Mapping[str, Any]) -> Iterator[Store]:
-        """The store, or one that is gone after the block."""
+    def survey(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerFast,
+        encoded: Encoded,
+        read: Where,
+        seed: int,
+    ) -> tuple[Columns, dict[str, Any]]:
+        """The columns of all lines about heads, and the facts that they state."""
+        where = replace(read, **self.where)
         with tempfile.TemporaryDirectory() as folder:
-            yield Store(self.store or Path(folder), settings)
+            heads = survey(
+                model, tokenizer, encoded, where, self.asked, self.store or Path(folder),
+                seed=seed, processes=self.processes, progress=self.progress,
+            ).heads()  # fmt: skip
+        return heads, {"identifiability": facts(heads, where, self.asked)}
 
     def __call__(self, subject: Subject, *, seed: int) -> Outcome:
         encoded = subject.view.encoded
         chosen = np.arange(len(encoded.ids))
         if self.texts is not None and len(chosen) > self.texts:
             chosen = np.sort(np.random.default_rng([seed, 7]).choice(len(chosen), self.texts, replace=False))
-        where = self.where or of_place(subject.view.place)
-        tokenizer = subject.view.tokenizer
-
-        def tokens(text: int) -> list[str]:
-            return list(tokenizer.convert_ids_to_tokens(encoded.ids[chosen[text]].tolist()))
-
-        settings = settings_of(
-            where, self.asked, seed=seed, texts=subject.indices[chosen].tolist(), run=str(subject.folder)
+        heads, told = self.survey(
+            subject.trained,
+            subject.view.tokenizer,
+            encoded.some(chosen),
+            of_place(subject.view.place),
+            seed,
         )
-        with self.opened(settings) as store:
-            survey(
-                subject.trained, encoded.some(chosen), tokens, where, self.asked, store,
-                seed=seed, processes=self.processes, progress=self.progress,
-            )  # fmt: skip
-            heads = store.heads()
         found = list(findings(heads, len(chosen), np.random.default_rng([seed, 8])))
-        return Outcome(
-            found, columns(heads, chosen, len(encoded.ids)), facts={"identifiability": facts(heads, where)}
-        )
+        return Outcome(found, columns(heads, chosen, len(encoded.ids)), facts=told)
 
 
 AUDITS.register("identifiability")(Identifiability())
@@ -99,17 +105,24 @@ def of_place(place: Place | None) -> Where:
     return Where(layers=tuple(layers), rows="all" if place.row == "mean" else place.row)
 
 
-Columns = Mapping[str, NDArray[Any]]
-
-
 def columns(heads: Columns, chosen: NDArray[np.int64], texts: int) -> dict[str, Floats]:
-    """Per example the share of its maps that are the only one, and the mean width; NaN: nobody asked."""
+    """Every statistic per example, the mean over its maps; NaN where nobody asked, or there is none."""
     made = {}
-    for name, column in (("identifiable", "identifiable"), ("interval_width", "width")):
+    for statistic, lines in statistics(heads).items():
         values = np.full(texts, np.nan)
-        values[chosen] = by_text(heads["text"], floats(heads[column]), len(chosen))
-        made[name] = values
+        values[chosen] = by_text(heads["text"], lines, len(chosen))
+        made[f"maps.{statistic}"] = values
     return made
+
+
+def statistics(heads: Columns) -> dict[str, Floats]:
+    """The numbers of every map."""
+    sure = heads["given_keys"]
+    told = np.isin(sure, ["unique", "not unique"])
+    named = {"identifiable": "identifiable", "width": "width", "may-be-zero": "may_be_zero"}
+    made = {statistic: floats(heads[name]) for statistic, name in named.items()}
+    made["another-first"] = floats(heads["another_first"])
+    return made | {"given-keys": np.where(told, (sure == "unique").astype(float), np.nan)}
 
 
 def floats(column: NDArray[Any]) -> Floats:
@@ -125,29 +138,41 @@ def by_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def said(heads: Columns, where: Where) -> str:
+def said(heads: Columns, where: Where, asked: Question) -> str:
     """Which maps were read, in words."""
-    layers, numbers = len(np.unique(heads["layer"])), len(np.unique(heads["head"]))
-    rows = where.named or "numbers " + ", ".join(map(str, where.rows))
-    told = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
-    told["pooled"] = "row of the learned query"
+    layers = len(np.unique(heads["layer"]))
+    numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
+    named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
+    rows = named.get(str(where.named), f"rows {where.rows}")
+    learned = heads["learned"].astype(bool)
+    if learned.all():
+        rows = "row of the learned query"
+    elif learned.any():
+        rows += ", and that of the learned query"
     return (
-        f"{counted(len(heads['text']), 'map')}: {counted(layers, 'layer')} of {counted(numbers, 'head')}, "
-        f"{told.get(rows, f'rows {rows}')}"
+        f"{counted(len(learned), 'map')} by {counted(numbers, 'head')} of {counted(layers, 'layer')}, {rows}"
+        + (f", the {asked.top} largest weights of each" if asked.top else "")
+        + (
+            f"; outputs may move by {100 * asked.tolerance:g} % along each direction"
+            if asked.tolerance
+            else ""
+        )
     )
 
 
-def facts(heads: Columns, where: Where) -> dict[str, Any]:
+def facts(heads: Columns, where: Where, asked: Question) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
-    failing = lengths[~heads["identifiable"].astype(bool)]
+    failing = lengths[np.equal(heads["identifiable"], False)]
     longest = int(lengths.max(initial=0))
     shortest_failing = int(failing.min()) if len(failing) else None
     sure = lengths if shortest_failing is None else lengths[lengths < shortest_failing]
     projected = heads["projected"].astype(bool)
     return {
         "maps": len(lengths),
-        "read": said(heads, where),
+        "read": said(heads, where, asked),
+        "tolerance": asked.tolerance,
+        "largest weights of a row": asked.top or "all",
         "identifiable up to (keys)": int(sure.max(initial=0)) or None,
         "not identifiable from (keys)": shortest_failing,
         "longest row (keys)": longest,
@@ -175,50 +200,61 @@ def groups(heads: Columns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 
 def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[Finding]:
     """Every statistic of every group; a unit is a text."""
-    sure = heads["given_keys"]
-    told = {
-        "identifiable": (floats(heads["identifiable"]), {"random": (heads["expected"] <= 0).astype(float)}),
-        "width": (floats(heads["width"]), {"random": floats(heads["random_width"])}),
-        "may-be-zero": (floats(heads["may_be_zero"]), {"random": floats(heads["random_may_be_zero"])}),
-        "another-first": (floats(heads["another_first"]), {"random": floats(heads["random_another_first"])}),
-        "given-keys": (
-            np.where(np.isin(sure, ["unique", "not unique"]), (sure == "unique").astype(float), np.nan),
-            {},
-        ),
+    told = statistics(heads)
+    random = {
+        "identifiable": (heads["expected"] <= 0).astype(float),
+        "width": floats(heads["random_width"]),
+        "may-be-zero": floats(heads["random_may_be_zero"]),
+        "another-first": floats(heads["random_another_first"]),
     }
     for group, members in groups(heads):
         text = heads["text"][members]
-        values = [by_text(text, each[members], texts) for each, _ in told.values()]
+        values = [by_text(text, each[members], texts) for each in told.values()]
         nulls: list[Nulls] = [
-            {name: by_text(text, null[members], texts) for name, null in each.items()}
-            for _, each in told.values()
+            {"random": by_text(text, random[name][members], texts)} if name in random else {} for name in told
         ]
         summaries = summarise(values, nulls, rng=rng)
-        for (statistic, (lines, _)), summary in zip(told.items(), summaries, strict=True):
+        for (statistic, lines), summary in zip(told.items(), summaries, strict=True):
+            left_out = undefined(statistic, lines[members], {k: each[members] for k, each in heads.items()})
             yield Finding(
                 audit="identifiability",
                 statistic=statistic,
                 against="",
                 group=group,
-                **summary.numbers,
-                undefined=undefined(statistic, lines[members], heads, members),
+                **(summary.numbers | {"interval": bounded(statistic, summary.interval)}),
+                undefined=left_out,
                 significant_fraction=None,
                 citation=CITATION,
-                verdict=VERDICTS[statistic](summary),
+                verdict=VERDICTS[statistic](summary) if summary.n else "not asked: " + " or ".join(left_out),
             )
 
 
-def undefined(statistic: str, lines: Floats, heads: Columns, members: NDArray[np.bool_]) -> dict[str, int]:
+def bounded(statistic: str, interval: Interval | None) -> Interval | None:
+    """An interval within what the statistic can be: a mean of zeros may come out as −10⁻¹⁷."""
+    if interval is None:
+        return None
+    most = np.inf if statistic == "width" else 1.0
+    low, high = (float(min(max(end, 0.0), most)) for end in interval)
+    return low, high
+
+
+def undefined(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
     """How many maps had no such number, by reason."""
     missing = np.isnan(lines)
-    if not missing.any():
-        return {}
     if statistic == "given-keys":
-        words, counts = np.unique(heads["given_keys"][members][missing].astype(str), return_counts=True)
-        return {f"maps: {word}": int(count) for word, count in zip(words, counts, strict=True)}
-    if (heads["failed"][members][missing] > 0).all():
-        return {"maps without an answer of the solver": int(missing.sum())}
-    return {"maps without bounds, without weights, or without an answer": int(missing.sum())}
+        said = KEYS
+        reasons = [said.get(each, each) for each in heads["given_keys"][missing]]
+    else:
+        signed = np.isin(heads["kind"][missing], SIGNED) & (statistic == "another-first")
+        failed = heads["failed"][missing] > 0
+        reasons = [
+            "maps of signed weights, which have no first place" if sign
+            else "maps without an answer of the solver" if lost
+            else "maps without bounds or weights, or of which only a part was asked about"
+            for sign, lost in zip(signed, failed, strict=True)
+        ]  # fmt: skip
+    names, counts = np.unique(np.array(reasons, dtype=str), return_counts=True)
+    return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
 
 def identifiable_verdict(summary: Summary) -> str:
@@ -237,11 +273,13 @@ def width_verdict(summary: Summary) -> str:
     """How far weights can move."""
     if summary.judged is None:
         return TOO_FEW
-    if summary.judged[1] <= 1e-6:
+    if summary.judged[1] <= EXACT:
         return "every weight is certain"
     over = summary.over.get("random")
-    if over is None or over[0] <= 0 <= over[1]:
-        return "as wide as over random values"
+    if over is None or summary.pairs["random"] < FEW:
+        return "undecided: too few maps with random values"
+    if over[0] <= 0 <= over[1]:
+        return "no difference from random values that these texts show"
     return "narrower than over random values" if over[1] < 0 else "wider than over random values"
 
 
@@ -285,6 +323,11 @@ def keys_verdict(summary: Summary) -> str:
     return "in some maps other queries near by give the same output with other weights"
 
 
+SIGNED = ("cross", "any")
+KEYS = {
+    "undetermined": "maps of which the keys leave it open",
+    "undefined": "maps of learned queries or none, of which it is not asked",
+}
 TOO_FEW = "undecided: too few examples"
 VERDICTS: dict[str, Callable[[Summary], str]] = {
     "identifiable": identifiable_verdict,

@@ -13,12 +13,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention.mechanism import spell
 from glasshead.audit.card import jsonable
-from glasshead.audit.identifiability import Identifiability, columns, facts, findings
+from glasshead.audit.identifiability import Identifiability, columns, findings, floats
 from glasshead.data.encode import Encoded, encode, joined
 from glasshead.errors import InputError
-from glasshead.identifiability import HeadRow, Where, head_rows, settings_of, survey
+from glasshead.identifiability import HeadRow, Where, head_rows
 from glasshead.registration import SPEC
-from glasshead.results import Attribution, AuditCard, Highlight
+from glasshead.results import EXACT, Attribution, AuditCard, Highlight
 from glasshead.training.run import versions
 
 SHOWN = 4  # texts whose surest map is drawn, and as many whose least sure one is
@@ -59,20 +59,8 @@ def audit_maps(
     texts = firsts if seconds is None else list(map(joined, firsts, seconds))
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
-    where = asked.where or Where(rows="first")
-
-    def tokens(text: int) -> list[str]:
-        return list(tokenizer.convert_ids_to_tokens(encoded.ids[text].tolist()))
-
     progress("identifiability")
-    with asked.opened(
-        settings_of(where, asked.asked, seed=seed, texts=indices.tolist(), run=str(folder))
-    ) as store:
-        survey(
-            model, encoded, tokens, where, asked.asked, store,
-            seed=seed, processes=asked.processes, progress=asked.progress,
-        )  # fmt: skip
-        heads = store.heads()
+    heads, told = asked.survey(model, tokenizer, encoded, Where(), seed)
     spec = getattr(model.config, SPEC, None)
     return AuditCard(
         facts={
@@ -82,15 +70,15 @@ def audit_maps(
             "examples": len(texts),
             "empty_texts": int((~encoded.mask.any(dim=1)).sum()),
             "truncated_to": tokenizer.model_max_length,
-            "identifiability": facts(heads, where),
             "audit_seed": seed,
             "versions": versions(),
             "notes": list(NOTES),
             "seconds": round(time.perf_counter() - started, 2),
         }
+        | told
         | dict(about or {}),
         findings=list(findings(heads, len(texts), np.random.default_rng([seed, 8]))),
-        highlights=list(shown(model, tokenizer, encoded, texts, where, asked, seed)),
+        highlights=list(shown(model, tokenizer, encoded, texts, heads, asked, seed)),
         examples={
             "index": indices.tolist(),
             "text": texts,
@@ -105,24 +93,27 @@ def shown(
     tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
     texts: Sequence[str],
-    where: Where,
+    heads: Mapping[str, Any],
     asked: Identifiability,
     seed: int,
 ) -> Iterator[Highlight]:
     """Of some texts the map with the narrowest intervals on average, of others that with the widest."""
+    widths = floats(heads["width"])
     readable = np.flatnonzero((encoded.words >= 0).sum(axis=1) >= READABLE)
-    picked = np.random.default_rng([seed, 9]).permutation(readable)[: 2 * SHOWN].tolist()
-    for rank, text in enumerate(picked):
-        rows = [row for batch in head_rows(model, encoded.some(np.array([text])), where) for row in batch]
-        found = [row.intervals(asked.asked.tolerance) for row in rows]
-        widths = [float(np.nan_to_num(each.high - each.low, nan=np.inf).mean()) for each in found]
-        one = int(np.argmin(widths) if rank % 2 == 0 else np.argmax(widths))
+    for rank, text in enumerate(np.random.default_rng([seed, 9]).permutation(readable)[: 2 * SHOWN].tolist()):
+        mine = np.flatnonzero((heads["text"] == text) & ~np.isnan(widths))
+        if not len(mine):
+            continue
+        sure = rank % 2 == 0 or widths[mine].max() <= EXACT
+        line = mine[widths[mine].argmin() if sure else widths[mine].argmax()]
+        layer, head, row, part = (int(heads[name][line]) for name in ("layer", "head", "row", "part"))
+        found = head_rows(model, encoded.some(np.array([text])), Where((layer,), (head,), (row,)))
+        map_ = next(each for batch in found for each in batch if each.part == part)
+        seen = map_.intervals(asked.asked.tolerance)
         yield Highlight(
-            reason="surest map" if rank % 2 == 0 else "least sure map",
+            reason="surest map" if sure else "least sure map",
             label="",
-            attribution=drawn(
-                tokenizer, encoded, text, texts[text], rows[one], found[one].low, found[one].high
-            ),
+            attribution=drawn(tokenizer, encoded, text, texts[text], map_, seen.low, seen.high),
             faithfulness=None,
         )
 

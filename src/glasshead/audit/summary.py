@@ -1,7 +1,7 @@
 """From one number per example to an estimate with its doubt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ Nulls = Mapping[str, Floats | None]
 @dataclass(frozen=True)
 class Summary:
     """Mean, standard deviation and bootstrap interval over the defined units; ``over`` holds the interval of
-    the paired difference from each null."""
+    the paired difference from each null, ``pairs`` over how many units."""
 
     estimate: float | None
     std: float | None
@@ -25,6 +25,7 @@ class Summary:
     null: dict[str, float | None]
     n: int
     over: dict[str, Interval | None]
+    pairs: dict[str, int] = field(default_factory=dict)
 
     @property
     def judged(self) -> Interval | None:
@@ -54,8 +55,9 @@ def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.rando
     differences = [values[row] - each for row, _, each in paired]
     estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)
     over: list[dict[str, Interval | None]] = [{} for _ in values]
+    counts: list[dict[str, int]] = [{} for _ in values]
     for (row, name, _), difference in zip(paired, estimates[len(values) :], strict=True):
-        over[row][name] = difference.interval
+        over[row][name], counts[row][name] = difference.interval, difference.n
     return [
         Summary(
             estimate=estimate.mean,
@@ -64,6 +66,7 @@ def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.rando
             null={name: mean_or_none(null) for name, null in nulls[row].items()},
             n=estimate.n,
             over=over[row],
+            pairs=counts[row],
         )
         for row, estimate in enumerate(estimates[: len(values)])
     ]

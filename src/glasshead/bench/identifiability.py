@@ -15,7 +15,7 @@ from transformers import BertConfig, BertModel
 
 from glasshead.bench.measure import Spread, Work, interleaved, ratios, timed
 from glasshead.errors import InputError
-from glasshead.feasible import intervals
+from glasshead.feasible import SINGLE, intervals
 from glasshead.identifiability.ranks import of_layer
 from glasshead.models import plug
 from glasshead.reading.layout import Layout
@@ -103,7 +103,7 @@ def intervals_compared(
         way: [each * (tokens / judged if way == COLD else 1 / len(rows)) for each in spent]
         for way, spent in interleaved(works, settings.budget).items()
     }
-    ours = intervals(*rows[0])
+    ours = intervals(*rows[0], eps=SINGLE)
     error = float(np.abs(cold(*rows[0], asked) - np.stack([ours.low[asked], ours.high[asked]])).max())
     for way, spent in seconds.items():
         yield IdentifiabilityResult(
@@ -139,12 +139,12 @@ def cold(T: Floats, a: Floats, asked: NDArray[np.int64]) -> Floats:
 def solved(rows: list[tuple[Floats, Floats]]) -> None:
     """All intervals of the rows."""
     for T, a in rows:
-        intervals(T, a)
+        intervals(T, a, eps=SINGLE)
 
 
 def spread(rows: list[tuple[Floats, Floats]], processes: int) -> None:
     """The same, shared by so many processes, which stay for the next call."""
-    Parallel(n_jobs=processes)(delayed(intervals)(T, a) for T, a in rows)
+    Parallel(n_jobs=processes)(delayed(intervals)(T, a, eps=SINGLE) for T, a in rows)
 
 
 def ranks_compared(

@@ -64,6 +64,9 @@ def audit(
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Audit a random part of so many texts.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.", **SEEDS)] = 0,
+    max_length: Annotated[
+        int | None, typer.Option(help="Cut texts to so many tokens; else to what the model reads.")
+    ] = None,
     layer: Layer = None,
     head: Head = None,
     row: Row = None,
@@ -101,6 +104,8 @@ def audit(
     for name in bars:
         known_audit(name.partition(".")[0])
     chosen = split_names(tests)
+    for name in chosen or ():
+        known_audit(name)
     named = chosen is not None and IDENTIFIABILITY in chosen
     with (
         whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work,
@@ -115,6 +120,7 @@ def audit(
             tests=chosen,
             limit=limit,
             seed=seed,
+            max_length=max_length,
             reading=reading(layer, head, row, level),
             draws=draws,
             identifiability=maps_asked(layers, heads, rows, top, tolerance, processes, chosen, parts),
@@ -153,7 +159,9 @@ def explain(
     ] = False,
     tolerance: Annotated[
         float | None,
-        typer.Option(help="Of --intervals: how far the output of a head may move, relative to its size; 0."),
+        typer.Option(
+            help="Of --intervals: how far an output may move along each direction, relative to its size; 0."
+        ),
     ] = None,
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="Write json or html to a file.")] = None,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -53,16 +53,22 @@ def maps_asked(
     from glasshead.audit import Identifiability
     from glasshead.identifiability import Question, Where
 
-    if tests is not None and IDENTIFIABILITY not in tests and (layers, heads, rows, top) != (None,) * 4:
+    given = layers, heads, rows, top, tolerance or None, processes
+    if tests is not None and IDENTIFIABILITY not in tests and given != (None,) * 6:
         raise InputError(
-            "--layers, --heads, --rows and --top are about --tests identifiability: leave them out"
+            "--layers, --heads, --rows, --top, --tolerance and --processes are for --tests identifiability: "
+            "leave them out"
         )
     if processes is not None and processes < 1:
         raise InputError(f"--processes is at least 1, not {processes}")
-    where = None
-    if (layers, heads, rows) != (None, None, None):
-        chosen = rows if rows is None or not rows[:1].isdigit() else numbers("--rows", rows)
-        where = Where(numbers("--layers", layers), numbers("--heads", heads), chosen or "first")
+    where: dict[str, Any] = {}
+    if layers is not None:
+        where["layers"] = numbers("--layers", layers)
+    if heads is not None:
+        where["heads"] = numbers("--heads", heads)
+    if rows is not None:
+        where["rows"] = numbers("--rows", rows) if rows[:1].isdigit() else rows
+    Where(**where)  # refuses what no model has
     return Identifiability(
         where=where,
         asked=Question(top, tolerance),

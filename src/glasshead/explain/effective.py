@@ -12,7 +12,8 @@ from glasshead.explain.passes import turned, weighed
 from glasshead.feasible import SINGLE
 from glasshead.identifiability import Where
 from glasshead.identifiability.effective import effective_weights
-from glasshead.identifiability.heads import coordinates, pooled_rows, values_of
+from glasshead.identifiability.heads import coordinates, values_of
+from glasshead.identifiability.pooled import pooled_rows
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord
 

@@ -18,6 +18,7 @@ from glasshead.explain.explainer import EXPLAINERS, HERE, Explainer, check_texts
 from glasshead.explain.passes import signs_of
 from glasshead.explain.sentences import sentence_numbers
 from glasshead.explain.words import word_starts
+from glasshead.feasible import SINGLE
 from glasshead.identifiability import HeadRow, Where, head_rows
 from glasshead.models import PooledClassifier
 from glasshead.reading.batches import longest
@@ -27,7 +28,7 @@ from glasshead.results import Attribution
 OTHERS = (
     "these are not the weights of this model, these texts and this reading: give what they were read with"
 )
-SAME = 1e-4  # a shown weight and the one that is asked about differ by no more than rounding
+SAME = 1e-4  # relative to the largest weight: shown weights and those asked about differ by rounding alone
 
 
 def with_intervals(
@@ -45,7 +46,8 @@ def with_intervals(
     [min, max] of Σ_j w_j a′_j over all a′ that the activation can produce with a′ T = a T, where w_j = 1 for
     the tokens of a word: a linear program of its own for each word, head and row. Of several heads and rows
     the mean of the ends, with the canonical sign of each head; of words in sentences the product with the
-    interval of the sentence's weight. With ``tolerance`` ε each output may move by ε of its size.
+    interval of the sentence's weight. With ``tolerance`` ε each output may move by ε of its size along each
+    of its principal directions.
 
     All else is what the attributions were made of. Their ``reading`` then says what T was.
 
@@ -213,7 +215,9 @@ def bounded(attribution: Attribution, ends: Ends, reading: str) -> Attribution:
         InputError: if its scores are other weights.
     """
     scores = np.array(attribution.scores)
-    if (np.abs(scores - ends.value) > SAME * np.maximum(1.0, np.abs(scores))).any():
+    # Signed heads and rows may cancel in the mean; the rounding of each does not.
+    allowed = SAME * np.abs(scores).max(initial=0.0) + SINGLE
+    if (np.abs(scores - ends.value) > allowed).any():
         raise InputError(OTHERS)
     # Rounding must not push a weight out of its own interval.
     low, high = np.minimum(ends.low, scores), np.maximum(ends.high, scores)
@@ -241,5 +245,5 @@ def said(place: Place | None, projected: set[bool], tolerance: float) -> str:
         output = "the same output of each head before any projection"
     else:
         output = "the same output of each head, after its projection where it has one"
-    moved = f", up to {100 * tolerance:g} % of its size" if tolerance else ""
+    moved = f", up to {100 * tolerance:g} % of its size along each direction" if tolerance else ""
     return f"intervals: weights with {output}{moved}"

@@ -17,6 +17,7 @@ def maxima(A: Floats, b: Floats, functions: Floats) -> tuple[Floats, list[str]]:
     m, n = A.shape
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("small_matrix_value", 1e-12)  # smaller entries are dropped, which frees variables
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = m, n
     program.sense_ = highspy.ObjSense.kMaximize

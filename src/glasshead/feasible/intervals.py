@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasshead.errors import InputError
 from glasshead.feasible import highs
-from glasshead.feasible.rank import SINGLE, Directions, directions
-from glasshead.feasible.sets import RANGES
-from glasshead.feasible.simplex import Floats, certified, maximise, vertex
+from glasshead.feasible.rank import Directions, directions
+from glasshead.feasible.sets import RANGES, ROUNDING
+from glasshead.feasible.simplex import Floats, certified, endless, maximise, vertex
 
-CLOSE = 1e-9  # weights that differ by less are the same
+CLOSE = 1e-9  # weights that differ by less are the same, relative to their unit
 
 
 @dataclass(frozen=True)
@@ -37,31 +37,35 @@ class Intervals:
 
 
 def intervals(
-    T: Floats,
-    a: Floats,
+    T: ArrayLike,
+    a: ArrayLike,
     *,
     kind: str = "simplex",
     width: int | None = None,
-    eps: float = SINGLE,
+    eps: float | None = None,
     tolerance: float = 0.0,
-    functions: Floats | None = None,
+    functions: ArrayLike | None = None,
 ) -> Intervals:
     """min and max of every a′_j over the weights a′ that the activation can produce with a′ T = a T.
 
-    T is [n, d] and a [n], both float64, of the keys that the row may attend to. ``kind`` names what the
-    activation can produce (`RANGES`), of which the closure is taken: its ends are approached, not reached.
-    ``eps`` is the machine epsilon of the type in which T was computed, ``width`` d_e. With ``tolerance`` ε
-    the output may move by ε ‖a T‖ along each of its principal directions. ``functions`` [L, n] asks for sums
-    Σ_j w_j a′_j in place of single weights.
+    T is [n, d] and a [n], of the keys that the row may attend to; all is computed in float64. ``kind`` names
+    what the activation can produce (`RANGES`), of which the closure is taken: its ends are approached, not
+    reached. ``eps`` is the machine epsilon of the type in which T was computed: give it if that is not the
+    type of T as given (float64 for lists and whole numbers). ``width`` is d_e. With ``tolerance`` ε the
+    output may move by ε ‖a T‖ along each of its principal directions, so by up to √rank · ε ‖a T‖ in all.
+    ``functions`` [L, n] asks for sums Σ_j w_j a′_j in place of single weights.
 
     Raises:
         InputError: on a tolerance that is negative or not finite, an unknown kind, a row without keys, shapes
-            that do not fit, or numbers that are not finite.
+            that do not fit, numbers that are not finite, or weights that no activation of this kind makes.
 
     Source: Bhardwaj et al. (2021), constraints P1 to P3; the linear programs are this project's.
     """
+    values, a = np.asarray(T), np.asarray(a, dtype=np.float64)
+    T = values.astype(np.float64)
     check(T, a, kind, tolerance)
-    wanted = np.eye(len(a)) if functions is None else functions
+    eps = eps or float(np.finfo(values.dtype if values.dtype.kind == "f" else np.float64).eps)
+    wanted = np.eye(len(a)) if functions is None else np.asarray(functions, dtype=np.float64)
     allowed = RANGES[kind]
     seen = directions(T, width=width, eps=eps, centred=allowed.sums_to_one)
     rank = len(seen.sizes) + allowed.sums_to_one
@@ -73,15 +77,18 @@ def intervals(
         return known
     if allowed.polytope is None:
         return unbounded(known, wanted, seen, slack)
-    polytope = allowed.polytope(a, seen, slack)
+    unit = allowed.unit(a)
+    polytope = allowed.polytope(a / unit, seen, slack / unit)
     A, start = polytope.A, polytope.start
     signed = np.concatenate([wanted, -wanted]) @ polytope.read.T
     found, failed = largest(A, start, signed, bool((polytope.read >= 0).all()))
-    high, low = found[: len(wanted)], 0.0 - found[len(wanted) :]  # no end is −0
+    high, low = unit * found[: len(wanted)], 0.0 - unit * found[len(wanted) :]  # no end is −0
+    if not allowed.signed:
+        low = np.where((wanted >= 0).all(axis=1), np.maximum(low, 0.0), low)
     reasons = {int(one % len(wanted)): reason for one, reason in failed.items()}
     # Rounding must not push a weight out of its own interval; more than rounding is a failure.
     off = np.maximum(low - value, value - high)
-    for missed in np.flatnonzero(off > 1e-6).tolist():
+    for missed in np.flatnonzero(off > ROUNDING * unit).tolist():
         reasons[missed] = f"the interval misses the weight by {off[missed]:.1e}"
     low, high = np.minimum(low, value), np.maximum(high, value)
     low[list(reasons)] = high[list(reasons)] = np.nan
@@ -100,6 +107,12 @@ def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
         raise InputError("a row that may attend to no key has no weights: leave it out")
     if not (np.isfinite(T).all() and np.isfinite(a).all()):
         raise InputError("weights and values must be finite numbers")
+    objection = RANGES[kind].objection(a)
+    if objection:
+        raise InputError(
+            f"these are no weights of the kind {kind!r}, {RANGES[kind].said}: {objection}; give a row as its "
+            "activation made it, over all keys that it may attend to"
+        )
 
 
 def unbounded(known: Intervals, wanted: Floats, seen: Directions, slack: float) -> Intervals:
@@ -111,8 +124,8 @@ def unbounded(known: Intervals, wanted: Floats, seen: Directions, slack: float) 
 
 
 def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[Floats, dict[int, str]]:
-    """max Σ w_i x_i over {x ≥ 0, A x = A start} for every row of ``functions`` [L, n], proven by the dual; by
-    HiGHS where that fails, and then NaN with the reason.
+    """max Σ w_i x_i over {x ≥ 0, A x = A start} for every row of ``functions`` [L, n], proven by the dual,
+    ∞ by a ray; by HiGHS where that fails, and then NaN with the reason.
 
     ``plain``: the variables are the weights themselves. Half of the functions are then minima, and of those
     most are zero: every vertex that was certified on the way proves the minima of all that is zero there.
@@ -138,7 +151,11 @@ def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[F
             part = np.setdiff1d(part, proven)
         found = maximise(A, at, functions[part])
         proofs = certified(A, b, functions[part], found.basic)
-        values[part] = np.where(found.ended & np.isinf(found.value), np.inf, proofs)
+        rising = np.flatnonzero(found.ended & np.isinf(found.value))
+        proofs[rising[endless(A, functions[part[rising]], found.basic[rising], found.entering[rising])]] = (
+            np.inf
+        )
+        values[part] = proofs
         vertices = found.basic[np.isfinite(proofs)]
         zero |= np.bincount(vertices.ravel(), minlength=len(zero)) < len(vertices)
     return fallen_back(A, b, functions, values)

@@ -26,11 +26,12 @@ def another_first(
         return False
     top = int(a.argmax())
     seen = directions(T, width=width, eps=eps, centred=allowed.sums_to_one)
-    polytope = allowed.polytope(a, seen, tolerance * float(np.linalg.norm(a @ T)))
+    unit = allowed.unit(a)
+    polytope = allowed.polytope(a / unit, seen, tolerance * float(np.linalg.norm(a @ T)) / unit)
     high = known.high if len(known.high) == len(a) else a
     rivals = np.array([k for k in np.argsort(-high, kind="stable") if k != top])
     if len(known.high) == len(a) and not np.isnan(known.high).any():
-        rivals = rivals[high[rivals] >= known.low[top] - CLOSE]
+        rivals = rivals[high[rivals] >= known.low[top] - CLOSE * unit]
     unknown = False
     for start in range(0, len(rivals), AT_ONCE):
         some = rivals[start : start + AT_ONCE]

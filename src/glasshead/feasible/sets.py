@@ -10,6 +10,9 @@ import numpy as np
 from glasshead.feasible.rank import Directions
 from glasshead.feasible.simplex import Floats
 
+ROUNDING = 1e-6  # weights miss their range, and their interval, by no more
+LEEWAY = 1e-3  # how much the sum of many weights may miss 1, half precision included
+
 
 @dataclass(frozen=True)
 class Polytope:
@@ -68,17 +71,37 @@ def kept(start: Floats, read: Floats, always: Floats, seen: Directions, slack: f
 
 @dataclass(frozen=True)
 class Range:
-    """What an activation can produce: ``said`` in words, and its polytope (None: anything)."""
+    """What an activation can produce: ``said`` in words, and its polytope (None: anything).
+
+    ``bounded``: no weight is beyond 1. ``signed``: a weight may be negative.
+    """
 
     said: str
     sums_to_one: bool
+    bounded: bool
+    signed: bool
     polytope: Callable[[Floats, Directions, float], Polytope] | None
+
+    def objection(self, a: Floats) -> str | None:
+        """Why the activation cannot have produced the weights a [n]; None if it can, up to rounding."""
+        total, size = float(a.sum()), float(np.abs(a).sum())
+        if not self.signed and a.min() < -ROUNDING * max(1.0, float(a.max())):
+            return f"one of them is {a.min():.3g}"
+        if self.sums_to_one and abs(total - 1) > LEEWAY:
+            return f"their sum is {total:.4g}"
+        if self.bounded and size > 1 + LEEWAY:
+            return f"their sizes add up to {size:.4g}"
+        return None
+
+    def unit(self, a: Floats) -> float:
+        """What the weights are measured in, so that rounding is relative: 1, or the largest weight."""
+        return 1.0 if self.bounded else float(np.abs(a).max(initial=0.0)) or 1.0
 
 
 RANGES = {
-    "simplex": Range("a ≥ 0, Σ a = 1", True, simplex),
-    "nonnegative": Range("a ≥ 0", False, nonnegative),
-    "below-one": Range("a ≥ 0, Σ a < 1", False, below_one),
-    "cross": Range("Σ |a| < 1", False, cross),
-    "any": Range("any number", False, None),
+    "simplex": Range("a ≥ 0, Σ a = 1", True, True, False, simplex),
+    "nonnegative": Range("a ≥ 0", False, False, False, nonnegative),
+    "below-one": Range("a ≥ 0, Σ a < 1", False, True, False, below_one),
+    "cross": Range("Σ |a| < 1", False, True, True, cross),
+    "any": Range("any number", False, False, True, None),
 }

@@ -18,6 +18,7 @@ Integers = NDArray[np.int64]
 
 PAYS = 1e-9  # a smaller gain per unit is rounding: functions and variables are of the order of 1
 PIVOT = 1e-8  # a smaller pivot would blow up the inverse
+RAY = 1e-12  # a ray may lead out of the polytope by no more per unit: rounding
 PROOF = 1e-7  # how much a certified basis may miss its bounds
 ELEMENTS = 80_000  # of all inverses of the searches that walk together: what a core keeps close
 MOST = 5_000  # steps after which a search is given up
@@ -77,11 +78,12 @@ def inverted(B: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Searches:
-    """Where each search ended: the largest value [L] (∞: there is none), its basis [L, m], and whether it
-    ``ended`` [L] at all."""
+    """Where each search ended: the largest value [L] (∞: there seems to be none), its basis [L, m], the
+    variable [L] that was to enter, and whether it ``ended`` [L] at all."""
 
     value: Floats
     basic: Integers
+    entering: Integers
     ended: NDArray[np.bool_]
 
 
@@ -91,7 +93,12 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> Searches:
     Dantzig 1951, in the revised form: B⁻¹ and the dual numbers y = B⁻ᵀ w_B change by one row at each step.
     """
     (m, n), total = A.shape, len(functions)
-    found = Searches(np.full(total, np.nan), np.tile(start.basic, (total, 1)), np.zeros(total, dtype=bool))
+    found = Searches(
+        value=np.full(total, np.nan),
+        basic=np.tile(start.basic, (total, 1)),
+        entering=np.zeros(total, dtype=np.int64),
+        ended=np.zeros(total, dtype=bool),
+    )
     active = min(max(ELEMENTS // m**2, 8), total)
     owner, steps = np.empty(active, dtype=np.int64), np.empty(active, dtype=np.int64)
     inverse, x, dual = np.empty((active, m, m)), np.empty((active, m)), np.empty((active, m))
@@ -134,7 +141,8 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> Searches:
             ours = owner[over]
             here_now = np.take_along_axis(weights[over], basic[over], axis=1)
             found.value[ours] = np.where(gain[over] <= PAYS, (here_now * x[over]).sum(axis=1), np.inf)
-            found.basic[ours], found.ended[ours] = basic[over], steps[over] < MOST
+            found.basic[ours], found.entering[ours] = basic[over], entering[over]
+            found.ended[ours] = steps[over] < MOST
             begin(over)
             continue
         # Among the bounds that are met first the one with the largest pivot.
@@ -172,3 +180,17 @@ def certified(A: Floats, b: Floats, functions: Floats, basic: Integers) -> Float
         proven = (x.min(axis=1, initial=0.0) >= -PROOF) & (beyond <= PROOF)
         values[some] = np.where(proven, (worth * x).sum(axis=1), np.nan)
     return values
+
+
+def endless(A: Floats, functions: Floats, basic: Integers, entering: Integers) -> NDArray[np.bool_]:
+    """Whether each function w [L, n] grows for ever along the ray d of its entering variable, with d ≥ 0,
+    A d = 0 and w · d > 0: d is 1 for that variable and −B⁻¹ A_entering for the basic ones."""
+    proven: NDArray[np.bool_] = np.zeros(len(functions), dtype=bool)
+    for one, (w, basis, variable) in enumerate(zip(functions, basic, entering, strict=True)):
+        try:
+            d = -np.linalg.solve(A[:, basis], A[:, variable])
+        except np.linalg.LinAlgError:
+            continue
+        largest = max(1.0, float(np.abs(d).max(initial=0.0)))
+        proven[one] = d.min(initial=0.0) >= -RAY * largest and w[variable] + w[basis] @ d > PAYS * largest
+    return proven

@@ -2,7 +2,7 @@
 
 from glasshead.identifiability.certainty import Question, answers
 from glasshead.identifiability.heads import HeadRow, Where, head_rows, kind_of
-from glasshead.identifiability.survey import Store, join, settings_of, survey
+from glasshead.identifiability.survey import Store, join, survey
 
 __all__ = [
     "HeadRow",
@@ -13,6 +13,5 @@ __all__ = [
     "head_rows",
     "join",
     "kind_of",
-    "settings_of",
     "survey",
 ]

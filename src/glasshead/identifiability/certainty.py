@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 from glasshead.feasible.tasks import Answer, Task, solve
-from glasshead.identifiability.heads import HeadRow
+from glasshead.identifiability.rows import HeadRow
 
 TASKS = 16  # rows that a process gets at a time
 

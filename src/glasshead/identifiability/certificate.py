@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.attention import Activation
-from glasshead.feasible import SINGLE, threshold
-from glasshead.identifiability.heads import HeadRow
+from glasshead.feasible import SINGLE, directions, threshold
+from glasshead.identifiability.rows import HeadRow
 
 Floats = NDArray[np.float64]
 Verdict = Literal["unique", "not unique", "undetermined", "undefined"]
@@ -80,7 +80,10 @@ def certificate(
     ``width`` is d_e and ``eps`` the machine epsilon of the type in which T was computed. Singular values
     count as zero up to max(n, d_k) · eps · ‖J S‖₂ for J S, and up to max(n, d_e) · eps · ‖T‖₂ for Tᵀ Q. A row
     is "undetermined" if some that count are less than ten times that, or if it is saturated:
-    ‖J S‖₂ ≤ max(n, d_k) · eps · ‖S‖₂.
+    ‖J S‖₂ ≤ max(n, d_k) · eps · ‖S‖₂. It is *partly* saturated if J S has a higher rank once every row of J
+    is scaled to length 1: then some moves are too small to count, and not because the keys lack them. Such a
+    row is never "unique" for what its other moves show, but only where [T, 1] (T, where rows need not sum to
+    one) has rank n: there no other weights give this output at all.
     """
     n, key_size = slopes.shape
     norms = Norms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
@@ -90,6 +93,12 @@ def certificate(
     numbers = here.rank, here.shown, here.gap, here.smallest
     if here.unclear:
         return Certificate("undetermined", *numbers, reason=here.unclear)
+    if here.shown == here.rank < reachable(activation, scores, slopes, eps):
+        if determined(T, activation, norms.width, eps):
+            return Certificate("unique", *numbers, proven=True)
+        return Certificate(
+            "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
+        )
     step = slopes @ np.random.default_rng(0).normal(size=key_size)
     other = activation_slopes(activation, scores + NEARBY / np.abs(step).max() * step)
     nearby = ranks(T, other, slopes, norms, eps)
@@ -114,6 +123,28 @@ def activation_slopes(activation: Activation, scores: Floats) -> Floats:
         weights = activation.weights(copies, torch.ones(n, n, dtype=torch.bool))
     (slopes,) = torch.autograd.grad(weights.diagonal().sum(), copies)
     return np.asarray(slopes.numpy(), dtype=np.float64)
+
+
+def reachable(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> int:
+    """The rank of J S with every row of J at length 1: how many ways weights can move, however little.
+
+    Rows of J that a normalised activation rounds to zero, a_i (e_i − a) with a_i → 0, count as e_i.
+    """
+    n, key_size = slopes.shape
+    J = activation_slopes(activation, scores)
+    lengths = np.linalg.norm(J, axis=1, keepdims=True)
+    # Denormal numbers have no direction left either.
+    lost = lengths < np.finfo(np.float64).tiny / DOUBLE
+    scaled = np.where(lost, float(activation.normalised) * np.eye(n), J / np.where(lost, 1.0, lengths))
+    sizes = np.linalg.svd(scaled @ slopes, compute_uv=False)
+    count = int((sizes > threshold(n, key_size, eps, float(sizes[0]))).sum())
+    return min(count, n - activation.rows_sum_to_one)
+
+
+def determined(T: Floats, activation: Activation, width: int, eps: float) -> bool:
+    """Whether the output allows no other weights, whatever the scores: [T, 1], or T, clearly has rank n."""
+    seen = directions(T, width=width, eps=eps, centred=activation.rows_sum_to_one)
+    return len(seen.sizes) + activation.rows_sum_to_one == len(T) and seen.margin >= CLEAR
 
 
 class Norms(NamedTuple):

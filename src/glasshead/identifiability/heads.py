@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -12,111 +12,30 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.attention import Mechanism
-from glasshead.attention.activation import Activation
-from glasshead.attention.pooling import AttentionPooling
+from glasshead.attention.summary import AttentionSummary
 from glasshead.data.encode import Encoded
 from glasshead.errors import InputError
-from glasshead.feasible import RANGES, Intervals, intervals
+from glasshead.identifiability.pooled import pooled_rows
+from glasshead.identifiability.rows import NAMED, Floats, HeadRow, Where, kind_of
 from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
 from glasshead.reading.batches import batches, heads_of
 from glasshead.reading.layout import Layout, layout
 from glasshead.reading.place import Unit, calls, forward
 from glasshead.trace import LayerRecord, record
 
-Floats = NDArray[np.float64]
+__all__ = [
+    "HeadRow",
+    "Where",
+    "check",
+    "coordinates",
+    "head_rows",
+    "kind_of",
+    "refuse_half",
+    "standing",
+    "values_of",
+]
+
 HALVES = (torch.float16, torch.bfloat16)
-NAMED = {"cls": "first", "first": "first", "last": "last", "pooled": "pooled", "all": "all"}
-
-
-@dataclass(frozen=True)
-class Where:
-    """Which heads and rows are read; None: all layers, all heads.
-
-    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "all", or numbers.
-    """
-
-    layers: tuple[int, ...] | None = None
-    heads: tuple[int, ...] | None = None
-    rows: str | tuple[int, ...] = "first"
-
-    def __post_init__(self) -> None:
-        if isinstance(self.rows, str) and self.rows not in NAMED:
-            raise InputError(f"unknown rows {self.rows!r}: choose from {', '.join(NAMED)}, or give numbers")
-
-    @property
-    def named(self) -> str | None:
-        """The one row that is meant by name."""
-        return NAMED[self.rows] if isinstance(self.rows, str) else None
-
-
-@dataclass(frozen=True)
-class HeadRow:
-    """One row of one head before one text: a [n] over the keys that it may attend to, and T [n, d].
-
-    T = V D is given in an orthonormal basis of the rows of D (no singular value changes by that), or is V
-    where no single linear map reads the head (``projected`` is false). ``width`` is d_e, ``eps`` the machine
-    epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that the
-    keys are, or the sentences. ``slopes`` [n, d_k] is ∂s/∂q, None where there is no query; ``part`` numbers
-    the texts of a pair and the sentences of a document that attend to themselves alone.
-    """
-
-    text: int
-    layer: int
-    name: str
-    head: int
-    row: int
-    part: int
-    keys: NDArray[np.int64]
-    weights: Floats
-    T: Floats
-    kind: str
-    width: int
-    eps: float
-    projected: bool
-    scores: Floats
-    slopes: Floats | None
-    activation: Activation
-
-    @property
-    def sums_to_one(self) -> bool:
-        """Whether every row that the activation can produce does."""
-        return RANGES[self.kind].sums_to_one
-
-    def intervals(self, tolerance: float = 0.0, functions: Floats | None = None) -> Intervals:
-        """The interval of each weight, or of sums of them (`glasshead.feasible.intervals`)."""
-        return intervals(
-            self.T,
-            self.weights,
-            kind=self.kind,
-            width=self.width,
-            eps=self.eps,
-            tolerance=tolerance,
-            functions=functions,
-        )
-
-
-def kind_of(mechanism: Mechanism) -> str:
-    """What the weights of a mechanism can be, as `glasshead.feasible.RANGES` names it.
-
-    Raises:
-        InputError: where weights are changed after the activation: their rows have no such form.
-    """
-    if mechanism.position.changes_weights:
-        raise InputError(
-            f"{mechanism.name} changes the weights after its activation, so which weights it can produce has "
-            "no simple form: intervals are known for early adjustments only"
-        )
-    return kind_of_activation(mechanism.activation, mechanism.signed)
-
-
-def kind_of_activation(activation: Activation, signed: bool) -> str:
-    """The same for an activation alone; ``signed`` is false where no score is negative."""
-    if activation.rows_sum_to_one and not signed:
-        return "simplex"
-    if signed:
-        return "cross" if activation.normalised else "any"
-    return "below-one" if activation.normalised else "nonnegative"
 
 
 def head_rows(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterator[list[HeadRow]]:
@@ -138,7 +57,13 @@ def head_rows(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterato
         yield [
             each
             for seen in trace.only
-            for each in rows_of(seen, layout(model, inputs, chosen[seen.layer]), places.tolist(), where)
+            for each in rows_of(
+                seen,
+                layout(model, inputs, chosen[seen.layer]),
+                places.tolist(),
+                where,
+                learned_query(model, seen),
+            )
         ]
 
 
@@ -172,6 +97,10 @@ def check(model: PreTrainedModel, encoded: Encoded, where: Where) -> dict[int, U
             raise InputError(f"no text has a row {row}: the longest has rows 0 to {most - 1}")
     units = {each.layer: unit(model, each) for each in chosen}
     for seen in chosen:
+        if where.named == "pooled" and not learned_query(model, seen):
+            raise InputError(
+                f"layer {seen.layer} ({seen.name}) has no learned query: choose the rows cls, last or all"
+            )
         if units[seen.layer] == "token" and seen.call.k.shape[2] != encoded.ids[longest].shape[1]:
             raise InputError(
                 f"layer {seen.layer} ({seen.name}) does not read the tokens of the text: choose other layers"
@@ -186,7 +115,14 @@ def unit(model: PreTrainedModel, seen: LayerRecord) -> Unit:
     return "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
 
 
-def rows_of(seen: LayerRecord, where: Layout, places: Sequence[int], chosen: Where) -> Iterator[HeadRow]:
+def learned_query(model: PreTrainedModel, seen: LayerRecord) -> bool:
+    """Whether the one query of a call is a parameter of the model, and no token."""
+    return isinstance(dict(model.named_modules()).get(seen.name), AttentionSummary)
+
+
+def rows_of(
+    seen: LayerRecord, where: Layout, places: Sequence[int], chosen: Where, learned: bool
+) -> Iterator[HeadRow]:
     """The chosen rows of a recorded layer; a text that is too short for a row goes without it."""
     call = seen.call
     kind, own = kind_of(call.mechanism), call.mechanism.position.changes_output
@@ -196,16 +132,25 @@ def rows_of(seen: LayerRecord, where: Layout, places: Sequence[int], chosen: Whe
     values, width = coordinates(seen.v, seen.projection)
     real, text, part, token = standing(where)
     of_query: dict[int, tuple[Floats, Floats]] = {}
+    own_slopes = call.mechanism.position.uses_places
+    # Rows that see the same keys share their arrays: of n rows a map would be held n times.
+    shared: dict[tuple[int, int, int, bytes], tuple[Floats, Floats]] = {}
     for r in np.flatnonzero(real.any(axis=1)):
         for query in queries(chosen.rows, weights.shape[2], real[r]):
             if query not in of_query:
                 mine = coordinates(values_of(seen, query), seen.projection)[0] if own else values
-                of_query[query] = mine, slopes(seen, query)
+                moves = (
+                    slopes(seen, query) if own_slopes or not of_query else next(iter(of_query.values()))[1]
+                )
+                of_query[query] = mine, moves
             T, slope = of_query[query]
             for h, head in enumerate(seen.heads):
                 keys = (allowed[r, h, query] > 0) & real[r]
                 if not keys.any():
                     continue
+                same = int(r), h, query if own or own_slopes else -1, keys.tobytes()
+                if same not in shared:
+                    shared[same] = T[r, h, keys], slope[r, h, keys]
                 yield HeadRow(
                     text=places[text[r]],
                     layer=seen.layer,
@@ -215,14 +160,15 @@ def rows_of(seen: LayerRecord, where: Layout, places: Sequence[int], chosen: Whe
                     part=int(part[r]),
                     keys=token[r][keys],
                     weights=weights[r, h, query, keys],
-                    T=T[r, h, keys],
+                    T=shared[same][0],
                     kind=kind,
                     width=width,
                     eps=float(torch.finfo(call.v.dtype).eps),
                     projected=seen.projection is not None,
                     scores=scores[r, h, query, keys],
-                    slopes=slope[r, h, keys],
+                    slopes=shared[same][1],
                     activation=call.mechanism.activation,
+                    learned=learned,
                 )
 
 
@@ -288,39 +234,3 @@ def slopes(seen: LayerRecord, query: int) -> Floats:
     axes = torch.eye(call.q.shape[-1], dtype=call.q.dtype, device=call.q.device)
     along = [torch.func.jvp(scores, (call.q,), (axis.expand_as(call.q),))[1][:, :, 0] for axis in axes]
     return seen.pick(torch.stack(along, dim=-1)).double().cpu().numpy()
-
-
-@torch.no_grad()
-def pooled_rows(model: PooledClassifier, encoded: Encoded, where: Where) -> Iterator[list[HeadRow]]:
-    """The one row of a pooled classifier; T are the vectors that are pooled, not their polarity."""
-    if where.layers not in (None, (0,)) or where.heads not in (None, (0,)):
-        raise InputError("a pooled model has one attention with one head: layer 0, head 0")
-    if isinstance(where.rows, tuple) and where.rows != (0,):
-        raise InputError("a pooled model has one learned query: row 0")
-    kept: list[tuple[Tensor, Tensor, Tensor]] = []
-
-    def keep(module: AttentionPooling, given: object, pooled: tuple[Tensor, ...]) -> None:
-        kept.append((pooled[1], pooled[2], pooled[3]))
-
-    kind = kind_of_activation(model.activation, model.activation.signed)
-    hook = model.pooling.register_forward_hook(keep)
-    try:
-        for places, inputs in batches(encoded, device=model.device):
-            kept.clear()
-            model(**inputs)
-            scores, weights, values = (each.cpu() for each in kept[0])
-            eps = float(torch.finfo(values.dtype).eps)
-            batch = []
-            for one, text in enumerate(places.tolist()):
-                keys = np.flatnonzero(inputs["attention_mask"][one].cpu().numpy())
-                if not len(keys):
-                    continue
-                s, a, T = (each[one].double().numpy()[keys] for each in (scores, weights, values))
-                made = HeadRow(
-                    text, 0, "pooling", 0, 0, 0, keys, a, T, kind, T.shape[1], eps, True, s, None,
-                    model.activation,
-                )  # fmt: skip
-                batch.append(made)
-            yield batch
-    finally:
-        hook.remove()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +29,8 @@ def least_rank(weights: Floats, eps: float = SINGLE) -> int:
     rank can only be lower, so that too high a rank is one for the whole head.
 
     Raises:
-        InputError: unless every weight is above 0: the logarithm of 0 is no logit.
+        InputError: unless every weight is above 0: the logarithm of 0 is no logit; if one is below the
+            smallest normal number of the type of that ``eps``, where numbers lose digits and so their logit.
 
     Source: Bhardwaj et al. (2021), eq. 9 and figures 3 and 4.
     """
@@ -37,10 +39,23 @@ def least_rank(weights: Floats, eps: float = SINGLE) -> int:
             "the least rank is that of weights [rows, n] above 0: leave masked keys out, and shorten "
             "alternatives to less than the way to the edge"
         )
-    logits = np.log(weights)
+    least = smallest(eps)
+    if weights.min(initial=math.inf) < least:
+        raise InputError(
+            f"weights below {least:.1e} have lost digits in the type that they were computed in, and with "
+            "them their logits: leave these keys out, or compute the weights in float64"
+        )
+    logits = np.log(np.asarray(weights, dtype=np.float64))
     sizes = np.linalg.svd(logits - logits[:, :1], compute_uv=False)
     rows, n = weights.shape
     return int((sizes > threshold(rows, n, eps, float(sizes.max(initial=0.0)))).sum())
+
+
+def smallest(eps: float) -> float:
+    """The smallest positive normal number of the floating-point type with this machine epsilon, or a finer
+    one's."""
+    types = (np.float16, np.float32, np.float64)
+    return float(next((np.finfo(each).tiny for each in types if np.finfo(each).eps <= eps), 0.0))
 
 
 def obtainable(weights: Floats, key_size: int, eps: float = SINGLE) -> bool:

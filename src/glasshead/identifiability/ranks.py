@@ -20,11 +20,11 @@ from glasshead.identifiability.heads import (
     Where,
     check,
     coordinates,
-    pooled_rows,
     refuse_half,
     standing,
     values_of,
 )
+from glasshead.identifiability.pooled import pooled_rows
 from glasshead.models import PooledClassifier
 from glasshead.reading.batches import batches, heads_of
 from glasshead.reading.layout import Layout, layout

@@ -7,36 +7,44 @@ where it stopped and memory does not grow with the number of texts.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from transformers import PreTrainedModel
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data.encode import Encoded
 from glasshead.errors import InputError
 from glasshead.feasible import Intervals
 from glasshead.feasible.tasks import Task
 from glasshead.identifiability.certainty import Question, answers
-from glasshead.identifiability.certificate import given_keys
+from glasshead.identifiability.certificate import Certificate, given_keys
 from glasshead.identifiability.heads import HeadRow, Where, head_rows
+from glasshead.results import EXACT
 
 PART = 32  # texts
+ROWS = 512  # rows of heads whose lines are held at once
 TOP = 5  # the tokens that a reader looks at
-CERTAIN = 1e-6  # an interval that is narrower, or an end so close to zero, counts as none
 SETTINGS = "survey.json"
 
 HEADS = pa.schema(
     {
         "text": pa.int64(), "layer": pa.int32(), "head": pa.int32(), "row": pa.int32(), "part": pa.int32(),
         "tokens": pa.int32(), "rank": pa.int32(), "nullity": pa.int32(), "expected": pa.int32(),
-        "margin": pa.float64(), "projected": pa.bool_(), "identifiable": pa.bool_(), "width": pa.float64(),
+        "margin": pa.float64(), "kind": pa.string(),
+        "learned": pa.bool_(), "projected": pa.bool_(), "identifiable": pa.bool_(), "width": pa.float64(),
         "may_be_zero": pa.float64(), "another_first": pa.bool_(), "given_keys": pa.string(),
+        "given_keys_proven": pa.bool_(), "given_keys_gap": pa.float64(),
+        "given_keys_smallest": pa.float64(), "given_keys_reason": pa.string(),
         "failed": pa.int32(), "unbounded": pa.int32(), "random_width": pa.float64(),
         "random_may_be_zero": pa.float64(), "random_another_first": pa.bool_(),
     }
@@ -82,12 +90,23 @@ class Store:
         """Whether a part is whole: its last file is there."""
         return self.path("heads", part).exists()
 
-    def write(self, part: int, **lines: Sequence[Mapping[str, Any]]) -> None:
-        """A part, each file aside and renamed; ``heads`` last, which says that the part is whole."""
-        for name in ("weights", "heads"):
-            aside = self.path(name, part).with_suffix(".aside")
-            pq.write_table(pa.Table.from_pylist(list(lines[name]), FILES[name]), aside)
-            aside.replace(self.path(name, part))
+    @contextmanager
+    def writing(self, part: int) -> Iterator[Callable[..., None]]:
+        """Take lines about heads and weights as they come; the files stand under their names when the block
+        has ended well, that of the heads last."""
+        aside = {name: self.path(name, part).with_suffix(".aside") for name in FILES}
+        with ExitStack() as stack:
+            writers = [
+                stack.enter_context(pq.ParquetWriter(aside[name], schema)) for name, schema in FILES.items()
+            ]
+
+            def write(*given: Sequence[Mapping[str, Any]]) -> None:
+                for writer, schema, some in zip(writers, FILES.values(), given, strict=True):
+                    writer.write_table(pa.Table.from_pylist(list(some), schema))
+
+            yield write
+        for name in reversed(FILES):
+            aside[name].replace(self.path(name, part))
 
     def heads(self) -> dict[str, np.ndarray]:
         """The columns of all lines about heads."""
@@ -108,58 +127,67 @@ def join(parts: Path, folder: Path) -> None:
 
 def survey(
     model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
-    tokens: Callable[[int], Sequence[str]],
     where: Where,
     question: Question,
-    store: Store,
+    folder: Path,
     *,
     seed: int = 0,
     processes: int = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> None:
-    """Ask the question of every chosen row of every chosen head before every text; what is in the store
-    already is not asked again. ``tokens`` gives the tokens of a text, for the lines about weights.
+) -> Store:
+    """Ask the question of every chosen row of every chosen head before every text; what is in the folder
+    already is not asked again.
 
     Raises:
-        InputError: as `head_rows`, and if the store is of another survey.
+        InputError: as `head_rows`, and if the folder holds parts of another survey: of other texts, weights,
+            questions or seeds, or made by another version.
     """
+    store = Store(folder, settings_of(model, encoded, where, question, seed))
     store.open()
     total = len(encoded.ids)
     for part, start in enumerate(range(0, total, PART)):
         if not store.has(part):
-            texts = slice(start, min(start + PART, total))
-            heads: list[dict[str, Any]] = []
-            weights: list[dict[str, Any]] = []
-            for rows in head_rows(model, encoded.some(texts), where):
-                lines = of_rows(rows, start, tokens, question, seed, processes)
-                heads += lines[0]
-                weights += lines[1]
-            store.write(part, heads=heads, weights=weights)
+            some = encoded.some(slice(start, min(start + PART, total)))
+            words = [tokenizer.convert_ids_to_tokens(ids) for ids in some.ids.tolist()]
+            with store.writing(part) as write:
+                for rows in head_rows(model, some, where):
+                    null = of_each_layer(rows, start, seed)
+                    for first in range(0, len(rows), ROWS):
+                        chunk = slice(first, first + ROWS)
+                        write(*lines(rows[chunk], null[chunk], start, words, question, seed, processes))
         progress(min(start + PART, total), total)
+    return store
 
 
-def of_rows(
+def lines(
     rows: Sequence[HeadRow],
-    first: int,
-    tokens: Callable[[int], Sequence[str]],
+    null: Sequence[bool],
+    start: int,
+    words: Sequence[Sequence[str]],
     question: Question,
     seed: int,
     processes: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The lines about some rows; ``first`` is the number of the text that is 0 among them."""
+    """The lines about some rows and their weights. ``start`` is the number of the text that is 0 among them,
+    ``null`` says of which rows random values are asked about too."""
     tasks = [question.task(row) for row in rows]
     nulls = {
-        index: with_random_values(tasks[index], np.random.default_rng([seed, 5, first + rows[index].text]))
-        for index in one_of_each(rows, seed)
+        index: with_random_values(tasks[index], np.random.default_rng([seed, 5, start + row.text, row.layer]))
+        for index, row in enumerate(rows)
+        if null[index]
     }
     found = list(answers([*tasks, *nulls.values()], processes))
     chance = dict(zip(nulls, found[len(tasks) :], strict=True))
     heads, weights = [], []
     for index, (row, task, (seen, another)) in enumerate(zip(rows, tasks, found, strict=False)):
         place = {
-            "text": first + row.text, "layer": row.layer, "head": row.head, "row": row.row, "part": row.part,
+            "text": start + row.text, "layer": row.layer, "head": row.head, "row": row.row, "part": row.part,
         }  # fmt: skip
+        # Weights that the output fixes are fixed for every query; where there is none, nothing is said.
+        fixed = seen.nullity <= 0 and row.slopes is not None
+        keys = Certificate("unique", proven=True) if fixed else given_keys(row)
         random = chance.get(index)
         heads.append(
             place
@@ -168,14 +196,19 @@ def of_rows(
                 "rank": seen.rank,
                 "nullity": seen.nullity,
                 "expected": len(row.weights) - min(len(row.weights), row.T.shape[1] + row.sums_to_one),
-                "margin": seen.margin if np.isfinite(seen.margin) else None,
+                "margin": finite(seen.margin),
+                "kind": row.kind,
+                "learned": row.learned,
                 "projected": row.projected,
-                "identifiable": seen.nullity <= 0,
+                "identifiable": identifiable(seen, question, len(row.weights)),
                 "width": width(seen),
                 "may_be_zero": may_be_zero(seen),
                 "another_first": another,
-                # Weights that the output fixes are fixed for every query.
-                "given_keys": "unique" if seen.nullity <= 0 else given_keys(row).verdict,
+                "given_keys": keys.verdict,
+                "given_keys_proven": keys.proven,
+                "given_keys_gap": finite(keys.gap),
+                "given_keys_smallest": finite(keys.smallest),
+                "given_keys_reason": keys.reason,
                 "failed": len(seen.failed),
                 "unbounded": int((np.isinf(seen.low) | np.isinf(seen.high)).sum()),
                 "random_width": None if random is None else width(random.intervals),
@@ -183,14 +216,13 @@ def of_rows(
                 "random_another_first": None if random is None else random.another_first,
             }
         )
-        words = tokens(first + row.text)
         for one, key in enumerate(task.asked):
             stands = int(row.keys[key])
             weights.append(
                 place
                 | {
                     "key": stands,
-                    "token": words[stands] if stands < len(words) else "",
+                    "token": words[row.text][stands] if stands < len(words[row.text]) else "",
                     "weight": float(seen.value[one]),
                     "low": number(seen.low[one]),
                     "high": number(seen.high[one]),
@@ -200,15 +232,24 @@ def of_rows(
     return heads, weights
 
 
-def one_of_each(rows: Sequence[HeadRow], seed: int) -> list[int]:
-    """For each text the index of one of its rows, drawn by the text's number: a null costs one row."""
-    by_text: dict[int, list[int]] = {}
+def of_each_layer(rows: Sequence[HeadRow], start: int, seed: int) -> list[bool]:
+    """Of each text and layer one row, drawn by the numbers of both: a null of every row would cost twice."""
+    groups: dict[tuple[int, int], list[int]] = {}
     for index, row in enumerate(rows):
-        by_text.setdefault(row.text, []).append(index)
-    return [
-        mine[int(np.random.default_rng([seed, 6, text]).integers(len(mine)))]
-        for text, mine in by_text.items()
-    ]
+        groups.setdefault((start + row.text, row.layer), []).append(index)
+    drawn = [False] * len(rows)
+    for (text, layer), mine in groups.items():
+        drawn[mine[int(np.random.default_rng([seed, 6, text, layer]).integers(len(mine)))]] = True
+    return drawn
+
+
+def identifiable(seen: Intervals, question: Question, keys: int) -> bool | None:
+    """Whether every weight of a map is fixed, up to the tolerance; None where only some were asked about."""
+    if question.tolerance == 0:
+        return seen.nullity <= 0
+    if len(seen.low) < keys or seen.failed:
+        return None
+    return bool((seen.high - seen.low <= EXACT).all())
 
 
 def with_random_values(task: Task, rng: np.random.Generator) -> Task:
@@ -225,11 +266,11 @@ def width(seen: Intervals) -> float | None:
 def may_be_zero(seen: Intervals) -> float | None:
     """Of the largest weights (five, or as many as there are that are not zero) the share that may be zero."""
     top = np.argsort(-np.abs(seen.value), kind="stable")[:TOP]
-    top = top[np.abs(seen.value[top]) > CERTAIN]
+    top = top[np.abs(seen.value[top]) > EXACT]
     ends = np.stack([seen.low[top], seen.high[top]])
     if not len(top) or np.isnan(ends).any():
         return None
-    return float(((ends[0] <= CERTAIN) & (ends[1] >= -CERTAIN)).mean())
+    return float(((ends[0] <= EXACT) & (ends[1] >= -EXACT)).mean())
 
 
 def number(value: float) -> float | None:
@@ -237,6 +278,28 @@ def number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def settings_of(where: Where, question: Question, **more: Any) -> dict[str, Any]:
-    """What a store is for."""
-    return {"where": asdict(where), "question": asdict(question)} | more
+def finite(value: float) -> float | None:
+    """None for what is no number, or has no bound."""
+    return float(value) if np.isfinite(value) else None
+
+
+def settings_of(
+    model: PreTrainedModel, encoded: Encoded, where: Where, question: Question, seed: int
+) -> dict[str, Any]:
+    """What the parts of a store are parts of: texts, weights and question."""
+    texts, weights = hashlib.sha256(), hashlib.sha256()
+    for each in (encoded.ids, encoded.mask, encoded.types):
+        if each is not None:
+            texts.update(each.numpy().tobytes())
+    for name, value in model.state_dict().items():
+        weights.update(name.encode())
+        weights.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    return {
+        "version": metadata.version("glasshead"),
+        "where": asdict(where),
+        "question": asdict(question),
+        "seed": seed,
+        "texts": texts.hexdigest(),
+        "weights": weights.hexdigest(),
+        "part": PART,
+    }

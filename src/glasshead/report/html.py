@@ -77,6 +77,7 @@ def render(
             facts=fact_rows(cards),
             details=detail_rows(cards),
             notes=notes(cards),
+            cards_have_maps=any("identifiability" in card.facts for card in cards),
         )
     )
 

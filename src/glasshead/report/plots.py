@@ -237,7 +237,7 @@ PERMUTATION = _Pair(
 WIDTH = _Pair(
     "interval-width",
     "How sure the weights are",
-    ("tokens", "interval_width"),
+    ("tokens", "maps.width"),
     ("tokens of the text", "mean width of the intervals"),
     "Mean width of the intervals of the weights against the length of the text",
 )

@@ -26,7 +26,9 @@ AUDITS = {
         "Identifiability",
         "Is a map the only one that its head could have drawn? For every weight the smallest and the largest "
         "value with which the head gives the same output, by linear programs; means over the heads and rows "
-        "of each text. The null has the same weights over random values of the same size.",
+        "of each text. The null has the same weights over random values of the same size. Intervals ask "
+        "whether any weights could have done this; given the keys: whether this head, with these keys, could "
+        "have done it with other weights nearby.",
     ),
     "tokens": (
         "Token groups",
