@@ -132,7 +132,7 @@ def test_what_is_drawn_is_also_heard(told: list[Attribution], page: Page) -> Non
     assert switch.attributes["type"] == "checkbox"
     described = switch.attributes["aria-describedby"]
     assert [e.text for e in page.elements if e.attributes.get("id") == described] == [
-        "each word at the least weight it can have"
+        "when on, each word has the colour of the least weight that it can have"
     ]
 
 
