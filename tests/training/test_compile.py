@@ -8,6 +8,7 @@ from kinds import data, recipe
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")  # torch means to hide it
 def test_a_compiled_training_gives_the_same_model(tmp_path):
     settings = recipe("encoder").with_changes(epochs=1, dropout=0, batch_size=64)
     models = [

@@ -23,14 +23,7 @@ def refused(folder, says):
     assert "\n" not in str(told.value)
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    """Loading says nothing."""
-    logging = hf.utils.logging
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    yield
-    logging.set_verbosity(before)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "gpt2", "llama"])

@@ -35,14 +35,7 @@ def refused(recipe, says):
     assert "\n" not in str(told.value)
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    """As `train` has it."""
-    logging = hf.utils.logging
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    yield
-    logging.set_verbosity(before)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "albert", "modernbert", "gpt2", "llama"])

@@ -104,7 +104,9 @@ def test_killed(data, unbroken, tmp_path):
         f"train(load('synthetic', SOURCE), RECIPE, Path({str(out)!r}), seed=3,\n"
         f"      callbacks=[Stop({3 * STEPS + 2}, signal.SIGKILL)])\n"
     )
-    ran = subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parent, check=False)
+    here = Path(__file__).parent
+    paths = os.environ | {"PYTHONPATH": str(here.parent)}
+    ran = subprocess.run([sys.executable, "-c", program], cwd=here, env=paths, check=False)
     assert ran.returncode == -signal.SIGKILL
     assert not out.exists()
     train(data, RECIPE, out, seed=3, resume=True)

@@ -58,7 +58,7 @@ class Agreement(Audit):
 
     question = "does attention order the tokens as gradients and erasure do?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
-    effective = "Brunner et al. 2019, section 3.3"
+    effective = "Brunner et al. 2019"
 
     def __call__(self, subject: Subject, *, seed: int) -> Outcome:
         rng = np.random.default_rng([seed, 1])

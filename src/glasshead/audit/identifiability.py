@@ -225,7 +225,7 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
                 undefined=left_out,
                 significant_fraction=None,
                 citation=CITATION,
-                verdict=VERDICTS[statistic](summary) if summary.n else "not asked: " + " or ".join(left_out),
+                verdict=verdict(statistic, summary) if summary.n else "not asked: " + " or ".join(left_out),
             )
 
 
@@ -257,18 +257,6 @@ def undefined(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
     return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
 
-def identifiable_verdict(summary: Summary) -> str:
-    """Whether maps are the only ones."""
-    if summary.judged is None:
-        return TOO_FEW
-    low, high = summary.judged
-    if low >= 0.99:
-        return "the output of the head fixes every weight"
-    if high <= 0.01:
-        return "none of the maps is the only one that its head could have drawn"
-    return "some maps are the only ones that their heads could have drawn, others are not"
-
-
 def width_verdict(summary: Summary) -> str:
     """How far weights can move."""
     if summary.judged is None:
@@ -283,44 +271,16 @@ def width_verdict(summary: Summary) -> str:
     return "narrower than over random values" if over[1] < 0 else "wider than over random values"
 
 
-def zero_verdict(summary: Summary) -> str:
-    """Whether the tokens that a reader looks at may have no weight at all."""
+def share_verdict(statistic: str, summary: Summary) -> str:
+    """What a share of maps, or of weights, comes to: the first words of `SHARES` that its interval allows."""
     if summary.judged is None:
         return TOO_FEW
-    low, high = summary.judged
-    if high <= 0.05:
-        return "hardly any of the largest weights may be zero"
-    if low > 0.5:
-        return "most of the largest weights may be zero"
-    return (
-        "fewer than half of the largest weights may be zero"
-        if high < 0.5
-        else "about half of them may be zero"
-    )
+    return next(words for holds, words in SHARES[statistic] if holds(*summary.judged))
 
 
-def first_verdict(summary: Summary) -> str:
-    """Whether the most attended token is sure to be that."""
-    if summary.judged is None:
-        return TOO_FEW
-    low, high = summary.judged
-    if high <= 0.05:
-        return "the most attended token is hardly ever in doubt"
-    if low > 0.5:
-        return "in most maps another token could be the most attended one"
-    return "in some maps another token could be the most attended one"
-
-
-def keys_verdict(summary: Summary) -> str:
-    """What the head's own keys leave open."""
-    if summary.judged is None:
-        return TOO_FEW
-    low, high = summary.judged
-    if low >= 0.99:
-        return "no other query near by gives the same output with other weights"
-    if high <= 0.01:
-        return "other queries near by give the same output with other weights"
-    return "in some maps other queries near by give the same output with other weights"
+def verdict(statistic: str, summary: Summary) -> str:
+    """In words, from intervals alone."""
+    return width_verdict(summary) if statistic == "width" else share_verdict(statistic, summary)
 
 
 SIGNED = ("cross", "any")
@@ -329,10 +289,28 @@ KEYS = {
     "undefined": "maps of learned queries or none, of which it is not asked",
 }
 TOO_FEW = "undecided: too few examples"
-VERDICTS: dict[str, Callable[[Summary], str]] = {
-    "identifiable": identifiable_verdict,
-    "width": width_verdict,
-    "may-be-zero": zero_verdict,
-    "another-first": first_verdict,
-    "given-keys": keys_verdict,
+ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
+SHARES: dict[str, tuple[tuple[Callable[[float, float], bool], str], ...]] = {
+    "identifiable": (
+        (lambda low, high: low >= 0.99, "the output of the head fixes every weight"),
+        (lambda low, high: high <= 0.01, "none of the maps is the only one that its head could have drawn"),
+        (ALWAYS, "some maps are the only ones that their heads could have drawn, others are not"),
+    ),
+    "may-be-zero": (
+        (lambda low, high: high <= 0.05, "hardly any of the largest weights may be zero"),
+        (lambda low, high: low > 0.5, "most of the largest weights may be zero"),
+        (lambda low, high: high < 0.5, "fewer than half of the largest weights may be zero"),
+        (ALWAYS, "about half of them may be zero"),
+    ),
+    "another-first": (
+        (lambda low, high: high <= 0.05, "the most attended token is hardly ever in doubt"),
+        (lambda low, high: low > 0.5, "in most maps another token could be the most attended one"),
+        (ALWAYS, "in some maps another token could be the most attended one"),
+    ),
+    "given-keys": (
+        (lambda low, high: low >= 0.99, "no other query near by gives the same output with other weights"),
+        (lambda low, high: high <= 0.01, "other queries near by give the same output with other weights"),
+        (ALWAYS, "in some maps other queries near by give the same output with other weights"),
+    ),
 }
+"""For each share conditions on the ends of its interval, in the order in which they are tried, and words."""

@@ -14,8 +14,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.attention.mechanism import spell
 from glasshead.audit.card import jsonable
 from glasshead.audit.identifiability import Identifiability, columns, findings, floats
-from glasshead.data.encode import Encoded, encode, joined
+from glasshead.audit.subject import drawn, texts_of
+from glasshead.data.encode import Encoded, encode
 from glasshead.errors import InputError
+from glasshead.explain.ends import Ends
+from glasshead.explain.explainer import standing
+from glasshead.feasible import Intervals
 from glasshead.identifiability import HeadRow, Where, head_rows
 from glasshead.registration import SPEC
 from glasshead.results import EXACT, Attribution, AuditCard, Highlight
@@ -45,18 +49,14 @@ def audit_maps(
     """Ask of every chosen head of any readable model whether its maps are the only ones.
 
     Raises:
-        InputError: if there is no text, every text is empty, or the model has no such layer, head or row.
+        InputError: on a limit below 1, if there is no text or every text is empty, or if the model has no
+            such layer, head or row.
     """
     started = time.perf_counter()
     progress("reading the texts")
-    indices = np.arange(len(split))
-    if limit is not None and limit < len(split):
-        indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
-    part = split.select(indices)
-    firsts = list(part["text"][:])
-    seconds = list(part["text_pair"][:]) if "text_pair" in part.column_names else None
+    indices, split = drawn(split, limit, seed)
+    firsts, seconds, texts = texts_of(split)
     encoded = encode(tokenizer, firsts, seconds)
-    texts = firsts if seconds is None else list(map(joined, firsts, seconds))
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
     progress("identifiability")
@@ -113,40 +113,27 @@ def shown(
         yield Highlight(
             reason="surest map" if sure else "least sure map",
             label="",
-            attribution=drawn(tokenizer, encoded, text, texts[text], map_, seen.low, seen.high),
+            attribution=map_of(tokenizer, encoded, text, texts[text], map_, seen),
             faithfulness=None,
         )
 
 
-def drawn(
-    tokenizer: PreTrainedTokenizerFast,
-    encoded: Encoded,
-    place: int,
-    text: str,
-    row: HeadRow,
-    low: np.ndarray,
-    high: np.ndarray,
+def map_of(
+    tokenizer: PreTrainedTokenizerFast, encoded: Encoded, place: int, text: str, row: HeadRow, seen: Intervals
 ) -> Attribution:
-    """One row of one head as a map over the text."""
-    keep = encoded.mask[place].numpy()
-    ids = encoded.ids[place].numpy()[keep].tolist()
-    scores = np.zeros(len(ids))
-    scores[row.keys] = row.weights
-    ends: list[tuple[float | None, float | None] | None] = [(0.0, 0.0)] * len(ids)
-    for key, a, b in zip(row.keys.tolist(), low.tolist(), high.tolist(), strict=True):
-        ends[key] = None if np.isnan(a) else tuple(x if np.isfinite(x) else None for x in (a, b))
+    """One row of one head as a map over the text; what it may not attend to has no weight."""
+    ends = Ends.zeros(int(encoded.mask[place].sum()))
+    for mine, theirs in ((ends.value, row.weights), (ends.low, seen.low), (ends.high, seen.high)):
+        mine[row.keys] = theirs
     return Attribution(
         text=text,
-        tokens=tuple(tokenizer.convert_ids_to_tokens(ids)),
-        ids=tuple(ids),
-        words=tuple(encoded.words[place][keep].tolist()),
-        offsets=tuple((int(a), int(b)) for a, b in encoded.offsets[place][keep]),
-        scores=tuple(scores.tolist()),
-        signed=bool((scores < 0).any()),
+        **standing(tokenizer, encoded, place),
+        scores=tuple(ends.value.tolist()),
+        signed=bool((ends.value < 0).any()),
         target="",
         predicted="",
         prediction=0.0,
         method="attention",
-        intervals=tuple(ends),
+        intervals=ends.intervals(),
         reading=f"layer {row.layer} ({row.name}), head {row.head}, row {row.row}",
     )

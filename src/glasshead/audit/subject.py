@@ -233,25 +233,16 @@ def prepare(
             pairs of texts), or the model has no such reading.
     """
     check_labels(run, split)
-    if limit is not None and limit < 1:
-        raise InputError(f"--limit must be at least 1, not {limit}")
-    indices = np.arange(len(split))
-    if limit is not None and limit < len(split):
-        indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
-        split = split.select(indices)
-    if not len(split):
-        raise InputError("there is no text to audit")
-    paired = "text_pair" in split.column_names
-    check_texts(run.model, paired)
-    texts = list(split["text"][:])
-    seconds = list(split["text_pair"][:]) if paired else None
+    indices, split = drawn(split, limit, seed)
+    texts, seconds, shown = texts_of(split)
+    check_texts(run.model, seconds is not None)
     model = copy.deepcopy(run.model).cpu().double()
     encoded = encode(run.tokenizer, texts, seconds)
     view = look(model, encoded, run.tokenizer, reading=reading or Reading())
     labels = np.array(split["label"][:])
     return Subject(
         view,
-        texts if seconds is None else list(map(joined, texts, seconds)),
+        shown,
         indices,
         labels.astype(float) if view.rates else labels,
         [] if view.rates else run.labels,
@@ -261,6 +252,32 @@ def prepare(
         run.folder,
         None if seconds is None else (texts, seconds),
     )
+
+
+def drawn(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
+    """A random part of so many rows, in order, and their numbers.
+
+    Raises:
+        InputError: on a limit below 1, and if there is no row.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"--limit must be at least 1, not {limit}")
+    indices = np.arange(len(split))
+    if limit is not None and limit < len(split):
+        indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
+        split = split.select(indices)
+    if not len(split):
+        raise InputError("there is no text to audit")
+    return indices, split
+
+
+def texts_of(split: Dataset) -> tuple[list[str], list[str] | None, list[str]]:
+    """The first and, of pairs, the second texts, and both as one text to be shown."""
+    firsts = list(split["text"][:])
+    if "text_pair" not in split.column_names:
+        return firsts, None, firsts
+    seconds = list(split["text_pair"][:])
+    return firsts, seconds, list(map(joined, firsts, seconds))
 
 
 def check_labels(run: Run, split: Dataset) -> None:

@@ -68,14 +68,19 @@ def training_settings(
     Raises:
         InputError: on lengths, names or devices that do not exist, and on options of the other benchmark.
     """
-    for option, given in (("--kernels", kernels), ("--backward", backward), ("--full", full)):
-        if given:
-            raise InputError(f"{option} is for the benchmark of attention: leave it out")
+    of_attention({"--kernels": kernels, "--backward": backward, "--full": full})
     return TrainingSettings(
         lengths=whole_numbers(lengths) if lengths else (128, 512),
         mechanisms=tuple(mechanisms or TRAINED),
         device=device,
     )
+
+
+def of_attention(options: Mapping[str, object]) -> None:
+    """Raise InputError for an option that was given and that only the benchmark of attention has."""
+    for option, given in options.items():
+        if given:
+            raise InputError(f"{option} is for the benchmark of attention: leave it out")
 
 
 def identifiability_settings(
@@ -92,10 +97,7 @@ def identifiability_settings(
     Raises:
         InputError: on lengths that do not exist, and on options of the other benchmarks.
     """
-    others = {"--mechanisms": mechanisms, "--kernels": kernels, "--backward": backward, "--full": full}
-    for option, given in others.items():
-        if given:
-            raise InputError(f"{option} is for the benchmark of attention: leave it out")
+    of_attention({"--mechanisms": mechanisms, "--kernels": kernels, "--backward": backward, "--full": full})
     if device != "cpu":
         raise InputError("intervals are computed on the processor: leave --device out")
     cases = CASES if not lengths else tuple((n, size) for n in whole_numbers(lengths) for size in SIZES)

@@ -31,7 +31,7 @@ class Effective(Explainer):
     """
 
     description = "the part of attention that the head's output can show (outside the left null space of T)"
-    citation = "Brunner et al. 2019, section 3.3"
+    citation = "Brunner et al. 2019"
     reads_attention = True
 
     def importance(self, view: View) -> Float[Tensor, "texts tokens"]:

@@ -20,6 +20,18 @@ class Ends:
     def zeros(cls, units: int) -> "Ends":
         return cls(*np.zeros((3, units)))
 
+    def intervals(self) -> tuple[tuple[float | None, float | None] | None, ...]:
+        """As an attribution has them: None where an interval is not known, and for an end without bounds."""
+
+        def end(value: float) -> float | None:
+            return float(value) + 0.0 if np.isfinite(value) else None  # −0 is 0
+
+        known = ~(np.isnan(self.low) | np.isnan(self.high))
+        return tuple(
+            (end(a), end(b)) if there else None
+            for a, b, there in zip(self.low, self.high, known, strict=True)
+        )
+
     def plus(self, other: "Ends") -> "Ends":
         """Of the sum of two that are independent."""
         return Ends(self.value + other.value, self.low + other.low, self.high + other.high)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -227,15 +228,11 @@ def pack(
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
-        ids = view.encoded.ids[index].numpy()[keep].tolist()
         target = int(view.target[index])
         results.append(
             Attribution(
                 text=text,
-                tokens=tuple(view.tokenizer.convert_ids_to_tokens(ids)),
-                ids=tuple(ids),
-                words=tuple(view.encoded.words[index][keep].tolist()),
-                offsets=tuple((int(a), int(b)) for a, b in view.encoded.offsets[index][keep]),
+                **standing(view.tokenizer, view.encoded, index),
                 scores=_numbers(importance[index], keep),
                 signed=signed,
                 target="rating" if view.rates else names[target],
@@ -248,6 +245,18 @@ def pack(
             )
         )
     return results
+
+
+def standing(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: int) -> dict[str, Any]:
+    """The tokens of a text and where they stand, as fields of its attribution; padding dropped."""
+    keep = encoded.mask[index].numpy()
+    ids = encoded.ids[index].numpy()[keep].tolist()
+    return {
+        "tokens": tuple(tokenizer.convert_ids_to_tokens(ids)),
+        "ids": tuple(ids),
+        "words": tuple(encoded.words[index][keep].tolist()),
+        "offsets": tuple((int(a), int(b)) for a, b in encoded.offsets[index][keep]),
+    }
 
 
 def _numbers(values: Tensor, keep: np.ndarray) -> tuple[float, ...]:

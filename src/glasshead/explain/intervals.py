@@ -220,17 +220,10 @@ def bounded(attribution: Attribution, ends: Ends, reading: str) -> Attribution:
     if (np.abs(scores - ends.value) > allowed).any():
         raise InputError(OTHERS)
     # Rounding must not push a weight out of its own interval.
-    low, high = np.minimum(ends.low, scores), np.maximum(ends.high, scores)
-
-    def end(value: float) -> float | None:
-        return float(value) + 0.0 if np.isfinite(value) else None  # −0 is 0
-
-    known = ~(np.isnan(ends.low) | np.isnan(ends.high))
+    ends = Ends(ends.value, np.minimum(ends.low, scores), np.maximum(ends.high, scores))
     return replace(
         attribution,
-        intervals=tuple(
-            (end(a), end(b)) if there else None for a, b, there in zip(low, high, known, strict=True)
-        ),
+        intervals=ends.intervals(),
         reading=f"{attribution.reading or 'the learned query'}; {reading}",
     )
 

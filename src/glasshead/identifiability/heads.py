@@ -18,7 +18,7 @@ from glasshead.errors import InputError
 from glasshead.identifiability.pooled import pooled_rows
 from glasshead.identifiability.rows import NAMED, Floats, HeadRow, Where, kind_of
 from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
-from glasshead.reading.batches import batches, heads_of
+from glasshead.reading.batches import batches, heads_of, longest
 from glasshead.reading.layout import Layout, layout
 from glasshead.reading.place import Unit, calls, forward
 from glasshead.trace import LayerRecord, record
@@ -26,10 +26,10 @@ from glasshead.trace import LayerRecord, record
 __all__ = [
     "HeadRow",
     "Where",
-    "check",
     "coordinates",
     "head_rows",
     "kind_of",
+    "recorded",
     "refuse_half",
     "standing",
     "values_of",
@@ -48,23 +48,29 @@ def head_rows(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterato
     if isinstance(model, PooledClassifier):
         yield from pooled_rows(model, encoded, where)
         return
-    chosen = check(model, encoded, where)
-    maps = heads_of(model.config) * len(chosen)
     only = [0] if where.named in ("first", "pooled") else None
-    for places, inputs in batches(encoded, device=model.device, maps=maps):
-        with torch.no_grad(), record(model, list(chosen), where.heads, only) as trace:
-            forward(model, inputs, rows="mean")
+    for batch in recorded(model, encoded, where, only):
         yield [
             each
-            for seen in trace.only
-            for each in rows_of(
-                seen,
-                layout(model, inputs, chosen[seen.layer]),
-                places.tolist(),
-                where,
-                learned_query(model, seen),
-            )
+            for seen, seats, places in batch
+            for each in rows_of(seen, seats, places, where, learned_query(model, seen))
         ]
+
+
+def recorded(
+    model: PreTrainedModel, encoded: Encoded, where: Where, rows: list[int] | None
+) -> Iterator[list[tuple[LayerRecord, Layout, list[int]]]]:
+    """The chosen layers of every batch of texts, with how each sees the texts and which texts they are.
+
+    Raises:
+        InputError: as `check`.
+    """
+    chosen = check(model, encoded, where)
+    maps = heads_of(model.config) * len(chosen)
+    for places, inputs in batches(encoded, device=model.device, maps=maps):
+        with torch.no_grad(), record(model, list(chosen), where.heads, rows) as trace:
+            forward(model, inputs, rows="mean")
+        yield [(seen, layout(model, inputs, chosen[seen.layer]), places.tolist()) for seen in trace.only]
 
 
 def refuse_half(model: PreTrainedModel) -> None:
@@ -77,8 +83,8 @@ def refuse_half(model: PreTrainedModel) -> None:
 
 def check(model: PreTrainedModel, encoded: Encoded, where: Where) -> dict[int, Unit]:
     """The chosen layers, with what a key of each is; whatever does not exist is refused."""
-    longest = encoded.mask.sum(dim=1).argmax()[None] if len(encoded.ids) else slice(0)
-    found = calls(model, encoded.inputs(longest, model.device))
+    inputs = longest(encoded, model.device)
+    found = calls(model, inputs)
     for layer in where.layers or ():
         if not 0 <= layer < len(found):
             raise InputError(f"there is no attention layer {layer}: they are numbered 0 to {len(found) - 1}")
@@ -101,7 +107,7 @@ def check(model: PreTrainedModel, encoded: Encoded, where: Where) -> dict[int, U
             raise InputError(
                 f"layer {seen.layer} ({seen.name}) has no learned query: choose the rows cls, last or all"
             )
-        if units[seen.layer] == "token" and seen.call.k.shape[2] != encoded.ids[longest].shape[1]:
+        if units[seen.layer] == "token" and seen.call.k.shape[2] != inputs["input_ids"].shape[1]:
             raise InputError(
                 f"layer {seen.layer} ({seen.name}) does not read the tokens of the text: choose other layers"
             )

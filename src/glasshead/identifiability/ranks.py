@@ -18,18 +18,16 @@ from glasshead.feasible import threshold
 from glasshead.identifiability.heads import (
     HeadRow,
     Where,
-    check,
     coordinates,
+    recorded,
     refuse_half,
     standing,
     values_of,
 )
 from glasshead.identifiability.pooled import pooled_rows
 from glasshead.models import PooledClassifier
-from glasshead.reading.batches import batches, heads_of
-from glasshead.reading.layout import Layout, layout
-from glasshead.reading.place import forward
-from glasshead.trace import LayerRecord, record
+from glasshead.reading.layout import Layout
+from glasshead.trace import LayerRecord
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -98,12 +96,9 @@ def ranks(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterator[He
             if rows:
                 yield of_pooled(rows)
         return
-    chosen = check(model, encoded, where)
-    for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
-        with torch.no_grad(), record(model, list(chosen), where.heads, [0]) as trace:
-            forward(model, inputs, rows="mean")
-        for seen in trace.only:
-            yield of_layer(seen, layout(model, inputs, chosen[seen.layer]), places.tolist())
+    for batch in recorded(model, encoded, where, [0]):
+        for layer in batch:
+            yield of_layer(*layer)
 
 
 def of_layer(seen: LayerRecord, where: Layout, places: Sequence[int]) -> HeadRanks:
