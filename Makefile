@@ -29,6 +29,7 @@ docs: .venv/dev
 bench: .venv/dev
 	$(BIN)/python benchmarks/kendall.py
 	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/dynamics.py
 	$(BIN)/glasshead bench attention
 
 # Every number of docs/results.md; several hours on two cores, and what is done stays done.
@@ -37,6 +38,8 @@ results: .venv/base
 	$(BIN)/python docs/results/encoders.py run
 	$(BIN)/python docs/results/encoder_tables.py
 	$(BIN)/python docs/results/news.py run
+	$(BIN)/python docs/results/dynamics.py run
+	$(BIN)/python docs/results/dynamics_tables.py
 	$(BIN)/python docs/results/identifiability.py run
 	$(BIN)/python docs/results/identifiability_tables.py
 

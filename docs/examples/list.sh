@@ -7,3 +7,4 @@ glasshead list audits
 glasshead list datasets
 glasshead list models
 glasshead list presets
+glasshead list penalties

@@ -4,14 +4,14 @@ python docs/results/encoder_tables.py
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 from scipy.stats import ttest_rel
+from study import HERE
 
-from encoders import FIVE, HERE, TABLES, VALUES, read
+from encoders import FIVE, STUDY, TABLES
 
 TITLES = {
     "transformer": "Transformer",
@@ -56,17 +56,8 @@ SIZES = (1, 4, 16, 64)
 
 def values(table: str, name: str, metric: str, split: str = "test") -> dict[int, float]:
     """A metric of one cell, by seed."""
-    found = read(table)
-    return {
-        int(key.rpartition(" | ")[2]): each[split][metric]
-        for key, each in found.items()
-        if key.rpartition(" | ")[0] == name and each["recipe"] in marks(table)
-    }
-
-
-def marks(table: str) -> set[str]:
-    """The recipes as they are now; numbers of others are old."""
-    return {cell.mark for cell in TABLES[table]}
+    found = STUDY.known(table).get(name, {})
+    return {seed: each[split][metric] for seed, each in found.items()}
 
 
 def spread(numbers: Sequence[float], digits: int = 2, factor: float = 100.0) -> str:
@@ -167,9 +158,7 @@ def learned_table() -> list[str]:
     rows = []
     for name in ("trec", "sst2", "ag_news", "snli", "amazon"):
         found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
-        for key, each in read(name).items():
-            if not key.startswith("da-transformer |"):
-                continue
+        for each in STUDY.known(name).get("da-transformer", {}).values():
             for parameter, w in each["learned"].items():
                 if parameter.endswith(".w"):
                     v = each["learned"][parameter[:-1] + "v"]
@@ -221,6 +210,4 @@ def write() -> None:
 
 
 if __name__ == "__main__":
-    if not VALUES.exists() or not Path(VALUES).is_dir():
-        raise SystemExit("there is nothing to write yet: run encoders.py first")
     write()

@@ -22,9 +22,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
+from study import DATA, rounded
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-import encoders
+from encoders import STUDY
 from glasshead.data import LoadOptions, load
 from glasshead.identifiability import Question, Where, survey
 from glasshead.pictures import logits, ranks
@@ -86,14 +87,14 @@ def missing(part: str, key: str, settings: Any, measured: Callable[..., Any], *g
     if values.get(key, {}).get("settings") == told:
         return
     values[key] = {"settings": told} | measured(*given)
-    lines = [f"{json.dumps(each)}: {json.dumps(encoders.rounded(values[each]))}" for each in values]
+    lines = [f"{json.dumps(each)}: {json.dumps(rounded(values[each]))}" for each in values]
     (VALUES / f"{part}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(part, key, flush=True)
 
 
 def imdb() -> list[str]:
     """The reviews of the test split."""
-    return list(load(encoders.DATA / "imdb", LoadOptions())["test"]["text"])
+    return list(load(DATA / "imdb", LoadOptions())["test"]["text"])
 
 
 def curves() -> None:
@@ -103,7 +104,7 @@ def curves() -> None:
         folder = RUNS / name
         if not folder.exists():
             options = LoadOptions(rows=REVIEWS, dev_fraction=recipe.dev_fraction)
-            train(load(encoders.DATA / "imdb", options), recipe, folder, overwrite=True)
+            train(load(DATA / "imdb", options), recipe, folder, overwrite=True)
         opened = open_model(folder)
         about = {"recipe": recipe.as_dict(), "reviews": REVIEWS, "lengths": at}
         missing("curves", name, about, ranked, name, *opened, reviews, at)
@@ -199,11 +200,11 @@ def by_text(texts: np.ndarray, values: np.ndarray) -> Iterator[float | None]:
 
 def keys() -> None:
     """Con and Add with keys of several sizes, every seed that is trained."""
-    trained = list(encoders.cells(KEYS))
+    trained = list(STUDY.cells(KEYS))
     first = trained[0][0].data
-    texts = list(load(encoders.DATA / first.folder, first.options)["test"]["text"])
+    texts = list(load(DATA / first.folder, first.options)["test"]["text"])
     for cell, seed in trained:
-        folder = encoders.RUNS / KEYS / f"{cell.name.replace(' ', '-')}-{cell.mark}" / f"seed-{seed}"
+        folder = STUDY.folder(KEYS, cell, seed)
         if not folder.exists():
             print(f"{cell.name} of seed {seed} is not trained: run encoders.py run {KEYS}", flush=True)
             continue

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import sem
 from scipy.stats import t as student
 
-import encoders
+from encoders import STUDY
 from glasshead.audit.bootstrap import Estimate, mean_interval
 from identifiability import DRAWS, HERE, KEYS, LENGTHS, LOGITS, REVIEWS, SENTENCES, TEXTS, TOKENS, read
 
@@ -170,7 +170,7 @@ def key_part() -> list[str]:
     whole = [s for s in seeds if all(f"{kind} {size} | {s}" in found for kind in KINDS for size in SIZES)]
     if not whole:
         return [title, WAITING.format("keys")]
-    accuracies = encoders.read(KEYS)
+    accuracies = STUDY.read(KEYS)
     columns = ("width", "may_be_zero", "unique", "undetermined")
     rows = []
     for kind, said in KINDS.items():

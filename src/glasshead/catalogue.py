@@ -12,6 +12,7 @@ from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS
 from glasshead.models import MODELS
 from glasshead.registry import nearest
+from glasshead.training import PENALTIES
 from glasshead.training import PRESETS as PRESETS_OF_TRAINING
 
 Table = tuple[list[str], list[list[str]]]
@@ -111,6 +112,11 @@ def presets() -> Table:
     return ["name", "model", "attention", "optimizer", "batch ×\nepochs"], rows
 
 
+def penalties() -> Table:
+    """What each makes small, beside the loss."""
+    return ["name", "what", "source"], [[n, sentence(type(e)), e.source] for n, e in PENALTIES.items()]
+
+
 KINDS: dict[str, Callable[[], Table]] = {
     "activations": activations,
     "audits": audits,
@@ -119,6 +125,7 @@ KINDS: dict[str, Callable[[], Table]] = {
     "kernels": kernels,
     "mechanisms": mechanisms,
     "models": models,
+    "penalties": penalties,
     "positions": positions,
     "presets": presets,
 }

@@ -3,10 +3,17 @@
 import io
 import sys
 
-from glasshead.commands import build, judge, look, plot, recommend  # importing a file adds its commands
+from glasshead.commands import (
+    build,
+    dynamics,
+    judge,
+    look,
+    plot,
+    recommend,
+)  # importing a file adds its commands
 from glasshead.commands.app import app
 
-__all__ = ["app", "build", "judge", "look", "main", "plot", "recommend"]
+__all__ = ["app", "build", "dynamics", "judge", "look", "main", "plot", "recommend"]
 
 
 def main() -> None:

@@ -1,13 +1,14 @@
 """What the commands are made of: load, train, audit and check, with progress on standard error."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from glasshead.console import complain, errors, say
 from glasshead.errors import InputError
+from glasshead.registry import nearest
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from glasshead.results import AuditCard, Finding
 
 
+WATCH = "dynamics"
 LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae")} | {
     ("identifiability", statistic) for statistic in ("width", "may-be-zero", "another-first")
 }
@@ -93,7 +95,13 @@ def load_data(data: str, **options: Any) -> "tuple[DatasetDict, dict[str, Any]]"
 
 
 def train_run(
-    data: "DatasetDict", recipe: Any, out: Path, *, repeats: int | None = None, **options: Any
+    data: "DatasetDict",
+    recipe: Any,
+    out: Path,
+    *,
+    repeats: int | None = None,
+    watching: Sequence[Any] = (),
+    **options: Any,
 ) -> None:
     """Train with a progress bar, and print what came out; ``repeats`` runs with one seed after the other."""
     from glasshead.attention.mechanism import spell
@@ -107,9 +115,9 @@ def train_run(
     bar = ProgressBar(f"{out.name} ({what})")
     try:
         if repeats is None:
-            run_training(data, recipe, out, callbacks=[bar], **options)
+            run_training(data, recipe, out, callbacks=[bar, *watching], **options)
         else:
-            train_repeats(data, recipe, out, repeats, callbacks=[bar], **options)
+            train_repeats(data, recipe, out, repeats, callbacks=[bar, *watching], **options)
     finally:
         bar.stop()
     told = read_object(out / (MEASURED if repeats is None else REPEATS))
@@ -124,6 +132,32 @@ def train_run(
     runs = [out] if repeats is None else [out / f"seed-{seed}" for seed in told["seeds"]]
     for note in dict.fromkeys(note for run in runs for note in read_record(run)["notes"]):
         say(note)
+
+
+def watchers(watch: str | None, every: int | None, source: dict[str, Any]) -> list[Any]:
+    """What looks on while a model is trained, as --watch asks.
+
+    Raises:
+        InputError: on another word than dynamics, and on steps without it.
+    """
+    if watch is None:
+        if every is not None:
+            raise InputError("--watch-every needs --watch dynamics")
+        return []
+    if watch != WATCH:
+        raise InputError(f"unknown --watch {watch!r}: {nearest(watch, [WATCH])}")
+    from glasshead.dynamics import watch as watch_training
+
+    return [watch_training(planted(source), every)]
+
+
+def planted(source: dict[str, Any]) -> dict[str, str] | None:
+    """The group of every word of a made-up data set; None for data of other people."""
+    from glasshead.data import DATASETS, truth
+
+    if source["source"] not in DATASETS:
+        return None
+    return truth(DATASETS[source["source"]].options(source["options"]["generator"]))
 
 
 def shown(found: Any) -> str:

@@ -11,10 +11,10 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import kendalltau
 
 from glasshead.audit import audit, prepare
-from glasshead.audit.groups import polarity_ratio, token_groups
 from glasshead.audit.highlights import pick
 from glasshead.audit.nulls import random_weights, same_mass
 from glasshead.audit.perturbation import Perturbation, predictions
+from glasshead.data.groups import polarity_ratio, token_groups
 from small import TEXTS, as_run, planted_texts, random_model, split
 
 every_model = pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from glasshead.console import console
 from glasshead.data import DATASETS, LoadOptions
 from glasshead.explain import EXPLAINERS
 from glasshead.models import MODELS
+from glasshead.training import PENALTIES, load_run
 from glasshead.training import PRESETS as RECIPES
-from glasshead.training import load_run
 
 COMMANDS = ("train", "audit", "explain", "compare", "list", "demo")
 RUN_FILES = {
@@ -102,6 +102,7 @@ class TestList:
             ("kernels", KERNELS),
             ("mechanisms", [*ACTIVATIONS, *PRESETS]),
             ("models", MODELS),
+            ("penalties", PENALTIES),
             ("positions", POSITIONS),
             ("presets", RECIPES),
         ],

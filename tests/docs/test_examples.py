@@ -45,6 +45,14 @@ SHELL = {
         ["only one that its head could", "Report: audits/maps/report.html"],
     ),
     "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled", "identifiable-small"]),
+    "penalties": (
+        ["runs/apart/run.json", "runs/affine/run.json"],
+        ["penalty context-output: ", "penalty encoder: ", "Run in runs/affine"],
+    ),
+    "dynamics": (
+        ["runs/dyn/dynamics/facts.json", "dynamics.html", "ledger.png"],
+        ["DP, scaled dot-product attention", "Page: dynamics.html", "Written to ledger.png"],
+    ),
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "recommend": (["runs/news/model.safetensors", "news.json"], ["Run in runs/news", "popularity"]),

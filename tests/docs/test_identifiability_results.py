@@ -19,7 +19,7 @@ def scripts(monkeypatch, tmp_path):
     monkeypatch.setattr(loaded[0], "VALUES", tmp_path)
     monkeypatch.setattr(loaded[1], "HERE", tmp_path)
     yield loaded
-    for name in ("identifiability", "identifiability_tables", "encoders"):
+    for name in ("identifiability", "identifiability_tables", "encoders", "study"):
         del sys.modules[name]
 
 

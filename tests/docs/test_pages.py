@@ -142,12 +142,12 @@ def test_constants_and_names_of_the_audit_page() -> None:
         AUDITS,
         agreement,
         bootstrap,
-        groups,
         identifiability,
         kendall,
         perturbation,
         summary,
     )
+    from glasshead.data import groups
     from glasshead.identifiability.survey import TOP
 
     page = read(DOCS / "audit.md")

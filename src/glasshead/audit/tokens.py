@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.bootstrap import auc_interval
-from glasshead.audit.groups import token_groups
 from glasshead.audit.nulls import random_weights
 from glasshead.audit.subject import Floats, Subject
 from glasshead.audit.summary import FEW, Interval, summarise
+from glasshead.data.groups import token_groups
 from glasshead.explain import Algebra
 from glasshead.results import RAW_SIGN, Finding
 

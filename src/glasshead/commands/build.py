@@ -19,8 +19,12 @@ from glasshead.steps import (
     spec_of,
     split_names,
     train_run,
+    watchers,
     write_audit,
 )
+
+WATCHED = "s4"
+"""The preset to start from where a training is watched: its gradients are known in closed form."""
 
 
 @app.command()
@@ -88,8 +92,15 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the model, such as layers=2."),
     ] = None,
+    penalty: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=WEIGHT", help="A term beside the loss (glasshead list penalties)."),
+    ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Texts of one step.")] = None,
+    optimizer: Annotated[
+        str | None, typer.Option(help="adam, adamw, adagrad, adadelta or sgd; else the preset's.")
+    ] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Constant over the training.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of a text that are read.")] = None,
     vocabulary_size: Annotated[int | None, typer.Option(help="Most frequent tokens that are kept.")] = None,
@@ -117,6 +128,12 @@ def train(
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of a named data set.")
     ] = None,
+    watch: Annotated[
+        str | None, typer.Option(help="dynamics: record how attention comes about (glasshead dynamics RUN).")
+    ] = None,
+    watch_every: Annotated[
+        int | None, typer.Option(help="Steps between two looks; else 60 looks, 80 steps apart or more.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted training.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -139,16 +156,20 @@ def train(
         "epochs": epochs,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
+        "optimizer": optimizer,
         "max_length": max_length,
         "vocabulary_size": vocabulary_size,
         "minimum_frequency": minimum_frequency,
         "vectors": vectors,
         "compile": compile or None,
         "dev_fraction": dev_fraction,
+        "penalties": pairs(penalty or []) or None,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     if heads == "add":
         given.setdefault("value_size", None)  # the preset's is that of joined heads
+    if watch is not None and preset is None and model is None:
+        preset = WATCHED
     recipe = recipe_for(preset, model).with_settings(given | settings(set_ or []))
     named = [None if data in DATASETS else data, recipe.model if recipe.pretrained else None, recipe.vectors]
     claim(out, overwrite=overwrite, reads=[Path(each) for each in named if each is not None])
@@ -164,6 +185,7 @@ def train(
         dev_fraction=recipe.dev_fraction,
         generator=pairs(option or []),
     )
+    watching = watchers(watch, watch_every, source)
     with resumable(partial(out)):
         train_run(
             loaded,
@@ -174,7 +196,10 @@ def train(
             source=source,
             resume=resume,
             overwrite=overwrite,
+            watching=watching,
         )
+    if watch is not None:
+        say("Next: " + shlex.join(["glasshead", "dynamics", str(out), "--out", f"{out}-dynamics.html"]))
     if repeats is not None:
         say(f"{repeats} runs in {out}")
         say("Next: " + shlex.join(["glasshead", "compare", str(out), "OTHER", "--out", "compare.html"]))

@@ -17,7 +17,8 @@ def list_entries(
     kind: Annotated[
         str,
         typer.Argument(
-            help="activations, positions, mechanisms, kernels, explainers, audits, datasets, models, presets."
+            help="activations, positions, mechanisms, kernels, explainers, audits, datasets, models, "
+            "presets, penalties."
         ),
     ],
 ) -> None:

@@ -1,4 +1,4 @@
-"""Draw: plot distance-aware, positions, heads, ranks, logits."""
+"""Draw: plot distance-aware, positions, heads, ranks, logits, dynamics."""
 
 import os
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from glasshead.commands.app import app
+from glasshead.commands.dynamics import DataAgain, Step, few, history_of, sorted_out
 from glasshead.commands.options import SEEDS, Data, Overwrite, RunFolder, TextColumn
 from glasshead.console import say
 from glasshead.errors import InputError
@@ -46,8 +47,8 @@ plots = typer.Typer(cls=Pictures, no_args_is_help=True, rich_markup_mode="rich")
 app.add_typer(
     plots,
     name="plot",
-    help="Draw what a mechanism does with distance, what a run has learned, and how far its weights are "
-    "determined.",
+    help="Draw what a mechanism does with distance, what a run has learned and when, and how far its weights "
+    "are determined.",
 )
 
 
@@ -208,6 +209,60 @@ def logits(
         )
     written(out, picture, overwrite)
     written_table(table, COLUMNS, points.lines, overwrite)
+
+
+@plots.command("dynamics")
+def dynamics(
+    run: RunFolder,
+    data: DataAgain = None,
+    what: Annotated[
+        str,
+        typer.Option(
+            help="polarity, scores, weights, training, coupling, norms, products, boxes, terms, ledger, "
+            "tokens, scatter, contexts, or layers."
+        ),
+    ] = "scores",
+    token: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of ledger, tokens and scatter: a token, repeatable; else a ledger of every group."
+        ),
+    ] = None,
+    step: Step = None,
+    out: PictureOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw how attention came about in a watched training.
+
+    Example: [bold]glasshead plot dynamics runs/dyn --what ledger --token superb --out ledger.png[/]
+    """
+    from glasshead.dynamics.contexts import reads_context
+    from glasshead.folders import claim
+    from glasshead.pictures import dynamics_picture, file_kind
+    from glasshead.report.dynamics import PICTURES
+
+    PICTURES[what]  # a misspelt name is refused before any work
+    chosen = few(tuple(token or ()))
+    if chosen and what not in ABOUT_TOKENS:
+        raise InputError(f"--token is for {', '.join(ABOUT_TOKENS)}, not for {what}: leave it out")
+    if what == "tokens" and not chosen:
+        raise InputError("--what tokens draws chosen tokens: name one by --token")
+    if step is not None and what not in AT_A_STEP:
+        raise InputError(f"--step is for {' and '.join(AT_A_STEP)}, not for {what}: leave it out")
+    out = default_out(run, what) if out is None else out
+    kind = file_kind(out)
+    claim(out, overwrite=overwrite, reads=[run])
+    opened = history_of(run, data, contexts=what == "contexts")
+    if what == "contexts" and reads_context(opened.history) and not opened.history.contexts:
+        raise InputError(opened.remarks[-1])
+    followed, remarks = sorted_out(run, opened.history, chosen)
+    if remarks:
+        raise InputError(remarks[0])
+    written(out, dynamics_picture(opened.history, kind, what, followed, step), overwrite)
+
+
+ABOUT_TOKENS = ("ledger", "tokens", "scatter")
+AT_A_STEP = ("boxes", "scatter")
 
 
 def claimed(

@@ -2,6 +2,7 @@
 
 from glasshead.pictures.clipped import Sample, table, texts_of
 from glasshead.pictures.distances import distance_aware
+from glasshead.pictures.dynamics import dynamics_picture
 from glasshead.pictures.files import file_kind, numbers, whole_numbers
 from glasshead.pictures.heads import heads_picture
 from glasshead.pictures.logits import Head, logits_picture
@@ -12,6 +13,7 @@ __all__ = [
     "Head",
     "Sample",
     "distance_aware",
+    "dynamics_picture",
     "file_kind",
     "heads_picture",
     "logits_picture",

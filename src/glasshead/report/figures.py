@@ -1,6 +1,6 @@
 """The report's plots: plain data in, one SVG element out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,30 +89,54 @@ def scatter(
 
 def _write_names(canvas: Canvas, groups: Sequence[Points], most: int = 9) -> None:
     """Name the outermost points where there is room."""
-    centre = canvas.place(0.0, 0.0)
-    candidates = []
-    for group in groups:
-        for x, y, name in zip(group.x, group.y, group.names, strict=False):
-            place = canvas.place(x, y)
-            far = ((place[0] - centre[0]) / WIDTH) ** 2 + ((place[1] - centre[1]) / HEIGHT) ** 2
-            candidates.append((-far, name, place))
-    taken: list[tuple[float, float, float, float]] = []
-    for _, name, (across, down) in sorted(candidates)[: 20 * most]:
-        word = name if len(name) <= 16 else name[:15] + "…"
-        width = 5.6 * len(word)
-        left = across + 5 if across + 5 + width < WIDTH else across - 5 - width
-        box = (left, down - 9, left + width, down + 7)
-        clear = all(box[2] < t[0] or box[0] > t[2] or box[3] < t[1] or box[1] > t[3] for t in taken)
-        if left < canvas.left or down < 10 or not clear:
-            continue
-        taken.append(box)
-        start, anchor = (left, "start") if left > across else (across - 5, "end")
+    for word, (across, down), anchor in named_points(
+        groups, canvas.place, (WIDTH, HEIGHT), canvas.left, most
+    ):
+        start = across + 5 if anchor == "start" else across - 5
         canvas.overlay.append(
             f'<text class="halo" x="{start:.1f}" y="{down + 3:.1f}" text-anchor="{anchor}" font-size="8.5">'
             f"{escape(visible(word))}</text>"
         )
-        if len(taken) == most:
-            return
+
+
+Place = tuple[float, float]
+
+
+def named_points(
+    groups: Sequence[Points],
+    place: Callable[[float, float], Place],
+    size: tuple[float, float],
+    left_edge: float,
+    most: int,
+) -> list[tuple[str, Place, str]]:
+    """Which points get their names: the outermost ones, where no name lies over another or leaves the plot.
+
+    ``place`` says where a point lies, across and down, on a drawing of this ``size``. Word, place, and the
+    side: ``start`` to the right of the point, ``end`` to the left.
+    """
+    centre = place(0.0, 0.0)
+    candidates = []
+    for group in groups:
+        for x, y, name in zip(group.x, group.y, group.names, strict=False):
+            if name:
+                here = place(x, y)
+                far = ((here[0] - centre[0]) / size[0]) ** 2 + ((here[1] - centre[1]) / size[1]) ** 2
+                candidates.append((-far, name, here))
+    taken: list[tuple[float, float, float, float]] = []
+    found: list[tuple[str, Place, str]] = []
+    for _, name, (across, down) in sorted(candidates)[: 20 * most]:
+        word = name if len(name) <= 16 else name[:15] + "…"
+        width = 5.6 * len(word)
+        left = across + 5 if across + 5 + width < size[0] else across - 5 - width
+        box = (left, down - 9, left + width, down + 7)
+        clear = all(box[2] < t[0] or box[0] > t[2] or box[3] < t[1] or box[1] > t[3] for t in taken)
+        if left < left_edge or down < 10 or not clear:
+            continue
+        taken.append(box)
+        found.append((word, (across, down), "start" if left > across else "end"))
+        if len(found) == most:
+            break
+    return found
 
 
 def _rows(rows: Sequence[Spread], range_: Limits, axis: str) -> Canvas:

@@ -23,22 +23,23 @@ from glasshead.report.words import QUANTITIES, typical
 from glasshead.results import Attribution, AuditCard
 
 
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """Templates of this package, escaping whatever comes from outside."""
+    made = Environment(
         loader=PackageLoader("glasshead.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
+    made.filters |= {
         "sentence": sentence,
         "number": number,
         "interval": interval,
         "nulls": nulls,
         "visible": visible,
     }
-    return environment
+    return made
 
 
 def render(
@@ -56,7 +57,7 @@ def render(
     full = names(cards)
     shared, called = short(full)
     return (
-        _environment()
+        environment()
         .get_template("report.html.j2")
         .render(
             full=full,
@@ -86,7 +87,7 @@ def comparison_page(comparison: Comparison) -> str:
     """Groups of runs: their differences with intervals and tests, their metrics and settings."""
     differing, alike = settings(comparison)
     return (
-        _environment()
+        environment()
         .get_template("comparison.html.j2")
         .render(
             names=[visible(each.name) for each in comparison.groups],
@@ -111,4 +112,4 @@ def attribution_page(attributions: list[Attribution]) -> str:
         }
         for attribution in attributions
     ]
-    return _environment().get_template("attributions.html.j2").render(told=told, key=weight_key(attributions))
+    return environment().get_template("attributions.html.j2").render(told=told, key=weight_key(attributions))

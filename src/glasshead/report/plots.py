@@ -90,7 +90,7 @@ def _thinned(size: int, most: int) -> np.ndarray:
     return np.sort(np.random.default_rng(0).choice(size, most, replace=False))
 
 
-def _near_zero(*arrays: Floats) -> tuple[float, float]:
+def near_zero(*arrays: Floats) -> tuple[float, float]:
     """Limits that show zero unless that would squeeze the points into less than half of the plot."""
     low, high = limits(*arrays)
     return limits(*arrays, zero=not (low > high - low or -high > high - low))
@@ -132,8 +132,8 @@ def _tokens(cards: Sequence[AuditCard], names: Sequence[str], x: str, y: str, ti
     colours = group_colours(kinds_seen)
     columns = [group for groups in chosen for group in groups.values()]
     ranges = (
-        _near_zero(*(c[0] for c in columns)),
-        _near_zero(*(c[1] for c in columns)),
+        near_zero(*(c[0] for c in columns)),
+        near_zero(*(c[1] for c in columns)),
     )
     axes = named(x, AXES, signed(*cards)), named(y, AXES, signed(*cards))
     panels = []

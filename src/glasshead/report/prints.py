@@ -1,15 +1,26 @@
 """What the pictures that are files of their own have in common: ink, letters, and how they are written."""
 
 import io
+from functools import cache
 from typing import Any
 
 import matplotlib
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
+
+from glasshead.report.passages import visible
 
 INK, MUTED, LINE, PAPER = "#1f2328", "#5c636b", "#d9dce0", "#ffffff"
 ORANGE, BLUE = "#c96a08", "#2a6fbb"
 """Below and above zero: told apart by people who see no red or green."""
+COLOURS = {
+    "--ink": INK, "--muted": MUTED, "--line": LINE, "--paper": PAPER, "--accent": "#0b6a75",
+    "--positive": ORANGE, "--negative": BLUE, "--neutral": "#3c8f52",
+    "--c0": BLUE, "--c1": ORANGE, "--c2": "#7d4fa8", "--c3": "#b5396e", "--c4": "#7c6a1c", "--c5": "#118089",
+    "--c6": "#8a4b32", "--c7": "#6b6e78",
+}  # fmt: skip
+"""The colours of the page as ink, for pictures that stand on both."""
 SHADES = LinearSegmentedColormap.from_list("shades", ["#f6f8fb", "#9dbfe3", "#2a6fbb", "#0f2e57"])
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", ["#5f2e02", "#c96a08", "#efc796", "#f8f8f7", "#9dbfe3", "#2a6fbb", "#0f2e57"]
@@ -37,6 +48,17 @@ STYLE: dict[Any, Any] = {
 def plain(value: float) -> str:
     """A number as a person would write it."""
     return f"{value:g}".replace("-", "−")
+
+
+@cache
+def _has(character: str) -> bool:
+    """Whether the font of the pictures has a character."""
+    return bool(get_font(findfont(STYLE["font.family"])).get_char_index(ord(character)))
+
+
+def drawable(text: str) -> str:
+    """Words from outside with a question mark in a box for every character that the font lacks."""
+    return "".join(each if _has(each) else "\ufffd" for each in visible(text))
 
 
 def drawn(figure: Figure, kind: str) -> bytes:

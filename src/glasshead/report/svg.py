@@ -17,15 +17,13 @@ from matplotlib.figure import Figure
 
 from glasshead.report.passages import visible
 
-# Placeholder colour → what the page puts there.
-INK, MUTED, FAINT, ACCENT, PAPER = "#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04", "#0a0b05"
-_PAGE = {
-    INK: "var(--ink)",
-    MUTED: "var(--muted)",
-    FAINT: "var(--line)",
-    ACCENT: "var(--accent)",
-    PAPER: "var(--paper)",
-}
+VARIABLES = (
+    "--ink", "--muted", "--line", "--accent", "--paper", "--positive", "--negative", "--neutral",
+    *(f"--c{rank}" for rank in range(8)),
+)  # fmt: skip
+PLACEHOLDERS = {name: f"#0a0b{rank:02x}" for rank, name in enumerate(VARIABLES, 1)}
+"""A colour of the page → what stands for it in a drawing until the page's style puts it there."""
+INK, MUTED, FAINT, ACCENT, PAPER = (PLACEHOLDERS[name] for name in VARIABLES[:5])
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -103,8 +101,8 @@ class Canvas:
         body = re.sub(r"font-family: [^;\"]*;? ?", "", body)
         body = re.sub(r"<[^>]*>", _rounded, body)
         body = re.sub(r"\n\s*", "\n", body)
-        for colour, replacement in _PAGE.items():
-            body = body.replace(colour, replacement)
+        for name, colour in PLACEHOLDERS.items():
+            body = body.replace(colour, f"var({name})")
         return (
             f'<svg class="plot" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
             f'aria-label="{escape(visible(description))}">{body.strip()}{"".join(self.overlay)}</svg>'

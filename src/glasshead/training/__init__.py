@@ -1,6 +1,7 @@
 """Trainer presets, metrics, and the run folder."""
 
 from glasshead.training.opened import is_run, open_model
+from glasshead.training.penalties import PENALTIES, penalty_of
 from glasshead.training.presets import PRESETS, recipe_for
 from glasshead.training.recipe import OPTIMIZERS, Recipe
 from glasshead.training.repeats import REPEATS, train_repeats
@@ -9,6 +10,7 @@ from glasshead.training.train import train
 
 __all__ = [
     "OPTIMIZERS",
+    "PENALTIES",
     "PRESETS",
     "REPEATS",
     "Recipe",
@@ -16,6 +18,7 @@ __all__ = [
     "is_run",
     "load_run",
     "open_model",
+    "penalty_of",
     "read_record",
     "recipe_for",
     "train",

@@ -12,6 +12,7 @@ from glasshead.attention.mechanism import parse
 from glasshead.errors import InputError
 from glasshead.models import MODELS
 from glasshead.registry import Registry, nearest
+from glasshead.training.penalties import checked_penalties
 from glasshead.training.typed import fitting
 
 TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends")
@@ -27,7 +28,8 @@ class Recipe:
     ``model`` is a name in `MODELS`, or a folder or Hub name of a pretrained Hugging Face classifier.
     ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
     mechanism that is put into it. ``dev_fraction`` is the part of train that becomes dev where there is none.
-    ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile.
+    ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile. ``penalties`` are
+    weights c of terms c·P(θ) beside the loss of a pooled model (`glasshead.training.penalties`).
 
     Raises:
         InputError: if a value cannot be meant, before any work.
@@ -51,10 +53,11 @@ class Recipe:
     loss_scale: float = 1.0
     by_length: bool = False
     compile: bool = False
+    penalties: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            if each.name != "architecture":
+            if each.name not in ("architecture", "penalties"):
                 object.__setattr__(self, each.name, fitting(each.name, getattr(self, each.name), each.type))
         OPTIMIZERS[self.optimizer]  # a misspelt name raises here
         for name in ("max_length", "batch_size", "epochs"):
@@ -70,6 +73,7 @@ class Recipe:
         else:
             object.__setattr__(self, "architecture", self.checked_architecture())
             self.config().check()
+        object.__setattr__(self, "penalties", self.checked_penalties())
 
     @property
     def pretrained(self) -> bool:
@@ -117,6 +121,20 @@ class Recipe:
             checked[name] = fitting(name, value, kinds[name])
         return checked
 
+    def checked_penalties(self) -> dict[str, float]:
+        """The weights of penalties, for a model that has what they penalise.
+
+        Raises:
+            InputError: on any other model, and as `glasshead.training.penalties.checked_penalties`.
+        """
+        if not isinstance(self.penalties, Mapping):
+            raise InputError(f"penalties must be a mapping, not {self.penalties!r}")
+        if not self.penalties:
+            return {}
+        if self.model != "pooled":
+            raise InputError(f"penalties are for the model 'pooled', not {self.model!r}: leave --penalty out")
+        return checked_penalties(self.penalties, self.config())
+
     def with_changes(self, **changes: Any) -> "Recipe":
         """A copy with every change that is not None, as `with_settings`."""
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
@@ -136,8 +154,11 @@ class Recipe:
         return replace(self, **chosen | {"architecture": architecture | own_names(model, rest)})
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON."""
-        return asdict(self) | {"architecture": dict(self.architecture)}
+        """Plain JSON; without penalties it is what it was before there were any, and so are fingerprints."""
+        told = asdict(self) | {"architecture": dict(self.architecture)}
+        if not self.penalties:
+            del told["penalties"]
+        return told
 
 
 SETTINGS = [each.name for each in fields(Recipe) if each.name not in ("preset", "model", "architecture")]

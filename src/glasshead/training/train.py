@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -24,12 +24,20 @@ from glasshead.training.build import (
     label_tensor,
 )
 from glasshead.training.gauge import gauge_on
+from glasshead.training.penalties import penalty_values
 from glasshead.training.predictions import PREDICTIONS, TOLD, predict, tell
 from glasshead.training.recipe import Recipe
 from glasshead.training.rows import TensorRows
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
 from glasshead.training.trainer import make_trainer
-from glasshead.training.workspace import CHECKPOINTS, workspace
+from glasshead.training.workspace import CHECKPOINTS, WATCHED, workspace
+
+
+@runtime_checkable
+class Attached(Protocol):
+    """A callback that is told what is trained, and where its files go, before the first step."""
+
+    def attach(self, folder: Path, **about: Any) -> None: ...
 
 
 def train(
@@ -54,6 +62,8 @@ def train(
     claim(out, overwrite=overwrite)
     check_texts(recipe, data)
     plan = plan_of(data, recipe, seed, source)
+    if any(isinstance(each, Attached) for each in callbacks):
+        plan[WATCHED] = True
     with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
         _fill(work, data, recipe, plan, checkpoint, callbacks)
     return out
@@ -86,13 +96,24 @@ def _fill(
         split: TensorRows(encoded_split(tokenizer, data[split]), label_tensor(data[split])) for split in data
     }
     notes = built.notes + identifiable_length(model, [each.encoded for each in rows.values()])
+    for each in callbacks:
+        if isinstance(each, Attached):
+            each.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=recipe)
+    first = penalty_values(model, recipe.penalties)
     trainer = make_trainer(model, recipe, rows, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     outputs = {split: predict(trainer, rows[split]) for split in TOLD if split in rows}
+    last = penalty_values(model, recipe.penalties)
     weights_are_numbers = all(parameter.isfinite().all() for parameter in model.parameters())
+    weights_are_numbers &= all(map(math.isfinite, last.values()))
     if not weights_are_numbers or not all(np.isfinite(found).all() for found in outputs.values()):
         discard(work / CHECKPOINTS)  # no number to go on from
-        raise InputError("the training diverged to values that are no numbers: lower --learning-rate")
+        remedy = "--learning-rate or --penalty" if recipe.penalties else "--learning-rate"
+        raise InputError(f"the training diverged to values that are no numbers: lower {remedy}")
+    # A step too large for a penalty makes it grow: nobody should have to guess.
+    notes += [
+        f"penalty {name}: {first[name]:.3g} at first, {last[name]:.3g} in the epoch kept" for name in last
+    ]
     gauge = gauge_on(model, rows["train"])
     metrics: dict[str, Any] = dict(tell(model, outputs, rows, work / PREDICTIONS))
     metrics["epochs"] = [

@@ -11,6 +11,7 @@ from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallb
 from glasshead.models import is_regression
 from glasshead.training.lengths import SimilarLengths
 from glasshead.training.metrics import classification_metrics, regression_metrics
+from glasshead.training.penalties import PenaltyGradient
 from glasshead.training.recipe import OPTIMIZERS, Recipe
 from glasshead.training.rows import TensorRows, whole_batch
 
@@ -89,6 +90,7 @@ def make_trainer(
         torch_compile=recipe.compile,
     )
     kind = LengthTrainer if recipe.by_length else Trainer
+    penalised = [PenaltyGradient(recipe.penalties)] if recipe.penalties else []
     trainer = kind(
         model,
         settings,
@@ -98,7 +100,7 @@ def make_trainer(
         compute_metrics=regression_metrics if rated else classification_metrics,
         compute_loss_func=scaled_loss(recipe.loss_scale, rated),
         optimizer_cls_and_kwargs=(OPTIMIZERS[recipe.optimizer], {"lr": recipe.learning_rate}),
-        callbacks=list(callbacks),
+        callbacks=[*penalised, *callbacks],
     )
     trainer.remove_callback(PrinterCallback)
     return trainer

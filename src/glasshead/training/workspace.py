@@ -12,6 +12,8 @@ from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
 CHECKPOINTS = "checkpoints"
+WATCHED = "watched"
+"""Told of a training only where somebody looks on."""
 
 
 @contextmanager
@@ -76,8 +78,12 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
         before = json.loads(record.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"cannot resume: {record} is damaged ({error}); use --overwrite") from error
-    different = [key for key in plan if plan[key] != before.get(key)]
+    different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
+        if different == [WATCHED]:
+            raise InputError(
+                f"cannot resume {record.parent}: it was started with{'out' * (WATCHED in plan)} --watch"
+            )
         what = " and ".join(different)
         raise InputError(
             f"cannot resume {record.parent}: it was started with another {what}; use --overwrite"

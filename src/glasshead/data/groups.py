@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audit.subject import Floats
+Floats = NDArray[np.float64]
 
 TYPICAL = 0.5  # |γ| above this: a token of a class
 NEUTRAL = 0.1  # |γ| below this: a neutral token

@@ -1,0 +1,196 @@
+"""Sun and Lu (2020) and Proposition 1 of Huang, Yang and Wang (2024), claim by claim: watched trainings.
+
+    python docs/results/dynamics.py run [TABLE …]   train what is missing, PROCESSES (default 1) at a time
+
+Writes a JSON file per table, of which `dynamics_tables.py` makes dynamics.md.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+from study import Cell, Set, Study, main
+
+from glasshead.data import DATASETS, LoadOptions, truth
+from glasshead.dynamics import watch
+from glasshead.histories import History, read_history
+from glasshead.training import Recipe, recipe_for
+
+MODELS: dict[str, dict[str, Any]] = {
+    "DP": {},
+    "DP-A": {"encoder": "affine"},
+    "DP-L": {"encoder": "lstm"},
+    "AD": {"score": "additive"},
+}
+SCALES = (1.0, 10.0, 20.0, 50.0)
+RATIOS = (0.25, 0.5, 1.0, 2.0, 4.0)
+RANGES = (0.1, 0.3, 1.0)
+LOOKS = 44
+"""Steps between two looks: half an epoch of the made-up data."""
+
+ONE = Set("synthetic")
+TWO = Set("synthetic-noisy")
+SKEWED = Set("synthetic", LoadOptions(generator={"ratio": 3.0}))
+THREE = Set("synthetic", LoadOptions(generator={"classes": 3}))
+SST2, SPORTS = Set("sst2"), Set("20news_sports")
+IMDB = Set("imdb", LoadOptions(rows=5000))
+# The texts of people: as in section G, Adagrad and an L2 penalty on the affine layer or the LSTM. Rate,
+# epochs and the weight of the penalty are ours.
+REAL: dict[str, Any] = {"optimizer": "adagrad", "learning_rate": 0.05, "epochs": 15, "minimum_frequency": 2}
+L2 = 1e-4
+
+
+def recipe(model: str, **changes: Any) -> Recipe:
+    """The settings of Sun and Lu (2020), section C."""
+    return recipe_for("s4", None).with_changes(**MODELS[model] | changes)
+
+
+def grid(data: Set) -> list[Cell]:
+    """Every model with every λ."""
+    return [
+        Cell(f"{model} {scale:g}", data, recipe(model, scale=scale), 5)
+        for model in MODELS
+        for scale in SCALES
+    ]
+
+
+def real(data: Set, seeds: int, sweep: bool, **changes: Any) -> list[Cell]:
+    """Every model at λ = 10, and DP-A at the others."""
+    cells = []
+    for model, parts in MODELS.items():
+        penalty = {"penalties": {"encoder": L2}} if "encoder" in parts else {}
+        for scale in SCALES if sweep and model == "DP-A" else (10.0,):
+            settings = REAL | penalty | changes
+            cells.append(Cell(f"{model} {scale:g}", data, recipe(model, scale=scale, **settings), seeds))
+    return cells
+
+
+def coupled(model: str, weight: float) -> Recipe:
+    """With a penalty on the coupling of V and W; none for weight 0."""
+    return recipe(model, **({"penalties": {"context-output": weight}} if weight else {}))
+
+
+TABLES: dict[str, list[Cell]] = {
+    "data_1": grid(ONE),
+    "data_2": grid(TWO),
+    "skewed": grid(SKEWED),
+    "three_classes": grid(THREE),
+    "ratios": [
+        Cell(
+            f"DP {ratio:g}",
+            Set("synthetic", LoadOptions(generator={"ratio": ratio})),
+            recipe("DP", scale=10.0),
+            5,
+        )
+        for ratio in RATIOS
+    ],
+    "ranges": [Cell(f"DP {bound:g}", ONE, recipe("DP", initializer_range=bound), 5) for bound in RANGES],
+    "penalty": [
+        Cell(f"{model} {weight:g}", data, coupled(model, weight), 5)
+        for data in (SKEWED,)
+        for model in ("DP", "DP-A")
+        for weight in (0.0, 0.01)
+    ],
+    "tanhmax": [Cell(f"{model} tanhmax", ONE, recipe(model, attention="tanhmax"), 5) for model in MODELS],
+    "sst2": real(SST2, 5, True),
+    "sports": real(SPORTS, 5, True, max_length=256),
+    "imdb": real(IMDB, 3, False, max_length=200),
+}
+
+
+def summary(run: Path) -> dict[str, Any]:
+    """What the claims are tested on: how things stand after the last step, and how they began."""
+    history = read_history(run)
+    ends = (int(history.steps[0]), int(history.steps[-1]))
+    return {
+        "groups": history.facts["groups"],
+        "accuracy": float(history.curve("accuracy")["mean"][-1]),
+        "curves": {
+            f"{quantity}/{group}": [at(history, quantity, group, step) for step in ends]
+            for quantity in ("score", "polarity", "weight", "VᵀW", "V′ᵀW′", "V′ᵀW", "‖V‖", "‖W‖", "entropy")
+            for group in ("", *history.groups, *history.facts["labels"])
+            if len(history.curve(quantity, group)["step"])
+        },
+        "products": {
+            f"{of}/{pair}": [product(history, of, pair, step) for step in ends]
+            for of in np.unique(history.products["of"]).tolist()
+            for pair in np.unique(history.products["pair"]).tolist()
+        },
+        "separation": {
+            f"{quantity}/{group}": separation(history, quantity, group, ends[1])
+            for quantity in ("score", "polarity")
+            for group in history.groups
+            if group != "neutral"
+        },
+        "settled": settled(history),
+        "added": added(history),
+    }
+
+
+def at(history: History, quantity: str, group: str, step: int) -> float:
+    """A mean at one step."""
+    curve = history.curve(quantity, group)
+    return float(curve["mean"][curve["step"] == step][0])
+
+
+def product(history: History, of: str, pair: str, step: int) -> float:
+    """Mean Ω of a pair of groups at one step."""
+    table = history.products
+    chosen = (table["of"] == of) & (table["pair"] == pair) & (table["step"] == step)
+    return float(table["mean"][chosen][0])
+
+
+def separation(history: History, quantity: str, group: str, step: int) -> float:
+    """The probability that a token of the group has more of it than a neutral one."""
+    here = history.tokens["step"] == step
+    values, groups = history.tokens[quantity][here], history.tokens["group"][here]
+    first, second = (values[(groups == name) & np.isfinite(values)] for name in (group, "neutral"))
+    return float(roc_auc_score(np.arange(len(first) + len(second)) < len(first), np.r_[first, second]))
+
+
+def settled(history: History) -> int | None:
+    """The first step from which on the signs of Ω between and within the first two groups are those of the
+    claim (same group positive, across negative), at the first quartile, the third across; None: never."""
+    first, second = history.groups[:2]
+    good = np.ones(len(history.steps), dtype=bool)
+    for pair, part, sign in (
+        (f"{first} × {first}", "lower", 1),
+        (f"{second} × {second}", "lower", 1),
+        (f"{first} × {second}", "upper", -1),
+    ):
+        chosen = (history.products["of"] == "e") & (history.products["pair"] == pair)
+        good &= sign * history.products[part][chosen] > 0
+    from_here_on = np.logical_and.accumulate(good[::-1])[::-1]
+    return int(history.steps[from_here_on.argmax()]) if from_here_on[-1] else None
+
+
+def added(history: History) -> dict[str, dict[str, float]]:
+    """What every term has added to the attention score of a group's tokens, and what they changed by."""
+    table, found = history.tokens, {}
+    names = [name for name in table if name.startswith("added score ")]
+    first, last = (table["step"] == step for step in (history.steps[0], history.steps[-1]))
+    for group in history.groups if names else ():
+        member = table["group"] == group
+        found[group] = {
+            name.removeprefix("added score "): float(table[name][last & member].mean()) for name in names
+        }
+        found[group]["change"] = float(
+            (table["score"][last & member] - table["score"][first & member]).mean()
+        )
+    return found
+
+
+def looking(cell: Cell) -> list[Any]:
+    """The watcher, which knows what was planted in made-up data."""
+    planted = None
+    if cell.data.folder in DATASETS:
+        planted = truth(DATASETS[cell.data.folder].options(cell.data.options.generator))
+    return [watch(planted, LOOKS if planted else None)]
+
+
+STUDY = Study("dynamics", TABLES, summary, watching=looking)
+
+
+if __name__ == "__main__":
+    main(STUDY, __doc__)

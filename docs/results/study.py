@@ -1,0 +1,161 @@
+"""Trainings of many cells with many seeds, whose numbers are kept in a JSON file per table.
+
+A study names its tables; `main` trains what is missing, PROCESSES (default 1) at a time. The data are read
+from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout). What is trained stays in
+runs/STUDY, and is trained again only if its recipe has changed.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+from joblib import Parallel, delayed
+
+from glasshead.data import DATASETS, LoadOptions, load
+from glasshead.training import Recipe, train
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("GLASSHEAD_DATA", HERE.parents[2] / "shared" / "data"))
+
+
+@dataclass(frozen=True)
+class Set:
+    """A data set as it is read here."""
+
+    folder: str
+    options: LoadOptions = field(default_factory=LoadOptions)
+
+    def read(self) -> Any:
+        """The data: a folder's, or made-up ones."""
+        return load(self.folder if self.folder in DATASETS else str(DATA / self.folder), self.options)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table: a name for it, the data, the recipe and the seeds that it is a mean over."""
+
+    name: str
+    data: Set
+    recipe: Recipe
+    seeds: int
+
+    def mark(self, version: int) -> str:
+        """What a number is valid for: the recipe, the data as they are read, and the code that trains."""
+        told = json.dumps([version, self.recipe.as_dict(), asdict(self.data)], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Tables of cells, what a run tells them, and who looks on while it is trained.
+
+    ``version`` is raised when the code changes what a recipe trains; ``usual`` are the tables that are
+    trained when none is named.
+    """
+
+    name: str
+    tables: dict[str, list[Cell]]
+    summary: Callable[[Path], dict[str, Any]]
+    version: int = 1
+    usual: Sequence[str] = ()
+    watching: Callable[[Cell], list[Any]] = lambda cell: []
+
+    def read(self, table: str) -> dict[str, Any]:
+        """What is known of a table."""
+        path = HERE / self.name / f"{table}.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+    def write(self, table: str, values: dict[str, Any]) -> None:
+        """A line per number, in the order of the table, for people who compare."""
+        folder = HERE / self.name
+        folder.mkdir(exist_ok=True)
+        order = [key(*each) for each in self.cells(table)]
+        lines = [f"{json.dumps(each)}: {json.dumps(values[each])}" for each in order if each in values]
+        (folder / f"{table}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+    def cells(self, table: str) -> Iterator[tuple[Cell, int]]:
+        """Every cell with every seed, seed by seed, so that an unfinished table is a fair one."""
+        for seed in range(max(cell.seeds for cell in self.tables[table])):
+            for cell in self.tables[table]:
+                if seed < cell.seeds:
+                    yield cell, seed
+
+    def known(self, table: str) -> dict[str, dict[int, dict[str, Any]]]:
+        """The numbers of the recipes as they are now: cell → seed → numbers."""
+        values, found = self.read(table), {}
+        for cell, seed in self.cells(table):
+            entry = values.get(key(cell, seed), {})
+            if entry.get("recipe") == cell.mark(self.version):
+                found.setdefault(cell.name, {})[seed] = entry
+        return found
+
+    def missing(self, table: str) -> list[tuple[Cell, int]]:
+        """What is still to be trained."""
+        known = self.known(table)
+        return [(cell, seed) for cell, seed in self.cells(table) if seed not in known.get(cell.name, {})]
+
+    def folder(self, table: str, cell: Cell, seed: int) -> Path:
+        """Where the run of a cell with a seed lies."""
+        named = f"{cell.name.replace(' ', '-')}-{cell.mark(self.version)}"
+        return HERE.parents[1] / "runs" / self.name / table / named / f"seed-{seed}"
+
+    def number(self, table: str, cell: Cell, seed: int) -> tuple[str, str, dict[str, Any]]:
+        """Train one cell with one seed, unless its run is there: its table, its key, what the tables need."""
+        out = self.folder(table, cell, seed)
+        if not out.exists():
+            source = {"source": cell.data.folder, "options": asdict(cell.data.options)}
+            data = loaded(cell.data)
+            callbacks = self.watching(cell)
+            train(data, cell.recipe, out, seed=seed, source=source, overwrite=True, callbacks=callbacks)
+        return table, key(cell, seed), rounded(self.summary(out)) | {"recipe": cell.mark(self.version)}
+
+    def run(self, tables: Sequence[str]) -> None:
+        """Train everything that is not there yet; an interrupted training begins again."""
+        values = {table: self.read(table) for table in tables}
+        jobs = [(table, *each) for table in tables for each in self.missing(table)]
+        parallel = Parallel(int(os.environ.get("PROCESSES", 1)), return_as="generator_unordered")
+        for table, entry, found in parallel(delayed(self.number)(*job) for job in jobs):
+            values[table][entry] = found
+            self.write(table, values[table])
+            print(table, entry, json.dumps(found)[:120], flush=True)
+
+
+CACHE: dict[tuple[str, str], Any] = {}
+
+
+def loaded(data: Set) -> Any:
+    """The data, read once in a process as long as it stays with them."""
+    name = (data.folder, json.dumps(asdict(data.options), sort_keys=True))
+    if name not in CACHE:
+        CACHE.clear()
+        CACHE[name] = data.read()
+    return CACHE[name]
+
+
+def key(cell: Cell, seed: int) -> str:
+    """The name of a number in the file of a table."""
+    return f"{cell.name} | {seed}"
+
+
+def rounded(value: Any) -> Any:
+    """Five decimals: more is noise in a file that people compare."""
+    if isinstance(value, float):
+        return round(value, 5)
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    return [rounded(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def main(study: Study, usage: str | None) -> None:
+    """run [TABLE …]"""
+    names = sys.argv[2:]
+    if sys.argv[1:2] != ["run"] or not set(names) <= set(study.tables):
+        sys.exit(f"{usage}\nTABLE: {', '.join(study.tables)}")
+    study.run(names or study.usual or list(study.tables))

@@ -1,0 +1,258 @@
+"""How attention came about: dynamics."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from glasshead.commands.app import app
+from glasshead.commands.options import Overwrite, RunFolder
+from glasshead.console import console, say
+from glasshead.errors import InputError
+from glasshead.steps import load_data, planted, split_names, stages
+
+if TYPE_CHECKING:
+    from glasshead.histories import History
+    from glasshead.training.rows import TensorRows
+    from glasshead.training.run import Run
+
+MOST_TOKENS = 8
+DataAgain = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[DATA]",
+        help="Of an LSTM, or a run that was not watched: the data of its training, if they are not found.",
+        show_default=False,
+    ),
+]
+Tokens = Annotated[str | None, typer.Option(metavar="A,B,…", help="Tokens to tell of one by one, at most 8.")]
+Step = Annotated[
+    int | None,
+    typer.Option(help="What stands at one step is that of the look nearest to it; the last.", min=0),
+]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The history of a run, what the run is called, and remarks.
+
+    The last remark says why there are no contexts, where they were asked for and the encoder has some.
+    """
+
+    history: "History"
+    title: str
+    remarks: list[str] = field(default_factory=list)
+
+
+@app.command()
+def dynamics(
+    run: RunFolder,
+    data: DataAgain = None,
+    tokens: Tokens = None,
+    step: Step = None,
+    out: Annotated[Path, typer.Option("--out", help="The html file to write.")] = Path("dynamics.html"),
+    overwrite: Overwrite = False,
+) -> None:
+    """Tell how attention came about: when and why tokens got their scores.
+
+    Example: [bold]glasshead dynamics runs/dyn --tokens superb,dreary --out dynamics.html[/]
+    """
+    from glasshead.dynamics.contexts import context_findings
+    from glasshead.dynamics.findings import findings
+    from glasshead.folders import claim, write_text
+    from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
+
+    given = few(split_names(tokens) or ())
+    claim(out, overwrite=overwrite, reads=[run])
+    opened = history_of(run, data)
+    followed, remarks = sorted_out(run, opened.history, given)
+    history = opened.history
+    found = [*findings(history, step=step), *context_findings(history)]
+    told = Told(opened.title, history, found, followed, step, [*opened.remarks, *remarks])
+    write_text(out, dynamics_page(told), overwrite=overwrite)
+    console.print(dynamics_table(told))
+    say(f"Page: {out}")
+
+
+def few(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Each token once.
+
+    Raises:
+        InputError: if they are too many to be told apart.
+    """
+    chosen = tuple(dict.fromkeys(tokens))
+    if len(chosen) > MOST_TOKENS:
+        raise InputError(f"--tokens takes at most {MOST_TOKENS} tokens, not {len(chosen)}")
+    return chosen
+
+
+def history_of(run: Path, data: str | None, *, contexts: bool = True) -> Opened:
+    """What was recorded, or else one look at the trained model; with ``contexts``, if its encoder has any.
+
+    Raises:
+        InputError: if the folder is no run of a classifier, or nothing can be told of its model.
+    """
+    from glasshead.histories import FOLDER, read_history
+    from glasshead.training.run import read_record
+
+    record = read_record(run)
+    if not (run / FOLDER).exists():
+        return trained(run, data, contexts=contexts)
+    from glasshead.dynamics.contexts import reads_context
+
+    history = read_history(run)
+    if contexts and reads_context(history):
+        return watched_in_context(run, data, history)
+    if data is not None:
+        raise InputError(f"{run} was watched, so its data are not needed: leave {data!r} out")
+    return Opened(history, called(record, history))
+
+
+def trained(run: Path, data: str | None, *, contexts: bool) -> Opened:
+    """One look at a model that nobody watched.
+
+    Raises:
+        InputError: if nothing can be told of it.
+    """
+    with stages(f"looking at {run.name}") as progress:
+        progress("loading")
+        from glasshead.dynamics.contexts import reads_context
+        from glasshead.dynamics.trained import refuse_ratings, trained_history
+        from glasshead.training import load_run
+
+        loaded = load_run(run)
+        refuse_ratings(loaded)
+        source = loaded.record["data"]
+        rows, remarks = train_rows(loaded, data, "there are no weights and no terms")
+        truth = planted(source) if "source" in source and data in (None, source["source"]) else None
+        history = trained_history(loaded, rows, truth)
+        if contexts and rows is not None and reads_context(history):
+            progress("reading its texts")
+            history, more = in_context(history, loaded, rows)
+            remarks += more
+    again = shlex.join(["glasshead", "train", str(data or source.get("source", "DATA"))])
+    watch = f"{run} was not watched, so only the trained model is shown; to record how it came about: "
+    return Opened(history, called(loaded.record, history), [f"{watch}{again} … --watch dynamics", *remarks])
+
+
+NO_CONTEXTS = "tokens are not shown in their texts and alone"
+
+
+def watched_in_context(run: Path, data: str | None, history: "History") -> Opened:
+    """What was recorded, and the trained model's tokens in their texts and alone, if the texts are there.
+
+    Raises:
+        InputError: if data were named that are not those of the run.
+    """
+    with stages(f"looking at {run.name}") as progress:
+        progress("loading")
+        from glasshead.training import load_run
+
+        loaded = load_run(run)
+        try:
+            rows, remarks = train_rows(loaded, data, NO_CONTEXTS)
+        except InputError as error:
+            if data is not None:
+                raise
+            rows, remarks = None, [f"{NO_CONTEXTS}: {error}"]
+        if rows is not None:
+            progress("reading its texts")
+            history, more = in_context(history, loaded, rows)
+            remarks += more
+    return Opened(history, called(loaded.record, history), remarks)
+
+
+def in_context(history: "History", run: "Run", rows: "TensorRows") -> "tuple[History, list[str]]":
+    """The history with contexts, or a remark why it has none."""
+    from glasshead.dynamics.contexts import with_contexts
+
+    found = with_contexts(history, run, rows.encoded)
+    return found, [] if found.contexts else [f"no token of a group is in these texts, so {NO_CONTEXTS}"]
+
+
+def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows | None, list[str]]":
+    """The texts that a run was trained on, encoded, and what is to be said of them; None: they are not there,
+    and ``without`` them something is missing.
+
+    Data that nobody named are read again if they are a synthetic set or lie where they lay.
+    """
+    from glasshead.data import DATASETS, describe
+    from glasshead.dynamics.trained import recipe_of
+    from glasshead.training.build import check_texts, encoded_split, label_tensor
+    from glasshead.training.rows import TensorRows
+
+    about = run.record["data"]
+    source = about.get("source")
+    if data is None and (source is None or not (source in DATASETS or Path(source).exists())):
+        lost = "the data of the training are not recorded" if source is None else f"{source} is not here"
+        return None, [f"{lost}, so {without}: name the data after the run"]
+    options: dict[str, Any] = dict(about.get("options", {}))
+    if data not in (None, source):
+        options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
+    loaded, _ = load_data(data or source, **options)
+    train = loaded["train"]
+    check_texts(recipe_of(run.record), loaded)
+    if train.features["label"].names != run.labels:
+        raise InputError(
+            f"{data or source} has the classes {', '.join(train.features['label'].names)}, the run "
+            f"{', '.join(run.labels)}: name the data that it was trained on"
+        )
+    same = describe(loaded)["fingerprint"] == about.get("fingerprint")
+    remarks = [] if same else [f"the texts of {data or source} are not those of the training, or no longer"]
+    return TensorRows(encoded_split(run.tokenizer, train), label_tensor(train)), remarks
+
+
+def called(record: dict[str, Any], history: "History") -> str:
+    """A run in a few words."""
+    data = Path(str(record["data"].get("source", "data"))).name
+    how = history.facts.get("activation") or history.facts.get("attention") or record["recipe"]["model"]
+    return f"{data} · {how} · seed {record['seed']}"
+
+
+def sorted_out(run: Path, history: "History", tokens: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The tokens that were followed, and a remark on each of the others.
+
+    Raises:
+        InputError: for a token that the model does not know.
+    """
+    from glasshead.registry import nearest
+
+    if not tokens:
+        return (), []
+    if not history.tokens:
+        raise InputError(
+            f"{run} has no scores of single tokens (they are in models with one attention output): leave "
+            "--tokens out"
+        )
+    followed = set(history.tokens["token"].tolist())
+    others = [token for token in tokens if token not in followed]
+    if not others:
+        return tuple(tokens), []
+    from glasshead.training import load_run
+
+    loaded = load_run(run)
+    vocabulary = loaded.tokenizer.get_vocab()
+    for token in others:
+        if token not in vocabulary:
+            hint = nearest(token, followed)
+            near = f": {hint}" if hint.startswith("did you mean") else ", and no followed one is like it"
+            raise InputError(f"the model knows no token {token!r}{near}")
+    return tuple(t for t in tokens if t in followed), [not_followed(loaded, t, vocabulary[t]) for t in others]
+
+
+def not_followed(run: "Run", token: str, place: int) -> str:
+    """What is known of a token whose numbers were not recorded."""
+    from glasshead.dynamics.trained import own_numbers
+    from glasshead.report import number
+
+    often = int(run.counts[:, place].sum())
+    said = f"{token!r} was not followed (it occurs {often:,} times in train)"
+    found = own_numbers(run.model, place)
+    if found is None:
+        return f"{said}, and its score depends on its text: try 'glasshead explain'"
+    score, polarity = found
+    told = ", ".join(number(each) for each in polarity)
+    return f"{said}: in the trained model its score is {number(score)}, its polarity {told}"

@@ -1,0 +1,14 @@
+"""How widely attention is spread."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+def entropies(weights: Float[Tensor, "rows n"], mask: Bool[Tensor, "rows n"]) -> Float[Tensor, " kept"]:
+    """−Σ p log p / log n with p = |a| / Σ|a| of every row over two tokens or more: 0 one, 1 all alike."""
+    size = weights.abs().masked_fill(~mask, 0.0)
+    total, length = size.sum(dim=-1), mask.sum(dim=-1)
+    there = (length > 1) & (total > 0)
+    p = size[there] / total[there, None]
+    return torch.special.entr(p).sum(dim=-1) / length[there].log()

@@ -1,0 +1,188 @@
+"""What a training says of groups of tokens, as findings: every number with an interval over tokens."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audit.bootstrap import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
+from glasshead.histories import History
+from glasshead.results import Finding
+
+AUDIT = "dynamics"
+CITATION = "Sun and Lu 2020"
+NEUTRAL = "neutral"
+QUANTITIES = ("polarity", "score", "weight")
+REST = "not explained"
+"""What stands beside the terms: the change that none of them accounts for."""
+LARGEST = "the largest part"
+MUCH_LEFT = ", but more than half as much is not explained"
+Floats = NDArray[np.float64]
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Columns of the followed tokens at one look, group by group."""
+
+    history: History
+    step: int
+
+    def values(self, column: str, group: str) -> Floats:
+        """The values [n] of a group's tokens that have one."""
+        tokens = self.history.tokens
+        here = (tokens["step"] == self.step) & (tokens["group"] == group)
+        found: Floats = tokens[column][here].astype(np.float64)
+        return found
+
+
+def findings(history: History, *, step: int | None = None, seed: int = 0) -> list[Finding]:
+    """Per group of tokens, at a step (the last unless one is named):
+
+    - ``level``: mean polarity, score and weight of its tokens, and ``change`` since the start;
+    - ``gap``: its mean score minus that of neutral tokens, and of two polar groups from each other;
+    - ``added``: what each term has added to the mean score, where terms add up to the change.
+
+    Intervals are percentile bootstrap ones over the followed tokens of a group. They say how sure a mean over
+    tokens is, not what another seed would have given. No tokens were followed: no findings.
+    """
+    if not history.tokens:
+        return []
+    steps = history.steps
+    rng = np.random.default_rng([seed, 3])
+    at = int(steps[-1] if step is None else steps[np.argmin(np.abs(steps - step))])
+    now, first = Groups(history, at), Groups(history, int(steps[0]))
+    found = [*levels(now, rng)]
+    if at > steps[0]:
+        found += changes(now, first, rng)
+    found += gaps(now, rng)
+    if history.facts["exact"] and at > steps[0]:
+        for quantity in ("score", "polarity"):
+            found += shares(now, first, quantity, rng)
+    return found
+
+
+def present(history: History) -> list[str]:
+    """Groups of which tokens were followed, in order."""
+    there = set(history.tokens["group"].tolist())
+    return [group for group in history.groups if group in there]
+
+
+def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
+    """Where the tokens of every group stand."""
+    for group in present(now.history):
+        for quantity in QUANTITIES:
+            (estimate,) = mean_intervals(now.values(quantity, group)[None], rng=rng)
+            yield finding(
+                "level", quantity, group, estimate.mean, estimate.interval, estimate.n, "", estimate.std
+            )
+
+
+def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Finding]:
+    """How far they have come since the start, token by token."""
+    for group in present(now.history):
+        for quantity in QUANTITIES:
+            moved = now.values(quantity, group) - first.values(quantity, group)
+            (estimate,) = mean_intervals(moved[None], rng=rng)
+            verdict = direction(estimate.interval, "risen", "fallen", "no change that these tokens show")
+            yield finding(
+                "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
+            )
+
+
+def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
+    """Mean score of a group minus that of another: polar groups and neutral tokens, then two polar groups."""
+    groups = present(now.history)
+    polar = [group for group in groups if group != NEUTRAL]
+    pairs = [(group, NEUTRAL) for group in polar if NEUTRAL in groups]
+    pairs += [(first, second) for rank, first in enumerate(polar) for second in polar[rank + 1 :]]
+    for first, second in pairs:
+        one, other = (each[np.isfinite(each)] for each in (now.values("score", g) for g in (first, second)))
+        if not len(one) or not len(other):
+            continue
+        bounds = difference_interval(one, other, rng)
+        verdict = direction(
+            bounds,
+            f"{first} tokens have higher attention scores than {second} ones",
+            f"{first} tokens have lower attention scores than {second} ones",
+            "no difference that these tokens show",
+        )
+        gap = float(one.mean() - other.mean())
+        yield finding("gap", "score", f"{first} vs {second}", gap, bounds, len(one) + len(other), verdict)
+
+
+def shares(now: Groups, first: Groups, quantity: str, rng: np.random.Generator) -> Iterator[Finding]:
+    """What every term has added to the mean of a group, and what is left unexplained.
+
+    A term is called the largest part if its size exceeds that of every other part, the unexplained one among
+    them, in 95 % of draws of the tokens.
+    """
+    terms = list(now.history.facts["terms"].get(quantity, {}))
+    if any(f"added {quantity} {term}" not in now.history.tokens for term in terms):
+        return
+    for group in present(now.history):
+        by_term = [now.values(f"added {quantity} {term}", group) for term in terms]
+        change = now.values(quantity, group) - first.values(quantity, group)
+        parts = np.array([*by_term, change - np.sum(by_term, axis=0)])  # [terms + 1, n]
+        estimates = mean_intervals(parts, rng=rng)
+        largest = sure_largest(parts, rng)
+        for rank, (name, estimate) in enumerate(zip([*terms, REST], estimates, strict=True)):
+            doubtful = name != REST and 2 * abs(estimates[-1].mean or 0.0) > abs(estimate.mean or 0.0)
+            verdict = "" if rank != largest else LARGEST + (MUCH_LEFT if doubtful else "")
+            yield finding(
+                f"added to {quantity}", name, group, estimate.mean, estimate.interval, estimate.n, verdict,
+                estimate.std,
+            )  # fmt: skip
+
+
+def sure_largest(parts: Floats, rng: np.random.Generator) -> int | None:
+    """Which of the rows [S, n] has a mean that is larger in size than all others, whatever tokens are drawn
+    (in 95 % of the draws); None if none has."""
+    n = parts.shape[1]
+    if n < 2:
+        return None
+    drawn = [counts @ parts.T / n for counts in resampled_counts(n, RESAMPLES, rng)]
+    sizes = np.abs(np.concatenate(drawn))  # [R, S]
+    first = int(np.bincount(sizes.argmax(axis=1), minlength=len(parts)).argmax())
+    return first if float((sizes.argmax(axis=1) == first).mean()) >= LEVEL else None
+
+
+def difference_interval(one: Floats, other: Floats, rng: np.random.Generator) -> Interval:
+    """Percentile interval of the difference of two means, with the tokens of both groups resampled."""
+    if len(one) < 2 or len(other) < 2:
+        return None
+    drawn = [
+        np.concatenate([counts @ each / len(each) for counts in resampled_counts(len(each), RESAMPLES, rng)])
+        for each in (one, other)
+    ]
+    low, high = ends(drawn[0] - drawn[1], LEVEL)
+    return float(low), float(high)
+
+
+def direction(bounds: Interval, above: str, below: str, neither: str) -> str:
+    """What an interval says of the sign of a number."""
+    if bounds is None:
+        return "undecided: too few tokens"
+    return above if bounds[0] > 0 else below if bounds[1] < 0 else neither
+
+
+def finding(
+    statistic: str,
+    against: str,
+    group: str,
+    estimate: float | None,
+    interval: Interval,
+    n: int,
+    verdict: str,
+    std: float | None = None,
+) -> Finding:
+    """One row of what was found."""
+    return Finding(
+        AUDIT, statistic, against, group, estimate, std, interval, {}, n, {}, None, CITATION, verdict
+    )
+
+
+def chosen(found: Sequence[Finding], statistic: str, against: str, group: str) -> Finding | None:
+    """The finding about one thing, if there is one."""
+    return next((f for f in found if (f.statistic, f.against, f.group) == (statistic, against, group)), None)

@@ -1,0 +1,17 @@
+"""Models whose gradients and score flow are known in closed form, one file each."""
+
+from glasshead.dynamics.forms.additive import Additive as Additive
+from glasshead.dynamics.forms.additive import linearised as linearised
+from glasshead.dynamics.forms.affine import Affine as Affine
+from glasshead.dynamics.forms.dot_product import DotProduct as DotProduct
+from glasshead.dynamics.forms.form import FORMS as FORMS
+from glasshead.dynamics.forms.form import Batch as Batch
+from glasshead.dynamics.forms.form import Flow as Flow
+from glasshead.dynamics.forms.form import Form as Form
+from glasshead.dynamics.forms.form import Parameters as Parameters
+from glasshead.dynamics.forms.form import Push as Push
+from glasshead.dynamics.forms.form import Tokens as Tokens
+from glasshead.dynamics.forms.form import along as along
+from glasshead.dynamics.forms.form import gradients as gradients
+from glasshead.dynamics.forms.form import pushes as pushes
+from glasshead.dynamics.forms.form import score_flow as score_flow

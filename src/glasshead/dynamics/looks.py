@@ -1,0 +1,94 @@
+"""One look at a model in training, and the file that keeps it until the training is whole."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.histories import CURVES, PRODUCTS, Columns, History
+
+Curve = tuple[str, str, float, float, int]
+"""Quantity, group, mean, std, n."""
+Box = tuple[str, str, float, float, float, float, float, float, int]
+"""Of what, pair of groups, minimum, quartiles, maximum, mean, n."""
+Numbers = dict[str, NDArray[Any]]
+RATE, ADDED = "rate ", "added "
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was seen at one step.
+
+    ``tokens`` are columns over the followed tokens; ``rates`` those of the terms of the flow, by name and per
+    unit of τ; ``added`` what the terms have added up to since the start, where that has a meaning.
+    """
+
+    curves: list[Curve]
+    products: list[Box] = field(default_factory=list)
+    tokens: Numbers = field(default_factory=dict)
+    rates: Numbers = field(default_factory=dict)
+    added: Numbers = field(default_factory=dict)
+
+    def columns(self) -> Numbers:
+        """All columns over tokens, in one file's names."""
+        rates = {RATE + name: each for name, each in self.rates.items()}
+        return self.tokens | rates | {ADDED + name: each for name, each in self.added.items()}
+
+
+def path_of(folder: Path, step: int) -> Path:
+    """Where the look at a step lies."""
+    return folder / f"look-{step:09}.npz"
+
+
+def steps_in(folder: Path) -> list[int]:
+    """The steps of which there is a look."""
+    return sorted(int(each.stem.removeprefix("look-")) for each in folder.glob("look-*.npz"))
+
+
+def write_look(folder: Path, step: int, look: Look) -> None:
+    """Aside and then renamed: a kill leaves a whole look or none."""
+    path = path_of(folder, step)
+    aside = path.with_suffix(".tmp")
+    columns: dict[str, Any] = look.columns()
+    with aside.open("wb") as file:
+        np.savez(file, curves=json.dumps([look.curves, look.products]), **columns)
+    aside.replace(path)
+
+
+def read_look(folder: Path, step: int) -> Look:
+    """A look as it was written."""
+    with np.load(path_of(folder, step)) as file:
+        columns = {name: file[name] for name in file.files}
+    curves, products = json.loads(str(columns.pop("curves")))
+    return Look(
+        [tuple(row) for row in curves],
+        [tuple(row) for row in products],
+        {name: each for name, each in columns.items() if not name.startswith((RATE, ADDED))},
+        {name.removeprefix(RATE): each for name, each in columns.items() if name.startswith(RATE)},
+        {name.removeprefix(ADDED): each for name, each in columns.items() if name.startswith(ADDED)},
+    )
+
+
+def put_together(folder: Path, facts: dict[str, Any], about: Columns) -> History:
+    """All looks as tables; ``about`` are columns over the followed tokens that do not change."""
+    steps = steps_in(folder)
+    looks = [read_look(folder, step) for step in steps]
+    curves = [(step, *row) for step, look in zip(steps, looks, strict=True) for row in look.curves]
+    products = [(step, *row) for step, look in zip(steps, looks, strict=True) for row in look.products]
+    tokens: Columns = {}
+    if about:
+        size = len(next(iter(about.values())))
+        tokens["step"] = np.repeat(steps, size)
+        tokens |= {name: np.tile(each, len(steps)) for name, each in about.items()}
+        parts = [look.columns() for look in looks]
+        tokens |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return History(facts, columns_of(CURVES, curves), columns_of(PRODUCTS, products), tokens)
+
+
+def columns_of(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Columns:
+    """Rows as columns."""
+    return {name: np.array([row[place] for row in rows]) for place, name in enumerate(names)}

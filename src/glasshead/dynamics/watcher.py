@@ -1,0 +1,102 @@
+"""A callback that looks at a model now and then while it is trained, and writes down how it changes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from transformers import PreTrainedModel, TrainerCallback
+
+from glasshead.dynamics.looks import Look, path_of, put_together, read_look, steps_in, write_look
+from glasshead.folders import discard
+from glasshead.histories import FOLDER, Columns, write_history
+
+USUAL_LOOKS = 60
+SELDOM = 80
+"""Steps between two looks, at least: a look takes about as long as five steps of a small model."""
+MOST_LOOKS = 480
+"""When there are more, every second is dropped: a long training is told no longer than a short one."""
+
+
+class Observer(Protocol):
+    """Sees a model; ``facts`` say what and how, ``about`` is what does not change about followed tokens."""
+
+    facts: dict[str, Any]
+    about: Columns
+
+    def look(self, model: PreTrainedModel) -> Look: ...
+
+
+class Watcher(TrainerCallback):
+    """Looks every ``every`` steps (usually 60 times in all), before the first step and after the last.
+
+    ``make`` builds the observer once the model and the train rows are there. What a term adds is integrated
+    over the time of gradient flow, τ = Σ learning rate, by the trapezoidal rule; for plain SGD that is the
+    change of the score, and only then is it kept (the observer's fact ``exact``). Only the last look stays in
+    memory.
+    """
+
+    def __init__(self, make: Callable[..., Observer], every: int | None = None) -> None:
+        self.make, self.wanted = make, every
+        self.last: tuple[int, Look] | None = None
+
+    def attach(self, folder: Path, **about: Any) -> None:
+        """Called by the training before it starts: where to write, and what ``make`` needs to know."""
+        self.folder = folder / FOLDER
+        self.looks = self.folder / "looks"
+        self.observer = self.make(**about)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        every = self.wanted or max(SELDOM, state.max_steps // USUAL_LOOKS)
+        self.observer.facts |= {
+            "learning_rate": args.learning_rate, "every": every, "steps": state.max_steps,
+        }  # fmt: skip
+        self.looks.mkdir(parents=True, exist_ok=True)
+        for step in steps_in(self.looks):
+            if step > state.global_step:
+                path_of(self.looks, step).unlink()  # it comes again
+        before = steps_in(self.looks)
+        self.last, self.interval = None, every
+        if before and state.global_step:
+            self.last = before[-1], read_look(self.looks, before[-1])
+            self.interval = before[1] - before[0] if len(before) > 1 else every
+        else:
+            self._look(kwargs["model"], state.global_step)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.global_step % self.interval == 0 or state.global_step == state.max_steps:
+            self._look(kwargs["model"], state.global_step)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        facts = self.observer.facts | {"best_step": state.best_global_step or state.global_step}
+        write_history(self.folder, put_together(self.looks, facts, self.observer.about))
+        discard(self.looks)
+
+    def _look(self, model: PreTrainedModel, step: int) -> None:
+        training = model.training
+        model.eval()
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # a training that diverges says so itself
+                look = self.observer.look(model)
+        finally:
+            model.train(training)
+        if self.observer.facts["exact"]:
+            look = replace(look, added=self._added(step, look))
+        write_look(self.looks, step, look)
+        self.last = step, look
+        steps = steps_in(self.looks)
+        if len(steps) > MOST_LOOKS:
+            for each in steps[1::2]:
+                path_of(self.looks, each).unlink()
+            self.interval *= 2
+
+    def _added(self, step: int, look: Look) -> dict[str, Any]:
+        """What every term has added up to, from the last look on by the trapezoidal rule."""
+        if self.last is None:
+            return {name: np.zeros_like(rate) for name, rate in look.rates.items()}
+        before, last = self.last
+        half = 0.5 * self.observer.facts["learning_rate"] * (step - before)
+        return {
+            name: last.added[name] + half * (last.rates[name] + rate) for name, rate in look.rates.items()
+        }

@@ -1,0 +1,112 @@
+"""What a watched training leaves in its run: numbers over time, plain values and no torch.
+
+dynamics/facts.json        what was watched, how, and what every term means
+dynamics/curves.parquet    step, quantity, group: mean, std, n over the tokens (or texts) of the group
+dynamics/products.parquet  step, of (e: embeddings, h: mapped ones), pair of groups: quartiles of dot products
+dynamics/tokens.parquet    step, token: its score, polarity and weight, and what each term has added so far
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from glasshead.errors import InputError
+
+FOLDER = "dynamics"
+FACTS = "facts.json"
+CURVES = ("step", "quantity", "group", "mean", "std", "n")
+PRODUCTS = ("step", "of", "pair", "low", "lower", "median", "upper", "high", "mean", "n")
+TABLES = ("curves", "products", "tokens")
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class History:
+    """A watched training; tables are columns of one length (see the top of this file).
+
+    ``contexts`` is what the trained model makes of tokens in their texts (local) and alone (global): token,
+    group, count, and score and polarity of both. It is worked out where it is asked for, and not written.
+    """
+
+    facts: dict[str, Any]
+    curves: Columns
+    products: Columns
+    tokens: Columns
+    contexts: Columns = field(default_factory=dict)
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """The steps at which was looked, 0 before the first."""
+        return np.unique(self.curves["step"])
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of tokens, in the order of the facts."""
+        return list(self.facts["groups"])
+
+    def curve(self, quantity: str, group: str = "") -> Columns:
+        """step, mean, std and n of one quantity of one group; empty columns if it was not recorded."""
+        chosen = (self.curves["quantity"] == quantity) & (self.curves["group"] == group)
+        return {name: self.curves[name][chosen] for name in ("step", "mean", "std", "n")}
+
+    def quantities(self) -> list[str]:
+        """What was recorded, in order of appearance."""
+        return list(dict.fromkeys(self.curves["quantity"].tolist()))
+
+    def token(self, token: str) -> Columns:
+        """The rows of one token, by step.
+
+        Raises:
+            KeyError: if the token was not followed.
+        """
+        chosen = self.tokens["token"] == token if self.tokens else np.zeros(0, dtype=bool)
+        if not chosen.any():
+            raise KeyError(token)
+        return {name: column[chosen] for name, column in self.tokens.items()}
+
+
+def write_history(folder: Path, history: History) -> None:
+    """Into a folder that exists; the facts come last, so that a whole history has them."""
+    for name in TABLES:
+        columns = {key: pa.array(column) for key, column in getattr(history, name).items()}
+        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+    text = json.dumps(history.facts, indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / FACTS).write_text(text + "\n", encoding="utf-8")
+
+
+def read_history(run: Path) -> History:
+    """The history in a run folder.
+
+    Raises:
+        InputError: if it has none, or a file of it is damaged.
+    """
+    folder = run / FOLDER
+    if not (folder / FACTS).is_file():
+        raise InputError(f"{run} was not watched: train with --watch dynamics")
+    try:
+        facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}
+        history = History(facts, **tables)
+        complete = set(CURVES) <= set(history.curves) and "groups" in facts
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(f"{folder} is damaged ({next(iter(str(error).splitlines()), error)})") from error
+    if not complete:
+        raise InputError(f"{folder} is damaged (a column is missing)")
+    return history
+
+
+def columns_of(path: Path) -> Columns:
+    """A Parquet file as columns."""
+    table = pq.read_table(path)
+    return {
+        name: np.array(table[name].to_pylist())
+        if pa.types.is_string(table.schema.field(name).type)
+        else table[name].to_numpy()
+        for name in table.column_names
+    }

@@ -1,0 +1,102 @@
+"""What moves a score or a polarity: the named terms of the flow, and the colours of their causes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.errors import InputError
+from glasshead.histories import History
+from glasshead.report.dynamics.picture import Key
+
+QUANTITIES = {"score": "attention score a", "polarity": "polarity s"}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What is behind a term of the flow; ``terms`` of score and polarity are due to it.
+
+    Lines of terms often lie upon each other: their ``kind`` tells them apart.
+    """
+
+    words: str
+    terms: tuple[str, ...]
+    colour: str
+    kind: str = "line"
+
+
+CAUSES = (
+    Cause("own labels", ("D", "B"), "--c5"),
+    Cause("own lead", ("E", "A"), "--c2"),
+    Cause("similar tokens", ("F", "C"), "--c4", "dashed"),
+    Cause("similar tokens' labels, through M", ("M, W",), "--c3", "dotted"),
+    Cause("similar tokens' leads, through M", ("M, V", "M"), "--c6", "dashed"),
+    Cause("penalties", ("R",), "--c7"),
+)
+OTHER = Cause("other", (), "--accent")
+REST = "--muted"
+
+
+def terms_of(history: History, quantity: str) -> dict[str, str]:
+    """The terms of a quantity, and what each is in words.
+
+    Raises:
+        InputError: if the model has none.
+    """
+    terms = history.facts.get("terms", {}).get(quantity)
+    if not terms:
+        why = history.facts.get("why_no_form") or "they were not recorded"
+        raise InputError(f"there are no terms of the flow: {why}")
+    return dict(terms)
+
+
+def ledger_of(history: History, quantity: str) -> dict[str, str]:
+    """The same where their sums over time are the change of the quantity.
+
+    Raises:
+        InputError: if they are not, or nothing was watched.
+    """
+    terms = terms_of(history, quantity)
+    if not history.facts["exact"]:
+        raise InputError(f"there is no ledger: {history.facts['why_not_exact']}")
+    if any(added(quantity, name) not in history.tokens for name in terms):
+        raise InputError("there is no ledger: this training was not watched (train with --watch dynamics)")
+    return terms
+
+
+def rate(quantity: str, term: str) -> str:
+    """The column of the tokens that holds a term."""
+    return f"rate {quantity} {term}"
+
+
+def added(quantity: str, term: str) -> str:
+    """The column of the tokens that holds what a term has added since the start."""
+    return f"added {quantity} {term}"
+
+
+def cause_of(term: str) -> Cause:
+    """What is behind a term."""
+    return next((cause for cause in CAUSES if term in cause.terms), OTHER)
+
+
+def keys_of(terms: Iterable[str], kind: str | None = None) -> list[Key]:
+    """One entry for every cause, with the terms that are due to it; ``kind`` unless lines are drawn."""
+    by_cause: dict[Cause, list[str]] = {}
+    for term in dict.fromkeys(terms):
+        by_cause.setdefault(cause_of(term), []).append(f"({term})" if "," in term else term)
+    return [
+        Key(cause.colour, f"{', '.join(by_cause[cause])}: {cause.words}", kind or cause.kind)
+        for cause in (*CAUSES, OTHER)
+        if cause in by_cause
+    ]
+
+
+def scaled(values: Iterable[NDArray[np.float64]]) -> tuple[float, str]:
+    """A power of ten that makes all of them short numbers, and how to write it behind a name."""
+    largest = max((float(np.nanmax(np.abs(each))) for each in values if np.isfinite(each).any()), default=0.0)
+    if largest == 0.0 or 1e-2 <= largest < 1e4:
+        return 1.0, ""
+    power = int(np.floor(np.log10(largest)))
+    digits = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return 10.0**power, f" · 10{'⁻' if power > 0 else ''}{digits.removeprefix('⁻')}"

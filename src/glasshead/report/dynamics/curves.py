@@ -1,0 +1,224 @@
+"""Numbers of groups over the steps of a training: score, polarity, weight, VᵀW, norms, loss, layers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from glasshead.errors import InputError
+from glasshead.histories import Columns, History
+from glasshead.report.dynamics.picture import DASHES, Ink, Key, Panel, Picture
+from glasshead.report.formats import number
+from glasshead.report.plots import group_colours, near_zero
+
+STEPS = "step"
+PLAIN = "--ink"
+SUN_AND_LU = "Sun and Lu 2020"
+KEPT = "The thin line marks the step whose model was kept."
+BAND = "Mean over the tokens of a group; the band is one standard deviation of its tokens to either side."
+BY_CLASS = [f"--c{rank}" for rank in range(8)]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve; ``columns`` are step, mean and std."""
+
+    columns: Columns
+    colour: str
+    words: str
+    kind: str = "line"
+
+
+def polarities(history: History) -> Picture:
+    """s_e, what a token adds to the output at weight 1, per group."""
+    return by_group(history, "polarity", "Polarity of tokens", f"{SUN_AND_LU}, Figs. 3, 9, 10")
+
+
+def scores(history: History) -> Picture:
+    """a_e, the attention score of a token, per group."""
+    return by_group(history, "score", "Attention scores of tokens", f"{SUN_AND_LU}, Figs. 4, 5, 9, 10, 12")
+
+
+def weights(history: History) -> Picture:
+    """α, the attention weight that a token gets where it occurs, per group."""
+    return by_group(history, "weight", "Attention weights of tokens", "")
+
+
+UP = {"polarity": "polarity s", "score": "attention score a", "weight": "attention weight α"}
+
+
+def by_group(history: History, quantity: str, title: str, source: str) -> Picture:
+    """One quantity of every group of tokens over the steps.
+
+    Raises:
+        InputError: if it was not recorded, or looked at once only.
+    """
+    many_looks(history)
+    colours = group_colours(history.groups)
+    lines = [
+        Line(history.curve(quantity, group), colours[group], group)
+        for group in history.groups
+        if len(history.curve(quantity, group)["step"])
+    ]
+    recorded(history, lines, quantity)
+    panel = panel_of(history, "", lines, UP[quantity], title)
+    return Picture(title, [panel], f"{BAND} {KEPT}", keys_of(lines), source)
+
+
+def couplings(history: History) -> Picture:
+    """VᵀW, and V′ᵀW′ where there is a map: what drives the scores of the groups apart."""
+    many_looks(history)
+    names = [name for name in history.quantities() if "ᵀ" in name]
+    found = {name: by_class(history, name) for name in names}
+    recorded(history, names, "VᵀW")
+    panels = [panel_of(history, "", lines, name, name) for name, lines in found.items()]
+    told = max(found.values(), key=len)
+    keys = keys_of(told) if len(told) > 1 else []
+    caption = (
+        "The dot product of the context vector V and the output vector W. Where it is positive, tokens of "
+        f"the positive class gain attention through it and those of the other lose it. {KEPT}"
+    )
+    return Picture("How V and W are coupled", panels, caption, keys, f"after {SUN_AND_LU}, Fig. 7")
+
+
+def norms(history: History) -> Picture:
+    """‖V‖ and ‖W‖."""
+    many_looks(history)
+    lines = [*by_class(history, "‖V‖"), *by_class(history, "‖W‖")]
+    recorded(history, lines, "‖V‖")
+    panel = panel_of(history, "", lines, "Euclidean norm", "Norms of V and W")
+    caption = f"Their squares multiply the terms of a token's own lead and of its own labels. {KEPT}"
+    return Picture("Norms of V and W", [panel], caption, keys_of(lines))
+
+
+SHARES = (-0.04, 1.06)
+
+
+def training(history: History) -> Picture:
+    """Loss, accuracy and entropy of attention on the probe."""
+    many_looks(history)
+    told = {"loss": "loss", "accuracy": "accuracy", "entropy": "entropy of attention"}
+    lines = {name: Line(history.curve(name), PLAIN, words) for name, words in told.items()}
+    lines = {name: line for name, line in lines.items() if len(line.columns["step"])}
+    recorded(history, lines, "loss")
+    panels = [
+        panel_of(history, "", [line], line.words, line.words, None if name == "loss" else SHARES)
+        for name, line in lines.items()
+    ]
+    caption = (
+        f"On {history.facts['probe']:,} texts of train. Entropy is a share of the largest possible: "
+        f"0 one token alone, 1 all tokens alike; the band is one standard deviation of the texts. {KEPT}"
+    )
+    return Picture("The training", panels, caption)
+
+
+LAYERED = {
+    "entropy": ("Entropy of attention", "entropy", "a share of the largest: 0 one token, 1 all tokens alike"),
+    "residual": ("Distance from rank one", "residual", "0: every token gets the same output"),
+    "agreement": ("Agreement with gradients", "Kendall τ-b", "of attention and gradient × input"),
+}
+
+
+def layers(history: History) -> Picture:
+    """Entropy and distance from rank one of every layer, and agreement with gradients."""
+    many_looks(history)
+    if history.facts["kind"] != "layers":
+        raise InputError("layers are recorded of models with several of them: choose another --what")
+    panels: list[Panel] = []
+    keys: list[Key] = []
+    for quantity, (title, up, _) in LAYERED.items():
+        chosen = history.curves["quantity"] == quantity
+        groups = list(dict.fromkeys(history.curves["group"][chosen].tolist()))
+        lines = [
+            Line(history.curve(quantity, group), PLAIN if group == "" else layer_colour(rank), group)
+            for rank, group in enumerate(groups)
+        ]
+        if lines:
+            panels.append(panel_of(history, title, lines, up, title))
+            keys = keys or [key for key in keys_of(lines) if key.words]
+    recorded(history, panels, "entropy")
+    meanings = "; ".join(f"{up} – {meaning}" for _, up, meaning in LAYERED.values())
+    caption = f"Means over heads and texts, with one standard deviation: {meanings}. {KEPT}"
+    return Picture("Attention layer by layer", panels, caption, keys)
+
+
+def layer_colour(rank: int) -> str:
+    """A colour for each of eight layers, and then again."""
+    return BY_CLASS[rank % len(BY_CLASS)]
+
+
+def by_class(history: History, name: str) -> list[Line]:
+    """A number that the model has once, or once for every class."""
+    groups = ["", *history.facts.get("labels", [])]
+    found = [(group, history.curve(name, group)) for group in groups]
+    found = [(group, columns) for group, columns in found if len(columns["step"])]
+    return [
+        Line(columns, PLAIN if name != "‖V‖" else "--accent", name)
+        if group == ""
+        else Line(columns, BY_CLASS[rank % len(BY_CLASS)], f"{name} {group}")
+        for rank, (group, columns) in enumerate(found)
+    ]
+
+
+def panel_of(
+    history: History,
+    title: str,
+    lines: Sequence[Line],
+    up: str,
+    about: str,
+    range_: tuple[float, float] | None = None,
+) -> Panel:
+    """Curves with their bands over one pair of axes; zero is among them unless all lie far from it."""
+    ends = [
+        line.columns["mean"] + sign * np.nan_to_num(line.columns["std"]) for line in lines for sign in (-1, 1)
+    ]
+    low, high = near_zero(*ends) if range_ is None else range_
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        axes.set_ylim(low, high)
+        axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
+        for line in lines:
+            step, mean, std = (line.columns[name] for name in ("step", "mean", "std"))
+            colour = ink(line.colour)
+            if np.isfinite(std).any():
+                axes.fill_between(step, mean - std, mean + std, color=colour, alpha=0.15, linewidth=0)
+            axes.plot(step, mean, color=colour, linewidth=1.6, linestyle=DASHES[line.kind])
+        kept(axes, history, ink)
+
+    said = ", ".join(
+        f"{line.words} from {number(line.columns['mean'][0])} to {number(line.columns['mean'][-1])}"
+        for line in lines
+    )
+    return Panel(title, (STEPS, up), draw, f"{about} over {history.steps[-1]:,} steps: {said}.")
+
+
+def keys_of(lines: Sequence[Line]) -> list[Key]:
+    """The legend of some curves."""
+    return list(dict.fromkeys(Key(line.colour, line.words, line.kind) for line in lines))
+
+
+def kept(axes: Axes, history: History, ink: Ink) -> None:
+    """A thin line at the step whose model was kept, if it is not the last."""
+    best = history.facts.get("best_step")
+    if best is not None and 0 < best < history.steps[-1]:
+        axes.axvline(best, color=ink("--muted"), linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+        axes.annotate(
+            "kept", (best, 1.0), xycoords=axes.get_xaxis_transform(), xytext=(0, 2),
+            textcoords="offset points", fontsize=7.5, color=ink("--muted"), ha="center", va="bottom",
+        )  # fmt: skip
+
+
+def recorded(history: History, found: object, quantity: str) -> None:
+    """Raise InputError where there is nothing to draw."""
+    if not found:
+        why = history.facts.get("why_no_form")
+        raise InputError(f"no {quantity} was recorded{f': {why}' if why else ''}")
+
+
+def many_looks(history: History) -> None:
+    """Raise InputError for a training of which there is the end alone."""
+    if len(history.steps) < 2:
+        raise InputError(
+            "this training was not watched, so there is nothing over time: train with --watch dynamics"
+        )

@@ -1,0 +1,187 @@
+"""The page of a history: one HTML file without network."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from markupsafe import Markup
+
+from glasshead.errors import InputError
+from glasshead.report.dynamics.catalogue import PICTURES, Asked
+from glasshead.report.dynamics.causes import cause_of
+from glasshead.report.dynamics.contexts import Order, context_verdicts, orders, prominent
+from glasshead.report.dynamics.picture import Picture, drawings
+from glasshead.report.dynamics.told import (
+    Level,
+    Part,
+    Told,
+    layer_levels,
+    lead,
+    levels,
+    numbers,
+    parts,
+    token_lines,
+    verdicts,
+)
+from glasshead.report.html import environment
+
+SECTIONS = {
+    "groups": ("Groups of tokens", ("polarity", "scores", "weights", "training")),
+    "layers": ("Layers", ("layers",)),
+    "embeddings": ("Dot products of embeddings", ("products", "boxes")),
+    "terms": ("What moves scores and polarities", ("terms", "ledger", "coupling", "norms")),
+    "tokens": ("Tokens", ("tokens", "token-ledger", "scatter")),
+    "contexts": ("Tokens in their texts and alone", ("contexts",)),
+}
+"""Sections of the page and the pictures that they hold."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture on the page: titles and drawings of its panels."""
+
+    picture: Picture
+    panels: list[tuple[str, Markup]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some pictures, and why others are not there."""
+
+    key: str
+    title: str
+    shown: list[Shown]
+    missing: list[str]
+
+
+def dynamics_page(told: Told) -> str:
+    """How attention came about in one training, or what the trained model tells of it."""
+    layered = told.history.facts["kind"] == "layers"
+    return (
+        environment()
+        .get_template("dynamics.html.j2")
+        .render(
+            told=told,
+            lead=lead(told),
+            layered=layered,
+            levels=grouped(layer_levels(told) if layered else levels(told)),
+            numbers=numbers(told),
+            verdicts=verdicts(told),
+            parts={quantity: grouped(parts(told, quantity)) for quantity in ("score", "polarity")},
+            terms=terms(told),
+            token_lines=token_lines(told),
+            orders=grouped(orders(told)),
+            prominent=prominent(told),
+            context_verdicts=context_verdicts(told),
+            sections=sections(told),
+            facts=facts(told),
+        )
+    )
+
+
+T = TypeVar("T", Level, Order, Part)
+
+
+def grouped(rows: Sequence[T]) -> list[tuple[str, list[T]]]:
+    """Rows under the name of their group, in the order in which they come."""
+    found: dict[str, list[T]] = {}
+    for row in rows:
+        found.setdefault(row.group, []).append(row)
+    return list(found.items())
+
+
+def sections(told: Told) -> list[Section]:
+    """Every section of which something can be shown or has to be said."""
+    found = []
+    for key, (title, names) in SECTIONS.items():
+        if (key == "layers") != (told.history.facts["kind"] == "layers"):
+            continue
+        shown, missing = [], []
+        for name in names:
+            try:
+                picture = pictured(told, name)
+            except InputError as error:
+                missing.append(str(error))
+                continue
+            if picture is not None:
+                shown.append(Shown(picture, drawings(picture, f"{key}-{name}")))
+        # Of a training that was not watched the page says once that nothing over time is known.
+        missing = list(dict.fromkeys(missing)) if told.watched else []
+        if shown or missing:
+            found.append(Section(key, title, shown, missing))
+    return found
+
+
+def pictured(told: Told, name: str) -> Picture | None:
+    """A picture of the page; None where nobody asked for it.
+
+    Raises:
+        InputError: where it was not recorded.
+    """
+    if name in ("tokens", "token-ledger") and not told.tokens:
+        return None
+    if name == "contexts" and not told.history.contexts:
+        return None
+    if name == "ledger":
+        return PICTURES["ledger"](told.history, Asked())
+    known = "ledger" if name == "token-ledger" else name
+    return PICTURES[known](told.history, Asked(told.tokens, told.step))
+
+
+def terms(told: Told) -> list[tuple[str, str, str, str]]:
+    """What moves which quantity: term, colour of its cause, words."""
+    return [
+        (quantity, name, cause_of(name).colour, words)
+        for quantity, named in told.history.facts.get("terms", {}).items()
+        for name, words in named.items()
+    ]
+
+
+NAMES = {
+    "form": "Closed form",
+    "title": "Model",
+    "score": "Score function",
+    "encoder": "Encoder",
+    "activation": "Activation",
+    "attention": "Attention",
+    "scale": "Scale λ",
+    "optimizer": "Optimizer",
+    "learning_rate": "Learning rate",
+    "steps": "Steps",
+    "every": "Steps between two looks",
+    "best_step": "Step whose model was kept",
+    "probe": "Texts of train looked at",
+    "grouped_by": "Groups of tokens by",
+    "groups": "Tokens of the groups",
+    "penalties": "Penalties",
+    "labels": "Classes",
+    "why_not_exact": "Why terms do not add up",
+}
+
+
+def facts(told: Told) -> list[tuple[str, str]]:
+    """What was watched, and how."""
+    rows = []
+    for key, name in NAMES.items():
+        value = told.history.facts.get(key)
+        if value is None or value == {} or value == []:
+            continue
+        if isinstance(value, dict):
+            value = ", ".join(
+                f"{each} {part:,}" if isinstance(part, int) else f"{each} {part}"
+                for each, part in value.items()
+            )
+        elif isinstance(value, list):
+            value = ", ".join(map(str, value))
+        elif isinstance(value, bool):
+            value = "yes" if value else "no"
+        elif isinstance(value, int):
+            value = f"{value:,}"
+        elif key == "grouped_by":
+            value = (
+                "what was planted in the texts"
+                if value == "truth"
+                else "the ratio γ of their classes in train"
+            )
+        rows.append((name, str(value)))
+    return rows

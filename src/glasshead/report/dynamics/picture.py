@@ -1,0 +1,173 @@
+"""A picture of a history: said once, shown as a file of its own or in the colours of the page."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import matplotlib
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from glasshead.report.passages import visible
+from glasshead.report.prints import COLOURS, LINE, MUTED, PAPER, STYLE, drawable
+from glasshead.report.svg import PLACEHOLDERS, Canvas
+
+Ink = Callable[[str], str]
+"""A colour of the page, such as ``--positive`` → what a drawing is to be painted with."""
+DASHES: dict[str, Any] = {"line": "-", "dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6))}
+WIDE, NARROW, ROW = (400.0, 250.0), (310.0, 215.0), 26.0
+"""Width and height of a drawing on the page: of two beside each other, and of three."""
+LETTER = 5.3
+"""Width of a letter of a name beside a row."""
+LONGEST = 26
+
+
+@dataclass(frozen=True)
+class Key:
+    """One entry of a legend; ``kind`` is line, dashed, dotted, area, hatched or dot."""
+
+    colour: str
+    words: str
+    kind: str = "line"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: ``draw`` paints on them, ``about`` says it to those who do not see it.
+
+    ``rows`` are names beside the heights 0, 1, … where there is one row for each; ``page`` draws it for the
+    page in another way, where a reader can point at things. Words from outside stand in ``title`` and
+    ``rows`` only.
+    """
+
+    title: str
+    axes: tuple[str, str]
+    draw: Callable[[Axes, Ink], None]
+    about: str
+    rows: Sequence[str] = ()
+    over_steps: bool = True
+    page: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Panels that belong together, with one legend; ``source`` are the figures that it is after."""
+
+    title: str
+    panels: list[Panel]
+    caption: str
+    keys: list[Key] = field(default_factory=list)
+    source: str = ""
+
+
+def figure_of(picture: Picture, *, across: int = 3) -> Figure:
+    """The picture as a figure for print: title above, legend below, at most ``across`` panels in a row."""
+    columns, alone = min(across, len(picture.panels)), len(picture.panels) == 1
+    if len(picture.panels) == 4:
+        columns = min(columns, 2)
+    down = math.ceil(len(picture.panels) / columns)
+    tallest = max(max(3.4 if alone else 2.7, 0.34 * len(panel.rows) + 0.9) for panel in picture.panels)
+    with matplotlib.rc_context({**STYLE, "text.parse_math": False}):
+        layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.04, hspace=0.05)
+        width = max(5.6, 3.5 * columns)
+        keys_across = fitting(picture.keys, width)
+        below = 0.22 * math.ceil(len(picture.keys) / keys_across)
+        figure = Figure(figsize=(width, tallest * down + 0.4 + below), facecolor=PAPER, layout=layout)
+        grid: Any = figure.subplots(down, columns, squeeze=False)
+        for axes, panel in zip(grid.flat, [*picture.panels, *[None] * (down * columns)], strict=False):
+            if panel is None:
+                axes.set_visible(False)
+                continue
+            framed(axes, panel)
+            panel.draw(axes, COLOURS.__getitem__)
+            if panel.title:
+                axes.set_title(drawable(panel.title), loc="left", pad=13)
+            if panel.rows:
+                axes.set_yticks(range(len(panel.rows)), [drawable(each) for each in panel.rows])
+                axes.tick_params(axis="y", length=0)
+            else:
+                axes.grid(axis="y", color=LINE, linewidth=0.5)
+                axes.set_axisbelow(True)
+        figure.suptitle(drawable(picture.title), x=0.01, ha="left", fontsize=10.5)
+        if picture.keys:
+            figure.legend(
+                handles=[handle(each) for each in picture.keys], loc="outside lower left", frameon=False,
+                ncols=keys_across, fontsize=8.5, labelcolor=MUTED, handlelength=1.8,
+                columnspacing=1.4,
+            )  # fmt: skip
+    return figure
+
+
+def fitting(keys: Sequence[Key], width: float) -> int:
+    """How many columns of a legend fit into a width in inches; it is filled column by column."""
+    sizes = [0.078 * len(key.words) + 0.55 for key in keys]
+    for columns in range(len(keys), 1, -1):
+        down = math.ceil(len(keys) / columns)
+        if sum(max(sizes[start : start + down]) for start in range(0, len(keys), down)) <= width:
+            return columns
+    return 1
+
+
+def framed(axes: Axes, panel: Panel) -> None:
+    """Axes with their names and round numbers."""
+    axes.set_xlabel(panel.axes[0])
+    axes.set_ylabel(panel.axes[1])
+    if panel.over_steps:
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        axes.margins(x=0.0)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(6))
+    if not panel.rows:
+        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+
+
+def handle(key: Key) -> Line2D | Patch:
+    """A legend's sample of a line or an area."""
+    colour, words = COLOURS[key.colour], drawable(key.words)
+    if key.kind == "hatched":
+        return Patch(facecolor="none", edgecolor=colour, hatch="/////", linewidth=0.0, label=words)
+    if key.kind == "area":
+        return Patch(facecolor=colour, alpha=0.75, label=words)
+    if key.kind == "dot":
+        return Line2D([], [], color=colour, marker="o", markersize=4.5, linestyle="none", label=words)
+    return Line2D([], [], color=colour, linewidth=1.8, linestyle=DASHES[key.kind], label=words)
+
+
+def drawings(picture: Picture, key: str) -> list[tuple[str, Markup]]:
+    """Title and SVG of every panel, in the colours of the page; ``key`` is the picture's own on the page."""
+    size = WIDE if len(picture.panels) in (1, 2, 4) else NARROW
+    return [
+        (visible(panel.title), Markup(drawing(panel, f"{key}-{rank}", size)))
+        for rank, panel in enumerate(picture.panels)
+    ]
+
+
+def drawing(panel: Panel, key: str, size: tuple[float, float] = WIDE) -> str:
+    """One panel as an SVG element."""
+    if panel.page is not None:
+        return panel.page(key)
+    names = [shortened(each) for each in panel.rows]
+    left = 14 + LETTER * max(map(len, names)) if names else 62.0
+    height = ROW * len(names) + 54 if names else size[1]
+    canvas = Canvas(size[0], height, left=left, bottom=38, top=14)
+    framed(canvas.axes, panel)
+    panel.draw(canvas.axes, PLACEHOLDERS.__getitem__)
+    if names:
+        canvas.axes.set_yticks([])
+        canvas.axes.spines["left"].set_visible(False)
+        for height_, name in enumerate(names):
+            across, down = canvas.place(canvas.axes.get_xlim()[0], height_)
+            canvas.write(across - 8, down + 3, name, "end")
+    return canvas.drawn(key, panel.about)
+
+
+def shortened(name: str) -> str:
+    """A name that fits beside a row."""
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

@@ -1,0 +1,132 @@
+"""A history in the terminal: groups, what moved them, chosen tokens."""
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glasshead.report.dynamics.contexts import context_verdicts, orders, prominent
+from glasshead.report.dynamics.told import (
+    MOST_PARTS,
+    Told,
+    lacking,
+    layer_levels,
+    lead,
+    levels,
+    numbers,
+    parts,
+    token_lines,
+    verdicts,
+)
+from glasshead.report.formats import DASH
+from glasshead.report.passages import visible
+
+
+def dynamics_table(told: Told) -> RenderableType:
+    """Groups from start to end with intervals, VᵀW, terms with their shares, tokens, verdicts."""
+    lines: list[RenderableType] = [
+        Text(visible(told.title), style="bold"),
+        Text(visible(lead(told)), style="dim"),
+    ]
+    lines.append(level_table(told))
+    if known := numbers(told):
+        lines.append(Text("  ".join(f"{visible(name)} {value}" for name, value in known)))
+    if moved := parts(told, "score", MOST_PARTS):
+        lines += [Text(), Text("What moved the attention score of a mean token", style="bold")]
+        table = headed("group", "term", "added", "95 % interval", "share", right=(2, 4))
+        for part in moved:
+            words = f"{part.term}: {part.words}" if part.words else part.term
+            style = "bold" if part.verdict else ""
+            cells = part.group, words, part.added, part.interval, part.share
+            table.add_row(*(Text(visible(cell), style=style) for cell in cells))
+        lines.append(table)
+        for said in dict.fromkeys(
+            f"{part.group}: {part.term} is {part.verdict}" for part in moved if part.verdict
+        ):
+            lines.append(Text(f"  {visible(said)}."))
+    lines += [Text(visible(why), style="dim") for why in lacking(told)]
+    if told.tokens:
+        lines += [Text(), Text("Tokens", style="bold"), token_table(told)]
+    if told.history.contexts:
+        lines += [
+            Text(),
+            Text("Tokens in their texts and alone, by the trained model", style="bold"),
+            *context_tables(told),
+        ]
+    if found := [*verdicts(told), *context_verdicts(told)]:
+        lines += [Text(), Text("Verdicts", style="bold")]
+        lines += [Text(f"  {visible(each)}") for each in found]
+        lines.append(Text("Intervals are over tokens, not over seeds.", style="dim"))
+    lines += [Text(f"! {visible(remark)}", style="yellow") for remark in told.remarks]
+    return Group(*lines)
+
+
+def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
+    """An empty table of this house's style."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for rank, name in enumerate(names):
+        table.add_column(
+            name, justify="right" if rank in right else "left", no_wrap=rank in right or name.startswith("95")
+        )
+    return table
+
+
+def level_table(told: Told) -> Table:
+    """Every group, or every layer; below its name how many tokens (or rows) the means are of."""
+    layered = told.history.facts["kind"] == "layers"
+    found = layer_levels(told) if layered else levels(told)
+    numbers_ = ["start", "end"] if told.watched else ["trained"]
+    table = headed(
+        "layer" if layered else "group", "", *numbers_, "± std" if layered else "95 % interval", ""
+    )
+    for column in table.columns:
+        column.no_wrap = True
+    for column in table.columns[2 : 2 + len(numbers_)]:
+        column.justify = "right"
+    rank, before = 0, ""
+    for level in found:
+        rank = rank + 1 if level.group == before else 0
+        before = level.group
+        beside = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
+        started = [level.start] if told.watched else []
+        verdict = "–" if level.verdict.startswith("no ") else level.verdict
+        table.add_row(
+            *(
+                Text(visible(cell))
+                for cell in (beside, level.quantity, *started, level.now, level.interval, verdict)
+            )
+        )
+    return table
+
+
+def token_table(told: Told) -> Table:
+    """The chosen tokens, and what has added most to their scores where that is known."""
+    found = token_lines(told)
+    known = any(line.cause != DASH for line in found)
+    table = headed("token", "group", "n", "polarity", "score", *["largest term"] * known, right=(2,))
+    for line in found:
+        cells = line.token, line.group, line.count, line.polarity, line.score, *[line.cause] * known
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    return table
+
+
+def context_tables(told: Told) -> list[Table]:
+    """How far the order of tokens alone is that in their texts, and how far each group stands out in both."""
+    same = headed("group", "n", "", "τ-b", "95 % interval", "flipped", "95 % interval", right=(1, 3, 5))
+    before = ""
+    for row in orders(told):
+        beside = ("", "") if row.group == before else (row.group, row.n)
+        cells = *beside, row.quantity, row.tau, row.tau_interval, row.flipped, row.flipped_interval
+        same.add_row(*(Text(visible(cell)) for cell in cells))
+        before = row.group
+    found = prominent(told)
+    if not found:
+        return [same]
+    out = headed("attention above", "n", "", "AUC", "95 % interval", right=(1, 3))
+    for each in found:
+        for rank, (where, (size, bounds)) in enumerate(
+            (("in texts", each.local), ("alone", each.alone), ("gain", each.gain))
+        ):
+            beside = (each.group, each.n) if rank == 0 else ("", "")
+            out.add_row(*(Text(visible(cell)) for cell in (*beside, where, size, bounds)))
+    return [same, out]

@@ -1,0 +1,123 @@
+"""How fast every term of the flow moves score and polarity, per group."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from glasshead.histories import Columns, History
+from glasshead.report.dynamics.causes import QUANTITIES, cause_of, keys_of, scaled, terms_of
+from glasshead.report.dynamics.curves import KEPT, STEPS, kept
+from glasshead.report.dynamics.picture import DASHES, Ink, Key, Panel, Picture
+from glasshead.report.formats import number
+
+SOURCE = "Sun and Lu 2020, eqs. 46–47, 62–64, 69–71, 82–83"
+SURE = 1.96
+"""Standard errors to either side of a mean of many tokens that hold it 95 times of 100."""
+
+
+def terms(history: History) -> Picture:
+    """The rate of every term over the steps, or at the end if that is all there is."""
+    found = {quantity: rates(history, quantity) for quantity in QUANTITIES}
+    names = [name for quantity in QUANTITIES for name in terms_of(history, quantity)]
+    keys = keys_of(names, None if len(history.steps) > 1 else "area")
+    if len(history.steps) < 2:
+        panels = [at_the_end(quantity, by_group) for quantity, by_group in found.items()]
+        caption = (
+            "What each term adds to the score or the polarity of a mean token of the group in a unit of "
+        )
+        caption += (
+            "time τ of gradient flow (steps times learning rate); whiskers: 95 % intervals over tokens."
+        )
+        return Picture("What moves the trained model's scores", panels, caption, keys, SOURCE)
+    panels = [
+        over_steps(history, quantity, group, by_term, found[quantity])
+        for quantity, by_group in found.items()
+        for group, by_term in by_group.items()
+    ]
+    caption = (
+        "What each term adds to the score or the polarity of a mean token of the group in a unit of time τ "
+        f"of gradient flow (steps times learning rate); the black line is their sum. {KEPT}"
+    )
+    keys.append(Key("--ink", "sum of all terms"))
+    return Picture("What moves scores and polarities", panels, caption, keys, SOURCE)
+
+
+Rates = dict[str, dict[str, Columns]]
+
+
+def rates(history: History, quantity: str) -> Rates:
+    """Group → term → its curve."""
+    return {
+        group: {name: history.curve(f"{quantity} {name}", group) for name in terms_of(history, quantity)}
+        for group in history.groups
+    }
+
+
+def over_steps(
+    history: History, quantity: str, group: str, by_term: dict[str, Columns], every: Rates
+) -> Panel:
+    """The terms of one group; all groups of a quantity share their scale."""
+    size, power = scaled(columns["mean"] for terms in every.values() for columns in terms.values())
+    sums = [total(terms) for terms in every.values()]
+    highest, lowest = (
+        extreme([each["mean"].max() if extreme is max else each["mean"].min() for each in curves] + [0.0])
+        for extreme in (max, min)
+        for curves in [[*(c for terms in every.values() for c in terms.values()), *sums]]
+    )
+    air = 0.06 * (highest - lowest) or 1.0
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        axes.set_ylim((lowest - air) / size, (highest + air) / size)
+        axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
+        for name, columns in by_term.items():
+            cause = cause_of(name)
+            style: dict[str, Any] = {"color": ink(cause.colour), "linestyle": DASHES[cause.kind]}
+            axes.plot(columns["step"], columns["mean"] / size, linewidth=1.5, **style)
+        whole = total(by_term)
+        axes.plot(whole["step"], whole["mean"] / size, color=ink("--ink"), linewidth=1.0)
+        kept(axes, history, ink)
+
+    said = ", ".join(f"{name} {number(columns['mean'][-1])}" for name, columns in by_term.items())
+    about = f"Terms of the flow of the {quantity} of {group} tokens, at the end: {said}."
+    return Panel(f"{quantity}, {group}", (STEPS, f"d{SYMBOLS[quantity]}/dτ{power}"), draw, about)
+
+
+SYMBOLS = {"score": "a", "polarity": "s"}
+
+
+def total(by_term: dict[str, Columns]) -> Columns:
+    """The sum of all terms."""
+    curves = list(by_term.values())
+    return {"step": curves[0]["step"], "mean": np.sum([columns["mean"] for columns in curves], axis=0)}
+
+
+def at_the_end(quantity: str, by_group: Rates) -> Panel:
+    """A bar for each term of each group."""
+    rows = [
+        (f"{group}: {name}", name, columns)
+        for group, terms in by_group.items()
+        for name, columns in terms.items()
+    ]
+    rows.reverse()
+    size, power = scaled(columns["mean"] for _, _, columns in rows)
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        axes.axvline(0.0, color=ink("--muted"), linewidth=0.8, zorder=0)
+        axes.set_ylim(-0.6, len(rows) - 0.4)
+        for height, (_, name, columns) in enumerate(rows):
+            mean = float(columns["mean"][-1]) / size
+            error = SURE * float(columns["std"][-1]) / size / float(columns["n"][-1]) ** 0.5
+            axes.barh(height, mean, 0.56, color=ink(cause_of(name).colour), alpha=0.7, linewidth=0)
+            if np.isfinite(error):
+                axes.hlines(height, mean - error, mean + error, color=ink("--ink"), linewidth=1.1)
+
+    said = ", ".join(f"{words} {number(columns['mean'][-1])}" for words, _, columns in rows)
+    return Panel(
+        QUANTITIES[quantity],
+        (f"d{SYMBOLS[quantity]}/dτ{power}", ""),
+        draw,
+        f"Terms of the flow of the {quantity}: {said}.",
+        rows=[words for words, _, _ in rows],
+        over_steps=False,
+    )

@@ -1,0 +1,243 @@
+"""What is said of a history in numbers and words, for the terminal and the page alike."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from glasshead.histories import History
+from glasshead.report.dynamics.causes import added, cause_of
+from glasshead.report.dynamics.tokens import nearest_step
+from glasshead.report.formats import DASH, interval, number, share
+from glasshead.results import Finding
+
+QUANTITIES = ("polarity", "score", "weight")
+MOST_DIGITS = 6
+NOT_EXPLAINED = "not explained"
+MOST_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Told:
+    """A history with what it is called, its findings, the tokens that were asked for, and remarks."""
+
+    title: str
+    history: History
+    findings: Sequence[Finding]
+    tokens: tuple[str, ...] = ()
+    step: int | None = None
+    remarks: Sequence[str] = field(default_factory=list)
+
+    @property
+    def watched(self) -> bool:
+        """Whether there is more than the trained model to be told of."""
+        return len(self.history.steps) > 1
+
+    def of(self, statistic: str, against: str, group: str) -> Finding | None:
+        """One finding."""
+        wanted = statistic, against, group
+        return next((f for f in self.findings if (f.statistic, f.against, f.group) == wanted), None)
+
+
+def lead(told: Told) -> str:
+    """What was trained and how often it was looked at."""
+    facts = told.history.facts
+    what = facts["title"] if facts["form"] is None else f"{facts['form']}, {facts['title']}"
+    parts = [what]
+    if facts.get("activation"):
+        parts.append(facts["activation"])
+    if facts.get("scale") is not None:
+        parts.append(f"λ = {facts['scale']:g}")
+    parts.append(facts["optimizer"])
+    if facts.get("learning_rate") is not None:
+        parts.append(f"learning rate {facts['learning_rate']:g}")
+    if told.watched:
+        steps = told.history.steps
+        parts.append(f"{len(steps)} looks at {steps[-1]:,} steps")
+        if facts.get("best_step") and facts["best_step"] != steps[-1]:
+            parts.append(f"the model of step {facts['best_step']:,} was kept")
+    else:
+        parts.append("looked at once, after training")
+    return ", ".join(parts) + "."
+
+
+@dataclass(frozen=True)
+class Level:
+    """One quantity of one group: at the start (empty if nobody looked), now, its interval and verdict."""
+
+    group: str
+    tokens: str
+    quantity: str
+    start: str
+    now: str
+    interval: str
+    verdict: str
+
+
+def levels(told: Told) -> list[Level]:
+    """Where the tokens of every group began and where they stand."""
+    found = []
+    for group in told.history.groups:
+        for quantity in QUANTITIES:
+            now, moved = told.of("level", quantity, group), told.of("change", quantity, group)
+            if now is None or now.estimate is None:
+                continue
+            places = digits(now)
+            start = (
+                ""
+                if moved is None or moved.estimate is None
+                else number(now.estimate - moved.estimate, places)
+            )
+            verdict = "" if moved is None else moved.verdict
+            numbers_ = start, number(now.estimate, places), interval(now.interval, places)
+            found.append(Level(group, f"{now.n:,}", quantity, *numbers_, verdict))
+    return found
+
+
+def rounded(value: float, places: int) -> str:
+    """A number that may round to zero, where the interval beside it says that it is no different."""
+    return number(value if places == MOST_DIGITS else round(value, places), places)
+
+
+def digits(finding: Finding) -> int:
+    """Decimals with which an interval has two digits of its width."""
+    if finding.interval is None or finding.interval[1] <= finding.interval[0]:
+        return 3
+    return min(max(1 - math.floor(math.log10(finding.interval[1] - finding.interval[0])), 0), MOST_DIGITS)
+
+
+def layer_levels(told: Told) -> list[Level]:
+    """Start and end of what is recorded layer by layer; the standard deviation stands for an interval."""
+    found = []
+    for quantity in told.history.quantities():
+        chosen = told.history.curves["quantity"] == quantity
+        for group in dict.fromkeys(told.history.curves["group"][chosen].tolist()):
+            curve = told.history.curve(quantity, group)
+            start, now = (number(curve["mean"][at]) for at in (0, -1))
+            spread = f"± {number(curve['std'][-1])}"
+            n = f"{curve['n'][-1]:,}"
+            found.append(Level(group or "all", n, quantity, start if told.watched else "", now, spread, ""))
+    return found
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one term has added to the score of a group's mean token; ``share`` is that of all sizes."""
+
+    group: str
+    term: str
+    words: str
+    added: str
+    interval: str
+    share: str
+    verdict: str
+
+
+def parts(told: Told, quantity: str, most: int | None = None) -> list[Part]:
+    """The terms by group, the largest first and the unexplained rest last; at most so many terms."""
+    found = []
+    for group in told.history.groups:
+        here = [f for f in told.findings if f.statistic == f"added to {quantity}" and f.group == group]
+        total = sum(abs(f.estimate or 0.0) for f in here)
+        rest = [f for f in here if f.against == NOT_EXPLAINED]
+        terms = sorted((f for f in here if f.against != NOT_EXPLAINED), key=lambda f: -abs(f.estimate or 0.0))
+        for f in [*terms[:most], *rest]:
+            words = "" if f.against == NOT_EXPLAINED else cause_of(f.against).words
+            size = share(abs(f.estimate or 0.0) / total) if total else share(None)
+            found.append(
+                Part(
+                    group, f.against, words, number(f.estimate, digits(f), plus=True),
+                    interval(f.interval, digits(f), plus=True), size, f.verdict,
+                )
+            )  # fmt: skip
+    return found
+
+
+def lacking(told: Told) -> list[str]:
+    """What is missing, and why, in a sentence each."""
+    facts = told.history.facts
+    if facts["kind"] == "layers":
+        return [f"No terms: {facts['why_no_form']}."]
+    if not facts["terms"]:
+        return [f"No terms of the flow: {facts['why_no_form']}."]
+    if not facts["exact"]:
+        return [f"No ledger: {facts['why_not_exact']}."]
+    return []
+
+
+def numbers(told: Told) -> list[tuple[str, str]]:
+    """VᵀW and the norms, from start to end."""
+    found = []
+    for name in told.history.quantities():
+        if "ᵀ" not in name and "‖" not in name:
+            continue
+        for group in ("", *told.history.facts.get("labels", [])):
+            mean = told.history.curve(name, group)["mean"]
+            if len(mean):
+                words = f"{name} {group}".strip()
+                found.append((words, span(mean, told.watched)))
+    return found
+
+
+def span(values: np.ndarray, watched: bool) -> str:
+    """First and last number, or the only one."""
+    return f"{number(values[0])} → {number(values[-1])}" if watched else number(values[-1])
+
+
+def verdicts(told: Told) -> list[str]:
+    """Sentences with their numbers and intervals; a number without an interval gets none."""
+    return [
+        f"{sentence_of(f)}: {number(f.estimate, digits(f), plus=True)} "
+        f"{interval(f.interval, digits(f), plus=True)}."
+        for f in told.findings
+        if f.statistic == "gap" and f.interval is not None
+    ]
+
+
+def sentence_of(finding: Finding) -> str:
+    """A verdict that names its groups."""
+    said = finding.verdict
+    if not said.startswith("no difference"):
+        return said[0].upper() + said[1:]
+    first, _, second = finding.group.partition(" vs ")
+    return f"{first.capitalize()} and {second} tokens show no difference in attention score"
+
+
+@dataclass(frozen=True)
+class TokenLine:
+    """One token in numbers."""
+
+    token: str
+    group: str
+    count: str
+    polarity: str
+    score: str
+    weight: str
+    cause: str
+
+
+def token_lines(told: Told) -> list[TokenLine]:
+    """The chosen tokens: start → the chosen step, and the term that has added most to the score."""
+    at = nearest_step(told.history, told.step)
+    found = []
+    for token in told.tokens:
+        rows = told.history.token(token)
+        here = rows["step"] <= at
+        polarity, score, weight = (span(rows[name][here], told.watched) for name in QUANTITIES)
+        group, count = str(rows["group"][0]) or DASH, f"{rows['count'][0]:,}"
+        found.append(TokenLine(token, group, count, polarity, score, weight, largest_term(told, token)))
+    return found
+
+
+def largest_term(told: Told, token: str) -> str:
+    """The term that has added most to a token's score, with what it has added; a dash without a ledger."""
+    facts, rows = told.history.facts, told.history.token(token)
+    names = facts.get("terms", {}).get("score", {})
+    columns = {name: added("score", name) for name in names}
+    if not facts["exact"] or not columns or any(column not in rows for column in columns.values()):
+        return DASH
+    here = int(np.flatnonzero(rows["step"] <= nearest_step(told.history, told.step))[-1])
+    values = {name: float(rows[column][here]) for name, column in columns.items()}
+    name = max(values, key=lambda each: abs(values[each]))
+    return f"{name} {number(values[name], plus=True)} ({cause_of(name).words})"

@@ -1,0 +1,123 @@
+"""Penalties: terms c·P(θ) on the parameters of a pooled classifier, which training adds to its loss."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+from transformers import PreTrainedModel, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from glasshead.errors import InputError
+from glasshead.models import PooledClassifier, PooledConfig
+from glasshead.registry import Registry
+from glasshead.training.typed import fitting
+
+
+class Penalty(ABC):
+    """P(θ) ≥ 0, without its weight c."""
+
+    source: ClassVar[str]
+
+    @abstractmethod
+    def refuses(self, config: PooledConfig) -> str | None:
+        """Why it has no meaning for such a model, with the remedy; None: it has."""
+
+    @abstractmethod
+    def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
+        """Its value, differentiable in the parameters."""
+
+
+class ContextOutput(Penalty):
+    """(V′ᵀW′)², which couples attention to the output; V′ = MᵀV and W′ = MᵀW with an affine encoder M.
+
+    V is the context vector, W the output weights; without an encoder, and after an LSTM, in whose output
+    space both live, V′ = V and W′ = W. K > 2 classes: Σ_k (V′ᵀW′_k)². An additive score has its V in another
+    space than W: V is then M^aᵀV, the direction in which its first-order form (eq. 71) reads what is encoded.
+    The paper regularises VᵀW and does not say in which form; the square is our reading.
+    """
+
+    source = "Sun and Lu 2020, C.3 (Fig. 5) and Fig. 9"
+
+    def refuses(self, config: PooledConfig) -> str | None:
+        if config.score == "query-key":
+            return "a query-key score has no context vector V: take --score context"
+        if config.value_size is not None:
+            return "behind a map of values W lives in another space than V: take --set value_size=null"
+        return None
+
+    def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
+        context: Tensor = model.get_parameter("pooling.score.context.weight")  # [1, d]
+        output: Tensor = model.classifier.weight  # [K', d]
+        if model.config.score == "additive":
+            context = context @ model.get_parameter("pooling.score.key.weight")
+        if model.config.encoder == "affine":
+            affine = model.get_parameter("encoder.map.weight")  # [d, e]
+            context, output = context @ affine, output @ affine
+        return (output @ context.T).square().sum()
+
+
+class EncoderSize(Penalty):
+    """Σ θ² over the parameters of the affine or LSTM encoder, biases included."""
+
+    source = "Sun and Lu 2020, G.2, footnote 3"
+
+    def refuses(self, config: PooledConfig) -> str | None:
+        return "there is no encoder: take --encoder affine or lstm" if config.encoder == "none" else None
+
+    def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
+        squares = [parameter.square().sum() for parameter in model.encoder.parameters()]
+        return sum(squares, start=model.classifier.weight.new_zeros(()))
+
+
+PENALTIES: Registry[Penalty] = Registry("penalty")
+PENALTIES.register("context-output")(ContextOutput())
+PENALTIES.register("encoder")(EncoderSize())
+
+
+def penalty_of(model: PooledClassifier, weights: Mapping[str, float]) -> Float[Tensor, ""]:
+    """Σ_k c_k P_k(θ): all that is added to the loss; 0 where nothing is."""
+    terms = [weight * PENALTIES[name](model) for name, weight in weights.items()]
+    return sum(terms, start=model.classifier.weight.new_zeros(()))
+
+
+def penalty_values(model: PreTrainedModel, names: Iterable[str]) -> dict[str, float]:
+    """P_k(θ) of each; only a pooled model has any."""
+    return {name: PENALTIES[name](model).item() for name in names if isinstance(model, PooledClassifier)}
+
+
+def checked_penalties(weights: Mapping[str, float], config: PooledConfig) -> dict[str, float]:
+    """The weights as floats, by name.
+
+    Raises:
+        InputError: on an unknown name, a weight that is not finite or below 0, and a penalty that has no
+            meaning for such a model.
+    """
+    checked = {}
+    for name, weight in weights.items():
+        reason = PENALTIES[name].refuses(config)  # a misspelt name raises here
+        if reason is not None:
+            raise InputError(f"no penalty {name!r} for this model: {reason}")
+        checked[name] = fitting(f"the weight of the penalty {name!r}", weight, float)
+        if not 0 <= checked[name] < math.inf:
+            raise InputError(
+                f"the weight of the penalty {name!r} must be 0 or a positive number, not {weight}"
+            )
+    return checked
+
+
+class PenaltyGradient(TrainerCallback):
+    """Adds ∂/∂θ Σ_k c_k P_k(θ) to the gradients of every step, once they are whole and clipped.
+
+    The loss that the Trainer reports, and by which epochs are chosen, stays that of the task.
+    """
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self.weights = weights
+
+    def on_pre_optimizer_step(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
+        # The bare model, not what accelerate wraps it in: every process adds the same.
+        penalty_of(kwargs["model"], self.weights).backward()

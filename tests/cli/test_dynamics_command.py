@@ -1,0 +1,272 @@
+"""``glasshead dynamics`` and ``plot dynamics``: of watched trainings, of others, and one line where there is
+nothing to be told."""
+
+import json
+import shutil
+
+import pytest
+from typed import TINY, glasshead, refusal
+
+from fake_models import write_model
+from glasshead.report.dynamics import PICTURES
+
+WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """One run of every kind; not to be written to."""
+    folder = tmp_path_factory.mktemp("runs")
+    glasshead("train", *TINY, *WATCHED, "--out", folder / "dp")
+    glasshead("train", *TINY, *WATCHED, "--optimizer", "adagrad", "--out", folder / "adagrad")
+    glasshead("train", *TINY, *WATCHED, "--encoder", "lstm", "--out", folder / "lstm")
+    glasshead("train", *TINY, "--preset", "s4", "--out", folder / "plain")
+    glasshead("train", *TINY, *WATCHED, "--repeats", "2", "--out", folder / "repeats")
+    write_model(folder / "encoder")
+    return folder
+
+
+def told(*arguments):
+    return " ".join(glasshead("dynamics", *arguments).stdout.split())
+
+
+def moved(run, folder, source="gone.csv"):
+    """A copy of the run, whose data are elsewhere now."""
+    copy = shutil.copytree(run, folder / "run")
+    record = json.loads((copy / "run.json").read_text())
+    record["data"]["source"] = str(source)
+    record["data"]["options"].pop("generator")
+    (copy / "run.json").write_text(json.dumps(record))
+    return copy
+
+
+class TestWatched:
+    def test_says_it_and_writes_a_page(self, runs, tmp_path):
+        out = tmp_path / "new" / "dyn.html"
+        said = told(runs / "dp", "--tokens", "superb, dreary", "--out", out)
+        for words in (
+            "DP, scaled dot-product",
+            "VᵀW",
+            "positive",
+            "95 % interval",
+            "D: own labels",
+            "superb",
+            "Page: ",
+        ):
+            assert words in said
+        page = out.read_text(encoding="utf-8")
+        assert "Ledger of superb, dreary" in page
+        assert [path.name for path in out.parent.iterdir()] == [out.name]
+
+    def test_the_same_command_gives_the_same_page(self, runs, tmp_path):
+        pages = [tmp_path / name for name in ("a.html", "b.html")]
+        for page in pages:
+            glasshead("dynamics", runs / "dp", "--out", page)
+        assert pages[0].read_bytes() == pages[1].read_bytes()
+
+    def test_a_page_in_the_way(self, runs, tmp_path):
+        out = tmp_path / "dyn.html"
+        out.write_text("mine")
+        assert "pass --overwrite" in refusal(tmp_path, "dynamics", runs / "dp", "--out", out)
+        glasshead("dynamics", runs / "dp", "--out", out, "--overwrite")
+        assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+    def test_without_plain_descent_there_is_no_ledger(self, runs, tmp_path):
+        said = told(runs / "adagrad", "--tokens", "superb", "--out", tmp_path / "a.html")
+        assert "No ledger: adagrad rescales the gradients" in said
+        page = (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert "Not shown: there is no ledger: adagrad" in page
+        assert "What moves scores and polarities" in page
+
+    def test_without_a_closed_form(self, runs, tmp_path):
+        said = told(runs / "lstm", "--out", tmp_path / "a.html")
+        assert (
+            "No terms of the flow: no closed form is known for the score context over the encoder lstm"
+            in said
+        )
+        assert "Polarity of tokens" in (tmp_path / "a.html").read_text(encoding="utf-8")
+
+    def test_tokens_in_their_texts_and_alone(self, runs, tmp_path):
+        said = told(runs / "lstm", "--out", tmp_path / "a.html")
+        assert "Tokens in their texts and alone, by the trained model" in said
+        assert "polar vs neutral" in said
+        assert "!" not in said  # the texts are those of the training
+        assert 'id="contexts"' in (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert "their texts and alone" not in told(runs / "dp", "--out", tmp_path / "b.html")
+
+    def test_without_the_texts_it_says_why(self, runs, tmp_path):
+        run = moved(runs / "lstm", tmp_path)
+        said = told(run, "--out", tmp_path / "a.html")
+        assert (
+            "! gone.csv is not here, so tokens are not shown in their texts and alone: name the data after "
+            "the run" in said
+        )
+        assert "polar vs neutral" not in said
+        assert 'id="contexts"' not in (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert "gone.csv is not here, so tokens are not shown" in refusal(
+            tmp_path, "plot", "dynamics", run, "--what", "contexts", "--out", tmp_path / "a.svg"
+        )
+
+    def test_the_texts_may_be_named(self, runs, tmp_path):
+        run = moved(runs / "lstm", tmp_path)
+        said = told(run, "synthetic", "--out", tmp_path / "a.html")
+        assert "polar vs neutral" in said
+        assert "the texts of synthetic are not those of the training, or no longer" in said
+        glasshead("plot", "dynamics", run, "synthetic", "--what", "contexts", "--out", tmp_path / "a.svg")
+        assert (tmp_path / "a.svg").read_bytes().startswith(b"<?xml")
+
+    def test_texts_that_cannot_be_read_any_more(self, runs, reviews, tmp_path):
+        """What was recorded is told all the same, unless these data were named."""
+        run = moved(runs / "lstm", tmp_path, reviews)
+        said = told(run, "--out", tmp_path / "a.html")
+        why = f"{reviews} has the classes bad, good, the run negative, positive"
+        assert f"! tokens are not shown in their texts and alone: {why}" in said
+        named = refusal(tmp_path, "dynamics", run, reviews, "--out", tmp_path / "b.html")
+        assert "has the classes bad, good, the run negative, positive" in named
+
+    def test_a_token_that_was_not_followed(self, runs, tmp_path):
+        said = told(runs / "dp", "--tokens", "superb,[UNK]", "--out", tmp_path / "a.html")
+        assert (
+            "'[UNK]' was not followed (it occurs 0 times in train): in the trained model its score is" in said
+        )
+
+    @pytest.mark.parametrize(
+        ("tokens", "message"),
+        [
+            ("superbe", "the model knows no token 'superbe': did you mean 'superb'?"),
+            ("superb,xqzwvk", "the model knows no token 'xqzwvk', and no followed one is like it"),
+            (",", "names nothing"),
+            ("a,b,c,d,e,f,g,h,i", "--tokens takes at most 8 tokens, not 9"),
+        ],
+    )
+    def test_tokens_that_cannot_be_meant(self, runs, tmp_path, tokens, message):
+        assert message in refusal(
+            tmp_path, "dynamics", runs / "dp", "--tokens", tokens, "--out", tmp_path / "a.html"
+        )
+
+    def test_data_that_are_not_needed(self, runs, tmp_path):
+        said = refusal(tmp_path, "dynamics", runs / "dp", "synthetic", "--out", tmp_path / "a.html")
+        assert "was watched, so its data are not needed" in said
+        picture = ("--what", "scores", "--out", tmp_path / "a.svg")
+        said = refusal(tmp_path, "plot", "dynamics", runs / "lstm", "synthetic", *picture)
+        assert "was watched, so its data are not needed" in said
+
+    @pytest.mark.parametrize("name", ["facts.json", "curves.parquet", "tokens.parquet"])
+    def test_a_damaged_history(self, runs, tmp_path, name):
+        run = shutil.copytree(runs / "dp", tmp_path / "run")
+        (run / "dynamics" / name).write_text("[")
+        said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
+        assert "is damaged" in said
+
+
+class TestNotWatched:
+    def test_says_what_it_can_and_how_to_record_the_rest(self, runs, tmp_path):
+        said = told(runs / "plain", "--tokens", "superb", "--out", tmp_path / "a.html")
+        assert "looked at once, after training" in said
+        assert "only the trained model is shown" in said
+        assert "glasshead train synthetic … --watch dynamics" in said
+        page = (tmp_path / "a.html").read_text(encoding="utf-8")
+        for title in ("What moves the trained model", "Dot products of tokens of the trained model"):
+            assert title in page
+
+    def test_data_that_are_gone(self, runs, tmp_path):
+        said = told(moved(runs / "plain", tmp_path), "--out", tmp_path / "a.html")
+        assert "gone.csv is not here, so there are no weights and no terms: name the data" in said
+        assert "VᵀW" in said
+        assert " weight " not in said
+
+    def test_data_that_are_named(self, runs, tmp_path):
+        run = moved(runs / "plain", tmp_path)
+        said = told(run, "synthetic", "--out", tmp_path / "a.html")
+        assert " weight " in said
+        assert (
+            "the texts of synthetic are not those of the training, or no longer" in said
+        )  # another number of them
+
+    def test_data_of_other_classes(self, runs, reviews, tmp_path):
+        said = refusal(tmp_path, "dynamics", runs / "plain", reviews, "--out", tmp_path / "a.html")
+        assert "has the classes bad, good, the run negative, positive" in said
+
+    def test_an_lstm(self, runs, tmp_path):
+        """The same tables as of a watched one, from the run without its history."""
+        run = shutil.copytree(runs / "lstm", tmp_path / "run")
+        shutil.rmtree(run / "dynamics")
+        said = told(run, "--out", tmp_path / "a.html")
+        assert "only the trained model is shown" in said
+        known = told(runs / "lstm", "--out", tmp_path / "b.html")
+        tables = [text[text.index("attention above") :].partition(" Verdicts")[0] for text in (said, known)]
+        assert tables[0] == tables[1]
+
+    def test_a_model_that_shows_on_texts_only(self, runs, tmp_path):
+        said = refusal(tmp_path, "dynamics", runs / "encoder", "--out", tmp_path / "a.html")
+        assert "shows on texts only: name the data it was trained on" in said
+
+
+class TestRefusals:
+    def test_what_is_no_run(self, runs, tmp_path):
+        out = ("--out", tmp_path / "a.html")
+        assert "is not a run (does not exist)" in refusal(tmp_path, "dynamics", tmp_path / "nothing", *out)
+        assert "holds 2 runs: name one of them" in refusal(tmp_path, "dynamics", runs / "repeats", *out)
+
+    def test_a_recommender(self, tmp_path):
+        (tmp_path / "news").mkdir()
+        record = {"what": "news recommender", "recipe": {}, "data": {}, "seed": 0}
+        (tmp_path / "news" / "run.json").write_text(json.dumps(record))
+        said = refusal(tmp_path, "dynamics", tmp_path / "news", "--out", tmp_path / "a.html")
+        assert "is a news recommender, no classifier" in said
+
+    def test_ratings(self, tmp_path):
+        (tmp_path / "stars.csv").write_text(
+            "text,label\n" + "".join(f"a film {'good ' * (i % 5)}number {i},{i % 5}\n" for i in range(60))
+        )
+        run = tmp_path / "run"
+        glasshead("train", tmp_path / "stars.csv", "--task", "regression", "--epochs", "1", "--out", run)
+        said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
+        assert "predicts ratings: words have no polarity there" in said
+
+    def test_a_page_within_what_is_read(self, runs, tmp_path):
+        said = refusal(tmp_path, "dynamics", runs / "dp", "--out", runs, "--overwrite")
+        assert "choose another --out" in said
+
+
+class TestPlot:
+    @pytest.mark.parametrize("what", [name for name in PICTURES if name != "layers"])
+    def test_every_picture(self, runs, tmp_path, what):
+        out = tmp_path / f"{what}.svg"
+        chosen = ("--token", "superb") if what in ("ledger", "tokens", "scatter") else ()
+        run = runs / ("lstm" if what == "contexts" else "dp")
+        glasshead("plot", "dynamics", run, "--what", what, *chosen, "--out", out)
+        assert out.read_bytes().startswith(b"<?xml")
+
+    def test_names_itself(self, runs, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert (
+            glasshead("plot", "dynamics", runs / "plain", "--what", "terms").stdout
+            == "Written to plain-terms.svg\n"
+        )
+
+    @pytest.mark.parametrize(
+        ("run", "options", "message"),
+        [
+            ("dp", ["--what", "ledgre"], "unknown picture 'ledgre': did you mean 'ledger'?"),
+            ("dp", ["--what", "tokens"], "name one by --token"),
+            ("dp", ["--what", "scores", "--token", "superb"], "--token is for ledger, tokens, scatter"),
+            ("dp", ["--what", "scores", "--step", "3"], "--step is for boxes and scatter"),
+            ("dp", ["--what", "layers"], "layers are recorded of models with several of them"),
+            ("dp", ["--what", "ledger", "--token", "superbe"], "did you mean 'superb'?"),
+            ("dp", ["--what", "ledger", "--token", "[UNK]"], "'[UNK]' was not followed"),
+            ("dp", ["--what", "contexts"], "only where the encoder reads the words around it"),
+            ("plain", ["--what", "contexts"], "only where the encoder reads the words around it"),
+            ("plain", ["--what", "scores"], "train with --watch dynamics"),
+            ("plain", ["--what", "ledger"], "was not watched"),
+            ("adagrad", ["--what", "ledger"], "adagrad rescales"),
+            ("lstm", ["--what", "terms"], "no closed form is known"),
+        ],
+    )
+    def test_refusals(self, runs, tmp_path, run, options, message):
+        assert message in refusal(
+            tmp_path, "plot", "dynamics", runs / run, *options, "--out", tmp_path / "a.png"
+        )
+        assert "is to end in" in refusal(
+            tmp_path, "plot", "dynamics", runs / "dp", "--out", tmp_path / "a.jpg"
+        )

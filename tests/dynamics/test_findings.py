@@ -1,0 +1,125 @@
+"""What is found of groups: planted truths are found, chance is not, and every interval is one over tokens."""
+
+import numpy as np
+import pytest
+
+import fake_histories
+from glasshead.dynamics.findings import (
+    LARGEST,
+    REST,
+    difference_interval,
+    findings,
+    sure_largest,
+)
+from glasshead.histories import History
+
+
+def by_name(history, **options):
+    return {(f.statistic, f.against, f.group): f for f in findings(history, **options)}
+
+
+def with_scores(scores, groups):
+    """Two looks: nothing at first, then the given scores."""
+    n = len(scores)
+    tokens = {
+        "step": np.repeat([0, 40], n),
+        "token": np.tile([f"t{i}" for i in range(n)], 2),
+        "group": np.tile(groups, 2),
+        "score": np.concatenate([np.zeros(n), scores]),
+        "polarity": np.zeros(2 * n),
+        "weight": np.zeros(2 * n),
+    }
+    curves = {
+        name: np.array([0, 40]) if name == "step" else np.array(["score"] * 2)
+        for name in ("step", "quantity")
+    }
+    return History(fake_histories.facts(exact=False), curves, {}, tokens)
+
+
+def test_levels_changes_and_gaps_are_the_planted_ones():
+    found = by_name(fake_histories.history())
+    level = found["level", "score", "positive"]
+    assert level.estimate == pytest.approx(1.35 + 0.0)
+    assert level.interval[0] < level.estimate < level.interval[1]
+    assert level.n == 3
+    assert found["change", "score", "negative"].estimate == pytest.approx(-1.35)
+    assert found["change", "score", "negative"].verdict == "fallen"
+    gap = found["gap", "score", "positive vs negative"]
+    assert gap.estimate == pytest.approx(2.7)
+    assert gap.verdict == "positive tokens have higher attention scores than negative ones"
+    assert found["gap", "score", "negative vs neutral"].verdict.startswith("negative tokens have lower")
+
+
+def test_parts_add_up_to_the_change():
+    found = by_name(fake_histories.history())
+    for quantity, terms in (("score", fake_histories.SCORE), ("polarity", fake_histories.POLARITY)):
+        for group in fake_histories.GROUPS:
+            parts = [found[f"added to {quantity}", name, group].estimate for name in [*terms, REST]]
+            assert sum(parts) == pytest.approx(found["change", quantity, group].estimate, abs=1e-12)
+    assert found["added to score", "D", "positive"].verdict == LARGEST
+    assert found["added to score", "E", "positive"].verdict == ""
+    assert not [f for f in found.values() if f.group == "neutral" and f.verdict == LARGEST and f.estimate]
+
+
+def test_a_large_rest_is_said():
+    history = fake_histories.history()
+    shrunk = {
+        name: column * 0.6 if name == "added score D" else column for name, column in history.tokens.items()
+    }
+    found = by_name(History(history.facts, history.curves, history.products, shrunk))
+    assert found["added to score", "D", "positive"].verdict.endswith(
+        "more than half as much is not explained"
+    )
+
+
+def test_no_difference_is_claimed_of_chance_alone():
+    """Of 200 pairs of groups of the same law about one in twenty is told apart."""
+    rng = np.random.default_rng(1)
+    claimed = 0
+    for _ in range(200):
+        one, other = rng.normal(size=40), rng.normal(size=40)
+        low, high = difference_interval(one, other, rng)
+        claimed += low > 0 or high < 0
+    assert 2 <= claimed <= 22
+
+
+def test_a_planted_difference_is_found_and_its_interval_is_about_welchs():
+    rng = np.random.default_rng(2)
+    one, other = rng.normal(1.0, 1.0, 400), rng.normal(0.0, 2.0, 400)
+    low, high = difference_interval(one, other, rng)
+    error = (one.var(ddof=1) / 400 + other.var(ddof=1) / 400) ** 0.5
+    assert low == pytest.approx(one.mean() - other.mean() - 1.96 * error, abs=0.2 * error)
+    assert high == pytest.approx(one.mean() - other.mean() + 1.96 * error, abs=0.2 * error)
+    history = with_scores(np.concatenate([one, other]), ["positive"] * 400 + ["neutral"] * 400)
+    assert by_name(history)["gap", "score", "positive vs neutral"].verdict.startswith(
+        "positive tokens have higher"
+    )
+
+
+def test_the_largest_is_only_called_so_where_it_is_sure():
+    rng = np.random.default_rng(3)
+    close = rng.normal([[1.0], [1.0], [0.1]], 1.0, (3, 30))
+    assert sure_largest(close, rng) is None
+    assert sure_largest(np.array([[0.1] * 30, [-2.0] * 30, [1.0] * 30]), rng) == 1
+    assert sure_largest(np.array([[1.0], [0.0]]), rng) is None
+
+
+def test_one_token_is_no_group():
+    found = by_name(with_scores(np.array([1.0, 0.0, 0.1]), ["positive", "neutral", "neutral"]))
+    assert found["gap", "score", "positive vs neutral"].interval is None
+    assert found["gap", "score", "positive vs neutral"].verdict == "undecided: too few tokens"
+    assert found["level", "score", "positive"].interval is None
+
+
+def test_numbers_that_nobody_saw_are_left_out():
+    found = by_name(with_scores(np.array([1.0, np.nan, 2.0, 0.0, 0.0]), ["positive"] * 3 + ["neutral"] * 2))
+    assert found["level", "score", "positive"].estimate == pytest.approx(1.5)
+    assert found["level", "score", "positive"].n == 2
+
+
+def test_the_same_seed_gives_the_same_and_a_step_is_the_nearest():
+    history = fake_histories.history()
+    assert findings(history) == findings(history)
+    assert by_name(history, step=18)["change", "score", "positive"].estimate == pytest.approx(0.675)
+    assert ("change", "score", "positive") not in by_name(history, step=3)
+    assert findings(fake_histories.layered()) == []

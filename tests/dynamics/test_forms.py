@@ -1,0 +1,301 @@
+"""Every gradient in closed form is that of autograd, of the trained model, and of the paper's equations."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import outer, tanh
+from written_out import (
+    NAMES,
+    autograd_gradients,
+    cases,
+    loss_of,
+    random_batch,
+    random_parameters,
+    texts_of,
+    tokens_of,
+)
+
+from glasshead.data import encode
+from glasshead.dynamics.closed import form_of, parameters_of, why_not
+from glasshead.dynamics.forms import FORMS, Batch, gradients, pushes
+from glasshead.errors import InputError
+from glasshead.models import PooledClassifier, PooledConfig
+from glasshead.training.trainer import scaled_loss
+from small import TEXTS, random_model, tokenizer
+from tolerances import EXACT_MATHS
+
+
+def assert_same(found, expected):
+    assert list(found) == list(expected)
+    for name in expected:
+        torch.testing.assert_close(
+            found[name], expected[name], **EXACT_MATHS, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_autograd(name, data):
+    p, batch = data.draw(cases(name))
+    found = gradients(FORMS[name], p, batch)
+    expected = autograd_gradients(name, p, batch)
+    assert_same({key: found[key] for key in expected}, expected)
+    assert set(found) - set(expected) <= {"bias"}  # told also where the model has none
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_scores_and_pushes(name, data):
+    """Tokens by loops, π and ε as sums of a token's places, and the lead as ∂ℓ/∂a."""
+    p, batch = data.draw(cases(name))
+    polarity, score = tokens_of(name, p, batch.scale)
+    tokens = FORMS[name].tokens(p, batch.scale)
+    torch.testing.assert_close(tokens.polarity, polarity, **EXACT_MATHS)
+    torch.testing.assert_close(tokens.score, score, **EXACT_MATHS)
+    push = pushes(FORMS[name], p, batch)
+    assert not push.push[~batch.mask].any()
+    assert not push.lead[~batch.mask].any()
+    for word in range(len(p.embeddings)):
+        places = (batch.ids == word) & batch.mask
+        torch.testing.assert_close(push.own_push[word], push.push[places].sum(dim=0), **EXACT_MATHS)
+        torch.testing.assert_close(push.own_lead[word], push.lead[places].sum(), **EXACT_MATHS)
+    added = torch.zeros(batch.ids.shape, dtype=torch.float64, requires_grad=True)
+    weights = (score[batch.ids] + added).masked_fill(~batch.mask, -torch.inf).softmax(dim=1)
+    s = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids])
+    logits = s if p.bias is None else s + p.bias
+    logits = torch.cat([torch.zeros_like(logits), logits], dim=1) if logits.shape[1] == 1 else logits
+    (pulled,) = torch.autograd.grad(
+        batch.loss_scale * torch.nn.functional.cross_entropy(logits, batch.labels), added
+    )
+    torch.testing.assert_close(push.lead, -pulled, **EXACT_MATHS)
+    torch.testing.assert_close(push.weights, weights.detach(), **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_pull_and_the_couplings(name):
+    p = random_parameters(name, classes=3)
+    form, scale = FORMS[name], 3.0
+    embeddings = p.embeddings.clone().requires_grad_()
+    score = tokens_of(name, p.changed({"embeddings": embeddings}), scale)[1]
+    (pull,) = torch.autograd.grad(score.sum(), embeddings)
+    torch.testing.assert_close(form.pull(p, scale), pull, **EXACT_MATHS)
+    context = p.context if p.map is None else p.map.T @ p.context
+    output = p.output @ p.map if name == "DP-A" else p.output
+    expected = {("V′ᵀW" if name == "AD" else "V′ᵀW′" if name == "DP-A" else "VᵀW"): output @ context}
+    if name == "DP-A":
+        expected = {"VᵀW": p.output @ p.context} | expected
+    assert_same(form.couplings(p), expected)
+
+
+def test_two_scores_that_mirror_each_other_are_one():
+    """W_1 = −W_0 with K = 2 rows is one row of 2 W_1: K classes differ from two in δ alone."""
+    one = random_parameters("DP", classes=1, bias=False)
+    two = one.changed({"output": torch.cat([-one.output, one.output]) / 2})
+    batch = random_batch()
+    found, expected = (gradients(FORMS["DP"], p, batch) for p in (two, one))
+    for name in ("embeddings", "context"):
+        torch.testing.assert_close(found[name], expected[name], **EXACT_MATHS)
+    torch.testing.assert_close(
+        found["output"], torch.cat([-expected["output"], expected["output"]]), **EXACT_MATHS
+    )
+
+
+def test_an_empty_text_has_no_weights():
+    batch = random_batch()
+    batch.mask[2] = False
+    with pytest.raises(ValueError, match="an empty text has no attention weights"):
+        gradients(FORMS["DP"], random_parameters("DP"), batch)
+
+
+class TestEquationsAsPrinted:
+    """Sun and Lu (2020) with loops over texts and places, in the letters of the paper."""
+
+    @staticmethod
+    def seen(name, p, batch):
+        """Of every text: words, e_j, h_j, x_j, α_j, s_j, s, h, and yβ (two classes) or −p̂ (K)."""
+        for words, label in texts_of(batch):
+            e = p.embeddings[words]
+            x = e if p.map is None else e @ p.map.T
+            h_j = x if name == "DP-A" else e
+            alpha = ((tanh(x) if name == "AD" else x) @ p.context / batch.scale).softmax(dim=0)
+            h = alpha @ h_j
+            if len(p.output) == 1:
+                W = p.output[0]
+                y = 1 if label else -1
+                yb = y * torch.sigmoid(-y * (h @ W + p.bias[0]))
+                yield words, e, h_j, x, alpha, h_j @ W, h @ W, h, yb
+            else:
+                p_hat = (p.output @ h + p.bias).softmax(dim=0)
+                p_hat[label] -= 1  # eq. 75
+                yield words, e, h_j, x, alpha, h_j @ p.output.T, p.output @ h, h, p_hat
+
+    @pytest.fixture(params=range(3))
+    def seed(self, request):
+        return request.param
+
+    def test_dot_product(self, seed):
+        """Eqs. 29, 36–37, 40–41, 42."""
+        p, batch = random_parameters("DP", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
+        W, V, m, scale = p.output[0], p.context, len(batch.ids), batch.scale
+        d_W, d_V, also_d_V = (torch.zeros(4, dtype=torch.float64) for _ in range(3))
+        d_e, also_d_e = torch.zeros_like(p.embeddings), torch.zeros_like(p.embeddings)
+        for words, e, _, _, alpha, s_j, s, h, yb in self.seen("DP", p, batch):
+            d_W -= yb * h / m  # 29
+            for j, word in enumerate(words):
+                d_e[word] -= yb * alpha[j] * (outer(V, e[j] - h) / scale + torch.eye(4)) @ W / m  # 37
+                also_d_e[word] -= yb * alpha[j] * ((s_j[j] - s) / scale * V + W) / m  # 42
+                d_V -= yb / scale * alpha[j] * outer(e[j] - h, e[j]) @ W / m  # 40
+                also_d_V -= yb * alpha[j] * e[j] * (s_j[j] - s) / (m * scale)  # 41
+        found = gradients(FORMS["DP"], p, batch)
+        torch.testing.assert_close(found["output"][0], d_W, **EXACT_MATHS)
+        for expected in (d_e, also_d_e):
+            torch.testing.assert_close(found["embeddings"], expected, **EXACT_MATHS)
+        for expected in (d_V, also_d_V):
+            torch.testing.assert_close(found["context"], expected, **EXACT_MATHS)
+
+    def test_affine(self, seed):
+        """Eqs. 59, 60, 61."""
+        p, batch = random_parameters("DP-A", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
+        W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.scale
+        d_e, d_V, d_M = (torch.zeros_like(each) for each in (p.embeddings, V, M))
+        for words, e, h_j, _, alpha, s_j, s, _, yb in self.seen("DP-A", p, batch):
+            for j, word in enumerate(words):
+                d_e[word] -= yb * alpha[j] * ((s_j[j] - s) * M.T @ V / scale + M.T @ W) / m
+                d_V -= yb * alpha[j] * (s_j[j] - s) * h_j[j] / scale / m
+                d_M -= yb * alpha[j] * ((s_j[j] - s) * outer(V, e[j]) / scale + outer(W, e[j])) / m
+        found = gradients(FORMS["DP-A"], p, batch)
+        torch.testing.assert_close(found["embeddings"], d_e, **EXACT_MATHS)
+        torch.testing.assert_close(found["context"], d_V, **EXACT_MATHS)
+        torch.testing.assert_close(found["map"], d_M, **EXACT_MATHS)
+
+    def test_additive(self, seed):
+        """Eqs. 66, 67, 68."""
+        p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
+        W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.scale
+        d_e, d_V, d_M = (torch.zeros_like(each) for each in (p.embeddings, V, M))
+        for words, e, _, x, alpha, s_j, _, h, yb in self.seen("AD", p, batch):
+            D = [torch.diag(1 - tanh(each) ** 2) for each in x]
+            mean = sum(a * tanh(each) for a, each in zip(alpha, x, strict=True))
+            mean_M = sum(a * outer(e[i], V) @ D[i] for i, a in enumerate(alpha))
+            for j, word in enumerate(words):
+                d_e[word] -= yb * alpha[j] * (outer(M.T @ D[j] @ V, e[j] - h) / scale + torch.eye(4)) @ W / m
+                d_V -= yb / scale * alpha[j] * s_j[j] * (tanh(x[j]) - mean) / m
+                d_M -= yb / scale * alpha[j] * s_j[j] * (outer(e[j], V) @ D[j] - mean_M).T / m
+        found = gradients(FORMS["AD"], p, batch)
+        torch.testing.assert_close(found["embeddings"], d_e, **EXACT_MATHS)
+        torch.testing.assert_close(found["context"], d_V, **EXACT_MATHS)
+        torch.testing.assert_close(found["map"], d_M, **EXACT_MATHS)
+
+    def test_more_classes(self, seed):
+        """Eqs. 75–80, in which W^h is [d, K], our W transposed."""
+        p = random_parameters("DP", classes=3 + seed, seed=seed)
+        batch = random_batch(classes=3 + seed, seed=seed, scale=1.5 + seed)
+        W, V, m, scale = p.output.T, p.context, len(batch.ids), batch.scale
+        d_e, d_V, also_d_V, d_W = (torch.zeros_like(each) for each in (p.embeddings, V, V, W))
+        residuals = []
+        for words, e, _, _, alpha, s_j, s, h, p_hat in self.seen("DP", p, batch):
+            residuals.append(p_hat)  # 76
+            d_W += outer(h, p_hat) / m  # 77, 79
+            for j, word in enumerate(words):
+                d_e[word] += alpha[j] * (outer(V, e[j] - h) / scale + torch.eye(4)) @ W @ p_hat / m  # 78
+                d_V += alpha[j] * e[j] * ((e[j] - h) @ W @ p_hat) / (m * scale)  # 80
+                also_d_V += alpha[j] * e[j] * ((s_j[j] - s) @ p_hat) / (m * scale)  # 80
+        found = gradients(FORMS["DP"], p, batch)
+        torch.testing.assert_close(
+            pushes(FORMS["DP"], p, batch).residual, torch.stack(residuals), **EXACT_MATHS
+        )
+        torch.testing.assert_close(found["output"].T, d_W, **EXACT_MATHS)
+        torch.testing.assert_close(found["embeddings"], d_e, **EXACT_MATHS)
+        for expected in (d_V, also_d_V):
+            torch.testing.assert_close(found["context"], expected, **EXACT_MATHS)
+
+
+KINDS = {"DP": ("context", "none"), "DP-A": ("context", "affine"), "AD": ("additive", "none")}
+
+
+def encoded(classes):
+    """The texts of `small` that are not empty, as a batch of the model's inputs."""
+    texts = encode(tokenizer(), [text for text in TEXTS if text])
+    return texts.ids, texts.mask, torch.arange(len(texts.ids)) % classes
+
+
+class TestTheTrainedModel:
+    """`PooledClassifier` with the loss of the training."""
+
+    @pytest.mark.parametrize("loss_scale", [1.0, 100.0])
+    @pytest.mark.parametrize("bias", [True, False])
+    @pytest.mark.parametrize("classes", [2, 4])
+    @pytest.mark.parametrize("name", NAMES)
+    def test_its_gradients(self, name, classes, bias, loss_scale):
+        score, encoder = KINDS[name]
+        model = random_model(
+            classes=classes, score=score, encoder=encoder, bias=bias, scale=2.5, dropout=0.5
+        ).double()
+        ids, mask, labels = encoded(classes)
+        assert form_of(model).name == name
+        batch = Batch(ids, mask.bool(), labels, model.config.scale, loss_scale)
+        scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
+        p = parameters_of(model)
+        found = gradients(form_of(model), p, batch)
+        expected = parameters_of(model, read=lambda parameter: parameter.grad).leaves()
+        there = ({"bias"} if bias else set()) | ({"map"} if name != "DP" else set())
+        assert expected.keys() == {"embeddings", "context", "output"} | there
+        assert_same({key: found[key] for key in expected}, expected)
+        assert not found["embeddings"][model.config.pad_token_id].any()
+        counted = sum(each.numel() for each in p.leaves().values())
+        assert counted == sum(each.numel() for each in model.parameters())  # no parameter is left out
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_its_scores_polarities_and_weights(self, name):
+        score, encoder = KINDS[name]
+        model = random_model(classes=3, score=score, encoder=encoder, scale=2.5).double()
+        ids, mask, labels = encoded(3)
+        output = model(ids, mask, output_attentions=True)
+        p = parameters_of(model)
+        tokens = form_of(model).tokens(p, 2.5)
+        real = mask.bool()
+        torch.testing.assert_close(tokens.score[ids][real], output.scores[real], **EXACT_MATHS)
+        torch.testing.assert_close(tokens.polarity[ids][real], output.polarity[real], **EXACT_MATHS)
+        push = pushes(form_of(model), p, Batch(ids, real, labels, 2.5))
+        torch.testing.assert_close(push.weights, output.weights, **EXACT_MATHS)
+
+    def test_parameters_are_copies(self):
+        model = random_model()
+        p = parameters_of(model)
+        assert not any(each.requires_grad for each in p.leaves().values())
+        assert {each.dtype for each in p.leaves().values()} == {torch.float64}
+
+    @pytest.mark.parametrize(
+        ("options", "reason"),
+        [
+            ({"score": "query-key"}, "no closed form is known for the score query-key over the encoder none"),
+            ({"encoder": "lstm"}, "no closed form is known for the score context over the encoder lstm"),
+            ({"score": "additive", "encoder": "affine"}, "the score additive over the encoder affine"),
+            ({"activation": "tanhmax"}, "closed forms are known for softmax, not for tanhmax"),
+            ({"value_size": 3}, "where the vectors themselves are the values"),
+        ],
+    )
+    def test_models_without_one(self, options, reason):
+        model = random_model(**options)
+        assert reason in why_not(model)
+        with pytest.raises(InputError, match="are recorded all the same"):
+            form_of(model)
+
+    def test_ratings_have_none(self):
+        model = PooledClassifier(PooledConfig(vocab_size=5, problem_type="regression", num_labels=1))
+        assert "not for ratings" in why_not(model)
+
+
+def test_the_loss_written_out_is_that_of_the_training():
+    """What the other tests of this room rest on."""
+    for classes in (1, 4):
+        p, batch = random_parameters("DP", classes=classes), random_batch(classes=classes, loss_scale=3.0)
+        polarity, score = tokens_of("DP", p, batch.scale)
+        weights = score[batch.ids].masked_fill(~batch.mask, -torch.inf).softmax(dim=1)
+        outputs = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids]) + p.bias
+        logits = torch.cat([torch.zeros_like(outputs), outputs], dim=1) if classes == 1 else outputs
+        expected = scaled_loss(3.0, rated=False)({"logits": logits}, batch.labels)
+        torch.testing.assert_close(loss_of("DP", p, batch), expected, **EXACT_MATHS)

@@ -1,0 +1,89 @@
+"""How dot products of embeddings move: by autograd, by measured steps, by eq. 44 and by its limit."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from written_out import NAMES, autograd_gradients, cases, random_batch, random_parameters, step, texts_of
+
+from glasshead.dynamics.forms import FORMS, pushes
+from glasshead.dynamics.products import product_rates
+from tolerances import EXACT_MATHS
+
+
+def rates_of(name, p, batch, first=None, second=None):
+    everything = torch.arange(len(p.embeddings))
+    first, second = (everything if each is None else each for each in (first, second))
+    return product_rates(FORMS[name], p, batch, pushes(FORMS[name], p, batch), first, second)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_equation_43_with_the_gradients_of_autograd(name, data):
+    p, batch = data.draw(cases(name))
+    first = torch.tensor(data.draw(st.lists(st.integers(0, len(p.embeddings) - 1), min_size=1, max_size=5)))
+    second = torch.tensor(data.draw(st.lists(st.integers(0, len(p.embeddings) - 1), min_size=1, max_size=5)))
+    d_e, e = autograd_gradients(name, p, batch)["embeddings"], p.embeddings
+    rates = rates_of(name, p, batch, first, second)
+    expected = -d_e[first] @ e[second].T - e[first] @ d_e[second].T
+    torch.testing.assert_close(rates.total(), expected, **EXACT_MATHS)
+    ahead = rates.lead_first + rates.push_first
+    torch.testing.assert_close(ahead, -d_e[first] @ e[second].T, **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_measured_changes_of_sgd(name):
+    p, batch = random_parameters(name, classes=3), random_batch(classes=3)
+    before, total = p.embeddings @ p.embeddings.T, rates_of(name, p, batch).total()
+    torch.testing.assert_close(total, total.T, **EXACT_MATHS)
+    errors = []
+    for rate in (2.0**-8, 2.0**-9, 2.0**-10):
+        after = step(name, p, batch, rate).embeddings
+        errors.append(float(((after @ after.T - before) / rate - total).abs().max()))
+    assert errors[1] / errors[0] == pytest.approx(0.5, abs=0.01)
+    assert errors[2] / errors[1] == pytest.approx(0.5, abs=0.01)
+    assert errors[2] < 0.01 * float(total.abs().max())
+
+
+@pytest.mark.parametrize("name", ["DP", "DP-A"])
+def test_the_parts_by_loops(name):
+    """A_ik = (1/m) Σ yβα (s_i − s) a_k and B_ik = (1/m) Σ yβα s_k; eq. 44 prints A_ik with 1/λ once more."""
+    p, batch = random_parameters(name), random_batch(scale=3.0)
+    form, m = FORMS[name], len(batch.ids)
+    tokens = form.tokens(p, batch.scale)
+    s, a = tokens.polarity[:, 0], tokens.score
+    size = len(s)
+    A, B = torch.zeros(size, size, dtype=torch.float64), torch.zeros(size, size, dtype=torch.float64)
+    for words, label in texts_of(batch):
+        alpha = a[words].softmax(dim=0)
+        y = 1 if label else -1
+        text = alpha @ s[words]
+        beta = torch.sigmoid(-y * (text + p.bias[0]))
+        for j, i in enumerate(words):
+            for k in range(size):
+                A[i, k] += y * beta * alpha[j] * (s[i] - text) * a[k] / m
+                B[i, k] += y * beta * alpha[j] * s[k] / m
+    rates = rates_of(name, p, batch)
+    torch.testing.assert_close(rates.lead_first, A, **EXACT_MATHS)
+    torch.testing.assert_close(rates.push_first, B, **EXACT_MATHS)
+    torch.testing.assert_close(rates.lead_second, A.T, **EXACT_MATHS)
+    torch.testing.assert_close(rates.push_second, B.T, **EXACT_MATHS)
+    torch.testing.assert_close(rates.approximate(), B + B.T, **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equation_46_is_the_limit_of_large_scales(name):
+    """What it leaves out shrinks like 1/λ, and what it keeps does not."""
+    p = random_parameters(name)
+    scales = [2.0**power for power in range(7, 14)]
+    missing = []
+    for scale in scales:
+        rates = rates_of(name, p, random_batch(scale=scale))
+        missing.append(float((rates.total() - rates.approximate()).abs().max()))
+        assert rates.approximate().abs().max() > 0.1
+    assert np.polyfit(np.log(scales), np.log(missing), 1)[0] == pytest.approx(-1, abs=0.05)
+    assert missing[-1] < 1e-3
+    rates = rates_of(name, p, random_batch(scale=1.0))
+    assert (rates.total() - rates.approximate()).abs().max() > 0.02 * rates.total().abs().max()

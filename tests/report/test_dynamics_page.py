@@ -1,0 +1,182 @@
+"""The page and the table of a history: whole, escaped, and with the numbers that were found."""
+
+import io
+import re
+
+import numpy as np
+from pages import Page
+from rich.console import Console
+
+import fake_histories
+from fake_histories import NASTY
+from glasshead.dynamics.contexts import context_findings
+from glasshead.dynamics.findings import findings
+from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
+
+
+def told(history=None, tokens=("positive0", NASTY), **more):
+    history = fake_histories.history() if history is None else history
+    return Told("synthetic · softmax · seed 0", history, findings(history), tokens, **more)
+
+
+def printed(told, width=80):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(dynamics_table(told))
+    return console.file.getvalue()
+
+
+def plain(html):
+    return " ".join(Page(html).all("body")[0].text.split())
+
+
+def test_the_page_is_whole_and_needs_no_network():
+    html = dynamics_page(told(remarks=[f"a remark on {NASTY}"]))
+    page = Page(html)
+    assert "<b onclick" not in html
+    assert not [e for e in page.elements if (e.attributes.get("src") or "").startswith("http")]
+    ids = [e.attributes["id"] for e in page.elements if e.attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    links = {(e.attributes["href"] or "")[1:] for e in page.all("a")}
+    assert links == {e.attributes["id"] for e in page.all("section")}
+    assert [e.attributes["id"] for e in page.all("section")] == [
+        "summary", "groups", "embeddings", "terms", "tokens", "facts", "reading",
+    ]  # fmt: skip
+    assert NASTY in plain(html)
+    for e in page.all("figure"):
+        assert "figcaption" in {inner.tag for inner in page.elements if "figure" in inner.above}
+        assert e.text
+
+
+def test_numbers_on_the_page_and_in_the_terminal():
+    found = told()
+    for said in (plain(dynamics_page(found)), " ".join(printed(found).split())):
+        assert "VᵀW 0.000 → −1.000" in said
+        assert "D: own labels" in said
+        assert "Positive tokens have higher attention scores than negative ones" in said
+        assert "+2.70" in said
+        assert "risen" in said
+        assert "fallen" in said
+    assert "the largest part" in plain(dynamics_page(found))
+    assert "positive: D is the largest part." in printed(found)
+    assert "the model of step 20 was kept" in printed(found)
+
+
+def test_shares_are_those_of_all_sizes():
+    total = 1.0 + 0.25 + 0.5 + 0.1
+    said = printed(told())
+    for part in (1.0, 0.5, 0.25, 0.1):
+        assert f"{100 * part / total:.0f}\u00a0%" in said
+
+
+def test_no_verdict_without_an_interval():
+    """One token of a group: a mean, but nothing that could be sure."""
+    history = fake_histories.history()
+    one = history.tokens["token"] == "positive0"
+    here = (history.tokens["group"] != "positive") | one
+    alone = {name: column[here] for name, column in history.tokens.items()}
+    lonely = fake_histories.History(history.facts, history.curves, history.products, alone)
+    said = printed(told(lonely, tokens=()))
+    assert "Positive tokens" not in said
+    assert "positive: D is" not in said
+    assert "Negative tokens have lower attention scores than neutral ones" in said
+
+
+def test_tokens_from_start_to_the_chosen_step():
+    said = " ".join(printed(told(step=20, tokens=("positive1",)), width=120).split())
+    assert "0.000 → 1.675" in said  # half of the way
+    assert "D +0.500 (own labels)" in said
+
+
+def test_a_model_that_was_looked_at_once():
+    found = told(fake_histories.history(steps=[40]), tokens=("positive0",))
+    html = dynamics_page(found)
+    headings = [e.text for e in Page(html).all("h3")]
+    assert "Dot products of tokens of the trained model" in headings
+    assert "What moves the trained model's scores" in headings
+    assert "Polarity of tokens" not in headings
+    assert "Not shown" not in plain(html)
+    assert "→" not in printed(found)
+    assert "looked at once, after training" in " ".join(printed(found).split())
+
+
+def test_what_is_missing_is_said_once():
+    history = fake_histories.history(terms={}, exact=False, form=None, why_no_form="not for tanhmax")
+    html = dynamics_page(told(history))
+    assert (
+        plain(html).count("Not shown: there are no terms of the flow: not for tanhmax.") == 2
+    )  # two sections
+    assert "No terms of the flow: not for tanhmax." in printed(told(history))
+    inexact = fake_histories.history(exact=False, why_not_exact="adagrad rescales")
+    assert "No ledger: adagrad rescales." in printed(told(inexact))
+    assert "What moves scores and polarities" in plain(dynamics_page(told(inexact)))
+
+
+def in_context(**planted):
+    history = fake_histories.in_context(**planted)
+    found = [*findings(history), *context_findings(history)]
+    return Told("synthetic · softmax · seed 0", history, found)
+
+
+def test_tokens_in_their_texts_and_alone():
+    found = in_context(local=0.0, alone=3.0, flipped=0.25)
+    html = dynamics_page(found)
+    assert "<b onclick" not in html
+    assert "contexts" in [e.attributes["id"] for e in Page(html).all("section")]
+    (gain,) = (f for f in found.findings if (f.against, f.group) == ("gain", "polar vs neutral"))
+    for said in (plain(html), " ".join(printed(found, width=160).split())):
+        assert "Alone, polar tokens stand out more than in their texts: +0." in said
+        assert "Alone, polar tokens get higher attention scores than neutral ones: AUC 0.9" in said
+        assert "In their texts, polar" not in said  # nothing that its interval carries
+        assert f"+{gain.estimate:.3f}" in said
+        assert re.search("polar vs neutral ?180", said)
+        assert "25 %" in said
+    assert "In their texts and alone." in plain(html)
+
+
+def test_no_contexts_no_section():
+    html = dynamics_page(told())
+    assert "their texts and alone" not in plain(html)
+    assert "their texts and alone" not in printed(told())
+
+
+def test_the_tables_of_contexts_fit_a_terminal():
+    lines = printed(in_context()).splitlines()
+    start = next(rank for rank, line in enumerate(lines) if line.startswith("Tokens in their texts"))
+    rows = [
+        line for line in lines[start:] if re.search(r"(score|polarity|in texts|alone|gain) +[−+\d]", line)
+    ]
+    assert len(rows) == 2 * 4 + 3 * 3
+    for row in rows:
+        assert len(row.rstrip()) <= 80
+        assert re.search(r"\[[−+\d.]+, [−+\d.]+\]", row), row
+
+
+def test_layers():
+    found = told(fake_histories.layered(), tokens=())
+    assert [e.attributes["id"] for e in Page(dynamics_page(found)).all("section")] == [
+        "summary", "layers", "facts", "reading",
+    ]  # fmt: skip
+    said = " ".join(printed(found).split())
+    assert "layer 1 entropy 0.900 0.500 ± 0.100" in said
+    assert "No terms: several heads." in said
+
+
+def test_the_tables_fit_a_terminal_with_whole_intervals():
+    rows = [
+        line
+        for line in printed(told()).splitlines()
+        if re.match(r" .*(polarity|score|weight|labels|lead) +[−+\d]", line)
+    ]
+    assert len(rows) > 12
+    for row in rows:
+        assert len(row.rstrip()) <= 80
+        assert re.search(r"\[[−+\d.]+, [−+\d.]+\]", row), row
+
+
+def test_many_digits_where_an_interval_is_narrow():
+    history = fake_histories.history()
+    narrow = history.tokens | {
+        "weight": history.tokens["weight"] + 1e-5 * np.arange(len(history.tokens["weight"]))
+    }
+    said = printed(told(fake_histories.History(history.facts, history.curves, history.products, narrow)))
+    assert "0.1003" in said

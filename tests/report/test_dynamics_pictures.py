@@ -1,0 +1,280 @@
+"""Pictures of a history: what is drawn stands where the numbers say, and areas add up to the change."""
+
+import re
+from importlib import resources
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from pages import Page
+
+import fake_histories
+from fake_histories import NASTY, REST, SCORE, STEPS
+from glasshead.errors import InputError
+from glasshead.report.dynamics import PICTURES, Asked, figure_of
+from glasshead.report.dynamics.causes import scaled
+from glasshead.report.dynamics.ledger import ledger, mean_ledger, stacked
+from glasshead.report.dynamics.picture import drawings
+from glasshead.report.dynamics.tokens import groups_of
+from glasshead.report.prints import COLOURS, drawable, drawn
+from glasshead.report.svg import PLACEHOLDERS
+
+CHOSEN = Asked(("positive0", NASTY))
+OF_LAYERS = "layers"
+IN_CONTEXT = "contexts"
+
+
+def history_for(name):
+    if name == IN_CONTEXT:
+        return fake_histories.in_context()
+    return fake_histories.layered() if name == OF_LAYERS else fake_histories.history()
+
+
+def lines(axes):
+    return [np.asarray(each.get_xydata()).tolist() for each in axes.get_lines()]
+
+
+def panel(picture, at=0):
+    return figure_of(picture).axes[at]
+
+
+@pytest.mark.parametrize("name", list(PICTURES))
+def test_every_picture_on_paper_and_on_the_page(name):
+    picture = PICTURES[name](history_for(name), CHOSEN)
+    assert drawn(figure_of(picture), "png").startswith(b"\x89PNG")
+    assert drawn(figure_of(picture), "svg") == drawn(figure_of(picture), "svg")
+    found = drawings(picture, name)
+    assert len(found) == len(picture.panels)
+    for _, svg in found:
+        assert not any(colour in svg for colour in PLACEHOLDERS.values())
+        assert not re.search(r"#[0-9a-f]{6}\b", svg), "a colour that does not follow the page"
+        (element,) = Page(svg).all("svg")
+        assert element.attributes["role"] == "img"
+        assert len(element.attributes["aria-label"] or "") > 20
+
+
+def test_means_and_bands():
+    axes = panel(PICTURES["scores"](fake_histories.history(), Asked()))
+    ends = {tuple(line[-1]) for line in lines(axes) if len(line) == len(STEPS)}
+    assert ends == {(40.0, 1.25 + REST), (40.0, -1.25 - REST), (40.0, 0.0)}
+    band = axes.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() == pytest.approx(1.25 + REST + 0.01)
+    assert band[band[:, 0] == 40][:, 1].min() == pytest.approx(1.25 + REST - 0.01)
+
+
+def test_the_kept_step_is_marked_unless_it_is_the_last():
+    for best, marked in ((20, True), (40, False), (None, False)):
+        axes = panel(PICTURES["polarity"](fake_histories.history(best_step=best), Asked()))
+        assert ("kept" in [each.get_text() for each in axes.texts]) == marked
+        assert ([[20.0, 0.0], [20.0, 1.0]] in lines(axes)) == marked
+
+
+def test_zero_is_left_out_where_it_would_squeeze_the_curves():
+    low, high = panel(PICTURES["weights"](fake_histories.history(), Asked())).get_ylim()
+    assert 0.08 < low < 0.09
+    assert 0.11 < high < 0.12
+
+
+def test_boxes_stand_at_the_quartiles_of_a_step():
+    axes = panel(PICTURES["boxes"](fake_histories.history(), Asked(step=20)))
+    assert [each.get_text() for each in axes.get_yticklabels()][-1] == "positive × positive"
+    (box,) = [each for each in axes.patches if each.get_y() > 4]
+    assert (box.get_x(), box.get_width()) == pytest.approx((0.5, 1.0))
+    assert "at step 20" in PICTURES["boxes"](fake_histories.history(), Asked(step=20)).title
+
+
+def test_pairs_of_groups_have_lines_of_their_own():
+    picture = PICTURES["products"](fake_histories.history(), Asked())
+    assert [(key.words, key.colour, key.kind) for key in picture.keys] == [
+        ("positive × positive", "--positive", "line"),
+        ("positive × negative", "--c3", "line"),
+        ("positive × neutral", "--positive", "dashed"),
+        ("negative × negative", "--negative", "line"),
+        ("negative × neutral", "--negative", "dashed"),
+        ("neutral × neutral", "--neutral", "line"),
+    ]
+    assert [0.0, 0.0] in lines(panel(picture))[1]
+    assert [40.0, -2.0] in lines(panel(picture))[2]
+
+
+def test_tokens_in_their_texts_and_alone():
+    history = fake_histories.in_context(local=0.0, alone=2.0)
+    picture = PICTURES["contexts"](history, Asked())
+    assert [each.title for each in picture.panels] == ["in their texts", "alone"]
+    assert [(key.words, key.colour) for key in picture.keys] == [
+        ("positive", "--positive"), ("negative", "--negative"), ("neutral", "--neutral"),
+    ]  # fmt: skip
+    figure = figure_of(picture)
+    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()  # one scale
+    for axes, where in zip(figure.axes, ("local", "global"), strict=True):
+        for drawn_as, group in zip(axes.collections, ("neutral", "negative", "positive"), strict=True):
+            here = history.contexts["group"] == group
+            expected = [history.contexts[f"{where} {name}"][here] for name in ("polarity", "score")]
+            np.testing.assert_allclose(drawn_as.get_offsets(), np.stack(expected, axis=1))
+    with pytest.raises(InputError, match="only where the encoder reads the words around it"):
+        PICTURES["contexts"](fake_histories.history(), Asked())
+
+
+class TestLedger:
+    def test_terms_and_rest_are_the_measured_change(self):
+        history = fake_histories.history()
+        found = ledger(history, "score", history.token("positive0"))
+        assert {name: values[-1] for name, values in found.added.items()} == SCORE
+        np.testing.assert_allclose(found.rest, REST * STEPS / 40, atol=1e-12)
+        np.testing.assert_allclose(sum(found.added.values()) + found.rest, found.measured, atol=1e-15)
+
+    def test_a_group_is_the_mean_of_its_tokens(self):
+        history = fake_histories.history()
+        each = [ledger(history, "polarity", history.token(f"negative{i}")) for i in range(3)]
+        found = mean_ledger(history, "polarity", "negative")
+        np.testing.assert_allclose(
+            found.measured, np.mean([one.measured for one in each], axis=0), atol=1e-12
+        )
+        for name, values in found.added.items():
+            np.testing.assert_allclose(values, np.mean([one.added[name] for one in each], axis=0), atol=1e-12)
+
+    @settings(deadline=None, max_examples=60)
+    @given(arrays(float, (4, 6), elements=st.floats(-10, 10, width=32)))
+    def test_areas_above_less_those_below_are_the_sum_everywhere(self, parts):
+        """By the areas, and by straight lines between the looks."""
+        steps = np.array([0.0, 1.0, 3.0, 4.0, 8.0, 9.0])
+        fine, areas = stacked(steps, {str(rank): each for rank, each in enumerate(parts)})
+        above = sum(upper - lower for _, (lower, upper) in areas[::2])
+        below = sum(upper - lower for _, (lower, upper) in areas[1::2])
+        np.testing.assert_allclose(above - below, np.interp(fine, steps, parts.sum(axis=0)), atol=1e-9)
+        for rank, each in enumerate(parts):  # every area is as high as its part, between the looks too
+            (low_up, up), (low_down, down) = (areas[2 * rank + side][1] for side in (0, 1))
+            dense = np.linspace(0, 9, 500)
+            height = np.interp(dense, fine, up - low_up) - np.interp(dense, fine, down - low_down)
+            np.testing.assert_allclose(height, np.interp(dense, steps, each), atol=1e-6)
+        for (_, (_, upper)), (_, (lower, _)) in zip(areas[::2][:-1], areas[::2][1:], strict=True):
+            np.testing.assert_array_equal(upper, lower)  # no gap, nothing hidden
+
+    def test_the_line_is_the_measured_change(self):
+        picture = PICTURES["ledger"](fake_histories.history(), Asked(("positive0",)))
+        assert [each.title for each in picture.panels] == [
+            "positive0: attention score a",
+            "positive0: polarity s",
+        ]
+        assert [key.words for key in picture.keys if key.kind == "hatched"] == ["not explained"]
+        ends = [line[-1] for line in lines(panel(picture)) if len(line) == len(STEPS)]
+        assert ends == [[40.0, pytest.approx(1.25 + REST)]] * 2  # its halo and itself
+
+    @pytest.mark.parametrize(
+        ("changes", "why"),
+        [
+            ({"exact": False, "why_not_exact": "adagrad rescales"}, "no ledger: adagrad rescales"),
+            ({"terms": {}, "why_no_form": "tanhmax"}, "no terms of the flow: tanhmax"),
+            ({"steps": [40]}, "was not watched"),
+        ],
+    )
+    def test_none(self, changes, why):
+        with pytest.raises(InputError, match=why):
+            PICTURES["ledger"](fake_histories.history(**changes), Asked())
+
+
+def test_terms_share_their_scale_and_show_their_sum():
+    picture = PICTURES["terms"](fake_histories.history(), Asked())
+    assert [each.title for each in picture.panels][:3] == [
+        "score, positive",
+        "score, negative",
+        "score, neutral",
+    ]
+    assert [key.words for key in picture.keys] == [
+        "D, B: own labels", "E, A: own lead", "F, C: similar tokens", "sum of all terms",
+    ]  # fmt: skip
+    figure = figure_of(picture)
+    first, second = figure.axes[:2]
+    assert first.get_ylim() == second.get_ylim()
+    ends = [line[-1][1] for line in lines(first) if len(line) == len(STEPS)]
+    assert ends == pytest.approx([1 / 40, -0.25 / 40, 0.5 / 40, 1.25 / 40])
+
+
+def test_terms_of_a_single_look_are_bars_with_intervals():
+    picture = PICTURES["terms"](fake_histories.history(steps=[40]), Asked())
+    axes = panel(picture)
+    assert [each.get_text() for each in axes.get_yticklabels()][-1] == "positive: D"
+    assert max(each.get_width() for each in axes.patches) == pytest.approx(1 / 40)
+    (whisker,) = axes.collections[-1].get_segments()
+    assert (whisker[:, 0] - 1 / 40).tolist() == pytest.approx([-1.96e-3 / 3**0.5, 1.96e-3 / 3**0.5])
+
+
+def test_scatter_holds_every_token_and_names_the_chosen():
+    picture = PICTURES["scatter"](fake_histories.history(), CHOSEN)
+    (page,) = [svg for _, svg in drawings(picture, "k")]
+    assert len(Page(page).all("circle")) == 11
+    assert {each.text for each in Page(page).all("text") if "halo" in each.classes} <= {
+        "positive0",
+        NASTY[:15] + "…",
+    }
+    axes = panel(picture)
+    assert sum(len(each.get_offsets()) for each in axes.collections) == 11
+    assert [key.words for key in picture.keys] == ["positive", "negative", "no group", "neutral"]
+
+
+def test_a_part_of_many_tokens_keeps_the_chosen_ones():
+    n = 3000
+    x = np.arange(n, dtype=float)
+    x[0] = np.nan
+    tokens = np.array([f"t{i}" for i in range(n)])
+    found = groups_of(np.full(n, "neutral"), x, x, tokens, ["t0", "t1", "t2", "t2999"])
+    kept = set(np.concatenate(list(found.values())).tolist())
+    assert {1, 2, 2999} <= kept
+    assert 0 not in kept
+    assert 1200 <= len(kept) <= 1203
+
+
+def test_layers_by_quantity():
+    figure = figure_of(PICTURES["layers"](fake_histories.layered(), Asked()))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "Entropy of attention", "Distance from rank one", "Agreement with gradients",
+    ]  # fmt: skip
+    assert [40.0, pytest.approx(0.5)] in lines(figure.axes[0])[2]
+    with pytest.raises(InputError, match="several of them"):
+        PICTURES["layers"](fake_histories.history(), Asked())
+
+
+@pytest.mark.parametrize(
+    "name", ["polarity", "scores", "weights", "training", "coupling", "norms", "products", "tokens"]
+)
+def test_a_single_look_has_no_curves(name):
+    with pytest.raises(InputError, match="train with --watch dynamics"):
+        PICTURES[name](fake_histories.history(steps=[40]), CHOSEN)
+
+
+@pytest.mark.parametrize(
+    "name", ["scores", "products", "boxes", "scatter", "terms", "ledger", "coupling", "norms"]
+)
+def test_layers_have_no_tokens(name):
+    with pytest.raises(InputError):
+        PICTURES[name](fake_histories.layered(), Asked())
+
+
+@pytest.mark.parametrize(
+    ("largest", "told"),
+    [
+        (0.0, (1.0, "")),
+        (0.5, (1.0, "")),
+        (3e-5, (1e-5, " · 10⁵")),
+        (4.5e6, (1e6, " · 10⁻⁶")),
+        (np.nan, (1.0, "")),
+    ],
+)
+def test_powers_of_ten(largest, told):
+    """A value times the power that stands behind the name is what the axis shows."""
+    size, words = scaled([np.array([-largest / 2, largest])])
+    assert (size, words) == (pytest.approx(told[0]), told[1])
+
+
+def test_ink_is_the_page_in_daylight():
+    style = resources.files("glasshead.report").joinpath("templates/style.css").read_text(encoding="utf-8")
+    light = dict(re.findall(r"(--[\w]+): (#[0-9a-f]{6})", style[: style.index("@media")]))
+    for name in ("--positive", "--negative", "--neutral", "--accent", *(f"--c{rank}" for rank in range(8))):
+        assert COLOURS[name] == light[name], name
+    assert set(PLACEHOLDERS) == set(COLOURS) <= set(light)
+
+
+def test_letters_that_the_font_lacks_are_replaced():
+    assert drawable("a🎬b\x07") == "a\ufffdb\ufffd" or drawable("a🎬b\x07").startswith("a\ufffdb")
