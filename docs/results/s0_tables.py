@@ -16,6 +16,8 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+from study import rounded
+
 from glasshead.audit import audit
 from glasshead.data import LoadOptions, load
 from glasshead.results import AuditCard
@@ -62,15 +64,6 @@ def run() -> None:
                 print(
                     key, f"{card.facts['accuracy']:.3f}", f"{time.perf_counter() - started:.0f} s", flush=True
                 )
-
-
-def rounded(value: Any) -> Any:
-    """Five decimals: more is noise in a file that people compare."""
-    if isinstance(value, float):
-        return round(value, 5)
-    if isinstance(value, dict):
-        return {key: rounded(each) for key, each in value.items()}
-    return [rounded(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def summary(card: AuditCard) -> dict[str, Any]:
