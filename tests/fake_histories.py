@@ -5,7 +5,7 @@ import numpy as np
 from glasshead.histories import CURVES, PRODUCTS, History
 
 STEPS = np.array([0, 10, 20, 40])
-GROUPS = {"positive": 3, "negative": 3, "neutral": 4}
+GROUPS = {"positive": 12, "negative": 12, "neutral": 13}
 NASTY = "<b onclick=alert(1)>$x$🎬</b>"
 SCORE, POLARITY = {"D": 1.0, "E": -0.25, "F": 0.5}, {"A": 0.25, "B": 2.0, "C": 1.0}
 """How much each term adds to a positive token until step 40."""
@@ -115,3 +115,8 @@ def in_context(local=0.0, alone=2.0, flipped=0.0, signed=False):
     }
     bare = history(encoder="lstm", signed=signed)
     return History(bare.facts, bare.curves, bare.products, bare.tokens, table)
+
+
+def chosen(found, statistic, against, group):
+    """The finding about one thing, if there is one."""
+    return next((f for f in found if (f.statistic, f.against, f.group) == (statistic, against, group)), None)

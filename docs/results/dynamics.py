@@ -90,7 +90,7 @@ TABLES: dict[str, list[Cell]] = {
         Cell(f"{model} {weight:g}", data, coupled(model, weight), 5)
         for data in (SKEWED,)
         for model in ("DP", "DP-A")
-        for weight in (0.0, 0.01)
+        for weight in (0.0, 0.001)
     ],
     "tanhmax": [Cell(f"{model} tanhmax", ONE, recipe(model, attention="tanhmax"), 5) for model in MODELS],
     "sst2": real(SST2, 5, True),

@@ -7,7 +7,7 @@ dynamics/tokens.parquet    step, token: its score, polarity and weight, and what
 """
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from glasshead.errors import InputError
 
 FOLDER = "dynamics"
 FACTS = "facts.json"
+RUN = "run.json"
 CURVES = ("step", "quantity", "group", "mean", "std", "n")
 PRODUCTS = ("step", "of", "pair", "low", "lower", "median", "upper", "high", "mean", "n")
 TABLES = ("curves", "products", "tokens")
@@ -71,6 +72,21 @@ class History:
         return {name: column[chosen] for name, column in self.tokens.items()}
 
 
+GAUGED = ("score", "polarity", "weight")
+"""What changes its sign with the gauge of signed weights."""
+
+
+def canonical(history: History, sign: int) -> History:
+    """Scores, polarities and weights in the gauge of the trained model: all times its sign, +1 or −1.
+
+    The sign of signed weights is an accident of the seed; the product of two of these numbers is not.
+    """
+    gauged = np.isin(history.curves["quantity"], GAUGED)
+    curves = history.curves | {"mean": np.where(gauged, sign, 1) * history.curves["mean"]}
+    tokens = {name: sign * each if name in GAUGED else each for name, each in history.tokens.items()}
+    return replace(history, curves=curves, tokens=tokens)
+
+
 def write_history(folder: Path, history: History) -> None:
     """Into a folder that exists; the facts come last, so that a whole history has them."""
     for name in TABLES:
@@ -81,7 +97,7 @@ def write_history(folder: Path, history: History) -> None:
 
 
 def read_history(run: Path) -> History:
-    """The history in a run folder.
+    """The history in a run folder, in the gauge that the run records.
 
     Raises:
         InputError: if it has none, or a file of it is damaged.
@@ -93,12 +109,13 @@ def read_history(run: Path) -> History:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}
         history = History(facts, **tables)
+        gauge = json.loads((run / RUN).read_text(encoding="utf-8")).get("gauge") or {}
         complete = set(CURVES) <= set(history.curves) and "groups" in facts
     except (OSError, ValueError, pa.ArrowException) as error:
         raise InputError(f"{folder} is damaged ({next(iter(str(error).splitlines()), error)})") from error
     if not complete:
         raise InputError(f"{folder} is damaged (a column is missing)")
-    return history
+    return canonical(history, gauge.get("sign", 1))
 
 
 def columns_of(path: Path) -> Columns:

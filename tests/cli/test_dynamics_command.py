@@ -90,7 +90,8 @@ class TestWatched:
         said = told(runs / "lstm", "--out", tmp_path / "a.html")
         assert "Tokens in their texts and alone, by the trained model" in said
         assert "polar vs neutral" in said
-        assert "!" not in said  # the texts are those of the training
+        assert "not shown" not in said
+        assert "not those of the training" not in said
         assert 'id="contexts"' in (tmp_path / "a.html").read_text(encoding="utf-8")
         assert "their texts and alone" not in told(runs / "dp", "--out", tmp_path / "b.html")
 
@@ -120,7 +121,9 @@ class TestWatched:
         run = moved(runs / "lstm", tmp_path, reviews)
         said = told(run, "--out", tmp_path / "a.html")
         why = f"{reviews} has the classes bad, good, the run negative, positive"
-        assert f"! tokens are not shown in their texts and alone: {why}" in said
+        # A long path is broken anywhere.
+        expected = f"! tokens are not shown in their texts and alone: {why}"
+        assert expected.replace(" ", "") in said.replace(" ", "")
         named = refusal(tmp_path, "dynamics", run, reviews, "--out", tmp_path / "b.html")
         assert "has the classes bad, good, the run negative, positive" in named
 

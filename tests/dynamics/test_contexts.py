@@ -7,12 +7,11 @@ import pytest
 import torch
 
 import fake_histories
-from fake_histories import in_context
+from fake_histories import chosen, in_context
 from glasshead.data import encode
 from glasshead.dynamics import contexts
 from glasshead.dynamics.contexts import CONTEXTUAL, context_findings, reads_context, with_contexts
 from glasshead.dynamics.contextual import global_scores, local_scores
-from glasshead.dynamics.findings import chosen
 from glasshead.histories import History
 from glasshead.models import ENCODERS
 from glasshead.training.run import Run

@@ -41,7 +41,7 @@ def test_levels_changes_and_gaps_are_the_planted_ones():
     level = found["level", "score", "positive"]
     assert level.estimate == pytest.approx(1.35 + 0.0)
     assert level.interval[0] < level.estimate < level.interval[1]
-    assert level.n == 3
+    assert level.n == 12
     assert found["change", "score", "negative"].estimate == pytest.approx(-1.35)
     assert found["change", "score", "negative"].verdict == "fallen"
     gap = found["gap", "score", "positive vs negative"]
@@ -123,3 +123,26 @@ def test_the_same_seed_gives_the_same_and_a_step_is_the_nearest():
     assert by_name(history, step=18)["change", "score", "positive"].estimate == pytest.approx(0.675)
     assert ("change", "score", "positive") not in by_name(history, step=3)
     assert findings(fake_histories.layered()) == []
+
+
+def test_of_few_tokens_nothing_is_said():
+    for n, said in ((9, "undecided: too few tokens"), (10, "positive tokens have higher")):
+        history = with_scores(np.r_[np.ones(n), np.zeros(40)], ["positive"] * n + ["neutral"] * 40)
+        found = by_name(history)
+        assert found["gap", "score", "positive vs neutral"].verdict.startswith(said)
+        assert found["change", "score", "positive"].verdict == (
+            "undecided: too few tokens" if n < 10 else "risen"
+        )
+        assert (sure_largest(np.array([np.ones(n), np.zeros(n)]), np.random.default_rng(0)) is None) == (
+            n < 10
+        )
+
+
+def test_signed_weights_tell_by_the_size_of_the_score():
+    scores = np.r_[np.tile([2.0, -2.0], 20), np.tile([0.1, -0.1], 20)]
+    history = with_scores(scores, ["positive"] * 40 + ["neutral"] * 40)
+    assert by_name(history)["gap", "score", "positive vs neutral"].verdict.startswith("no difference")
+    history.facts["signed"] = True
+    gap = by_name(history)["gap", "|score|", "positive vs neutral"]
+    assert gap.estimate == pytest.approx(1.9)
+    assert gap.verdict == "positive tokens have larger attention scores than neutral ones"

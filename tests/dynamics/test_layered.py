@@ -118,7 +118,7 @@ def test_a_watched_tuning(tmp_path):
     assert history.steps[-1] == history.facts["steps"]
     moved = history.curve("entropy", "layer 0")["mean"]
     assert np.ptp(moved) > 0
-    assert load_run(out).record["watched"] is True
+    assert load_run(out).record["watched"] == {"every": 3}
 
 
 def test_a_model_that_hides_its_attention_is_refused_before_any_work(tmp_path):

@@ -198,19 +198,19 @@ def test_terms_of_a_single_look_are_bars_with_intervals():
     assert [each.get_text() for each in axes.get_yticklabels()][-1] == "positive: D"
     assert max(each.get_width() for each in axes.patches) == pytest.approx(1 / 40)
     (whisker,) = axes.collections[-1].get_segments()
-    assert (whisker[:, 0] - 1 / 40).tolist() == pytest.approx([-1.96e-3 / 3**0.5, 1.96e-3 / 3**0.5])
+    assert (whisker[:, 0] - 1 / 40).tolist() == pytest.approx([-1.96e-3 / 12**0.5, 1.96e-3 / 12**0.5])
 
 
 def test_scatter_holds_every_token_and_names_the_chosen():
     picture = PICTURES["scatter"](fake_histories.history(), CHOSEN)
     (page,) = [svg for _, svg in drawings(picture, "k")]
-    assert len(Page(page).all("circle")) == 11
+    assert len(Page(page).all("circle")) == len(fake_histories.token_names())
     assert {each.text for each in Page(page).all("text") if "halo" in each.classes} <= {
         "positive0",
         NASTY[:15] + "…",
     }
     axes = panel(picture)
-    assert sum(len(each.get_offsets()) for each in axes.collections) == 11
+    assert sum(len(each.get_offsets()) for each in axes.collections) == len(fake_histories.token_names())
     assert [key.words for key in picture.keys] == ["positive", "negative", "no group", "neutral"]
 
 

@@ -186,6 +186,8 @@ def train(
         generator=pairs(option or []),
     )
     watching = watchers(watch, watch_every, source)
+    if watch is not None and preset == WATCHED:
+        say(f"Settings: the preset {WATCHED}, whose gradients are known in closed form (--preset for others)")
     with resumable(partial(out)):
         train_run(
             loaded,
@@ -199,7 +201,8 @@ def train(
             watching=watching,
         )
     if watch is not None:
-        say("Next: " + shlex.join(["glasshead", "dynamics", str(out), "--out", f"{out}-dynamics.html"]))
+        watched = out if repeats is None else out / f"seed-{seed}"
+        say("Next: " + shlex.join(["glasshead", "dynamics", str(watched), "--out", f"{out}-dynamics.html"]))
     if repeats is not None:
         say(f"{repeats} runs in {out}")
         say("Next: " + shlex.join(["glasshead", "compare", str(out), "OTHER", "--out", "compare.html"]))

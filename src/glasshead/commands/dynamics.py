@@ -71,10 +71,22 @@ def dynamics(
     followed, remarks = sorted_out(run, opened.history, given)
     history = opened.history
     found = [*findings(history, step=step), *context_findings(history)]
-    told = Told(opened.title, history, found, followed, step, [*opened.remarks, *remarks])
+    told = Told(
+        opened.title, history, found, followed, step, [*opened.remarks, *kept_remark(history, step), *remarks]
+    )
     write_text(out, dynamics_page(told), overwrite=overwrite)
     console.print(dynamics_table(told))
     say(f"Page: {out}")
+
+
+def kept_remark(history: "History", step: int | None) -> list[str]:
+    """That the numbers are not those of the model in the run, which is that of its best epoch."""
+    kept, last = history.facts["best_step"], int(history.steps[-1])
+    if step is not None or kept is None or kept == last:
+        return []
+    return [
+        f"the numbers are those of step {last:,}; the run keeps the model of step {kept:,}: see --step {kept}"
+    ]
 
 
 def few(tokens: tuple[str, ...]) -> tuple[str, ...]:

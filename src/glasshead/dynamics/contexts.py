@@ -8,8 +8,16 @@ from numpy.typing import NDArray
 
 from glasshead.audit.bootstrap import Estimate
 from glasshead.data import Encoded
-from glasshead.dynamics.contextual import TokenScores, disagreement, global_scores, local_scores, prominence
-from glasshead.dynamics.findings import direction, finding
+from glasshead.dynamics.contextual import (
+    NEUTRAL,
+    POLAR,
+    TokenScores,
+    disagreement,
+    global_scores,
+    local_scores,
+    prominence,
+)
+from glasshead.dynamics.findings import FEW, direction, finding
 from glasshead.histories import History
 from glasshead.models import target_polarity
 from glasshead.results import Finding
@@ -89,7 +97,7 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     - ``prominence``: how often a token of a class gets more attention than a neutral one (AUC), in its texts
       (``local``), ``alone``, and the ``gain`` from one to the other.
 
-    Intervals are percentile bootstrap ones over tokens. No contexts: no findings.
+    Intervals are over tokens: percentile bootstrap ones, of shares exact ones. No contexts: no findings.
     """
     if not history.contexts:
         return []
@@ -128,6 +136,8 @@ def prominences(
         if each.gain.mean is None:
             continue
         first = each.group.partition(" vs ")[0]
+        polar = groups != NEUTRAL if first == POLAR else groups == first
+        few = min(polar.sum(), (groups == NEUTRAL).sum()) < FEW
         for where, estimate, words in (
             ("local", each.local, f"in their texts, {first} tokens get"),
             ("alone", each.alone, f"alone, {first} tokens get"),
@@ -135,11 +145,12 @@ def prominences(
             above, below = (
                 f"{words} {which} attention scores than neutral ones" for which in (higher, lower)
             )
-            yield stated("prominence", where, each.group, estimate, above, below, null=0.5)
+            yield stated("prominence", where, each.group, estimate, above, below, null=0.5, few=few)
         yield stated(
             "prominence", "gain", each.group, each.gain,
             f"alone, {first} tokens stand out more than in their texts",
             f"alone, {first} tokens stand out less than in their texts",
+            few=few,
         )  # fmt: skip
 
 
@@ -152,9 +163,11 @@ def stated(
     below: str = "",
     *,
     null: float = 0.0,
+    few: bool = False,
 ) -> Finding:
-    """An estimate as a finding; the verdict, if any, says on which side of ``null`` its interval is."""
+    """An estimate as a finding; the verdict, if any, says on which side of ``null`` its interval is; of few
+    tokens it says nothing."""
     bounds = estimate.interval
-    shifted = None if bounds is None else (bounds[0] - null, bounds[1] - null)
+    shifted = None if bounds is None or few else (bounds[0] - null, bounds[1] - null)
     verdict = direction(shifted, above, below, "no difference that these tokens show") if above else ""
     return finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)

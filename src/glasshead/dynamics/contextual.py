@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
+from scipy.stats import binomtest
 from transformers import PreTrainedModel
 
 from glasshead.audit.bootstrap import (
@@ -170,11 +171,22 @@ def disagreement(
             group,
             tau_interval(first[part], second[part], rng=rng, resamples=resamples),
             mean_interval(np.abs(first - second)[part], rng=rng, resamples=resamples),
-            mean_interval((np.sign(first) != np.sign(second))[part], rng=rng, resamples=resamples),
+            share_interval((np.sign(first) != np.sign(second))[part]),
         )
         for quantity, first, second in compared(local, alone)
         for group, part in parts.items()
     ]
+
+
+def share_interval(true: Bool[np.ndarray, " n"]) -> Estimate:
+    """A share with its exact 95 % interval (Clopper and Pearson 1934), which is no point even at 0 and 1."""
+    n = len(true)
+    if not n:
+        return Estimate(None, None, None, None, 0)
+    low, high = binomtest(int(true.sum()), n).proportion_ci(LEVEL)
+    return Estimate(
+        float(true.mean()), float(true.std(ddof=1)) if n > 1 else None, float(low), float(high), n
+    )
 
 
 class Prominence(NamedTuple):

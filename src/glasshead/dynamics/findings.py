@@ -1,6 +1,6 @@
 """What a training says of groups of tokens, as findings: every number with an interval over tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
 QUANTITIES = ("polarity", "score", "weight")
+FEW = 10
+"""Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
 REST = "not explained"
 """What stands beside the terms: the change that none of them accounts for."""
 LARGEST = "the largest part"
@@ -85,38 +87,46 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
         for quantity in QUANTITIES:
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
-            verdict = direction(estimate.interval, "risen", "fallen", "no change that these tokens show")
+            bounds = estimate.interval if estimate.n >= FEW else None
+            verdict = direction(bounds, "risen", "fallen", "no change that these tokens show")
             yield finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
             )
 
 
 def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
-    """Mean score of a group minus that of another: polar groups and neutral tokens, then two polar groups."""
+    """Mean score of a group minus that of another: polar groups and neutral tokens, then two polar groups.
+
+    Where weights have a sign, it is the size of the score that tells polar from neutral tokens.
+    """
     groups = present(now.history)
     polar = [group for group in groups if group != NEUTRAL]
     pairs = [(group, NEUTRAL) for group in polar if NEUTRAL in groups]
     pairs += [(first, second) for rank, first in enumerate(polar) for second in polar[rank + 1 :]]
     for first, second in pairs:
+        sized = second == NEUTRAL and now.history.facts.get("signed", False)
+        higher, lower, quantity = ("larger", "smaller", "|score|") if sized else ("higher", "lower", "score")
         one, other = (each[np.isfinite(each)] for each in (now.values("score", g) for g in (first, second)))
+        if sized:
+            one, other = np.abs(one), np.abs(other)
         if not len(one) or not len(other):
             continue
         bounds = difference_interval(one, other, rng)
         verdict = direction(
-            bounds,
-            f"{first} tokens have higher attention scores than {second} ones",
-            f"{first} tokens have lower attention scores than {second} ones",
+            bounds if min(len(one), len(other)) >= FEW else None,
+            f"{first} tokens have {higher} attention scores than {second} ones",
+            f"{first} tokens have {lower} attention scores than {second} ones",
             "no difference that these tokens show",
         )
         gap = float(one.mean() - other.mean())
-        yield finding("gap", "score", f"{first} vs {second}", gap, bounds, len(one) + len(other), verdict)
+        yield finding("gap", quantity, f"{first} vs {second}", gap, bounds, len(one) + len(other), verdict)
 
 
 def shares(now: Groups, first: Groups, quantity: str, rng: np.random.Generator) -> Iterator[Finding]:
     """What every term has added to the mean of a group, and what is left unexplained.
 
     A term is called the largest part if its size exceeds that of every other part, the unexplained one among
-    them, in 95 % of draws of the tokens.
+    them, in 95 % of draws of ten tokens or more.
     """
     terms = list(now.history.facts["terms"].get(quantity, {}))
     if any(f"added {quantity} {term}" not in now.history.tokens for term in terms):
@@ -140,7 +150,7 @@ def sure_largest(parts: Floats, rng: np.random.Generator) -> int | None:
     """Which of the rows [S, n] has a mean that is larger in size than all others, whatever tokens are drawn
     (in 95 % of the draws); None if none has."""
     n = parts.shape[1]
-    if n < 2:
+    if n < FEW:
         return None
     drawn = [counts @ parts.T / n for counts in resampled_counts(n, RESAMPLES, rng)]
     sizes = np.abs(np.concatenate(drawn))  # [R, S]
@@ -181,8 +191,3 @@ def finding(
     return Finding(
         AUDIT, statistic, against, group, estimate, std, interval, {}, n, {}, None, CITATION, verdict
     )
-
-
-def chosen(found: Sequence[Finding], statistic: str, against: str, group: str) -> Finding | None:
-    """The finding about one thing, if there is one."""
-    return next((f for f in found if (f.statistic, f.against, f.group) == (statistic, against, group)), None)

@@ -105,6 +105,7 @@ class PooledObserver:
             "score": config.score,
             "encoder": config.encoder,
             "activation": config.activation,
+            "signed": model.activation.signed,
             "scale": config.scale,
             "optimizer": recipe.optimizer,
             "penalties": self.penalties,

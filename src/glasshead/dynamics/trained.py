@@ -12,7 +12,7 @@ from glasshead.dynamics.looks import columns_of
 from glasshead.dynamics.observe import observer
 from glasshead.dynamics.pooled import PooledObserver
 from glasshead.errors import InputError
-from glasshead.histories import CURVES, PRODUCTS, History
+from glasshead.histories import CURVES, PRODUCTS, History, canonical
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.training.recipe import Recipe
 from glasshead.training.rows import TensorRows
@@ -53,7 +53,8 @@ def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] 
         "learning_rate": recipe.learning_rate,
         "best_step": None,
     }
-    return History(facts, columns_of(CURVES, curves), columns_of(PRODUCTS, products), tokens)
+    history = History(facts, columns_of(CURVES, curves), columns_of(PRODUCTS, products), tokens)
+    return canonical(history, run.model.config.gauge) if isinstance(run.model, PooledClassifier) else history
 
 
 def refuse_ratings(run: Run) -> None:

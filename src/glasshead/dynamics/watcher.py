@@ -9,6 +9,7 @@ import numpy as np
 from transformers import PreTrainedModel, TrainerCallback
 
 from glasshead.dynamics.looks import Look, path_of, put_together, read_look, steps_in, write_look
+from glasshead.errors import InputError
 from glasshead.folders import discard
 from glasshead.histories import FOLDER, Columns, write_history
 
@@ -39,6 +40,7 @@ class Watcher(TrainerCallback):
 
     def __init__(self, make: Callable[..., Observer], every: int | None = None) -> None:
         self.make, self.wanted = make, every
+        self.asked = {"every": every}
         self.last: tuple[int, Look] | None = None
 
     def attach(self, folder: Path, **about: Any) -> None:
@@ -48,6 +50,10 @@ class Watcher(TrainerCallback):
         self.observer = self.make(**about)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if not hasattr(self, "observer"):
+            raise InputError("a watcher looks on in glasshead.training.train, which tells it what is trained")
+        if not state.is_world_process_zero:
+            return
         every = self.wanted or max(SELDOM, state.max_steps // USUAL_LOOKS)
         self.observer.facts |= {
             "learning_rate": args.learning_rate, "every": every, "steps": state.max_steps,
@@ -58,18 +64,25 @@ class Watcher(TrainerCallback):
                 path_of(self.looks, step).unlink()  # it comes again
         before = steps_in(self.looks)
         self.last, self.interval = None, every
-        if before and state.global_step:
+        if state.global_step:
+            if not before:
+                raise InputError(f"cannot resume: the looks in {self.looks} are gone; use --overwrite")
             self.last = before[-1], read_look(self.looks, before[-1])
             self.interval = before[1] - before[0] if len(before) > 1 else every
         else:
             self._look(kwargs["model"], state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if not state.is_world_process_zero:
+            return
         if state.global_step % self.interval == 0 or state.global_step == state.max_steps:
             self._look(kwargs["model"], state.global_step)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        facts = self.observer.facts | {"best_step": state.best_global_step or state.global_step}
+        if not state.is_world_process_zero:
+            return
+        best = state.best_global_step or state.global_step
+        facts = self.observer.facts | {"best_step": best, "every": self.interval}
         write_history(self.folder, put_together(self.looks, facts, self.observer.about))
         discard(self.looks)
 

@@ -35,7 +35,12 @@ from glasshead.training.workspace import CHECKPOINTS, WATCHED, workspace
 
 @runtime_checkable
 class Attached(Protocol):
-    """A callback that is told what is trained, and where its files go, before the first step."""
+    """A callback that is told what is trained, and where its files go, before the first step.
+
+    ``asked`` is what a resumed training has to ask for again, as plain JSON.
+    """
+
+    asked: dict[str, Any]
 
     def attach(self, folder: Path, **about: Any) -> None: ...
 
@@ -62,8 +67,9 @@ def train(
     claim(out, overwrite=overwrite)
     check_texts(recipe, data)
     plan = plan_of(data, recipe, seed, source)
-    if any(isinstance(each, Attached) for each in callbacks):
-        plan[WATCHED] = True
+    for each in callbacks:
+        if isinstance(each, Attached):
+            plan[WATCHED] = each.asked
     with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
         _fill(work, data, recipe, plan, checkpoint, callbacks)
     return out

@@ -80,10 +80,9 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
         raise InputError(f"cannot resume: {record} is damaged ({error}); use --overwrite") from error
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
-        if different == [WATCHED]:
-            raise InputError(
-                f"cannot resume {record.parent}: it was started with{'out' * (WATCHED in plan)} --watch"
-            )
+        if WATCHED in different:
+            how = "without" if WATCHED not in before else "with" if WATCHED not in plan else "with another"
+            raise InputError(f"cannot resume {record.parent}: it was started {how} --watch; use --overwrite")
         what = " and ".join(different)
         raise InputError(
             f"cannot resume {record.parent}: it was started with another {what}; use --overwrite"

@@ -7,7 +7,6 @@ from rich.text import Text
 
 from glasshead.report.dynamics.contexts import context_verdicts, orders, prominent
 from glasshead.report.dynamics.told import (
-    MOST_PARTS,
     Told,
     lacking,
     layer_levels,
@@ -31,7 +30,7 @@ def dynamics_table(told: Told) -> RenderableType:
     lines.append(level_table(told))
     if known := numbers(told):
         lines.append(Text("  ".join(f"{visible(name)} {value}" for name, value in known)))
-    if moved := parts(told, "score", MOST_PARTS):
+    if moved := parts(told, "score"):
         lines += [Text(), Text("What moved the attention score of a mean token", style="bold")]
         table = headed("group", "term", "added", "95 % interval", "share", right=(2, 4))
         for part in moved:
@@ -71,14 +70,20 @@ def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
     return table
 
 
+INTERVALS = {
+    (True, True): "± std",
+    (True, False): "± std",
+    (False, True): "change, 95 %",
+    (False, False): "95 % interval",
+}
+
+
 def level_table(told: Told) -> Table:
     """Every group, or every layer; below its name how many tokens (or rows) the means are of."""
     layered = told.history.facts["kind"] == "layers"
     found = layer_levels(told) if layered else levels(told)
     numbers_ = ["start", "end"] if told.watched else ["trained"]
-    table = headed(
-        "layer" if layered else "group", "", *numbers_, "± std" if layered else "95 % interval", ""
-    )
+    table = headed("layer" if layered else "group", "", *numbers_, INTERVALS[layered, told.watched], "")
     for column in table.columns:
         column.no_wrap = True
     for column in table.columns[2 : 2 + len(numbers_)]:

@@ -15,7 +15,6 @@ from glasshead.results import Finding
 QUANTITIES = ("polarity", "score", "weight")
 MOST_DIGITS = 6
 NOT_EXPLAINED = "not explained"
-MOST_PARTS = 3
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,8 @@ def lead(told: Told) -> str:
 
 @dataclass(frozen=True)
 class Level:
-    """One quantity of one group: at the start (empty if nobody looked), now, its interval and verdict."""
+    """One quantity of one group: at the start (empty if nobody looked), now, and the interval and verdict of
+    its change; without a start the interval is that of what stands now."""
 
     group: str
     tokens: str
@@ -89,8 +89,10 @@ def levels(told: Told) -> list[Level]:
                 if moved is None or moved.estimate is None
                 else number(now.estimate - moved.estimate, places)
             )
-            verdict = "" if moved is None else moved.verdict
-            numbers_ = start, number(now.estimate, places), interval(now.interval, places)
+            bounds, verdict = interval(now.interval, places), ""
+            if moved is not None:
+                bounds, verdict = interval(moved.interval, digits(moved), plus=True), moved.verdict
+            numbers_ = start, number(now.estimate, places), bounds
             found.append(Level(group, f"{now.n:,}", quantity, *numbers_, verdict))
     return found
 
@@ -134,15 +136,15 @@ class Part:
     verdict: str
 
 
-def parts(told: Told, quantity: str, most: int | None = None) -> list[Part]:
-    """The terms by group, the largest first and the unexplained rest last; at most so many terms."""
+def parts(told: Told, quantity: str) -> list[Part]:
+    """The terms by group, the largest first and the unexplained rest last."""
     found = []
     for group in told.history.groups:
         here = [f for f in told.findings if f.statistic == f"added to {quantity}" and f.group == group]
         total = sum(abs(f.estimate or 0.0) for f in here)
         rest = [f for f in here if f.against == NOT_EXPLAINED]
         terms = sorted((f for f in here if f.against != NOT_EXPLAINED), key=lambda f: -abs(f.estimate or 0.0))
-        for f in [*terms[:most], *rest]:
+        for f in [*terms, *rest]:
             words = "" if f.against == NOT_EXPLAINED else cause_of(f.against).words
             size = share(abs(f.estimate or 0.0) / total) if total else share(None)
             found.append(
