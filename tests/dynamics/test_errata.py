@@ -212,7 +212,7 @@ class TestSunAndLu:
         assert corrected.shape == (9,)
 
     def test_71_is_for_small_vectors(self, seed):
-        """Its error against the exact terms shrinks with the square of ‖x‖, and where ‖x‖ is about 3 it is large."""
+        """Its error against the exact terms shrinks with the square of ‖x‖; at ‖x‖ near 3 it is large."""
         p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed)
         errors = []
         for size in (1.0, 0.02, 0.01):

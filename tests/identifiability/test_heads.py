@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from encoders import batch, encoded, small
 from families import FAMILIES
 from glasshead import plug
 from glasshead.errors import InputError
@@ -12,6 +11,7 @@ from glasshead.identifiability import Where, head_rows
 from glasshead.models import PooledClassifier
 from glasshead.reading.place import forward
 from glasshead.trace import record
+from small_encoders import batch, encoded, small
 
 TEXT_FAMILIES = [name for name, family in FAMILIES.items() if family.kind in ("encoder", "decoder")]
 

@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from encoders import batch, encoded, small
 from glasshead.errors import InputError
 from glasshead.identifiability import Question, Where, head_rows, join, survey
+from small_encoders import batch, encoded, small
 
 LENGTHS = (14, 4, 12, 2, 9)
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import nn
 
-from encoders import batch, small
 from glasshead.attention.summary import AttentionSummary
 from glasshead.errors import InputError
 from glasshead.models import Encoder, EncoderClassifier, EncoderConfig
 from glasshead.models.encoder import EncoderLayer
+from small_encoders import batch, small
 from tolerances import EXACT_MATHS, ONE_MODEL
 
 REAL = torch.tensor([[True] * 6, [True, True, True, False, False, False]])

@@ -4,10 +4,10 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, pipeline
 
-from encoders import FAMILIES, LENGTHS, batch, moved, one, small
 from glasshead.data import train_tokenizer
 from glasshead.models import MODELS
 from glasshead.trace import intervene, record, uniform
+from small_encoders import FAMILIES, LENGTHS, batch, moved, one, small
 from tolerances import ONE_MODEL
 
 MECHANISMS = (

@@ -5,11 +5,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from encoders import STOP, batch, small
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalConfig, sentence_numbers
+from small_encoders import STOP, batch, small
 
 
 def by_loop(ends, longest):

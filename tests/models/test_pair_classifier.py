@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from encoders import batch, small
 from glasshead.errors import InputError
+from small_encoders import batch, small
 
 
 @pytest.mark.parametrize("pooling", ["first", "attention"])
