@@ -24,7 +24,7 @@ def why_not(model: PreTrainedModel) -> str | None:
     if config.activation != "softmax":
         return f"closed forms are known for softmax, not for {config.activation}"
     if config.value_size is not None:
-        return "closed forms are known where the vectors themselves are the values (--set value_size=none)"
+        return "closed forms are known where the vectors themselves are the values (--set value_size=null)"
     if (config.score, config.encoder) not in KNOWN:
         return f"no closed form is known for the score {config.score} over the encoder {config.encoder}"
     return None
