@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from study import Cell, Set, Study, main
 
 from glasshead.data import DATASETS, LoadOptions, truth
 from glasshead.dynamics import watch
 from glasshead.histories import History, read_history
 from glasshead.training import Recipe, recipe_for
+from study import Cell, Set, Study, main
 
 MODELS: dict[str, dict[str, Any]] = {
     "DP": {},

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from encoder_tables import table
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from scipy.stats import t as student
-from study import HERE
 
 from dynamics import MODELS, RANGES, RATIOS, SCALES, STUDY
+from encoder_tables import table
+from study import HERE
 
 MADE_UP = {
     "data_1": "Data I",

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 from scipy.stats import ttest_rel
-from study import HERE
 
 from encoders import FIVE, STUDY, TABLES
+from study import HERE
 
 TITLES = {
     "transformer": "Transformer",

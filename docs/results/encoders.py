@@ -10,10 +10,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from study import Cell, Set, Study, main
-
 from glasshead.data import LoadOptions
 from glasshead.training import recipe_for
+from study import Cell, Set, Study, main
 
 FIVE = ("transformer", "shaw", "transformer-xl", "tener", "da-transformer")
 # The usual mapping and adjustment are those of the table "trec".

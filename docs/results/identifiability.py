@@ -22,7 +22,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numpy as np
-from study import DATA, rounded
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from encoders import STUDY
@@ -33,6 +32,7 @@ from glasshead.pictures.clipped import Sample, clipped
 from glasshead.report.prints import drawn
 from glasshead.training import Recipe, recipe_for, train
 from glasshead.training.opened import open_model
+from study import DATA, rounded
 
 HERE = Path(__file__).parent
 VALUES = HERE / "identifiability"

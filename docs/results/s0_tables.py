@@ -16,12 +16,11 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from study import rounded
-
 from glasshead.audit import audit
 from glasshead.data import LoadOptions, load
 from glasshead.results import AuditCard
 from glasshead.training import PRESETS, load_run, train
+from study import rounded
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("GLASSHEAD_DATA", HERE.parents[2] / "shared" / "data"))

@@ -24,6 +24,11 @@ RUN = "run.json"
 CURVES = ("step", "quantity", "group", "mean", "std", "n")
 PRODUCTS = ("step", "of", "pair", "low", "lower", "median", "upper", "high", "mean", "n")
 TABLES = ("curves", "products", "tokens")
+QUANTITIES = ("polarity", "score", "weight")
+"""What is told of every token; the sign of all three is the gauge of signed weights."""
+NOT_EXPLAINED = "not explained"
+"""What stands beside the terms: the change that none of them accounts for."""
+RATE, ADDED = "rate ", "added "
 Columns = dict[str, NDArray[Any]]
 
 
@@ -72,8 +77,9 @@ class History:
         return {name: column[chosen] for name, column in self.tokens.items()}
 
 
-GAUGED = ("score", "polarity", "weight")
-"""What changes its sign with the gauge of signed weights."""
+def added(quantity: str, term: str) -> str:
+    """The column of the tokens that holds what a term has added since the start."""
+    return f"{ADDED}{quantity} {term}"
 
 
 def canonical(history: History, sign: int) -> History:
@@ -81,9 +87,9 @@ def canonical(history: History, sign: int) -> History:
 
     The sign of signed weights is an accident of the seed; the product of two of these numbers is not.
     """
-    gauged = np.isin(history.curves["quantity"], GAUGED)
+    gauged = np.isin(history.curves["quantity"], QUANTITIES)
     curves = history.curves | {"mean": np.where(gauged, sign, 1) * history.curves["mean"]}
-    tokens = {name: sign * each if name in GAUGED else each for name, each in history.tokens.items()}
+    tokens = {name: sign * each if name in QUANTITIES else each for name, each in history.tokens.items()}
     return replace(history, curves=curves, tokens=tokens)
 
 

@@ -6,12 +6,11 @@ import pytest
 import fake_histories
 from glasshead.dynamics.findings import (
     LARGEST,
-    REST,
     difference_interval,
     findings,
     sure_largest,
 )
-from glasshead.histories import History
+from glasshead.histories import NOT_EXPLAINED, History
 
 
 def by_name(history, **options):
@@ -54,7 +53,7 @@ def test_parts_add_up_to_the_change():
     found = by_name(fake_histories.history())
     for quantity, terms in (("score", fake_histories.SCORE), ("polarity", fake_histories.POLARITY)):
         for group in fake_histories.GROUPS:
-            parts = [found[f"added to {quantity}", name, group].estimate for name in [*terms, REST]]
+            parts = [found[f"added to {quantity}", name, group].estimate for name in [*terms, NOT_EXPLAINED]]
             assert sum(parts) == pytest.approx(found["change", quantity, group].estimate, abs=1e-12)
     assert found["added to score", "D", "positive"].verdict == LARGEST
     assert found["added to score", "E", "positive"].verdict == ""

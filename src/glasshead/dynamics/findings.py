@@ -7,17 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audit.bootstrap import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
-from glasshead.histories import History
+from glasshead.histories import NOT_EXPLAINED, QUANTITIES, History, added
 from glasshead.results import Finding
 
 AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
-QUANTITIES = ("polarity", "score", "weight")
 FEW = 10
 """Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
-REST = "not explained"
-"""What stands beside the terms: the change that none of them accounts for."""
 LARGEST = "the largest part"
 MUCH_LEFT = ", but more than half as much is not explained"
 Floats = NDArray[np.float64]
@@ -129,16 +126,18 @@ def shares(now: Groups, first: Groups, quantity: str, rng: np.random.Generator) 
     them, in 95 % of draws of ten tokens or more.
     """
     terms = list(now.history.facts["terms"].get(quantity, {}))
-    if any(f"added {quantity} {term}" not in now.history.tokens for term in terms):
+    if any(added(quantity, term) not in now.history.tokens for term in terms):
         return
     for group in present(now.history):
-        by_term = [now.values(f"added {quantity} {term}", group) for term in terms]
+        by_term = [now.values(added(quantity, term), group) for term in terms]
         change = now.values(quantity, group) - first.values(quantity, group)
         parts = np.array([*by_term, change - np.sum(by_term, axis=0)])  # [terms + 1, n]
         estimates = mean_intervals(parts, rng=rng)
         largest = sure_largest(parts, rng)
-        for rank, (name, estimate) in enumerate(zip([*terms, REST], estimates, strict=True)):
-            doubtful = name != REST and 2 * abs(estimates[-1].mean or 0.0) > abs(estimate.mean or 0.0)
+        for rank, (name, estimate) in enumerate(zip([*terms, NOT_EXPLAINED], estimates, strict=True)):
+            doubtful = name != NOT_EXPLAINED and 2 * abs(estimates[-1].mean or 0.0) > abs(
+                estimate.mean or 0.0
+            )
             verdict = "" if rank != largest else LARGEST + (MUCH_LEFT if doubtful else "")
             yield finding(
                 f"added to {quantity}", name, group, estimate.mean, estimate.interval, estimate.n, verdict,

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.histories import CURVES, PRODUCTS, Columns, History
+from glasshead.histories import ADDED, CURVES, PRODUCTS, RATE, Columns, History
 
 Curve = tuple[str, str, float, float, int]
 """Quantity, group, mean, std, n."""
 Box = tuple[str, str, float, float, float, float, float, float, int]
 """Of what, pair of groups, minimum, quartiles, maximum, mean, n."""
 Numbers = dict[str, NDArray[Any]]
-RATE, ADDED = "rate ", "added "
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.histories import History
+from glasshead.histories import History, added
 from glasshead.report.dynamics.picture import Key
 
 QUANTITIES = {"score": "attention score a", "polarity": "polarity s"}
@@ -35,7 +35,7 @@ CAUSES = (
     Cause("penalties", ("R",), "--c7"),
 )
 OTHER = Cause("other", (), "--accent")
-REST = "--muted"
+REST_COLOUR = "--muted"
 
 
 def terms_of(history: History, quantity: str) -> dict[str, str]:
@@ -63,16 +63,6 @@ def ledger_of(history: History, quantity: str) -> dict[str, str]:
     if any(added(quantity, name) not in history.tokens for name in terms):
         raise InputError("there is no ledger: this training was not watched (train with --watch dynamics)")
     return terms
-
-
-def rate(quantity: str, term: str) -> str:
-    """The column of the tokens that holds a term."""
-    return f"rate {quantity} {term}"
-
-
-def added(quantity: str, term: str) -> str:
-    """The column of the tokens that holds what a term has added since the start."""
-    return f"added {quantity} {term}"
 
 
 def cause_of(term: str) -> Cause:

@@ -7,11 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from glasshead.histories import Columns, History
+from glasshead.histories import NOT_EXPLAINED, Columns, History, added
 from glasshead.report.dynamics.causes import (
     QUANTITIES,
-    REST,
-    added,
+    REST_COLOUR,
     cause_of,
     keys_of,
     ledger_of,
@@ -110,7 +109,7 @@ def picture_of(history: History, title: str, panels: list[Panel]) -> Picture:
     names = [name for quantity in QUANTITIES for name in ledger_of(history, quantity)]
     keys = [
         *keys_of(names, "area"),
-        Key(REST, "not explained", "hatched"),
+        Key(REST_COLOUR, NOT_EXPLAINED, "hatched"),
         Key("--ink", "measured change"),
     ]
     caption = (
@@ -128,7 +127,7 @@ def panel_of(history: History, title: str, quantity: str, found: Ledger) -> Pane
     def draw(axes: Axes, ink: Ink) -> None:
         steps, stacks = stacked(found.steps, found.added | {"": found.rest})
         for name, (lower, upper) in stacks:
-            colour = ink(REST if name == "" else cause_of(name).colour)
+            colour = ink(REST_COLOUR if name == "" else cause_of(name).colour)
             given = (
                 {"facecolor": "none", "edgecolor": colour, "hatch": "/////", "linewidth": 0.0}
                 if name == ""
@@ -151,7 +150,7 @@ def about(title: str, found: Ledger) -> str:
     said = ", ".join(f"{name} {number(values[-1], plus=True)}" for name, values in found.added.items())
     return (
         f"Ledger, {title}: measured change {number(found.measured[-1], plus=True)}; {said}; "
-        f"not explained {number(found.rest[-1], plus=True)}."
+        f"{NOT_EXPLAINED} {number(found.rest[-1], plus=True)}."
     )
 
 

@@ -6,15 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from glasshead.histories import History
-from glasshead.report.dynamics.causes import added, cause_of
+from glasshead.histories import NOT_EXPLAINED, QUANTITIES, History, added
+from glasshead.report.dynamics.causes import cause_of
 from glasshead.report.dynamics.tokens import nearest_step
 from glasshead.report.formats import DASH, interval, number, share
 from glasshead.results import Finding
 
-QUANTITIES = ("polarity", "score", "weight")
 MOST_DIGITS = 6
-NOT_EXPLAINED = "not explained"
 
 
 @dataclass(frozen=True)
