@@ -65,6 +65,9 @@ def history(steps=STEPS, **changes):
                 middle = 2 * SIGN[first] * SIGN[second] * t
                 quartiles = [middle + shift for shift in (-1, -0.5, 0, 0.5, 1)]
                 products.append((step, "e", f"{first} × {second}", *quartiles, middle, 9))
+                for part, rate in (("A", 0.1), ("B", 1.9)):
+                    rate *= SIGN[first] * SIGN[second] / 40
+                    curves.append((step, f"Ω {part}", f"{first} × {second}", rate, np.nan, 9))
         for rank, (token, group) in enumerate(token_names()):
             sign = SIGN.get(group, 0.0)
             row = {"step": step, "token": token, "group": group, "count": 7 + rank}

@@ -1,314 +1,439 @@
 """The JSON of `dynamics.py` → dynamics.md, which docs/dynamics.md includes: every claim with its verdict.
 
 python docs/results/dynamics_tables.py
+
+A number of a claim is taken run by run. Its effect is the mean over all settings (models and λ) of a seed,
+with the 95 % t-interval over seeds: seeds are independent, the settings of a seed are not.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from scipy.stats import t as student
 
-from dynamics import MODELS, RANGES, RATIOS, SCALES, STUDY
+from dynamics import MODELS, PENALTY, RANGES, RATIOS, SCALES, STUDY
 from encoder_tables import table
 from study import HERE
 
-MADE_UP = {
+Run = dict[str, Any]
+Number = Callable[[Run], float]
+Values = dict[str, dict[int, float]]
+"""Setting → seed → number."""
+
+GRIDS = {
     "data_1": "Data I",
     "data_2": "Data II (5 % noise)",
-    "skewed": "three positive texts to a negative one",
-    "three_classes": "three classes and neutral words",
+    "skewed": "3 positive texts to 1 negative",
+    "three_classes": "three classes",
 }
-REAL = {"sst2": "SST-2", "sports": "20 Newsgroups sports", "imdb": "IMDB, 5,000 reviews of 200 tokens"}
-Number = Callable[[dict[str, Any]], float]
+REAL = {"sst2": "SST-2", "sports": "20 Newsgroups sports", "imdb": "IMDB, 5,000 reviews"}
+BINARY = ("data_1", "data_2", "skewed")
+STILL = 0.1
+"""A group stays where it is if it moves less than this part of the gap that opens between the others."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over seeds with its 95 % t-interval."""
+    """A mean over n seeds with its 95 % t-interval; without one for a single seed."""
 
     mean: float
-    low: float
-    high: float
+    half: float
     n: int
 
-    def against(self, bar: float) -> str:
-        """On which side of a bar the whole interval lies."""
-        if self.n < 2 or not np.isfinite([self.low, self.high]).all():
-            return "undecided"
-        return "above" if self.low > bar else "below" if self.high < bar else "undecided"
+    def side(self, bar: float) -> int:
+        """+1 or −1 if the whole interval lies above or below a bar, 0: undecided."""
+        if self.n < 2 or abs(self.mean - bar) <= self.half:
+            return 0
+        return 1 if self.mean > bar else -1
 
     def said(self, digits: int = 2) -> str:
         """mean [low, high]."""
-        if not self.n:
-            return "–"
         if self.n < 2:
-            return f"{self.mean:.{digits}f} (one seed)"
-        return f"{self.mean:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+            return f"{self.mean:.{digits}f} (one seed)" if self.n else "–"
+        return (
+            f"{self.mean:.{digits}f} [{self.mean - self.half:.{digits}f}, {self.mean + self.half:.{digits}f}]"
+        )
 
 
-def estimate(values: Iterable[float]) -> Estimate:
-    """Over what is a number."""
-    found = np.array([each for each in values if each is not None and np.isfinite(each)])
-    if not len(found):
-        return Estimate(np.nan, np.nan, np.nan, 0)
-    if len(found) < 2:
-        return Estimate(float(found[0]), np.nan, np.nan, 1)
-    half = student.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found))
-    mean = float(found.mean())
-    return Estimate(mean, mean - half, mean + half, len(found))
+def estimate(values: Sequence[float]) -> Estimate:
+    """Of one number per seed.
+
+    Raises:
+        ValueError: on a number that is not finite: a claim is not judged on what is left.
+    """
+    found = np.asarray(values, dtype=float)
+    if not np.isfinite(found).all():
+        raise ValueError(f"not finite: {found}")
+    n = len(found)
+    half = student.ppf(0.975, n - 1) * found.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
+    return Estimate(float(found.mean()) if n else 0.0, float(half), n)
 
 
-def over_seeds(name: str, cell: str, number: Number) -> Estimate:
-    """A number of one cell."""
-    return estimate(number(each) for each in STUDY.known(name).get(cell, {}).values())
-
-
-def runs(*names: str) -> list[dict[str, Any]]:
-    """All runs of some tables."""
-    return [each for name in names for cell in STUDY.known(name).values() for each in cell.values()]
-
-
-def separation(quantity: str, group: str) -> Number:
-    """The probability that a token of the group has more than a neutral one."""
-    return lambda run: run["separation"].get(f"{quantity}/{group}", np.nan)
-
-
-def end(quantity: str, group: str = "") -> Number:
-    """A mean after the last step."""
-    return lambda run: run["curves"].get(f"{quantity}/{group}", [np.nan, np.nan])[1]
-
-
-def polar_groups(name: str) -> list[str]:
-    """The groups of tokens that belong to a class."""
-    found = runs(name)
-    return [group for group in found[0]["groups"] if group != "neutral"] if found else []
-
-
-def same(run: dict[str, Any], of: str = "e") -> list[float]:
-    """How much Ω within each polar group has grown."""
-    return [
-        run["products"][f"{of}/{group} × {group}"][1] - run["products"][f"{of}/{group} × {group}"][0]
-        for group in run["groups"]
-        if group != "neutral"
-    ]
-
-
-def across(run: dict[str, Any], of: str = "e") -> list[float]:
-    """How much Ω between polar groups has grown."""
-    polar = [group for group in run["groups"] if group != "neutral"]
-    return [
-        run["products"][f"{of}/{first} × {second}"][1] - run["products"][f"{of}/{first} × {second}"][0]
-        for place, first in enumerate(polar)
-        for second in polar[place + 1 :]
-    ]
-
-
-def excess(run: dict[str, Any]) -> float:
-    """min(|Ω₊₊|, |Ω₋₋|) − max |Ω₊₋| after the last step."""
-    polar = [group for group in run["groups"] if group != "neutral"]
-    within = [abs(run["products"][f"e/{group} × {group}"][1]) for group in polar]
-    between = [
-        abs(run["products"][f"e/{first} × {second}"][1])
-        for place, first in enumerate(polar)
-        for second in polar[place + 1 :]
-    ]
-    return min(within) - max(between)
-
-
-def gap(run: dict[str, Any]) -> float:
-    """Mean attention score of positive tokens minus that of negative ones."""
-    return end("score", "positive")(run) - end("score", "negative")(run)
+def pooled(values: Values) -> Estimate:
+    """The mean over settings of every seed that all of them have."""
+    seeds = set.intersection(*map(set, values.values())) if values else set()
+    return estimate([float(np.mean([each[seed] for each in values.values()])) for seed in sorted(seeds)])
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A number of every cell that a claim wants above a bar."""
+    """A number that a claim wants above a bar in every run (or below it)."""
 
     said: str
-    number: Number
-    bar: float
     unit: str
+    number: Number
+    bar: float = 0.0
+    below: bool = False
+
+    def sides(self, values: Values) -> list[int]:
+        """Of every setting: +1 the claim holds, −1 its opposite, 0 its seeds do not tell."""
+        turn = -1 if self.below else 1
+        return [turn * estimate(list(each.values())).side(self.bar) for each in values.values()]
+
+    def verdict(self, values: Values) -> str:
+        """In words: of the settings one by one, and of all together."""
+        sides, whole = self.sides(values), pooled(values)
+        if whole.n < 2:
+            return "too few seeds"
+        for_, against = sides.count(1), sides.count(-1)
+        together = (-1 if self.below else 1) * whole.side(self.bar)
+        if for_ == len(sides):
+            return "**holds**"
+        if against == len(sides):
+            return "**fails**: the opposite holds"
+        if against:
+            return f"**fails** in {against} of {len(sides)} settings"
+        if together > 0:
+            return f"**holds** over all; {len(sides) - for_} of {len(sides)} settings alone do not tell"
+        return "**not shown**" if together == 0 else "**fails** over all"
+
+    def row(self, values: Values) -> list[str]:
+        """The cells that follow the claim and where it was tested."""
+        sides, whole = self.sides(values), pooled(values)
+        counts = " / ".join(str(sides.count(side)) for side in (1, -1, 0))
+        return [f"{whole.said()} {self.unit}", str(whole.n), counts, self.verdict(values)]
 
 
-def claims_of(groups: Sequence[str]) -> list[Claim]:
-    """What Sun and Lu (2020) claim of every setting."""
-    binary = set(groups) == {"positive", "negative"}
-    found = []
-    for group in groups:
-        right = -1 if group == "negative" and binary else 1
-
-        def polarity(run: dict[str, Any], group: str = group, right: int = right) -> float:
-            value = separation("polarity", group)(run)
-            return value if right > 0 else 1 - value
-
-        found.append(Claim(f"{group} tokens: polarity on their side", polarity, 0.5, "AUC against neutral"))
-    found += [
-        Claim(
-            f"{group} tokens: larger attention score", separation("score", group), 0.5, "AUC against neutral"
-        )
-        for group in groups
-    ]
-    found += [
-        Claim("Ω within a group grows", lambda run: min(same(run)), 0.0, "least change"),
-        Claim("Ω between groups falls", lambda run: -max(across(run)), 0.0, "least fall"),
-        Claim("|Ω| within exceeds |Ω| between", excess, 0.0, "least difference"),
-    ]
-    return found
+# What is taken from a run.
 
 
-def claim_table(names: dict[str, str], cells: Callable[[str], list[str]]) -> list[str]:
-    """In how many settings each claim holds, fails or is undecided, data set by data set."""
-    rows = []
-    for name, title in names.items():
-        settings = [cell for cell in cells(name) if cell in STUDY.known(name)]
-        if not settings:
-            continue
-        for place, claim in enumerate(claims_of(polar_groups(name))):
-            found = [over_seeds(name, cell, claim.number) for cell in settings]
-            sides = [each.against(claim.bar) for each in found]
-            rows.append(
-                [
-                    f"{title} ({len(settings)} settings)" if place == 0 else "",
-                    claim.said,
-                    *(str(sides.count(side)) for side in ("above", "below", "undecided")),
-                    f"{np.median([each.mean for each in found]):.2f} ({claim.unit})" if found else "–",
-                ]
-            )
-    return table(("", "claim", "holds", "the opposite holds", "undecided", "median over settings"), rows)
+def polar(run: Run) -> list[str]:
+    """The groups of tokens that belong to a class."""
+    return [group for group in run["groups"] if group != "neutral"]
 
 
-def score_table(name: str) -> list[str]:
-    """How attention scores tell polar from neutral tokens, model by model and λ by λ."""
+def end(run: Run, quantity: str, group: str = "") -> float:
+    """A mean after the last step."""
+    return float(run["curves"][f"{quantity}/{group}"][1])
+
+
+def change(run: Run, quantity: str, group: str) -> float:
+    """How far a mean has come since before the first step."""
+    first, last = run["curves"][f"{quantity}/{group}"]
+    return float(last - first)
+
+
+def least_separation(quantity: str) -> Number:
+    """The probability that a token of a class has more than a neutral one, in the group where it is least;
+    of two classes the polarity of negative tokens is meant to be less."""
+
+    def number(run: Run) -> float:
+        groups = polar(run)
+        mirrored = quantity == "polarity" and set(groups) == {"positive", "negative"}
+        found = {group: run["separation"][f"{quantity}/{group}"] for group in groups}
+        return min(1 - each if mirrored and group == "negative" else each for group, each in found.items())
+
+    return number
+
+
+def mean_separation(run: Run) -> float:
+    """The same of attention scores, as the mean over groups."""
+    return float(np.mean([run["separation"][f"score/{group}"] for group in polar(run)]))
+
+
+def products(run: Run) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Ω within and between the polar groups: [before the first step, after the last]."""
+    groups = polar(run)
+    within = {group: run["products"][f"e/{group} × {group}"] for group in groups}
+    between = {
+        f"{first} {second}": run["products"][f"e/{first} × {second}"]
+        for place, first in enumerate(groups)
+        for second in groups[place + 1 :]
+    }
+    return within, between
+
+
+def within_grows(run: Run) -> float:
+    """The least growth of Ω within a group."""
+    return min(last - first for first, last in products(run)[0].values())
+
+
+def between_falls(run: Run) -> float:
+    """The least fall of Ω between groups."""
+    return min(first - last for first, last in products(run)[1].values())
+
+
+def excess(of_within: Callable[[list[float]], float], of_between: Callable[[list[float]], float]) -> Number:
+    """|Ω| within groups minus |Ω| between them, after the last step."""
+
+    def number(run: Run) -> float:
+        within, between = ([abs(last) for _, last in each.values()] for each in products(run))
+        return float(of_within(within) - of_between(between))
+
+    return number
+
+
+def gap(run: Run) -> float:
+    """Mean attention score of positive tokens minus that of negative ones, after the last step."""
+    return end(run, "score", "positive") - end(run, "score", "negative")
+
+
+def coupling(run: Run) -> float:
+    """VᵀW of the model at hand: V′ᵀW′ behind an affine layer, V′ᵀW of additive attention."""
+    for name in ("V′ᵀW′", "V′ᵀW", "VᵀW"):
+        if f"{name}/" in run["curves"]:
+            return end(run, name)
+    raise KeyError("no coupling was recorded")
+
+
+def gap_opens(run: Run) -> float:
+    """How far positive and negative scores have come apart, positive ones upwards."""
+    return change(run, "score", "positive") - change(run, "score", "negative")
+
+
+def neutral_share(run: Run) -> float:
+    """How far neutral scores moved, as a part of the gap that opened."""
+    return abs(change(run, "score", "neutral")) / abs(gap_opens(run))
+
+
+EVERYWHERE = (
+    Claim("polarity tokens get a polarity on their side", "AUC", least_separation("polarity"), 0.5),
+    Claim("tokens of every class get larger attention scores", "AUC", least_separation("score"), 0.5),
+    Claim("polarity tokens get larger attention scores on average", "AUC", mean_separation, 0.5),
+    Claim("Ω within a class grows (eqs. 46, 50)", "least growth", within_grows),
+    Claim("Ω between classes falls (eqs. 46, 53)", "least fall", between_falls),
+    Claim(
+        "every \\|Ω\\| within exceeds every \\|Ω\\| between (eqs. 48–55)",
+        "least difference",
+        excess(min, max),
+    ),
+    Claim("\\|Ω\\| within exceeds \\|Ω\\| between on average", "difference", excess(np.mean, np.mean)),
+)
+SIGN = Claim(
+    "the class that VᵀW favours has the larger scores",
+    "of runs",
+    lambda run: float(np.sign(gap(run)) == np.sign(coupling(run))),
+    0.5,
+)
+SIGNED = (
+    Claim("positive and negative scores move apart", "gap opened", gap_opens),
+    Claim("positive scores rise", "change", lambda run: change(run, "score", "positive")),
+    Claim("negative scores fall", "change", lambda run: change(run, "score", "negative"), below=True),
+    Claim("neutral scores stay", "of the gap", neutral_share, STILL, below=True),
+)
+
+
+# Where it is tested.
+
+
+def cells(name: str, *chosen: str) -> dict[str, dict[int, Run]]:
+    """Setting → seed → run of what is trained; ``chosen`` are words that its name must have."""
+    known = STUDY.known(name)
+    return {
+        f"{name} {cell.name}": known[cell.name]
+        for cell in STUDY.tables[name]
+        if cell.name in known and all(word in cell.name.split() for word in chosen)
+    }
+
+
+def over(runs: dict[str, dict[int, Run]], number: Number) -> Values:
+    """A number of every run."""
+    return {name: {seed: number(run) for seed, run in seeds.items()} for name, seeds in runs.items()}
+
+
+def together(names: Sequence[str], *chosen: str) -> dict[str, dict[int, Run]]:
+    """The settings of several tables."""
+    return {title: seeds for name in names for title, seeds in cells(name, *chosen).items()}
+
+
+HEADS = ("claim", "data", "effect", "seeds", "settings: holds / opposite / undecided", "verdict")
+
+
+def verdicts() -> list[str]:
+    """Every claim that is about every model, with what became of it."""
+    places = [("made up, four sets", together(list(GRIDS)))]
+    places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
-        [
-            model if place == 0 else "",
-            group,
-            *(over_seeds(name, f"{model} {scale:g}", separation("score", group)).said() for scale in SCALES),
-        ]
-        for model in MODELS
-        for place, group in enumerate(polar_groups(name))
+        [claim.said if number == 0 else "", title, *claim.row(over(runs, claim.number))]
+        for claim in EVERYWHERE
+        for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
-    return table(("", "tokens", *(f"λ = {scale:g}" for scale in SCALES)), rows)
+    return table(HEADS, rows)
 
 
-def real_table() -> list[str]:
-    """Texts of people: accuracy, and how polarity and attention scores tell polar from neutral tokens."""
+def split(names: Sequence[str], columns: dict[str, tuple[Sequence[str], tuple[str, ...]]]) -> list[str]:
+    """The effects again, column by column: tables of data, and words of the names of their cells."""
     rows = []
-    for name, title in REAL.items():
-        for place, cell in enumerate(STUDY.tables[name]):
-            found = [
-                over_seeds(name, cell.name, separation(quantity, group))
-                for quantity in ("polarity", "score")
-                for group in ("positive", "negative")
-            ]
-            rows.append(
-                [
-                    title if place == 0 else "",
-                    cell.name.replace(" ", ", λ = "),
-                    str(found[0].n),
-                    *(each.said() for each in found),
-                ]
-            )
-    return table(
-        ("", "model", "seeds", "polarity of positive", "of negative", "score of positive", "of negative"),
-        rows,
+    for claim in EVERYWHERE:
+        said = []
+        for tables, chosen in columns.values():
+            runs = together(tables, *chosen)
+            sides = claim.sides(over(runs, claim.number))
+            whole = pooled(over(runs, claim.number)).said()
+            said.append(f"{whole}, {sides.count(1)} of {len(sides)}" if sides else "–")
+        rows.append([claim.said, *said])
+    return table(("claim", *names), rows)
+
+
+def by_data() -> list[str]:
+    """Each set of made-up data."""
+    return split(list(GRIDS.values()), {name: ((name,), ()) for name in GRIDS})
+
+
+def by_scale() -> list[str]:
+    """Each λ."""
+    grids = tuple(GRIDS)
+    return split(
+        [f"λ = {scale:g}" for scale in SCALES], {f"{scale:g}": (grids, (f"{scale:g}",)) for scale in SCALES}
     )
+
+
+def by_model() -> list[str]:
+    """Each model."""
+    grids = tuple(GRIDS)
+    return split(list(MODELS), {model: (grids, (model,)) for model in MODELS})
 
 
 def range_table() -> list[str]:
     """Fig. 1: when the signs of Ω settle, by the range in which embeddings start."""
+    starts = {0.1: cells("data_1", "DP", "10")} | {bound: cells("ranges", f"{bound:g}") for bound in RANGES}
+    steps: dict[float, dict[int, float]] = {}
     rows = []
-    for bound in RANGES:
-        found = STUDY.known("ranges").get(f"DP {bound:g}", {}).values()
-        steps = [run["settled"] for run in found]
-        settled = [step for step in steps if step is not None]
-        rows.append([f"± {bound:g}", str(len(steps)), str(len(settled)), estimate(settled).said(0)])
-    return table(("embeddings start in", "seeds", "settled", "at step"), rows)
+    for bound, found in starts.items():
+        runs = next(iter(found.values()), {})
+        # A run that has not settled counts as settled at its last step: a lower bound.
+        steps[bound] = {
+            seed: float(run["steps"] if run["settled"] is None else run["settled"])
+            for seed, run in runs.items()
+        }
+        never = sum(run["settled"] is None for run in runs.values())
+        said = estimate(list(steps[bound].values())).said(0)
+        rows.append([f"± {bound:g}", said, str(len(runs)), str(never)])
+    first, *others = steps
+    for other in others:
+        seeds = sorted(steps[first].keys() & steps[other].keys())
+        later = estimate([steps[other][seed] - steps[first][seed] for seed in seeds])
+        verdict = {1: "**later**", -1: "**sooner**", 0: "no difference that these seeds show"}[later.side(0)]
+        rows.append([f"± {other:g} against ± {first:g}, paired", later.said(0), str(later.n), verdict])
+    return table(("embeddings start in", "signs of Ω settle at step", "seeds", "never settled"), rows)
 
 
 def ratio_table() -> list[str]:
     """Fig. 7: VᵀW by the ratio of positive to negative texts."""
+    found = {ratio: cells("ratios", f"{ratio:g}") for ratio in RATIOS} | {1.0: cells("data_1", "DP", "10")}
+    runs = {ratio: next(iter(each.values()), {}) for ratio, each in sorted(found.items())}
+    balanced = {seed: abs(coupling(run)) for seed, run in runs[1.0].items()}
     rows = []
-    for ratio in RATIOS:
-        cell = f"DP {ratio:g}"
+    for ratio, seeds in runs.items():
+        common = sorted(seeds.keys() & balanced.keys())
+        more = estimate([abs(coupling(seeds[seed])) - balanced[seed] for seed in common])
         rows.append(
             [
                 f"{ratio:g}",
-                over_seeds("ratios", cell, end("VᵀW")).said(),
-                over_seeds("ratios", cell, lambda run: abs(end("VᵀW")(run))).said(),
-                over_seeds("ratios", cell, gap).said(3),
+                str(len(seeds)),
+                estimate([coupling(run) for run in seeds.values()]).said(),
+                estimate([abs(coupling(run)) for run in seeds.values()]).said(),
+                "" if ratio == 1 else more.said(),
+                estimate([gap(run) for run in seeds.values()]).said(3),
             ]
         )
-    return table(("positive : negative", "VᵀW", "|VᵀW|", "gap: score of positive − negative"), rows)
+    heads = ("positive : negative", "seeds", "VᵀW", "\\|VᵀW\\|", "\\|VᵀW\\| more than at 1, paired", "gap")
+    return table(heads, rows)
+
+
+def within_settings() -> Estimate:
+    """Spearman's ρ of gap and VᵀW over the seeds of a setting: a mean over settings with its t-interval."""
+    found = [
+        float(spearmanr([gap(run) for run in seeds.values()], [coupling(run) for run in seeds.values()])[0])
+        for seeds in together(BINARY).values()
+        if len(seeds) >= 4
+    ]
+    return estimate(found)
+
+
+def gap_table() -> list[str]:
+    """Does VᵀW explain the gap between positive and negative scores?"""
+    rows = [
+        ["", title, *SIGN.row(over(cells(name), SIGN.number))]
+        for name, title in GRIDS.items()
+        if name in BINARY
+    ]
+    rows += [
+        ["", title, *SIGN.row(over(cells(name), SIGN.number))] for name, title in REAL.items() if cells(name)
+    ]
+    rows[0][0] = SIGN.said
+    rho = within_settings()
+    verdict = "**holds**" if rho.side(0) > 0 else "**not shown**"
+    said = "the gap is the larger, the larger VᵀW, over the seeds of a setting"
+    rows.append(
+        [said, "made up, two classes", f"{rho.said()} Spearman's ρ", "5", f"{rho.n} settings", verdict]
+    )
+    return table(HEADS, rows)
 
 
 def penalty_table() -> list[str]:
     """Figs. 5 and 9: the gap without and with a penalty on the coupling of V and W."""
     rows = []
-    for cell in STUDY.tables["penalty"]:
-        coupling = "V′ᵀW′" if cell.name.startswith("DP-A") else "VᵀW"
-        said = [
-            over_seeds("penalty", cell.name, number)
-            for number in (
-                end(coupling),
-                lambda run: abs(gap(run)),
-                separation("score", "positive"),
-                separation("score", "negative"),
-                lambda run: run["accuracy"],
+    for name in ("data_1", "skewed"):
+        for model in ("DP", "DP-A"):
+            without, with_ = cells(name, model, "10"), cells("penalty", name, model)
+            first, second = (next(iter(each.values()), {}) for each in (without, with_))
+            seeds = sorted(first.keys() & second.keys())
+            logs = estimate([float(np.log10(abs(gap(second[s]) / gap(first[s])))) for s in seeds])
+            left = [10**each for each in (logs.mean, logs.mean - logs.half, logs.mean + logs.half)]
+            verdict = (
+                "too few seeds" if logs.n < 2
+                else "**almost gone**" if left[2] < 0.1
+                else "**smaller**" if left[2] < 1
+                else "**larger**" if left[1] > 1
+                else "**not shown**"
+            )  # fmt: skip
+            weaker = least_separation("score")
+            rows.append(
+                [
+                    f"{GRIDS[name]}, {model}",
+                    str(logs.n),
+                    *(estimate([abs(coupling(each[s])) for s in seeds]).said() for each in (first, second)),
+                    *(estimate([abs(gap(each[s])) for s in seeds]).said(3) for each in (first, second)),
+                    f"{left[0]:.2f} [{left[1]:.2f}, {left[2]:.2f}]" if logs.n > 1 else "–",
+                    verdict,
+                    *(estimate([weaker(each[s]) for s in seeds]).said() for each in (first, second)),
+                ]
             )
-        ]
-        model, weight = cell.name.split()
-        rows.append([model, weight, *(each.said(3) for each in said)])
-    heads = ("", "weight", "V′ᵀW′", "|gap|", "positive: AUC against neutral", "negative", "accuracy on train")
+    heads = (
+        "", "seeds", "\\|VᵀW\\| without", "with", "\\|gap\\| without", "with", "what is left", "the gap is",
+        "AUC of the weaker class without", "with",
+    )  # fmt: skip
     return table(heads, rows)
 
 
-def gaps_explained() -> str:
-    """The rank correlation of the gap with the coupling over all runs on made-up data of two classes."""
-    found = []
-    for name in ("data_1", "data_2", "skewed"):
-        for cell, seeds in STUDY.known(name).items():
-            coupling = "V′ᵀW′" if cell.startswith("DP-A") else "V′ᵀW" if cell.startswith("AD") else "VᵀW"
-            found += [(gap(run), end(coupling)(run)) for run in seeds.values()]
-    points = np.array([each for each in found if np.isfinite(each).all()])
-    if len(points) < 10:
-        return "Too few runs to say how the gap and the coupling go together."
-    rho = spearmanr(points[:, 0], points[:, 1]).statistic
-    low, high = resampled(points)
-    return (
-        f"Over {len(points)} runs (all models and λ on Data I, Data II and skewed data), Spearman's ρ of the "
-        f"gap with the coupling is {rho:.2f} [{low:.2f}, {high:.2f}] (bootstrap over runs)."
-    )
-
-
-def resampled(points: NDArray[np.float64]) -> tuple[float, float]:
-    """A 95 % bootstrap interval of Spearman's ρ."""
-    rng = np.random.default_rng(0)
-    draws = [points[rng.integers(len(points), size=len(points))] for _ in range(1000)]
-    low, high = np.quantile([spearmanr(each[:, 0], each[:, 1]).statistic for each in draws], [0.025, 0.975])
-    return float(low), float(high)
-
-
-def tanhmax_table() -> list[str]:
+def signed_table() -> list[str]:
     """Huang, Yang and Wang (2024), after eq. 7: positive and negative scores part, neutral ones stay."""
-    rows = []
-    for cell in STUDY.tables["tanhmax"]:
-        # The sign of TanhMax scores is a gauge: a run counts with the sign that puts positive tokens on top.
-        numbers: list[Number] = [
-            lambda run: abs(gap(run)),
-            lambda run: np.sign(gap(run)) * end("score", "positive")(run),
-            lambda run: np.sign(gap(run)) * end("score", "negative")(run),
-            lambda run: np.sign(gap(run)) * end("score", "neutral")(run),
-            lambda run: abs(end("score", "neutral")(run)) / abs(gap(run)),
-        ]
-        rows.append(
-            [cell.name.split()[0], *(over_seeds("tanhmax", cell.name, number).said() for number in numbers)]
-        )
-    return table(("", "gap", "positive", "negative", "neutral", "|neutral| / gap"), rows)
+    runs = cells("tanhmax")
+    rows = [[claim.said, "all four", *claim.row(over(runs, claim.number))] for claim in SIGNED if runs]
+    for claim in SIGNED:
+        for name, seeds in runs.items():
+            only = {name: seeds}
+            rows.append([claim.said, name.split()[1], *claim.row(over(only, claim.number))])
+    return table(("claim", "model", *HEADS[2:]), sorted(rows, key=lambda row: order(row[0])))
+
+
+def order(said: str) -> int:
+    """Claims in their order, models within."""
+    return [claim.said for claim in SIGNED].index(said)
 
 
 def ledger_table() -> list[str]:
@@ -316,35 +441,38 @@ def ledger_table() -> list[str]:
     rows = []
     for model in MODELS:
         for scale in (1.0, 10.0):
-            seeds = list(STUDY.known("data_1").get(f"{model} {scale:g}", {}).values())
+            seeds = next(iter(cells("data_1", model, f"{scale:g}").values()), {})
             for group in ("positive", "negative"):
-                told = [run["added"][group] for run in seeds if group in run["added"]]
+                told = [run["added"][group] for run in seeds.values() if group in run["added"]]
                 if told:
                     terms = [name for name in told[0] if name != "change"]
-                    shown = ", ".join(
-                        f"{name}: {estimate(each[name] for each in told).said(3)}" for name in terms
-                    )
+                    rest = [each["change"] - sum(each[name] for name in terms) for each in told]
+                    shown = [f"{name} {estimate([each[name] for each in told]).said(3)}" for name in terms]
                     rows.append(
-                        [f"{model}, λ = {scale:g}", group, shown, estimate(e["change"] for e in told).said(3)]
+                        [
+                            f"{model}, λ = {scale:g}",
+                            group,
+                            "; ".join(shown),
+                            estimate(rest).said(3),
+                            estimate([each["change"] for each in told]).said(3),
+                        ]
                     )
-    return table(("", "tokens", "added by the terms", "change of the score"), rows)
+    return table(("", "tokens", "added by the terms", "not explained", "change of the score"), rows)
 
 
 def write() -> None:
     """dynamics.md."""
-    grid_cells = lambda name: [cell.name for cell in STUDY.tables[name]]  # noqa: E731
     parts: list[tuple[str, list[str]]] = [
-        ("### The claims, setting by setting", claim_table(MADE_UP, grid_cells)),
-        ("### What moved the scores", ledger_table()),
-        *(
-            (f"### Attention scores: {title}", score_table(name))
-            for name, title in MADE_UP.items()
-            if STUDY.known(name)
-        ),
-        ("### Texts of people", [*claim_table(REAL, grid_cells), *real_table()]),
+        ("### What every model should show", verdicts()),
+        ("### Data by data", by_data()),
+        ("### λ by λ", by_scale()),
+        ("### Model by model", by_model()),
         ("### Where embeddings start", range_table()),
-        ("### The coupling of V and W", [*ratio_table(), gaps_explained(), "", *penalty_table()]),
-        ("### TanhMax", tanhmax_table()),
+        ("### VᵀW and the gap", gap_table()),
+        ("### VᵀW and the ratio of classes", ratio_table()),
+        (f"### A penalty of {PENALTY:g} on (VᵀW)²", penalty_table()),
+        ("### TanhMax", signed_table()),
+        ("### What moved the scores of Data I", ledger_table()),
     ]
     lines = [line for title, body in parts for line in (title, "", *body)]
     (HERE / "dynamics.md").write_text("\n".join(lines), encoding="utf-8")

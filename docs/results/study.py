@@ -36,6 +36,10 @@ class Set:
         """The data: a folder's, or made-up ones."""
         return load(self.folder if self.folder in DATASETS else str(DATA / self.folder), self.options)
 
+    def source(self) -> dict[str, Any]:
+        """What a run records of its data."""
+        return {"source": self.folder, "options": asdict(self.options)}
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -110,10 +114,8 @@ class Study:
         """Train one cell with one seed, unless its run is there: its table, its key, what the tables need."""
         out = self.folder(table, cell, seed)
         if not out.exists():
-            source = {"source": cell.data.folder, "options": asdict(cell.data.options)}
-            data = loaded(cell.data)
-            callbacks = self.watching(cell)
-            train(data, cell.recipe, out, seed=seed, source=source, overwrite=True, callbacks=callbacks)
+            about = {"source": cell.data.source(), "callbacks": self.watching(cell)}
+            train(loaded(cell.data), cell.recipe, out, seed=seed, overwrite=True, **about)
         return table, key(cell, seed), rounded(self.summary(out)) | {"recipe": cell.mark(self.version)}
 
     def run(self, tables: Sequence[str]) -> None:

@@ -7,7 +7,9 @@ dynamics/tokens.parquet    step, token: its score, polarity and weight, and what
 """
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,16 @@ QUANTITIES = ("polarity", "score", "weight")
 """What is told of every token; the sign of all three is the gauge of signed weights."""
 NOT_EXPLAINED = "not explained"
 """What stands beside the terms: the change that none of them accounts for."""
+FEW = 10
+"""Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
+TOO_FEW = "undecided: too few tokens"
+NO_CHANGE = "no change that these tokens show"
+NO_DIFFERENCE = "no difference that these tokens show"
+UNDECIDED = (TOO_FEW, NO_CHANGE, NO_DIFFERENCE)
+"""Verdicts that say nothing of the sign of a number."""
 RATE, ADDED = "rate ", "added "
+PRODUCT_RATE = "Ω "
+"""Before the name of a part of dΩ/dτ, a curve of every pair of groups."""
 Columns = dict[str, NDArray[Any]]
 
 
@@ -82,6 +93,11 @@ def added(quantity: str, term: str) -> str:
     return f"{ADDED}{quantity} {term}"
 
 
+def versus(first: str, second: str) -> str:
+    """What two groups that are compared are called together."""
+    return f"{first} vs {second}"
+
+
 def canonical(history: History, sign: int) -> History:
     """Scores, polarities and weights in the gauge of the trained model: all times its sign, +1 or −1.
 
@@ -93,13 +109,21 @@ def canonical(history: History, sign: int) -> History:
     return replace(history, curves=curves, tokens=tokens)
 
 
-def write_history(folder: Path, history: History) -> None:
-    """Into a folder that exists; the facts come last, so that a whole history has them."""
+def write_history(folder: Path, facts: dict[str, Any], tables: Mapping[str, Iterable[Columns]]) -> None:
+    """Into a folder that exists, tables in pieces; the facts come last, so that a whole history has them."""
     for name in TABLES:
-        columns = {key: pa.array(column) for key, column in getattr(history, name).items()}
-        pq.write_table(pa.table(columns), folder / f"{name}.parquet")
-    text = json.dumps(history.facts, indent=1, ensure_ascii=False, allow_nan=False)
+        write_table(folder / f"{name}.parquet", tables[name])
+    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / FACTS).write_text(text + "\n", encoding="utf-8")
+
+
+def write_table(path: Path, pieces: Iterable[Columns]) -> None:
+    """One piece after the other, of which there is one at least; only one of them has to be in memory."""
+    tables = (pa.table({name: pa.array(each) for name, each in piece.items()}) for piece in pieces)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
 
 
 def read_history(run: Path) -> History:

@@ -7,7 +7,9 @@ import shutil
 import pytest
 from typed import TINY, glasshead, refusal
 
+import fake_histories
 from fake_models import write_model
+from glasshead.commands.dynamics import kept_remark
 from glasshead.report.dynamics import PICTURES
 
 WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
@@ -127,6 +129,26 @@ class TestWatched:
         named = refusal(tmp_path, "dynamics", run, reviews, "--out", tmp_path / "b.html")
         assert "has the classes bad, good, the run negative, positive" in named
 
+    @pytest.mark.parametrize(("every", "hint"), [(100, True), (1, False)])
+    def test_too_few_looks(self, tmp_path, every, hint):
+        """Two looks, at the start and at the end, or one after every step."""
+        run, watched = tmp_path / "run", ("--watch", "dynamics", "--watch-every", every)
+        glasshead("train", *TINY, *watched, "--out", run)
+        said = told(run, "--out", tmp_path / "a.html")
+        assert ("only 2 looks in" in said) == hint
+        assert ("train with --watch-every 1 for finer curves" in said) == hint
+        page = (tmp_path / "a.html").read_text(encoding="utf-8")
+        assert ("for finer curves" in page) == hint
+
+    @pytest.mark.parametrize(
+        ("kept", "look"), [(20, "see --step 20"), (18, "see --step 20, the look nearest to it")]
+    )
+    def test_the_kept_step_is_named_by_a_look(self, kept, look):
+        (said,) = kept_remark(fake_histories.history(best_step=kept), None)
+        assert said.endswith(f"the run keeps the model of step {kept}: {look}")
+        assert kept_remark(fake_histories.history(best_step=kept), 10) == []
+        assert kept_remark(fake_histories.history(best_step=40), None) == []
+
     def test_a_token_that_was_not_followed(self, runs, tmp_path):
         said = told(runs / "dp", "--tokens", "superb,[UNK]", "--out", tmp_path / "a.html")
         assert (
@@ -202,7 +224,17 @@ class TestNotWatched:
 
     def test_a_model_that_shows_on_texts_only(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "encoder", "--out", tmp_path / "a.html")
-        assert "shows on texts only: name the data it was trained on" in said
+        assert "nothing can be told of a model whose scores show on texts only" in said
+        assert f"name the data after the run (glasshead dynamics {runs / 'encoder'} DATA)" in said
+
+    def test_without_a_closed_form_missing_data_are_named_with_the_remedy(self, runs, tmp_path):
+        run = moved(runs / "lstm", tmp_path)
+        shutil.rmtree(run / "dynamics")
+        said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
+        assert "gone.csv is not here, so nothing can be told" in said
+        assert "no closed form is known for the score context over the encoder lstm" in said
+        assert f"(glasshead dynamics {run} DATA)" in said
+        assert "looked at once, after training" in told(run, "synthetic", "--out", tmp_path / "a.html")
 
 
 class TestRefusals:

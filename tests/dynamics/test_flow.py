@@ -242,3 +242,36 @@ def test_a_watched_training(tmp_path, settings, classes):
         (change,) = (each[-1] for name, _, _, each in told_and_measured(history) if name == "polarity")
         groups = history.tokens["group"][: len(change)]
         assert change[groups == "positive"].mean() > 0.02 > -0.02 > change[groups == "negative"].mean()
+
+
+@pytest.mark.parametrize(
+    ("settings", "classes"),
+    [
+        ({}, 2),
+        ({"bias": True, "loss_scale": 2.0}, 3),
+        ({"encoder": "affine", "penalties": {"context-output": 0.2, "encoder": 0.02}}, 2),
+        ({"score": "additive"}, 2),
+    ],
+)
+def test_the_parts_of_dot_products_add_up_to_their_change(tmp_path, settings, classes):
+    """Mean Ω of every pair of groups at every step, against its rates integrated by the trapezoidal rule."""
+    remainders = []
+    for number, rate in enumerate((1.0, 0.5)):
+        history = watched(tmp_path / str(number), rate, classes=classes, **settings)
+        products = {name: each[history.products["of"] == "e"] for name, each in history.products.items()}
+        missing, moved = [], []
+        for pair in dict.fromkeys(products["pair"].tolist()):
+            mean = products["mean"][products["pair"] == pair]
+            parts = {name: history.curve(f"Ω {name}", pair)["mean"] for name in ("A", "B", "R")}
+            assert len(parts["R"]) == (len(history.steps) if "penalties" in settings else 0)
+            assert not parts["R"].any()  # no penalty of ours is one on the embeddings
+            total = parts["A"] + parts["B"]
+            told = np.concatenate([[0.0], np.cumsum(rate * (total[1:] + total[:-1]) / 2)])
+            missing.append(np.abs(told - (mean - mean[0])).max())
+            moved.append(np.abs(mean - mean[0]).max())
+        assert len(missing) == (classes + 1) * (classes + 2) / 2  # with the neutral tokens
+        assert max(moved) > 1e-2
+        remainders.append(max(missing) / max(moved))
+    coarse, fine = remainders
+    assert fine < 0.05
+    assert fine / coarse == pytest.approx(0.5, abs=0.1)

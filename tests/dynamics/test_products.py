@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from written_out import NAMES, autograd_gradients, cases, random_batch, random_parameters, step, texts_of
 
 from glasshead.dynamics.forms import FORMS, pushes
-from glasshead.dynamics.products import product_rates
+from glasshead.dynamics.products import Factors, boxes, factors, mean_rates, product_rates
 from tolerances import EXACT_MATHS
 
 
 def rates_of(name, p, batch, first=None, second=None):
     everything = torch.arange(len(p.embeddings))
     first, second = (everything if each is None else each for each in (first, second))
-    return product_rates(FORMS[name], p, batch, pushes(FORMS[name], p, batch), first, second)
+    return product_rates(FORMS[name], p, batch.scale, pushes(FORMS[name], p, batch), first, second)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,3 +87,60 @@ def test_equation_46_is_the_limit_of_large_scales(name):
     assert missing[-1] < 1e-3
     rates = rates_of(name, p, random_batch(scale=1.0))
     assert (rates.total() - rates.approximate()).abs().max() > 0.02 * rates.total().abs().max()
+
+
+MEMBERS = {"first": np.array([5, 7, 8]), "second": np.array([2, 6]), "lonely": np.array([3])}
+PAIRS = {
+    "first × first": [(5, 7), (5, 8), (7, 8)],
+    "first × second": [(i, k) for i in (5, 7, 8) for k in (2, 6)],
+    "first × lonely": [(i, 3) for i in (5, 7, 8)],
+    "second × second": [(2, 6)],
+    "second × lonely": [(2, 3), (6, 3)],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_means_over_pairs_of_groups_by_loops(name, classes):
+    """With a part of its own for what penalises the embeddings: here Σe⁴, whose −∂/∂e is −4e³."""
+    p, batch = random_parameters(name, classes=classes), random_batch(classes=classes)
+    e = p.embeddings
+    push = pushes(FORMS[name], p, batch)
+    parts = factors(FORMS[name], p, batch.scale, push) | {"R": Factors(-4 * e**3, e)}
+    found = {(quantity, pair): (mean, n) for quantity, pair, mean, _, n in mean_rates(parts, MEMBERS)}
+    rates = rates_of(name, p, batch)
+    slow = {
+        "Ω A": rates.lead_first + rates.lead_second,
+        "Ω B": rates.approximate(),
+        "Ω R": -4 * (e**3 @ e.T + e @ e.T**3),
+    }
+    expected = {
+        (part, pair): (float(np.mean([values[i, k] for i, k in pairs])), len(pairs))
+        for part, values in slow.items()
+        for pair, pairs in PAIRS.items()
+    }
+    assert set(found) == set(expected)
+    for key, (mean, n) in expected.items():
+        assert found[key] == (pytest.approx(mean, rel=1e-10, abs=1e-12), n), key
+    descent = autograd_gradients(name, p, batch)["embeddings"].neg() - 4 * e**3
+    total = descent @ e.T + e @ descent.T
+    for pair, pairs in PAIRS.items():
+        whole = np.mean([total[i, k] for i, k in pairs])
+        assert sum(found[part, pair][0] for part in slow) == pytest.approx(whole, rel=1e-10, abs=1e-12)
+
+
+def test_without_groups_there_are_no_pairs():
+    p, batch = random_parameters("DP"), random_batch()
+    parts = factors(FORMS["DP"], p, batch.scale, pushes(FORMS["DP"], p, batch))
+    assert mean_rates(parts, {}) == boxes("e", p.embeddings, {}) == []
+
+
+def test_boxes_by_loops():
+    e = random_parameters("DP").embeddings
+    found = {row[1]: row[2:] for row in boxes("e", e, MEMBERS)}
+    assert set(found) == set(PAIRS)
+    for pair, pairs in PAIRS.items():
+        products = [float(e[i] @ e[k]) for i, k in pairs]
+        *quartiles, mean, n = found[pair]
+        assert quartiles == pytest.approx(np.quantile(products, [0, 0.25, 0.5, 0.75, 1]))
+        assert (mean, n) == (pytest.approx(np.mean(products)), len(pairs))

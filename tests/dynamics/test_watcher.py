@@ -11,7 +11,8 @@ import torch
 from transformers import TrainerCallback
 
 from glasshead.data import LoadOptions, SyntheticOptions, encode, load, truth
-from glasshead.dynamics import watch
+from glasshead.dynamics import Watcher, watch
+from glasshead.dynamics.looks import Look
 from glasshead.dynamics.trained import trained_history
 from glasshead.errors import InputError
 from glasshead.folders import partial as partly
@@ -326,3 +327,33 @@ def test_a_watcher_that_nobody_has_told_anything():
         watch().on_train_begin(
             TrainingArguments(report_to="none"), TrainerState(), TrainerControl(), model=None
         )
+
+
+class Counting:
+    """An observer that counts how often it is asked."""
+
+    def __init__(self, **about):
+        self.facts, self.about, self.looks = {"exact": False, "groups": {}}, {}, 0
+
+    def look(self, model):
+        self.looks += 1
+        return Look([("loss", "", 0.5, float("nan"), 1)])
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_of_several_processes_only_the_first_looks_and_writes(tmp_path, first):
+    from transformers import TrainerControl, TrainerState, TrainingArguments
+
+    watcher, model = Watcher(Counting, every=2), torch.nn.Linear(1, 1)
+    watcher.attach(tmp_path)
+    state = TrainerState(max_steps=4, is_world_process_zero=first)
+    told = TrainingArguments(report_to="none", output_dir=str(tmp_path)), state, TrainerControl()
+    watcher.on_train_begin(*told, model=model)
+    for state.global_step in range(1, 5):
+        watcher.on_step_end(*told, model=model)
+    watcher.on_train_end(*told, model=model)
+    assert watcher.observer.looks == (3 if first else 0)
+    assert (tmp_path / FOLDER).exists() == first
+    if first:
+        (tmp_path / "run.json").write_text("{}")
+        assert read_history(tmp_path).steps.tolist() == [0, 2, 4]

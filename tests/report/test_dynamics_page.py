@@ -78,13 +78,48 @@ def test_no_verdict_without_an_interval():
     said = printed(told(lonely, tokens=()))
     assert "Positive tokens" not in said
     assert "positive: D is" not in said
+    assert "No verdict of fewer than 10 tokens: positive (1)." in said
+    assert "Undecided" not in said
+    assert "too few" in said
+    assert "No verdict of fewer" not in printed(told())
     assert "Negative tokens have lower attention scores than neutral ones" in said
+
+
+def test_groups_whose_names_look_like_a_comparison():
+    history = fake_histories.history()
+    names = {"positive": "cats vs dogs", "negative": "no pets", "neutral": "neutral"}
+    tokens = history.tokens | {"group": np.array([names.get(g, g) for g in history.tokens["group"].tolist()])}
+    facts = history.facts | {"groups": {names[g]: n for g, n in history.facts["groups"].items()}}
+    curves = history.curves | {"group": np.array([names.get(g, g) for g in history.curves["group"].tolist()])}
+    tokens["score"] = np.where(tokens["group"] == "neutral", tokens["score"], tokens["score"] * 0)
+    renamed = fake_histories.History(facts, curves, {}, tokens)
+    said = " ".join(printed(told(renamed, tokens=())).split())
+    assert "Cats vs dogs and no pets tokens show no difference in attention score" in said
+
+
+def test_no_terms_no_words_about_them():
+    history = fake_histories.history(terms={}, exact=False, form=None, why_no_form="not for tanhmax")
+    assert "Ledger. What is left over" in plain(dynamics_page(told()))
+    assert "Ledger. What is left over" not in plain(dynamics_page(told(history)))
 
 
 def test_tokens_from_start_to_the_chosen_step():
     said = " ".join(printed(told(step=20, tokens=("positive1",)), width=120).split())
     assert "0.000 → 1.675" in said  # half of the way
     assert "D +0.500 (own labels)" in said
+
+
+def test_every_number_is_of_the_chosen_step():
+    for step, head, numbers_ in ((19, "step 20", "VᵀW 0.000 → −0.500"), (40, "end", "VᵀW 0.000 → −1.000")):
+        found = told(step=step, tokens=())
+        said = " ".join(printed(found).split())
+        assert f"group start {head} change" in said
+        assert numbers_ in said
+        html = dynamics_page(found)
+        assert head.capitalize() in [e.text for e in Page(html).all("th")]
+        assert numbers_ in plain(html)
+    layers = " ".join(printed(told(fake_histories.layered(), tokens=(), step=20)).split())
+    assert "layer 1 entropy 0.900 0.700 ± 0.100" in layers
 
 
 def test_a_model_that_was_looked_at_once():

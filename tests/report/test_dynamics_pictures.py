@@ -1,6 +1,7 @@
 """Pictures of a history: what is drawn stands where the numbers say, and areas add up to the change."""
 
 import re
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -16,8 +17,9 @@ from glasshead.errors import InputError
 from glasshead.report.dynamics import PICTURES, Asked, figure_of
 from glasshead.report.dynamics.causes import scaled
 from glasshead.report.dynamics.ledger import ledger, mean_ledger, stacked
-from glasshead.report.dynamics.picture import drawings
+from glasshead.report.dynamics.picture import LONGEST, drawings, shortened
 from glasshead.report.dynamics.tokens import groups_of
+from glasshead.report.formats import number
 from glasshead.report.prints import COLOURS, drawable, drawn
 from glasshead.report.svg import PLACEHOLDERS
 
@@ -89,7 +91,7 @@ def test_pairs_of_groups_have_lines_of_their_own():
     picture = PICTURES["products"](fake_histories.history(), Asked())
     assert [(key.words, key.colour, key.kind) for key in picture.keys] == [
         ("positive × positive", "--positive", "line"),
-        ("positive × negative", "--c3", "line"),
+        ("positive × negative", "--ink", "line"),
         ("positive × neutral", "--positive", "dashed"),
         ("negative × negative", "--negative", "line"),
         ("negative × neutral", "--negative", "dashed"),
@@ -97,6 +99,29 @@ def test_pairs_of_groups_have_lines_of_their_own():
     ]
     assert [0.0, 0.0] in lines(panel(picture))[1]
     assert [40.0, -2.0] in lines(panel(picture))[2]
+
+
+def test_rates_of_pairs_and_their_sum_on_one_scale():
+    picture = PICTURES["product-rates"](fake_histories.history(), Asked())
+    assert [each.title for each in picture.panels] == ["A: own lead", "B: own labels", "A + B = dΩ/dτ"]
+    assert picture.keys == PICTURES["products"](fake_histories.history(), Asked()).keys
+    figure = figure_of(picture)
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    assert figure.axes[0].get_ylabel() == "dΩ/dτ"
+    for axes, rate in zip(figure.axes, (0.1, 1.9, 2.0), strict=True):
+        curves = [line for line in lines(axes) if len(line) == len(STEPS)]
+        ends = [curve[-1] for curve in curves]
+        assert ends == [[40.0, pytest.approx(rate * sign / 40)] for sign in (1, -1, 0, 1, 0, 0)]
+    assert f"positive × negative {number(-2 / 40)}" in picture.panels[-1].about
+
+
+def test_a_history_of_before_has_no_rates_of_pairs():
+    whole = fake_histories.history()
+    here = ~np.char.startswith(whole.curves["quantity"], "Ω ")
+    before = replace(whole, curves={name: each[here] for name, each in whole.curves.items()})
+    with pytest.raises(InputError, match="before rates of dot products were recorded: train it again"):
+        PICTURES["product-rates"](before, Asked())
+    PICTURES["products"](before, Asked())
 
 
 def test_tokens_in_their_texts_and_alone():
@@ -179,17 +204,57 @@ def test_terms_share_their_scale_and_show_their_sum():
     picture = PICTURES["terms"](fake_histories.history(), Asked())
     assert [each.title for each in picture.panels][:3] == [
         "score, positive",
+        "polarity, positive",
         "score, negative",
-        "score, neutral",
     ]
     assert [key.words for key in picture.keys] == [
         "D, B: own labels", "E, A: own lead", "F, C: similar tokens", "sum of all terms",
     ]  # fmt: skip
     figure = figure_of(picture)
-    first, second = figure.axes[:2]
+    first, second = figure.axes[0], figure.axes[2]
     assert first.get_ylim() == second.get_ylim()
     ends = [line[-1][1] for line in lines(first) if len(line) == len(STEPS)]
     assert ends == pytest.approx([1 / 40, -0.25 / 40, 0.5 / 40, 1.25 / 40])
+
+
+@pytest.mark.parametrize(
+    ("form", "labels", "equations"),
+    [
+        ("DP", 2, "eq. 47, and eqs. 63–64 without the map M"),
+        ("DP", 3, "eqs. 82–83"),
+        ("DP-A", 2, "eqs. 63–64"),
+        ("AD", 2, "eqs. 69–70"),
+        ("AD", 3, "eqs. 69–70, for many classes with the derivatives of eqs. 75–76"),
+    ],
+)
+def test_a_picture_names_the_equations_of_its_model_alone(form, labels, equations):
+    history = fake_histories.history(form=form, labels=[f"class {rank}" for rank in range(labels)])
+    for name, before in (("terms", ""), ("ledger", "terms: ")):
+        assert PICTURES[name](history, Asked()).source == f"{before}Sun and Lu 2020, {equations}"
+
+
+def test_score_and_polarity_of_a_group_stand_in_one_row():
+    for name in ("terms", "ledger"):
+        picture = PICTURES[name](fake_histories.history(), Asked())
+        assert picture.columns == 2
+        places = [axes.get_subplotspec() for axes in figure_of(picture).axes]
+        assert [(each.rowspan.start, each.colspan.start) for each in places] == [
+            (row, column) for row in range(3) for column in range(2)
+        ]
+
+
+def test_both_names_of_a_pair_can_be_read_beside_its_row():
+    long = [
+        f"class {name} × class {other}"
+        for name in ("abbreviation", "location")
+        for other in ("description", "location")
+    ]
+    cut = [shortened(name) for name in long]
+    assert len(set(cut)) == len(long)
+    assert cut[0] == "class abbrevia… × class descript…"
+    assert all(len(each) <= LONGEST for each in cut)
+    assert shortened("neutral × neutral") == "neutral × neutral"
+    assert len(shortened("x" * 99)) == LONGEST
 
 
 def test_terms_of_a_single_look_are_bars_with_intervals():
@@ -237,7 +302,8 @@ def test_layers_by_quantity():
 
 
 @pytest.mark.parametrize(
-    "name", ["polarity", "scores", "weights", "training", "coupling", "norms", "products", "tokens"]
+    "name",
+    ["polarity", "scores", "weights", "training", "coupling", "norms", "products", "product-rates", "tokens"],
 )
 def test_a_single_look_has_no_curves(name):
     with pytest.raises(InputError, match="train with --watch dynamics"):
@@ -245,7 +311,8 @@ def test_a_single_look_has_no_curves(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["scores", "products", "boxes", "scatter", "terms", "ledger", "coupling", "norms"]
+    "name",
+    ["scores", "products", "boxes", "product-rates", "scatter", "terms", "ledger", "coupling", "norms"],
 )
 def test_layers_have_no_tokens(name):
     with pytest.raises(InputError):

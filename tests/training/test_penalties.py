@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from transformers import TrainerCallback
+from transformers import TrainerCallback, TrainerState
 
 import kinds
 from glasshead.data import LoadOptions, load
@@ -16,7 +16,7 @@ from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
 from glasshead.training import PENALTIES, PRESETS, Recipe, load_run, penalty_of, train
 from glasshead.training.build import build, encoded_split, label_tensor
-from glasshead.training.penalties import PenaltyGradient
+from glasshead.training.penalties import PenaltyGradient, overshoot, slopes_of
 from glasshead.training.rows import TensorRows
 from glasshead.training.trainer import make_trainer, scaled_loss
 from small import random_model
@@ -176,6 +176,83 @@ class TestOneStep:
         assert model.classifier.weight.grad is None
 
 
+class TestOvershoot:
+    """Steps of plain SGD that are too large for a penalty."""
+
+    @staticmethod
+    def step(model, weights, rate, optimizer=torch.optim.SGD):
+        """One step of the penalty alone, and what was noted of it."""
+        penalty, descent = PenaltyGradient(weights), optimizer(model.parameters(), lr=rate)
+        about = {"model": model, "optimizer": descent}
+        penalty.on_pre_optimizer_step(None, TrainerState(global_step=6), None, **about)
+        descent.step()
+        return penalty
+
+    @pytest.mark.parametrize("encoder", ["none", "affine"])
+    @pytest.mark.parametrize("score", ["context", "additive"])
+    @pytest.mark.parametrize("rate", [1e-4, 0.02, 0.3])
+    def test_the_factor_is_what_a_step_makes_of_a_small_coupling(self, score, encoder, rate):
+        """V is all but perpendicular to W: then the step is one of a linear map."""
+        model = random_model(score=score, encoder=encoder, hidden_size=6).double()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_(4)  # as large as they get in a training
+            value, direction = self.coupling(model)
+            context = model.get_parameter("pooling.score.context.weight")
+            context -= (1 - 1e-6) * value * direction / direction.square().sum()
+        before, _ = self.coupling(model)
+        penalty = 0.7 * PENALTIES["context-output"](model)
+        slopes = slopes_of(model, penalty)
+        factor = overshoot(penalty, slopes.values(), rate)
+        self.step(model, {"context-output": 0.7}, rate)
+        after, _ = self.coupling(model)
+        assert (after / before).item() == pytest.approx(factor, rel=1e-3)
+        if (score, encoder) == ("context", "none"):
+            model = copy.deepcopy(model)
+            value = PENALTIES["context-output"](model)
+            v, w = model.get_parameter("pooling.score.context.weight"), model.classifier.weight
+            size = (v.square().sum() + w.square().sum()).item()
+            found = overshoot(value, slopes_of(model, value).values(), rate)
+            assert found == pytest.approx(1 - 2 * rate * size, rel=1e-9)
+
+    @staticmethod
+    def coupling(model):
+        """V′ᵀW′, and its derivative by V."""
+        context = model.get_parameter("pooling.score.context.weight")
+        with torch.enable_grad():
+            v, w = context, model.classifier.weight
+            if model.config.score == "additive":
+                v = v @ model.get_parameter("pooling.score.key.weight")
+            if model.config.encoder == "affine":
+                v, w = (each @ model.get_parameter("encoder.map.weight") for each in (v, w))
+            value = (v @ w.T).sum()
+            return value.detach(), torch.autograd.grad(value, context)[0]
+
+    def test_an_encoder_shrinks_by_the_same_factor_everywhere(self):
+        model = random_model(encoder="lstm")
+        for weight, factor in ((0.1, 0.6), (0.5, -1.0), (0.6, -1.4)):
+            value = weight * PENALTIES["encoder"](model)
+            assert overshoot(value, slopes_of(model, value).values(), 2.0) == pytest.approx(factor)
+
+    def test_is_noted_once_in_one_line(self):
+        model = random_model(encoder="affine")
+        penalty = self.step(model, {"encoder": 0.6, "context-output": 1e-6}, 2.0)
+        (note,) = penalty.notes
+        assert note == (
+            "penalty encoder overshoots at step 7: a step multiplies its root by about −1.40, and below −1 "
+            "it grows; lower --penalty or --learning-rate"
+        )
+        again = {"model": model, "optimizer": torch.optim.SGD(model.parameters(), lr=2.0)}
+        penalty.on_pre_optimizer_step(None, TrainerState(global_step=9), None, **again)
+        assert penalty.notes == [note]
+
+    def test_other_optimizers_and_zeros_say_nothing(self):
+        model = random_model(encoder="affine")
+        assert self.step(model, {"encoder": 50.0}, 2.0, torch.optim.Adagrad).notes == []
+        assert self.step(model, {"encoder": 0.0}, 2.0).notes == []
+        assert self.step(model, {"encoder": 0.4}, 2.0).notes == []
+
+
 @pytest.fixture(scope="module")
 def skewed():
     """Three positive reviews to a negative one."""
@@ -195,6 +272,19 @@ class TestTraining:
         assert squares[0.0] > 2
         assert squares[0.01] < squares[0.0] / 50
         assert min(accuracy.values()) > 0.95
+
+    @pytest.mark.parametrize(
+        ("weight", "optimizer", "noted"), [(0.01, "sgd", 0), (0.2, "sgd", 1), (0.2, "adagrad", 0)]
+    )
+    def test_a_weight_too_large_for_its_steps_is_noted(self, skewed, tmp_path, weight, optimizer, noted):
+        recipe = with_penalties(weights={"context-output": weight}, optimizer=optimizer)
+        if optimizer == "adagrad":
+            recipe = recipe.with_settings({"learning_rate": 0.05})
+        run = train(skewed, recipe, tmp_path / "run")
+        notes = json.loads((run / "run.json").read_text())["notes"]
+        assert [note.startswith("penalty context-output overshoots at step") for note in notes] == [
+            False, *[True] * noted
+        ]  # fmt: skip
 
     def test_a_large_encoder_penalty_empties_the_encoder(self, skewed, tmp_path):
         sizes = []

@@ -24,7 +24,7 @@ from glasshead.steps import (
 )
 
 WATCHED = "s4"
-"""The preset to start from where a training is watched: its gradients are known in closed form."""
+"""The preset to start from where a training is watched: the flow of plain gradient descent has terms."""
 
 
 @app.command()
@@ -187,7 +187,7 @@ def train(
     )
     watching = watchers(watch, watch_every, source)
     if watch is not None and preset == WATCHED:
-        say(f"Settings: the preset {WATCHED}, whose gradients are known in closed form (--preset for others)")
+        say(f"Settings: the preset {WATCHED}, plain gradient descent (--preset for others)")
     with resumable(partial(out)):
         train_run(
             loaded,
@@ -200,12 +200,12 @@ def train(
             overwrite=overwrite,
             watching=watching,
         )
+    say(f"Run in {out}" if repeats is None else f"{repeats} runs in {out}")
     if watch is not None:
         watched = out if repeats is None else out / f"seed-{seed}"
-        say("Next: " + shlex.join(["glasshead", "dynamics", str(watched), "--out", f"{out}-dynamics.html"]))
-    if repeats is not None:
-        say(f"{repeats} runs in {out}")
-        say("Next: " + shlex.join(["glasshead", "compare", str(out), "OTHER", "--out", "compare.html"]))
-        return
-    say(f"Run in {out}")
-    say("Next: " + shlex.join(["glasshead", "audit", str(out), data, "--out", f"{out}-audit"]))
+        following = ["dynamics", str(watched), "--out", f"{out}-dynamics.html"]
+    elif repeats is not None:
+        following = ["compare", str(out), "OTHER", "--out", "compare.html"]
+    else:
+        following = ["audit", str(out), data, "--out", f"{out}-audit"]
+    say("Next: " + shlex.join(["glasshead", *following]))

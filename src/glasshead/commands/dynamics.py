@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from glasshead.training.run import Run
 
 MOST_TOKENS = 8
+FEW_LOOKS, GOOD_LOOKS = 5, 40
+"""With fewer looks a curve is hardly one; so many are enough for a short training."""
 DataAgain = Annotated[
     str | None,
     typer.Argument(
@@ -72,7 +74,12 @@ def dynamics(
     history = opened.history
     found = [*findings(history, step=step), *context_findings(history)]
     told = Told(
-        opened.title, history, found, followed, step, [*opened.remarks, *kept_remark(history, step), *remarks]
+        opened.title,
+        history,
+        found,
+        followed,
+        step,
+        [*opened.remarks, *kept_remark(history, step), *sparse_remark(history), *remarks],
     )
     write_text(out, dynamics_page(told), overwrite=overwrite)
     console.print(dynamics_table(told))
@@ -81,12 +88,26 @@ def dynamics(
 
 def kept_remark(history: "History", step: int | None) -> list[str]:
     """That the numbers are not those of the model in the run, which is that of its best epoch."""
+    from glasshead.report.dynamics.tokens import nearest_step
+
     kept, last = history.facts["best_step"], int(history.steps[-1])
     if step is not None or kept is None or kept == last:
         return []
+    look = nearest_step(history, kept)
+    near = "" if look == kept else ", the look nearest to it"
     return [
-        f"the numbers are those of step {last:,}; the run keeps the model of step {kept:,}: see --step {kept}"
+        f"the numbers are those of step {last:,}; the run keeps the model of step {kept:,}: "
+        f"see --step {look}{near}"
     ]
+
+
+def sparse_remark(history: "History") -> list[str]:
+    """How to look more often, where a training was looked at too seldom for curves to say much."""
+    looks, last = len(history.steps), int(history.steps[-1])
+    every = max(1, last // GOOD_LOOKS)
+    if not 1 < looks < FEW_LOOKS or every >= history.facts["every"]:
+        return []
+    return [f"only {looks} looks in {last:,} steps: train with --watch-every {every} for finer curves"]
 
 
 def few(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -131,6 +152,7 @@ def trained(run: Path, data: str | None, *, contexts: bool) -> Opened:
     """
     with stages(f"looking at {run.name}") as progress:
         progress("loading")
+        from glasshead.dynamics.closed import why_not
         from glasshead.dynamics.contexts import reads_context
         from glasshead.dynamics.trained import refuse_ratings, trained_history
         from glasshead.training import load_run
@@ -138,7 +160,13 @@ def trained(run: Path, data: str | None, *, contexts: bool) -> Opened:
         loaded = load_run(run)
         refuse_ratings(loaded)
         source = loaded.record["data"]
-        rows, remarks = train_rows(loaded, data, "there are no weights and no terms")
+        reason = why_not(loaded.model)
+        nothing = f"nothing can be told of a model whose scores show on texts only ({reason})"
+        rows, remarks = train_rows(
+            loaded, data, "there are no weights and no terms" if reason is None else nothing
+        )
+        if rows is None and reason is not None:
+            raise InputError(*remarks)
         truth = planted(source) if "source" in source and data in (None, source["source"]) else None
         history = trained_history(loaded, rows, truth)
         if contexts and rows is not None and reads_context(history):
@@ -200,7 +228,8 @@ def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows 
     source = about.get("source")
     if data is None and (source is None or not (source in DATASETS or Path(source).exists())):
         lost = "the data of the training are not recorded" if source is None else f"{source} is not here"
-        return None, [f"{lost}, so {without}: name the data after the run"]
+        again = f"glasshead dynamics {shlex.quote(str(run.folder))} DATA"
+        return None, [f"{lost}, so {without}: name the data after the run ({again})"]
     options: dict[str, Any] = dict(about.get("options", {}))
     if data not in (None, source):
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data

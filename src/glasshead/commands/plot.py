@@ -1,4 +1,4 @@
-"""Draw: plot distance-aware, positions, heads, ranks, logits, dynamics."""
+"""Draw: plot distance-aware, positions, heads, ranks, logits, dynamics, ratios."""
 
 import os
 from collections.abc import Sequence
@@ -218,8 +218,8 @@ def dynamics(
     what: Annotated[
         str,
         typer.Option(
-            help="polarity, scores, weights, training, coupling, norms, products, boxes, terms, ledger, "
-            "tokens, scatter, contexts, or layers."
+            help="polarity, scores, weights, training, coupling, norms, products, boxes, product-rates, "
+            "terms, ledger, tokens, scatter, contexts, or layers."
         ),
     ] = "scores",
     token: Annotated[
@@ -259,6 +259,31 @@ def dynamics(
     if remarks:
         raise InputError(remarks[0])
     written(out, dynamics_picture(opened.history, kind, what, followed, step), overwrite)
+
+
+@plots.command("ratios")
+def ratios(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Watched runs, or their repeats, of several ratios.")
+    ],
+    step: Step = None,
+    out: PictureOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw VᵀW of watched trainings against the ratio of positive to negative texts.
+
+    Example: [bold]glasshead plot ratios runs/half runs/even runs/double --out ratios.svg[/]
+    """
+    from glasshead.folders import claim
+    from glasshead.pictures import file_kind, ratios_picture
+
+    out = Path("ratios.svg") if out is None else out
+    kind = file_kind(out)
+    claim(out, overwrite=overwrite, reads=runs)
+    picture, lines = ratios_picture(runs, kind, step)
+    written(out, picture, overwrite)
+    for line in lines:
+        say(line)
 
 
 ABOUT_TOKENS = ("ledger", "tokens", "scatter")

@@ -17,8 +17,8 @@ from glasshead.dynamics.contextual import (
     local_scores,
     prominence,
 )
-from glasshead.dynamics.findings import FEW, direction, finding
-from glasshead.histories import History
+from glasshead.dynamics.findings import direction, finding
+from glasshead.histories import FEW, NO_DIFFERENCE, History, versus
 from glasshead.models import target_polarity
 from glasshead.results import Finding
 from glasshead.training.run import Run
@@ -132,10 +132,11 @@ def prominences(
 ) -> Iterator[Finding]:
     """How far the tokens of classes stand out from the neutral ones, where there are both."""
     higher, lower = ("larger", "smaller") if local.signed else ("higher", "lower")
+    of_pair = {versus(name, NEUTRAL): name for name in (POLAR, *np.unique(groups).tolist())}
     for each in prominence(local, alone, groups, seed=seed, resamples=RESAMPLES):
         if each.gain.mean is None:
             continue
-        first = each.group.partition(" vs ")[0]
+        first = of_pair[each.group]
         polar = groups != NEUTRAL if first == POLAR else groups == first
         few = min(polar.sum(), (groups == NEUTRAL).sum()) < FEW
         for where, estimate, words in (
@@ -169,5 +170,5 @@ def stated(
     tokens it says nothing."""
     bounds = estimate.interval
     shifted = None if bounds is None or few else (bounds[0] - null, bounds[1] - null)
-    verdict = direction(shifted, above, below, "no difference that these tokens show") if above else ""
+    verdict = direction(shifted, above, below, NO_DIFFERENCE) if above else ""
     return finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)

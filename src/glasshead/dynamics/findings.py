@@ -7,14 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audit.bootstrap import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
-from glasshead.histories import NOT_EXPLAINED, QUANTITIES, History, added
+from glasshead.histories import (
+    FEW,
+    NO_CHANGE,
+    NO_DIFFERENCE,
+    NOT_EXPLAINED,
+    QUANTITIES,
+    TOO_FEW,
+    History,
+    added,
+    versus,
+)
 from glasshead.results import Finding
 
 AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
-FEW = 10
-"""Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
 LARGEST = "the largest part"
 MUCH_LEFT = ", but more than half as much is not explained"
 Floats = NDArray[np.float64]
@@ -85,7 +93,7 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
             bounds = estimate.interval if estimate.n >= FEW else None
-            verdict = direction(bounds, "risen", "fallen", "no change that these tokens show")
+            verdict = direction(bounds, "risen", "fallen", NO_CHANGE)
             yield finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
             )
@@ -113,10 +121,10 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
             bounds if min(len(one), len(other)) >= FEW else None,
             f"{first} tokens have {higher} attention scores than {second} ones",
             f"{first} tokens have {lower} attention scores than {second} ones",
-            "no difference that these tokens show",
+            NO_DIFFERENCE,
         )
         gap = float(one.mean() - other.mean())
-        yield finding("gap", quantity, f"{first} vs {second}", gap, bounds, len(one) + len(other), verdict)
+        yield finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
 
 
 def shares(now: Groups, first: Groups, quantity: str, rng: np.random.Generator) -> Iterator[Finding]:
@@ -172,7 +180,7 @@ def difference_interval(one: Floats, other: Floats, rng: np.random.Generator) ->
 def direction(bounds: Interval, above: str, below: str, neither: str) -> str:
     """What an interval says of the sign of a number."""
     if bounds is None:
-        return "undecided: too few tokens"
+        return TOO_FEW
     return above if bounds[0] > 0 else below if bounds[1] < 0 else neither
 
 

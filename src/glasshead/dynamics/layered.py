@@ -13,6 +13,7 @@ from glasshead.attention.mechanism import spell
 from glasshead.audit.kendall import kendall_tau_b
 from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.looks import Curve, Look
+from glasshead.dynamics.probes import probe
 from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS, look
 from glasshead.histories import Columns
@@ -39,9 +40,7 @@ class LayeredObserver:
             raise InputError(
                 "this model computes its attention itself: name a mechanism, --attention softmax"
             )
-        here = torch.nonzero(rows.lengths > 0).flatten()
-        order = torch.randperm(len(here), generator=torch.Generator().manual_seed(0))
-        self.encoded = rows.encoded.some(here[order[:SAMPLE]].sort().values.numpy())
+        self.encoded = rows.encoded.some(probe(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer
         self.about: Columns = {}
         self.facts: dict[str, Any] = {

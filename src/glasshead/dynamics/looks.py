@@ -1,7 +1,7 @@
 """One look at a model in training, and the file that keeps it until the training is whole."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.histories import ADDED, CURVES, PRODUCTS, RATE, Columns, History
+from glasshead.histories import ADDED, CURVES, PRODUCTS, RATE, Columns
 
 Curve = tuple[str, str, float, float, int]
 """Quantity, group, mean, std, n."""
 Box = tuple[str, str, float, float, float, float, float, float, int]
 """Of what, pair of groups, minimum, quartiles, maximum, mean, n."""
 Numbers = dict[str, NDArray[Any]]
+ROWS = 100_000
+"""Rows of tokens that are put together at once, at least those of one look."""
 
 
 @dataclass(frozen=True)
@@ -58,34 +60,55 @@ def write_look(folder: Path, step: int, look: Look) -> None:
     aside.replace(path)
 
 
+def read_told(folder: Path, step: int) -> Look:
+    """A look without its columns over tokens."""
+    with np.load(path_of(folder, step)) as file:  # which reads what is asked for
+        curves, products = json.loads(str(file["curves"]))
+    return Look([tuple(row) for row in curves], [tuple(row) for row in products])
+
+
 def read_look(folder: Path, step: int) -> Look:
     """A look as it was written."""
     with np.load(path_of(folder, step)) as file:
-        columns = {name: file[name] for name in file.files}
-    curves, products = json.loads(str(columns.pop("curves")))
+        columns = {name: file[name] for name in file.files if name != "curves"}
+    told = read_told(folder, step)
     return Look(
-        [tuple(row) for row in curves],
-        [tuple(row) for row in products],
+        told.curves,
+        told.products,
         {name: each for name, each in columns.items() if not name.startswith((RATE, ADDED))},
         {name.removeprefix(RATE): each for name, each in columns.items() if name.startswith(RATE)},
         {name.removeprefix(ADDED): each for name, each in columns.items() if name.startswith(ADDED)},
     )
 
 
-def put_together(folder: Path, facts: dict[str, Any], about: Columns) -> History:
-    """All looks as tables; ``about`` are columns over the followed tokens that do not change."""
+def put_together(folder: Path, about: Columns) -> dict[str, Iterable[Columns]]:
+    """All looks as the tables of a history, in pieces; ``about`` are columns over the followed tokens that do
+    not change."""
     steps = steps_in(folder)
-    looks = [read_look(folder, step) for step in steps]
-    curves = [(step, *row) for step, look in zip(steps, looks, strict=True) for row in look.curves]
-    products = [(step, *row) for step, look in zip(steps, looks, strict=True) for row in look.products]
-    tokens: Columns = {}
-    if about:
-        size = len(next(iter(about.values())))
-        tokens["step"] = np.repeat(steps, size)
-        tokens |= {name: np.tile(each, len(steps)) for name, each in about.items()}
-        parts = [look.columns() for look in looks]
-        tokens |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return History(facts, columns_of(CURVES, curves), columns_of(PRODUCTS, products), tokens)
+    curves: list[tuple[Any, ...]] = []
+    products: list[tuple[Any, ...]] = []
+    for step in steps:
+        look = read_told(folder, step)
+        curves += [(step, *row) for row in look.curves]
+        products += [(step, *row) for row in look.products]
+    return {
+        "curves": [columns_of(CURVES, curves)],
+        "products": [columns_of(PRODUCTS, products)],
+        "tokens": tokens_of(folder, steps, about) if about else [{}],
+    }
+
+
+def tokens_of(folder: Path, steps: Sequence[int], about: Columns) -> Iterator[Columns]:
+    """The rows of the followed tokens, those of some looks at a time, so that a long training of many tokens
+    takes no more memory than a short one."""
+    size = len(next(iter(about.values())))
+    at_once = max(ROWS // max(size, 1), 1)
+    for start in range(0, len(steps), at_once):
+        some = steps[start : start + at_once]
+        parts = [read_look(folder, step).columns() for step in some]
+        constant = {name: np.tile(each, len(some)) for name, each in about.items()}
+        changing = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        yield {"step": np.repeat(some, size)} | constant | changing
 
 
 def columns_of(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Columns:

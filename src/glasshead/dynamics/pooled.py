@@ -2,7 +2,6 @@
 closed form, the terms of the flow."""
 
 from collections.abc import Mapping
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,12 @@ from glasshead.dynamics.cohorts import Cohorts, cohorts
 from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.forms import Batch, Form, Parameters, along, pushes
 from glasshead.dynamics.looks import Box, Curve, Look
+from glasshead.dynamics.probes import probe
+from glasshead.dynamics.products import Factors, boxes, factors, mean_rates
 from glasshead.errors import InputError
 from glasshead.histories import Columns
 from glasshead.models import PooledClassifier, class_names, target_polarity
-from glasshead.training.penalties import penalty_of
+from glasshead.training.penalties import penalty_descent
 from glasshead.training.recipe import Recipe
 from glasshead.training.rows import TensorRows
 
@@ -32,13 +33,6 @@ PENALTY = "R"
 TOLD_PENALTY = "the penalties of the training"
 NO_TEXTS = "the texts of the training are not there"
 Floats = NDArray[np.float64]
-
-
-def probe_of(rows: TensorRows, size: int) -> dict[str, Tensor]:
-    """A seeded choice of train texts, in which there is something to attend to, as one batch."""
-    here = torch.nonzero(rows.lengths > 0).flatten()
-    chosen = here[torch.randperm(len(here), generator=torch.Generator().manual_seed(0))[:size]]
-    return rows.__getitems__(chosen.sort().values.tolist())
 
 
 class PooledObserver:
@@ -70,7 +64,7 @@ class PooledObserver:
         self.form: Form | None = form_of(model) if reason is None else None
         self.batch: dict[str, Tensor] = {}
         if rows is not None:
-            self.batch = probe_of(rows, READ if self.form is None else PROBE)
+            self.batch = rows.__getitems__(probe(rows, READ if self.form is None else PROBE).tolist())
             counts = occurrences(
                 rows.encoded, rows.labels, classes=len(self.labels), vocabulary=len(tokenizer)
             )
@@ -78,6 +72,7 @@ class PooledObserver:
             raise InputError(f"{reason}; its scores show on texts only: name the data that it was trained on")
         assert counts is not None, "without rows there are the counts of a run"
         self.cohorts: Cohorts = cohorts(tokenizer, counts, self.labels, truth)
+        self.paired = self.cohorts.paired()
         followed = self.cohorts.followed
         self.about: Columns = {
             "token": np.array(tokenizer.convert_ids_to_tokens(followed.tolist())),
@@ -133,19 +128,19 @@ class PooledObserver:
             for name, coupling in self.form.couplings(p).items():
                 curves += self._by_class(name, coupling)
             curves += self._norms(p.context, p.output)
-        for name, values in (("score", score), ("polarity", polarity), ("weight", weight), *rates.items()):
+        of_tokens = {"score": score, "polarity": polarity, "weight": weight}
+        for name, values in (of_tokens | rates).items():
             for group, ids in self.cohorts.members.items():
                 there = values[ids][~np.isnan(values[ids])]
                 if len(there):
                     spread = float(there.std(ddof=1)) if len(there) > 1 else float("nan")
                     curves.append((name, group, float(there.mean()), spread, len(there)))
         followed = self.cohorts.followed
-        tokens = {
-            name: values[followed].astype(np.float32)
-            for name, values in (("score", score), ("polarity", polarity), ("weight", weight))
-        }
         return Look(
-            curves, self._products(model), tokens, {name: each[followed] for name, each in rates.items()}
+            curves,
+            self._boxes(model),
+            {name: values[followed].astype(np.float32) for name, values in of_tokens.items()},
+            {name: values[followed] for name, values in rates.items()},
         )
 
     def _by_reading(self, model: PooledClassifier) -> tuple[Floats, Floats, Floats, list[Curve]]:
@@ -165,7 +160,8 @@ class PooledObserver:
     def _by_form(
         self, model: PooledClassifier, p: Parameters
     ) -> tuple[Floats, dict[str, Floats], list[Curve]]:
-        """Mean weight of every token, the rates of all terms, and the answers, without running the model."""
+        """Mean weight of every token, the rates of all terms, and the answers and the rates of Ω as curves,
+        without running the model."""
         assert self.form is not None
         scale = model.config.scale
         mask = self.batch["attention_mask"].bool()
@@ -173,15 +169,20 @@ class PooledObserver:
         push = pushes(self.form, p, batch)
         flow = self.form.flow(p, scale, push)
         polarity, score = dict(flow.polarity), dict(flow.score)
+        parts = factors(self.form, p, scale, push)
         if self.penalties:
-            polarity[PENALTY], score[PENALTY] = along(self.form, p, scale, self._penalty_descent(model))
+            moves = penalty_descent(model, self.penalties)
+            direction = parameters_of(model, torch.float32, moves.__getitem__).leaves()
+            polarity[PENALTY], score[PENALTY] = along(self.form, p, scale, direction)
+            parts[PENALTY] = Factors(direction["embeddings"], p.embeddings)
         rates = {f"polarity {name}": self._towards(each) for name, each in polarity.items()} | {
             f"score {name}": each.double().numpy() for name, each in score.items()
         }
         logits = push.logits
         if logits.shape[1] == 1:
             logits = torch.cat([torch.zeros_like(logits), logits], dim=1)
-        return self._per_token(push.weights), rates, self._answers(logits, push.weights)
+        curves = self._answers(logits, push.weights) + mean_rates(parts, self.paired)
+        return self._per_token(push.weights), rates, curves
 
     def _answers(self, logits: Tensor, weights: Tensor) -> list[Curve]:
         """Loss and accuracy on the probe, and how widely attention is spread there."""
@@ -211,20 +212,6 @@ class PooledObserver:
         own = torch.from_numpy(self.cohorts.own)[None]
         return target_polarity(polarity[None], own)[0].double().numpy()
 
-    def _penalty_descent(self, model: PooledClassifier) -> dict[str, Tensor]:
-        """−∂P/∂θ, by the names of the closed form."""
-        leaves = dict(model.named_parameters())
-        with torch.enable_grad():
-            found = torch.autograd.grad(
-                penalty_of(model, self.penalties), list(leaves.values()), allow_unused=True
-            )
-        moves = {
-            id(each): torch.zeros_like(each) if grad is None else grad
-            for each, grad in zip(leaves.values(), found, strict=True)
-        }
-        by_name = parameters_of(model, torch.float32, lambda parameter: moves[id(parameter)]).leaves()
-        return {name: -each for name, each in by_name.items()}
-
     def _directions(self, model: PooledClassifier) -> list[Curve]:
         """VᵀW and norms, where V and W live in one space."""
         context = getattr(model.pooling.score, "context", None)
@@ -248,23 +235,14 @@ class PooledObserver:
             (name, group, float(value), float("nan"), 1) for group, value in zip(groups, values, strict=True)
         ]
 
-    def _products(self, model: PooledClassifier) -> list[Box]:
-        """Quartiles of Ω between the tokens of every two groups; of h = M e too, where there is a map."""
+    def _boxes(self, model: PooledClassifier) -> list[Box]:
+        """Ω between the tokens of every two groups; of h = M e too, where there is a map."""
         embeddings = model.get_parameter("embedding.weight").detach().float().cpu()
-        spaces = {"e": embeddings}
+        found = boxes("e", embeddings, self.paired)
         if model.config.encoder == "affine":
-            spaces["h"] = embeddings @ model.get_parameter("encoder.map.weight").detach().float().cpu().T
-        members = self.cohorts.paired()
-        boxes: list[Box] = []
-        for of, vectors in spaces.items():
-            for first, second in combinations_with_replacement(members, 2):
-                products = (vectors[members[first]] @ vectors[members[second]].T).numpy()
-                if first == second:
-                    products = products[np.triu_indices(len(products), 1)]
-                if products.size:
-                    told = np.quantile(products, [0, 0.25, 0.5, 0.75, 1]).tolist()
-                    boxes.append((of, f"{first} × {second}", *told, float(products.mean()), products.size))
-        return boxes
+            map_ = model.get_parameter("encoder.map.weight").detach().float().cpu()
+            found += boxes("h", embeddings @ map_.T, self.paired)
+        return found
 
 
 def inexactness(recipe: Recipe, dropout: float) -> str | None:

@@ -39,7 +39,7 @@ class Watcher(TrainerCallback):
     """
 
     def __init__(self, make: Callable[..., Observer], every: int | None = None) -> None:
-        self.make, self.wanted = make, every
+        self.make = make
         self.asked = {"every": every}
         self.last: tuple[int, Look] | None = None
 
@@ -54,7 +54,7 @@ class Watcher(TrainerCallback):
             raise InputError("a watcher looks on in glasshead.training.train, which tells it what is trained")
         if not state.is_world_process_zero:
             return
-        every = self.wanted or max(SELDOM, state.max_steps // USUAL_LOOKS)
+        every = self.asked["every"] or max(SELDOM, state.max_steps // USUAL_LOOKS)
         self.observer.facts |= {
             "learning_rate": args.learning_rate, "every": every, "steps": state.max_steps,
         }  # fmt: skip
@@ -83,7 +83,7 @@ class Watcher(TrainerCallback):
             return
         best = state.best_global_step or state.global_step
         facts = self.observer.facts | {"best_step": best, "every": self.interval}
-        write_history(self.folder, put_together(self.looks, facts, self.observer.about))
+        write_history(self.folder, facts, put_together(self.looks, self.observer.about))
         discard(self.looks)
 
     def _look(self, model: PreTrainedModel, step: int) -> None:

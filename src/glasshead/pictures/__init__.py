@@ -8,6 +8,7 @@ from glasshead.pictures.heads import heads_picture
 from glasshead.pictures.logits import Head, logits_picture
 from glasshead.pictures.positions import positions_picture
 from glasshead.pictures.ranks import ranks_picture
+from glasshead.pictures.ratios import ratios_picture
 
 __all__ = [
     "Head",
@@ -20,6 +21,7 @@ __all__ = [
     "numbers",
     "positions_picture",
     "ranks_picture",
+    "ratios_picture",
     "table",
     "texts_of",
     "whole_numbers",

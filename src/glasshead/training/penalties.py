@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
@@ -82,6 +83,13 @@ def penalty_of(model: PooledClassifier, weights: Mapping[str, float]) -> Float[T
     return sum(terms, start=model.classifier.weight.new_zeros(()))
 
 
+def penalty_descent(model: PooledClassifier, weights: Mapping[str, float]) -> dict[Tensor, Tensor]:
+    """−∂/∂θ Σ_k c_k P_k(θ) of every parameter θ; zeros of those that no penalty reads."""
+    with torch.enable_grad():
+        slopes = slopes_of(model, penalty_of(model, weights))
+    return {leaf: -slopes[leaf] if leaf in slopes else torch.zeros_like(leaf) for leaf in model.parameters()}
+
+
 def penalty_values(model: PreTrainedModel, names: Iterable[str]) -> dict[str, float]:
     """P_k(θ) of each; only a pooled model has any."""
     return {name: PENALTIES[name](model).item() for name in names if isinstance(model, PooledClassifier)}
@@ -110,14 +118,62 @@ def checked_penalties(weights: Mapping[str, float], config: PooledConfig) -> dic
 class PenaltyGradient(TrainerCallback):
     """Adds ∂/∂θ Σ_k c_k P_k(θ) to the gradients of every step, once they are whole and clipped.
 
-    The loss that the Trainer reports, and by which epochs are chosen, stays that of the task.
+    The loss that the Trainer reports, and by which epochs are chosen, stays that of the task. ``notes`` name
+    each penalty for which a step of plain SGD was too large, once (`overshoot`).
     """
 
     def __init__(self, weights: Mapping[str, float]) -> None:
         self.weights = weights
+        self.noted: dict[str, str] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """One line for each penalty that overshot."""
+        return list(self.noted.values())
 
     def on_pre_optimizer_step(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         # The bare model, not what accelerate wraps it in: every process adds the same.
-        penalty_of(kwargs["model"], self.weights).backward()
+        model = kwargs["model"]
+        rate = descent_rate(kwargs.get("optimizer"))
+        for name, weight in self.weights.items():
+            value = penalty_of(model, {name: weight})
+            slopes = slopes_of(model, value)
+            for leaf, slope in slopes.items():
+                leaf.grad = slope if leaf.grad is None else leaf.grad + slope
+            if rate is not None and name not in self.noted:
+                factor = overshoot(value, slopes.values(), rate)
+                if factor < -1:
+                    self.noted[name] = told_overshoot(name, state.global_step + 1, factor)
+
+
+def told_overshoot(name: str, step: int, factor: float) -> str:
+    """What is noted of a step that was too large."""
+    return (
+        f"penalty {name} overshoots at step {step}: a step multiplies its root by about "
+        f"−{abs(factor):.2f}, and below −1 it grows; lower --penalty or --learning-rate"
+    )
+
+
+def slopes_of(model: PooledClassifier, value: Float[Tensor, ""]) -> dict[Tensor, Tensor]:
+    """∂P/∂θ of every parameter θ that P reads."""
+    leaves = list(model.parameters())
+    found = torch.autograd.grad(value, leaves, allow_unused=True)
+    return {leaf: slope for leaf, slope in zip(leaves, found, strict=True) if slope is not None}
+
+
+def descent_rate(optimizer: Any) -> float | None:
+    """The learning rate of plain SGD; None for every other optimizer."""
+    bare = getattr(optimizer, "optimizer", optimizer)  # accelerate wraps it
+    return float(bare.param_groups[0]["lr"]) if isinstance(bare, torch.optim.SGD) else None
+
+
+def overshoot(value: Float[Tensor, ""], slopes: Iterable[Tensor], rate: float) -> float:
+    """What a step of plain SGD multiplies √P by, to first order: 1 − η‖∇P‖² / 2P; below −1 it grows.
+
+    For P = c (VᵀW)² that is what multiplies VᵀW, 1 − 2ηc (‖V‖² + ‖W‖²), since ∇P = 2c VᵀW (W, V). A P of 0
+    stays where it is: 1.
+    """
+    size = value.item()
+    return 1 - rate * sum(slope.square().sum().item() for slope in slopes) / (2 * size) if size > 0 else 1.0

@@ -24,7 +24,7 @@ from glasshead.training.build import (
     label_tensor,
 )
 from glasshead.training.gauge import gauge_on
-from glasshead.training.penalties import penalty_values
+from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predictions import PREDICTIONS, TOLD, predict, tell
 from glasshead.training.recipe import Recipe
 from glasshead.training.rows import TensorRows
@@ -119,6 +119,12 @@ def _fill(
     # A step too large for a penalty makes it grow: nobody should have to guess.
     notes += [
         f"penalty {name}: {first[name]:.3g} at first, {last[name]:.3g} in the epoch kept" for name in last
+    ]
+    notes += [
+        note
+        for each in trainer.callback_handler.callbacks
+        if isinstance(each, PenaltyGradient)
+        for note in each.notes
     ]
     gauge = gauge_on(model, rows["train"])
     metrics: dict[str, Any] = dict(tell(model, outputs, rows, work / PREDICTIONS))

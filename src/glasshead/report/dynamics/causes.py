@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 from glasshead.histories import History, added
+from glasshead.report.dynamics.curves import SUN_AND_LU
 from glasshead.report.dynamics.picture import Key
 
-QUANTITIES = {"score": "attention score a", "polarity": "polarity s"}
+AXES = {"score": "attention score a", "polarity": "polarity s"}
+"""The two quantities that have terms, and their names beside an axis."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,19 @@ CAUSES = (
     Cause("penalties", ("R",), "--c7"),
 )
 OTHER = Cause("other", (), "--accent")
+EQUATIONS = {"DP-A": "eqs. 63–64", "AD": "eqs. 69–70"}
+OF_CLASSES = ", for many classes with the derivatives of eqs. 75–76"
 REST_COLOUR = "--muted"
+
+
+def source_of(history: History) -> str:
+    """The paper and the equations of the terms of this model."""
+    form, classes = history.facts["form"], len(history.facts["labels"])
+    if form == "DP":
+        equations = "eq. 47, and eqs. 63–64 without the map M" if classes == 2 else "eqs. 82–83"
+    else:
+        equations = EQUATIONS[form] + (OF_CLASSES if classes > 2 else "")
+    return f"{SUN_AND_LU}, {equations}"
 
 
 def terms_of(history: History, quantity: str) -> dict[str, str]:

@@ -3,18 +3,17 @@
 from dataclasses import dataclass
 
 from glasshead.errors import InputError
-from glasshead.histories import History
+from glasshead.histories import UNDECIDED, History, versus
 from glasshead.report.dynamics.curves import SUN_AND_LU
 from glasshead.report.dynamics.picture import Key, Picture
 from glasshead.report.dynamics.tokens import cloud, groups_of, points_of, ranges_of
-from glasshead.report.dynamics.told import Told, digits
+from glasshead.report.dynamics.told import Told, capital, digits
 from glasshead.report.formats import DASH, interval, number, share
 from glasshead.report.plots import group_colours
 from glasshead.report.wording import groups_in_order
 from glasshead.results import Finding
 
 PLACES = {"local": "in their texts", "global": "alone"}
-NO_VERDICT = ("no ", "undecided")
 
 
 def contexts(history: History) -> Picture:
@@ -106,10 +105,10 @@ class Prominent:
 
 def prominent(told: Told) -> list[Prominent]:
     """AUC in texts, alone and the gain, of all tokens of classes and group by group."""
-    order = ["polar", *told.history.groups]
+    order = [versus(name, "neutral") for name in ("polar", *told.history.groups)]
     gains = [f for f in told.findings if (f.statistic, f.against) == ("prominence", "gain")]
     found = []
-    for gain in sorted(gains, key=lambda f: order.index(f.group.partition(" vs ")[0])):
+    for gain in sorted(gains, key=lambda f: order.index(f.group)):
         local, alone = (told.of("prominence", where, gain.group) for where in ("local", "alone"))
         found.append(
             Prominent(
@@ -130,9 +129,9 @@ def context_verdicts(told: Told) -> list[str]:
     """What the intervals carry, of the tokens of all classes: a sentence each, with its number."""
     first = next((f.group for f in told.findings if f.statistic == "prominence"), "")
     return [
-        f"{f.verdict[0].upper()}{f.verdict[1:]}: {'AUC ' if f.against != 'gain' else ''}"
+        f"{capital(f.verdict)}: {'AUC ' if f.against != 'gain' else ''}"
         f"{number(f.estimate, digits(f), plus=f.against == 'gain')} "
         f"{interval(f.interval, digits(f), plus=f.against == 'gain')}."
         for f in told.findings
-        if f.statistic == "prominence" and f.group == first and not f.verdict.startswith(NO_VERDICT)
+        if f.statistic == "prominence" and f.group == first and f.verdict not in UNDECIDED
     ]

@@ -15,7 +15,6 @@ from glasshead.report.plots import group_colours, near_zero
 STEPS = "step"
 PLAIN = "--ink"
 SUN_AND_LU = "Sun and Lu 2020"
-KEPT = "The thin line marks the step whose model was kept."
 BAND = "Mean over the tokens of a group; the band is one standard deviation of its tokens to either side."
 BY_CLASS = [f"--c{rank}" for rank in range(8)]
 
@@ -63,7 +62,7 @@ def by_group(history: History, quantity: str, title: str, source: str) -> Pictur
     ]
     recorded(history, lines, quantity)
     panel = panel_of(history, "", lines, UP[quantity], title)
-    return Picture(title, [panel], f"{BAND} {KEPT}", keys_of(lines), source)
+    return Picture(title, [panel], with_kept(history, BAND), keys_of(lines), source)
 
 
 def couplings(history: History) -> Picture:
@@ -75,11 +74,13 @@ def couplings(history: History) -> Picture:
     panels = [panel_of(history, "", lines, name, name) for name, lines in found.items()]
     told = max(found.values(), key=len)
     keys = keys_of(told) if len(told) > 1 else []
-    caption = (
-        "The dot product of the context vector V and the output vector W. Where it is positive, tokens of "
-        f"the positive class gain attention through it and those of the other lose it. {KEPT}"
-    )
-    return Picture("How V and W are coupled", panels, caption, keys, f"after {SUN_AND_LU}, Fig. 7")
+    if len(told) > 1:
+        caption = "Where it is positive for a class, tokens of that class gain attention through it."
+    else:
+        caption = "Where it is positive, positive tokens gain attention through it and negative ones lose it."
+    caption = f"The dot product of the context vector V and the output vector W. {caption}"
+    source = f"{SUN_AND_LU}, C.3"
+    return Picture("How V and W are coupled", panels, with_kept(history, caption), keys, source)
 
 
 def norms(history: History) -> Picture:
@@ -88,8 +89,9 @@ def norms(history: History) -> Picture:
     lines = [*by_class(history, "‖V‖"), *by_class(history, "‖W‖")]
     recorded(history, lines, "‖V‖")
     panel = panel_of(history, "", lines, "Euclidean norm", "Norms of V and W")
-    caption = f"Their squares multiply the terms of a token's own lead and of its own labels. {KEPT}"
-    return Picture("Norms of V and W", [panel], caption, keys_of(lines))
+    terms = "Their squares multiply the terms of a token's own lead and of its own labels."
+    caption = with_kept(history, terms if history.facts["terms"] else "")
+    return Picture("Norms of V and W", [panel], caption.strip(), keys_of(lines))
 
 
 SHARES = (-0.04, 1.06)
@@ -103,14 +105,14 @@ def training(history: History) -> Picture:
     lines = {name: line for name, line in lines.items() if len(line.columns["step"])}
     recorded(history, lines, "loss")
     panels = [
-        panel_of(history, "", [line], line.words, line.words, None if name == "loss" else SHARES)
+        panel_of(history, "", [line], line.words, line.words, SHARES if name == "accuracy" else None)
         for name, line in lines.items()
     ]
     caption = (
         f"On {history.facts['probe']:,} texts of train. Entropy is a share of the largest possible: "
-        f"0 one token alone, 1 all tokens alike; the band is one standard deviation of the texts. {KEPT}"
+        f"0 one token alone, 1 all tokens alike; the band is one standard deviation of the texts."
     )
-    return Picture("The training", panels, caption)
+    return Picture("The training", panels, with_kept(history, caption))
 
 
 LAYERED = {
@@ -139,8 +141,8 @@ def layers(history: History) -> Picture:
             keys = keys or [key for key in keys_of(lines) if key.words]
     recorded(history, panels, "entropy")
     meanings = "; ".join(f"{up} – {meaning}" for _, up, meaning in LAYERED.values())
-    caption = f"Means over heads and texts, with one standard deviation: {meanings}. {KEPT}"
-    return Picture("Attention layer by layer", panels, caption, keys)
+    caption = f"Means over heads and texts, with one standard deviation: {meanings}."
+    return Picture("Attention layer by layer", panels, with_kept(history, caption), keys)
 
 
 def layer_colour(rank: int) -> str:
@@ -198,10 +200,22 @@ def keys_of(lines: Sequence[Line]) -> list[Key]:
     return list(dict.fromkeys(Key(line.colour, line.words, line.kind) for line in lines))
 
 
-def kept(axes: Axes, history: History, ink: Ink) -> None:
-    """A thin line at the step whose model was kept, if it is not the last."""
+def kept_step(history: History) -> int | None:
+    """The step whose model was kept, if it is not the last: where a thin line stands."""
     best = history.facts.get("best_step")
-    if best is not None and 0 < best < history.steps[-1]:
+    return best if best is not None and 0 < best < history.steps[-1] else None
+
+
+def with_kept(history: History, caption: str) -> str:
+    """A caption that explains the thin line where there is one."""
+    there = kept_step(history) is not None
+    return f"{caption} The thin line marks the step whose model was kept." if there else caption
+
+
+def kept(axes: Axes, history: History, ink: Ink) -> None:
+    """A thin line at the step whose model was kept."""
+    best = kept_step(history)
+    if best is not None:
         axes.axvline(best, color=ink("--muted"), linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
         axes.annotate(
             "kept", (best, 1.0), xycoords=axes.get_xaxis_transform(), xytext=(0, 2),

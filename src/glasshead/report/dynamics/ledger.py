@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 
 from glasshead.histories import NOT_EXPLAINED, Columns, History, added
 from glasshead.report.dynamics.causes import (
-    QUANTITIES,
+    AXES,
     REST_COLOUR,
     cause_of,
     keys_of,
     ledger_of,
     scaled,
+    source_of,
 )
-from glasshead.report.dynamics.curves import KEPT, STEPS, kept
+from glasshead.report.dynamics.curves import STEPS, kept, with_kept
 from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
 from glasshead.report.formats import number
 from glasshead.report.wording import groups_in_order
@@ -82,7 +83,7 @@ def token_ledgers(history: History, tokens: Sequence[str]) -> Picture:
     panels = [
         panel_of(history, f"{token}: {words}", quantity, ledger(history, quantity, history.token(token)))
         for token in tokens
-        for quantity, words in QUANTITIES.items()
+        for quantity, words in AXES.items()
     ]
     return picture_of(history, "Ledger of " + ", ".join(tokens), panels)
 
@@ -93,20 +94,20 @@ def group_ledgers(history: History) -> Picture:
     Raises:
         InputError: if there is no ledger.
     """
-    for quantity in QUANTITIES:
+    for quantity in AXES:
         ledger_of(history, quantity)
     groups = [group for group in groups_in_order(history.groups) if (history.tokens["group"] == group).any()]
     panels = [
         panel_of(history, f"{words}, {group}", quantity, mean_ledger(history, quantity, group))
-        for quantity, words in QUANTITIES.items()
         for group in groups
+        for quantity, words in AXES.items()
     ]
     return picture_of(history, "Ledger of a mean token of every group", panels)
 
 
 def picture_of(history: History, title: str, panels: list[Panel]) -> Picture:
     """Panels with the legend of their areas."""
-    names = [name for quantity in QUANTITIES for name in ledger_of(history, quantity)]
+    names = [name for quantity in AXES for name in ledger_of(history, quantity)]
     keys = [
         *keys_of(names, "area"),
         Key(REST_COLOUR, NOT_EXPLAINED, "hatched"),
@@ -115,9 +116,11 @@ def picture_of(history: History, title: str, panels: list[Panel]) -> Picture:
     caption = (
         "Areas above zero are what terms have added since the start, areas below what they have taken away; "
         "their sum with the hatched rest is the measured change, the black line. The rest is due to steps "
-        f"that are not infinitely small, and to the sample of texts. {KEPT}"
+        "that are not infinitely small, and to the sample of texts."
     )
-    return Picture(title, panels, caption, keys, "terms: Sun and Lu 2020, sections B.2, D–F")
+    return Picture(
+        title, panels, with_kept(history, caption), keys, f"terms: {source_of(history)}", across=len(AXES)
+    )
 
 
 def panel_of(history: History, title: str, quantity: str, found: Ledger) -> Panel:

@@ -28,7 +28,7 @@ from glasshead.report.html import environment
 SECTIONS = {
     "groups": ("Groups of tokens", ("polarity", "scores", "weights", "training")),
     "layers": ("Layers", ("layers",)),
-    "embeddings": ("Dot products of embeddings", ("products", "boxes")),
+    "embeddings": ("Dot products of embeddings", ("products", "boxes", "product-rates")),
     "terms": ("What moves scores and polarities", ("terms", "ledger", "coupling", "norms")),
     "tokens": ("Tokens", ("tokens", "token-ledger", "scatter")),
     "contexts": ("Tokens in their texts and alone", ("contexts",)),
@@ -177,6 +177,8 @@ def facts(told: Told) -> list[tuple[str, str]]:
             value = "yes" if value else "no"
         elif isinstance(value, int):
             value = f"{value:,}"
+        elif isinstance(value, float):
+            value = f"{value:g}"
         elif key == "grouped_by":
             value = (
                 "what was planted in the texts"

@@ -25,7 +25,8 @@ WIDE, NARROW, ROW = (400.0, 250.0), (310.0, 215.0), 26.0
 """Width and height of a drawing on the page: of two beside each other, and of three."""
 LETTER = 5.3
 """Width of a letter of a name beside a row."""
-LONGEST = 26
+LONGEST = 34
+TIMES = " × "
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,28 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """Panels that belong together, with one legend; ``source`` are the figures that it is after."""
+    """Panels that belong together, with one legend; ``source`` are the figures that it is after.
+
+    ``across`` panels belong in one row; None: as many as fit.
+    """
 
     title: str
     panels: list[Panel]
     caption: str
     keys: list[Key] = field(default_factory=list)
     source: str = ""
+    across: int | None = None
+
+    @property
+    def columns(self) -> int:
+        """Panels in a row: three at most, and four in two rows."""
+        n = len(self.panels)
+        return min(n, self.across or (2 if n == 4 else 3))
 
 
-def figure_of(picture: Picture, *, across: int = 3) -> Figure:
-    """The picture as a figure for print: title above, legend below, at most ``across`` panels in a row."""
-    columns, alone = min(across, len(picture.panels)), len(picture.panels) == 1
-    if len(picture.panels) == 4:
-        columns = min(columns, 2)
+def figure_of(picture: Picture) -> Figure:
+    """The picture as a figure for print: title above, legend below."""
+    columns, alone = picture.columns, len(picture.panels) == 1
     down = math.ceil(len(picture.panels) / columns)
     tallest = max(max(3.4 if alone else 2.7, 0.34 * len(panel.rows) + 0.9) for panel in picture.panels)
     with matplotlib.rc_context({**STYLE, "text.parse_math": False}):
@@ -142,7 +151,7 @@ def handle(key: Key) -> Line2D | Patch:
 
 def drawings(picture: Picture, key: str) -> list[tuple[str, Markup]]:
     """Title and SVG of every panel, in the colours of the page; ``key`` is the picture's own on the page."""
-    size = WIDE if len(picture.panels) in (1, 2, 4) else NARROW
+    size = WIDE if picture.columns < 3 else NARROW
     return [
         (visible(panel.title), Markup(drawing(panel, f"{key}-{rank}", size)))
         for rank, panel in enumerate(picture.panels)
@@ -169,5 +178,9 @@ def drawing(panel: Panel, key: str, size: tuple[float, float] = WIDE) -> str:
 
 
 def shortened(name: str) -> str:
-    """A name that fits beside a row."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    """A name that fits beside a row; of a pair, both names are cut."""
+    parts = name.split(TIMES)
+    room = (LONGEST - len(TIMES) * (len(parts) - 1)) // len(parts)
+    if len(name) <= LONGEST:
+        return name
+    return TIMES.join(part if len(part) <= room else part[: room - 1] + "…" for part in parts)

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.histories import Columns, History
-from glasshead.report.dynamics.curves import KEPT, STEPS, SUN_AND_LU, kept, many_looks, recorded
+from glasshead.errors import InputError
+from glasshead.histories import PRODUCT_RATE, Columns, History
+from glasshead.report.dynamics.causes import cause_of, scaled
+from glasshead.report.dynamics.curves import STEPS, SUN_AND_LU, kept, many_looks, recorded, with_kept
 from glasshead.report.dynamics.picture import DASHES, Ink, Key, Panel, Picture
 from glasshead.report.formats import number
 from glasshead.report.plots import group_colours
@@ -14,7 +16,8 @@ from glasshead.report.wording import LAST
 
 TITLES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
 UP = {"e": "Ω", "h": "hᵢᵀhₖ"}
-OPPOSITE = "--c3"
+OPPOSITE = "--ink"
+"""Pairs of two classes: no class has this colour."""
 
 
 def products(history: History) -> Picture:
@@ -24,10 +27,14 @@ def products(history: History) -> Picture:
     panels = [over_steps(history, of, rows) for of, rows in found.items()]
     caption = (
         "A line is the median of all pairs of tokens, the band holds the middle half of them; of large "
-        f"groups a part is paired, chosen by chance. {KEPT}"
+        "groups a part is paired, chosen by chance."
     )
     return Picture(
-        "Dot products of tokens", panels, caption, keys(history, found), f"{SUN_AND_LU}, Figs. 1, 6, 8"
+        "Dot products of tokens",
+        panels,
+        with_kept(history, caption),
+        keys(history, found),
+        f"{SUN_AND_LU}, Figs. 1, 6, 8",
     )
 
 
@@ -41,6 +48,71 @@ def boxes(history: History, step: int | None = None) -> Picture:
     caption += "line reaches from the least to the largest."
     source = f"{SUN_AND_LU}, Figs. 2, 8, 11"
     return Picture(f"Dot products of tokens {when}", panels, caption, [], source)
+
+
+def product_rates(history: History) -> Picture:
+    """How fast leads (A) and labels (B) move the mean dot product of every two groups, on one scale.
+
+    Raises:
+        InputError: if it was not recorded, or looked at once only.
+    """
+    many_looks(history)
+    found = {
+        name.removeprefix(PRODUCT_RATE): rates(history, name)
+        for name in history.quantities()
+        if name.startswith(PRODUCT_RATE)
+    }
+    if not found and history.facts.get("form") is not None:
+        raise InputError("this run was watched before rates of dot products were recorded: train it again")
+    recorded(history, found, "rate of dot products")
+    whole = {pair: sum_of([rows[pair] for rows in found.values()]) for pair in next(iter(found.values()))}
+    panels = {f"{name}: {cause_of(name).words}": rows for name, rows in found.items()}
+    panels |= {f"{' + '.join(found)} = dΩ/dτ": whole}
+    every = [columns["mean"] for rows in panels.values() for columns in rows.values()]
+    caption = (
+        "What each part adds to the mean dot product of the embeddings of a pair in a unit of time τ of "
+        "gradient flow (steps times learning rate); the last panel is their sum. The larger λ, "
+        "the more of it is B."
+    )
+    return Picture(
+        "What moves dot products of tokens",
+        [rate_panel(history, title, rows, every) for title, rows in panels.items()],
+        with_kept(history, caption),
+        keys(history, found),
+        f"{SUN_AND_LU}, eqs. 43–46",
+    )
+
+
+def rates(history: History, quantity: str) -> dict[str, Columns]:
+    """Pair of groups → the curve of a part of dΩ/dτ."""
+    here = history.curves["quantity"] == quantity
+    pairs = dict.fromkeys(history.curves["group"][here].tolist())
+    return {pair: history.curve(quantity, pair) for pair in pairs}
+
+
+def sum_of(curves: list[Columns]) -> Columns:
+    """All parts of one pair."""
+    return {"step": curves[0]["step"], "mean": np.sum([each["mean"] for each in curves], axis=0)}
+
+
+def rate_panel(history: History, title: str, rows: dict[str, Columns], every: list[np.ndarray]) -> Panel:
+    """One part of all pairs; all panels share their scale."""
+    size, power = scaled(every)
+    low, high = min(0.0, *(each.min() for each in every)), max(0.0, *(each.max() for each in every))
+    air = 0.06 * (high - low) or 1.0
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        axes.set_ylim((low - air) / size, (high + air) / size)
+        axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
+        for pair, columns in rows.items():
+            colour, kind = style(history, pair)
+            line = columns["step"], columns["mean"] / size
+            axes.plot(*line, color=ink(colour), linewidth=1.5, linestyle=DASHES[kind])
+        kept(axes, history, ink)
+
+    said = ", ".join(f"{pair} {number(columns['mean'][-1])}" for pair, columns in rows.items())
+    about = f"Rates of dot products, {title}, at the end: {said}."
+    return Panel(title, (STEPS, f"dΩ/dτ{power}"), draw, about)
 
 
 def spaces(history: History) -> dict[str, dict[str, Columns]]:

@@ -1,10 +1,13 @@
 """A history in the terminal: groups, what moved them, chosen tokens."""
 
 from rich import box
+from rich.columns import Columns
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from glasshead.histories import NO_CHANGE, TOO_FEW
 from glasshead.report.dynamics.contexts import context_verdicts, orders, prominent
 from glasshead.report.dynamics.told import (
     Told,
@@ -29,7 +32,7 @@ def dynamics_table(told: Told) -> RenderableType:
     ]
     lines.append(level_table(told))
     if known := numbers(told):
-        lines.append(Text("  ".join(f"{visible(name)} {value}" for name, value in known)))
+        lines.append(Columns([Text(f"{visible(name)} {value}") for name, value in known], padding=(0, 2)))
     if moved := parts(told, "score"):
         lines += [Text(), Text("What moved the attention score of a mean token", style="bold")]
         table = headed("group", "term", "added", "95 % interval", "share", right=(2, 4))
@@ -42,7 +45,7 @@ def dynamics_table(told: Told) -> RenderableType:
         for said in dict.fromkeys(
             f"{part.group}: {part.term} is {part.verdict}" for part in moved if part.verdict
         ):
-            lines.append(Text(f"  {visible(said)}."))
+            lines.append(indented(f"{said}."))
     lines += [Text(visible(why), style="dim") for why in lacking(told)]
     if told.tokens:
         lines += [Text(), Text("Tokens", style="bold"), token_table(told)]
@@ -54,15 +57,20 @@ def dynamics_table(told: Told) -> RenderableType:
         ]
     if found := [*verdicts(told), *context_verdicts(told)]:
         lines += [Text(), Text("Verdicts", style="bold")]
-        lines += [Text(f"  {visible(each)}") for each in found]
+        lines += [indented(each) for each in found]
         lines.append(Text("Intervals are over tokens, not over seeds.", style="dim"))
     lines += [Text(f"! {visible(remark)}", style="yellow") for remark in told.remarks]
     return Group(*lines)
 
 
+def indented(sentence: str) -> RenderableType:
+    """A sentence below a heading."""
+    return Padding(Text(visible(sentence)), (0, 0, 0, 2), expand=False)
+
+
 def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
     """An empty table of this house's style."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for rank, name in enumerate(names):
         table.add_column(
             name, justify="right" if rank in right else "left", no_wrap=rank in right or name.startswith("95")
@@ -70,6 +78,8 @@ def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
     return table
 
 
+SHORT = {NO_CHANGE: DASH, TOO_FEW: "too few"}
+"""Verdicts as there is room for."""
 INTERVALS = {
     (True, True): "± std",
     (True, False): "± std",
@@ -82,7 +92,7 @@ def level_table(told: Told) -> Table:
     """Every group, or every layer; below its name how many tokens (or rows) the means are of."""
     layered = told.history.facts["kind"] == "layers"
     found = layer_levels(told) if layered else levels(told)
-    numbers_ = ["start", "end"] if told.watched else ["trained"]
+    numbers_ = ["start", told.now] if told.watched else [told.now]
     table = headed("layer" if layered else "group", "", *numbers_, INTERVALS[layered, told.watched], "")
     for column in table.columns:
         column.no_wrap = True
@@ -94,7 +104,7 @@ def level_table(told: Told) -> Table:
         before = level.group
         beside = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
         started = [level.start] if told.watched else []
-        verdict = "–" if level.verdict.startswith("no ") else level.verdict
+        verdict = SHORT.get(level.verdict, level.verdict)
         table.add_row(
             *(
                 Text(visible(cell))

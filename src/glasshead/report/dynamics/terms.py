@@ -6,20 +6,19 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from glasshead.histories import Columns, History
-from glasshead.report.dynamics.causes import QUANTITIES, cause_of, keys_of, scaled, terms_of
-from glasshead.report.dynamics.curves import KEPT, STEPS, kept
+from glasshead.report.dynamics.causes import AXES, cause_of, keys_of, scaled, source_of, terms_of
+from glasshead.report.dynamics.curves import STEPS, kept, with_kept
 from glasshead.report.dynamics.picture import DASHES, Ink, Key, Panel, Picture
 from glasshead.report.formats import number
 
-SOURCE = "Sun and Lu 2020, eqs. 46–47, 62–64, 69–71, 82–83"
 SURE = 1.96
 """Standard errors to either side of a mean of many tokens that hold it 95 times of 100."""
 
 
 def terms(history: History) -> Picture:
     """The rate of every term over the steps, or at the end if that is all there is."""
-    found = {quantity: rates(history, quantity) for quantity in QUANTITIES}
-    names = [name for quantity in QUANTITIES for name in terms_of(history, quantity)]
+    found = {quantity: rates(history, quantity) for quantity in AXES}
+    names = [name for quantity in AXES for name in terms_of(history, quantity)]
     keys = keys_of(names, None if len(history.steps) > 1 else "area")
     if len(history.steps) < 2:
         panels = [at_the_end(quantity, by_group) for quantity, by_group in found.items()]
@@ -29,18 +28,19 @@ def terms(history: History) -> Picture:
         caption += (
             "time τ of gradient flow (steps times learning rate); whiskers: 95 % intervals over tokens."
         )
-        return Picture("What moves the trained model's scores", panels, caption, keys, SOURCE)
+        return Picture("What moves the trained model's scores", panels, caption, keys, source_of(history))
     panels = [
-        over_steps(history, quantity, group, by_term, found[quantity])
+        over_steps(history, quantity, group, by_group[group], by_group)
+        for group in history.groups
         for quantity, by_group in found.items()
-        for group, by_term in by_group.items()
     ]
     caption = (
         "What each term adds to the score or the polarity of a mean token of the group in a unit of time τ "
-        f"of gradient flow (steps times learning rate); the black line is their sum. {KEPT}"
+        "of gradient flow (steps times learning rate); the black line is their sum."
     )
     keys.append(Key("--ink", "sum of all terms"))
-    return Picture("What moves scores and polarities", panels, caption, keys, SOURCE)
+    caption = with_kept(history, caption)
+    return Picture("What moves scores and polarities", panels, caption, keys, source_of(history), len(AXES))
 
 
 Rates = dict[str, dict[str, Columns]]
@@ -57,7 +57,7 @@ def rates(history: History, quantity: str) -> Rates:
 def over_steps(
     history: History, quantity: str, group: str, by_term: dict[str, Columns], every: Rates
 ) -> Panel:
-    """The terms of one group; all groups of a quantity share their scale."""
+    """The terms of one quantity of a group; all groups of a quantity share their scale."""
     size, power = scaled(columns["mean"] for terms in every.values() for columns in terms.values())
     sums = [total(terms) for terms in every.values()]
     highest, lowest = (
@@ -114,7 +114,7 @@ def at_the_end(quantity: str, by_group: Rates) -> Panel:
 
     said = ", ".join(f"{words} {number(columns['mean'][-1])}" for words, _, columns in rows)
     return Panel(
-        QUANTITIES[quantity],
+        AXES[quantity],
         (f"d{SYMBOLS[quantity]}/dτ{power}", ""),
         draw,
         f"Terms of the flow of the {quantity}: {said}.",

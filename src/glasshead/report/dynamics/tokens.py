@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 from glasshead.histories import History
-from glasshead.report.dynamics.curves import KEPT, SUN_AND_LU, UP, Line, many_looks, panel_of
+from glasshead.report.dynamics.curves import SUN_AND_LU, UP, Line, many_looks, panel_of, with_kept
 from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
 from glasshead.report.figures import Limits, Points, limits, named_points, scatter
 from glasshead.report.formats import number
@@ -50,7 +50,9 @@ def tokens(history: History, chosen: Sequence[str]) -> Picture:
         panels.append(with_groups(history, quantity, panel_of(history, "", lines, up, up, range_)))
     keys = [Key(colour, token) for token, colour in zip(chosen, COLOURS, strict=False)]
     keys += [Key(colour, group, "area") for group, colour in group_colours(history.groups).items()]
-    caption = f"Lines are the tokens, bands are their groups: mean ± one standard deviation. {KEPT}"
+    caption = with_kept(
+        history, "Lines are the tokens, bands are their groups: mean ± one standard deviation."
+    )
     return Picture("Chosen tokens over time", panels, caption, keys)
 
 

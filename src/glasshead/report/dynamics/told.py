@@ -3,10 +3,21 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 import numpy as np
 
-from glasshead.histories import NOT_EXPLAINED, QUANTITIES, History, added
+from glasshead.histories import (
+    FEW,
+    NO_DIFFERENCE,
+    NOT_EXPLAINED,
+    QUANTITIES,
+    TOO_FEW,
+    Columns,
+    History,
+    added,
+    versus,
+)
 from glasshead.report.dynamics.causes import cause_of
 from glasshead.report.dynamics.tokens import nearest_step
 from glasshead.report.formats import DASH, interval, number, share
@@ -30,6 +41,23 @@ class Told:
     def watched(self) -> bool:
         """Whether there is more than the trained model to be told of."""
         return len(self.history.steps) > 1
+
+    @property
+    def at(self) -> int:
+        """The step of the numbers: that of the look nearest to the chosen one, else the last."""
+        return nearest_step(self.history, self.step)
+
+    @property
+    def now(self) -> str:
+        """What the numbers are of, in a word or two."""
+        if not self.watched:
+            return "trained"
+        return "end" if self.at == self.history.steps[-1] else f"step {self.at:,}"
+
+    def curve(self, quantity: str, group: str = "") -> Columns:
+        """A curve from the start to the step of the numbers."""
+        found = self.history.curve(quantity, group)
+        return {name: column[found["step"] <= self.at] for name, column in found.items()}
 
     def of(self, statistic: str, against: str, group: str) -> Finding | None:
         """One finding."""
@@ -108,12 +136,12 @@ def digits(finding: Finding) -> int:
 
 
 def layer_levels(told: Told) -> list[Level]:
-    """Start and end of what is recorded layer by layer; the standard deviation stands for an interval."""
+    """Start and now of what is recorded layer by layer; the standard deviation stands for an interval."""
     found = []
     for quantity in told.history.quantities():
         chosen = told.history.curves["quantity"] == quantity
         for group in dict.fromkeys(told.history.curves["group"][chosen].tolist()):
-            curve = told.history.curve(quantity, group)
+            curve = told.curve(quantity, group)
             start, now = (number(curve["mean"][at]) for at in (0, -1))
             spread = f"± {number(curve['std'][-1])}"
             n = f"{curve['n'][-1]:,}"
@@ -167,13 +195,13 @@ def lacking(told: Told) -> list[str]:
 
 
 def numbers(told: Told) -> list[tuple[str, str]]:
-    """VᵀW and the norms, from start to end."""
+    """VᵀW and the norms, from the start to the step of the numbers."""
     found = []
     for name in told.history.quantities():
         if "ᵀ" not in name and "‖" not in name:
             continue
         for group in ("", *told.history.facts.get("labels", [])):
-            mean = told.history.curve(name, group)["mean"]
+            mean = told.curve(name, group)["mean"]
             if len(mean):
                 words = f"{name} {group}".strip()
                 found.append((words, span(mean, told.watched)))
@@ -186,22 +214,29 @@ def span(values: np.ndarray, watched: bool) -> str:
 
 
 def verdicts(told: Told) -> list[str]:
-    """Sentences with their numbers and intervals; a number without an interval gets none."""
-    return [
-        f"{sentence_of(f)}: {number(f.estimate, digits(f), plus=True)} "
+    """Sentences with their numbers and intervals; groups of few tokens get none, which is said once."""
+    names = {versus(*pair): pair for pair in permutations(told.history.groups, 2)}
+    said = [
+        f"{capital(sentence_of(f, *names[f.group]))}: {number(f.estimate, digits(f), plus=True)} "
         f"{interval(f.interval, digits(f), plus=True)}."
         for f in told.findings
-        if f.statistic == "gap" and f.interval is not None
+        if f.statistic == "gap" and f.verdict != TOO_FEW
     ]
+    sizes = {group: told.of("level", "score", group) for group in told.history.groups}
+    few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < FEW]
+    return [*said, f"No verdict of fewer than {FEW} tokens: {', '.join(few)}."] if few else said
 
 
-def sentence_of(finding: Finding) -> str:
-    """A verdict that names its groups."""
-    said = finding.verdict
-    if not said.startswith("no difference"):
-        return said[0].upper() + said[1:]
-    first, _, second = finding.group.partition(" vs ")
-    return f"{first.capitalize()} and {second} tokens show no difference in attention score"
+def sentence_of(finding: Finding, first: str, second: str) -> str:
+    """A verdict on two groups that names them."""
+    if finding.verdict != NO_DIFFERENCE:
+        return finding.verdict
+    return f"{first} and {second} tokens show no difference in attention score"
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital letter first, and names as they are written."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 @dataclass(frozen=True)
@@ -219,11 +254,10 @@ class TokenLine:
 
 def token_lines(told: Told) -> list[TokenLine]:
     """The chosen tokens: start → the chosen step, and the term that has added most to the score."""
-    at = nearest_step(told.history, told.step)
     found = []
     for token in told.tokens:
         rows = told.history.token(token)
-        here = rows["step"] <= at
+        here = rows["step"] <= told.at
         polarity, score, weight = (span(rows[name][here], told.watched) for name in QUANTITIES)
         group, count = str(rows["group"][0]) or DASH, f"{rows['count'][0]:,}"
         found.append(TokenLine(token, group, count, polarity, score, weight, largest_term(told, token)))
@@ -237,7 +271,7 @@ def largest_term(told: Told, token: str) -> str:
     columns = {name: added("score", name) for name in names}
     if not facts["exact"] or not columns or any(column not in rows for column in columns.values()):
         return DASH
-    here = int(np.flatnonzero(rows["step"] <= nearest_step(told.history, told.step))[-1])
+    here = int(np.flatnonzero(rows["step"] <= told.at)[-1])
     values = {name: float(rows[column][here]) for name, column in columns.items()}
     name = max(values, key=lambda each: abs(values[each]))
     return f"{name} {number(values[name], plus=True)} ({cause_of(name).words})"

@@ -1,0 +1,88 @@
+"""How V and W are coupled after several trainings, against the ratio of positive to negative texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
+from glasshead.report.formats import number
+from glasshead.report.plots import near_zero
+from glasshead.report.prints import plain
+
+
+@dataclass(frozen=True)
+class Point:
+    """One training: positive texts for one negative text of train, and VᵀW."""
+
+    ratio: float
+    coupling: float
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """The trainings of one ratio: how many they are, mean, and standard deviation (n − 1; of one NaN)."""
+
+    ratio: float
+    n: int
+    mean: float
+    std: float
+
+
+def by_ratio(points: Sequence[Point]) -> list[Seeds]:
+    """Trainings whose ratios have the same two leading digits, from the least ratio to the largest."""
+    groups: dict[float, list[Point]] = {}
+    for point in sorted(points, key=lambda each: each.ratio):
+        groups.setdefault(float(f"{point.ratio:.2g}"), []).append(point)
+    return [
+        Seeds(
+            float(np.mean([each.ratio for each in group])),
+            len(group),
+            float(np.mean([each.coupling for each in group])),
+            float(np.std([each.coupling for each in group], ddof=1)) if len(group) > 1 else float("nan"),
+        )
+        for group in groups.values()
+    ]
+
+
+def ratios(points: Sequence[Point], name: str, labels: tuple[str, str], when: str) -> Picture:
+    """A point for each training, and mean ± std of those of one ratio; ``name`` is that of VᵀW, ``labels``
+    are the negative and the positive class, ``when`` says at which steps was looked."""
+    seeds = by_ratio(points)
+    spread = [each.mean + sign * np.nan_to_num(each.std) for each in seeds for sign in (-1, 1)]
+    low, high = near_zero(np.array([*(each.coupling for each in points), *spread]))
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        axes.set_ylim(low, high)
+        axes.set_xscale("log")
+        axes.set_xticks([each.ratio for each in seeds], [plain(float(f"{each.ratio:.2g}")) for each in seeds])
+        axes.minorticks_off()
+        axes.margins(x=0.08)
+        axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
+        x, mean = [each.ratio for each in seeds], [each.mean for each in seeds]
+        axes.errorbar(
+            x, mean, [np.nan_to_num(each.std) for each in seeds],
+            color=ink("--accent"), linewidth=1.4, capsize=3, marker="_", markersize=9,
+        )  # fmt: skip
+        axes.scatter(
+            [each.ratio for each in points], [each.coupling for each in points],
+            s=16, color=ink("--ink"), alpha=0.55, linewidths=0, zorder=3,
+        )  # fmt: skip
+
+    said = ", ".join(f"{plain(float(f'{each.ratio:.2g}'))}: {told(each)}" for each in seeds)
+    negative, positive = labels
+    across = f"{positive} texts for one {negative} text in train"
+    panel = Panel("", (across, name), draw, f"{name} by ratio, {said}.", over_steps=False)
+    keys = [Key("--ink", "one training", "dot"), Key("--accent", "mean ± standard deviation over seeds")]
+    caption = (
+        f"The dot product of the context vector V and the output vector W {when}, against the ratio of the "
+        "classes in the texts of the training."
+    )
+    return Picture(f"{name} and the ratio of the classes", [panel], caption, keys, "Sun and Lu 2020, Fig. 7")
+
+
+def told(seeds: Seeds) -> str:
+    """Mean ± standard deviation, and how many trainings."""
+    spread = f" ± {number(seeds.std)}" if seeds.n > 1 else ""
+    return f"{number(seeds.mean)}{spread} ({seeds.n} {'training' if seeds.n == 1 else 'trainings'})"
