@@ -27,6 +27,7 @@ DATA = Path(os.environ.get("GLASSHEAD_DATA", HERE.parents[2] / "shared" / "data"
 RUNS = HERE.parents[1] / "runs" / "s0_tables"
 VALUES = HERE / "s0_tables.json"
 SEEDS = range(5)
+TESTS = ("performance", "agreement", "perturbation", "tokens")
 ACTIVATIONS = ("softmax", "tanhmax")
 # Title → folder, how it is read, and what of the preset s0-code is changed for it.
 SETS: dict[str, tuple[str, LoadOptions, dict[str, Any]]] = {
@@ -54,7 +55,7 @@ def run() -> None:
                 if not out.exists():
                     source = {"source": folder, "options": {"classes": options.classes}}
                     train(data, recipe, out, seed=seed, source=source, overwrite=True)
-                card = audit(load_run(out), data["test"], seed=seed)
+                card = audit(load_run(out), data["test"], tests=TESTS, seed=seed)
                 values[key] = rounded(summary(card))
                 VALUES.write_text(
                     json.dumps(values, indent=None, ensure_ascii=False).replace("}}, ", "}},\n") + "\n",
