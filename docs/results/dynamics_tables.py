@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import spearmanr
 from scipy.stats import t as student
 
-from dynamics import MODELS, PENALTY, RANGES, RATIOS, SCALES, STUDY
+from dynamics import MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
 from encoder_tables import table
 from study import HERE
 
@@ -422,18 +422,26 @@ def penalty_table() -> list[str]:
 
 def signed_table() -> list[str]:
     """Huang, Yang and Wang (2024), after eq. 7: positive and negative scores part, neutral ones stay."""
-    runs = cells("tanhmax")
-    rows = [[claim.said, "all four", *claim.row(over(runs, claim.number))] for claim in SIGNED if runs]
-    for claim in SIGNED:
-        for name, seeds in runs.items():
-            only = {name: seeds}
-            rows.append([claim.said, name.split()[1], *claim.row(over(only, claim.number))])
-    return table(("claim", "model", *HEADS[2:]), sorted(rows, key=lambda row: order(row[0])))
-
-
-def order(said: str) -> int:
-    """Claims in their order, models within."""
-    return [claim.said for claim in SIGNED].index(said)
+    rows = []
+    for name in ("tanhmax", "softmax"):
+        runs = cells("tanhmax", PUBLISHED, name)
+        rows += [[name, claim.said, *claim.row(over(runs, claim.number))] for claim in SIGNED if runs]
+    heads = ("attention", "claim", *HEADS[2:])
+    learned = {
+        model: [run["accuracy"] for run in seeds.values()]
+        for model in MODELS
+        for name, seeds in cells("tanhmax", model, "tanhmax").items()
+    }
+    said = ", ".join(f"{model} {np.mean(found):.2f}" for model, found in learned.items())
+    return [
+        f"Settings of the preset `{PUBLISHED}` on Data I.",
+        "",
+        *table(heads, rows),
+        "At the settings of the other tables TanhMax does not learn, and says nothing of the claim: accuracy "
+        f"on train of {said} after the last step. Near zero its weights are as small as the scores, a saddle "
+        "that gradient descent leaves slowly.",
+        "",
+    ]
 
 
 def ledger_table() -> list[str]:

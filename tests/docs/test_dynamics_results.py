@@ -24,12 +24,13 @@ def tables(monkeypatch, tmp_path):
         del sys.modules[name]
 
 
-def run(seed, *, positive=1.0, negative=1.0, coupling=0.5, neutral=0.0, settled=88):
+def run(seed, *, positive=1.0, negative=1.0, coupling=0.5, neutral=0.0, settled=88, accuracy=1.0):
     """What is kept of a run whose groups ended at these scores."""
     noise = np.random.default_rng(seed).uniform(-0.01, 0.01)
     return {
         "groups": {"positive": 50, "negative": 50, "neutral": 1000},
         "steps": 2640,
+        "accuracy": accuracy,
         "settled": settled,
         "curves": {
             "score/positive": [0.0, positive + noise],
@@ -141,6 +142,15 @@ def test_a_run_that_never_settled_counts_with_its_last_step(tables):
     lines = tables.range_table()
     assert "| ± 1 | 2640 [2640, 2640] | 5 | 5 |" in lines
     assert "| ± 1 against ± 0.1, paired | 2552 [2552, 2552] | 5 | **later** |" in lines
+
+
+def test_tanhmax_is_judged_where_it_learns(tables):
+    fill(tables, "tanhmax", ["s0-code", "tanhmax"], negative=-1.0, neutral=0.05, accuracy=1.0)
+    fill(tables, "tanhmax", ["DP", "tanhmax"], negative=1.0, accuracy=0.5)
+    text = "\n".join(tables.signed_table())
+    assert text.count("**holds**") == 4
+    assert "**fails**" not in text
+    assert "DP 0.50 after the last step" in text
 
 
 def test_the_page_is_written_before_anything_is_measured(tables, tmp_path):
