@@ -264,7 +264,7 @@ HEADS = ("claim", "data", "effect", "seeds", "settings: holds / opposite / undec
 
 def verdicts() -> list[str]:
     """Every claim that is about every model, with what became of it."""
-    places = [("made up, four sets", together(list(GRIDS)))]
+    places = [("made up, two classes", together(BINARY)), ("made up, three classes", cells("three_classes"))]
     places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
         [claim.said if number == 0 else "", title, *claim.row(over(runs, claim.number))]
@@ -294,17 +294,15 @@ def by_data() -> list[str]:
 
 
 def by_scale() -> list[str]:
-    """Each λ."""
-    grids = tuple(GRIDS)
+    """Each λ, on the made-up data of two classes."""
     return split(
-        [f"λ = {scale:g}" for scale in SCALES], {f"{scale:g}": (grids, (f"{scale:g}",)) for scale in SCALES}
+        [f"λ = {scale:g}" for scale in SCALES], {f"{scale:g}": (BINARY, (f"{scale:g}",)) for scale in SCALES}
     )
 
 
 def by_model() -> list[str]:
-    """Each model."""
-    grids = tuple(GRIDS)
-    return split(list(MODELS), {model: (grids, (model,)) for model in MODELS})
+    """Each model, on the made-up data of two classes."""
+    return split(list(MODELS), {model: (BINARY, (model,)) for model in MODELS})
 
 
 def range_table() -> list[str]:
@@ -473,8 +471,8 @@ def write() -> None:
     parts: list[tuple[str, list[str]]] = [
         ("### What every model should show", verdicts()),
         ("### Data by data", by_data()),
-        ("### λ by λ", by_scale()),
-        ("### Model by model", by_model()),
+        ("### λ by λ, two classes", by_scale()),
+        ("### Model by model, two classes", by_model()),
         ("### Where embeddings start", range_table()),
         ("### VᵀW and the gap", gap_table()),
         ("### VᵀW and the ratio of classes", ratio_table()),

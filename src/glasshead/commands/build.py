@@ -132,7 +132,7 @@ def train(
         str | None, typer.Option(help="dynamics: record how attention comes about (glasshead dynamics RUN).")
     ] = None,
     watch_every: Annotated[
-        int | None, typer.Option(help="Steps between two looks; else 60 looks, 80 steps apart or more.")
+        int | None, typer.Option(help="Steps between two looks; else 60 looks, 100 steps apart or more.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted training.")] = False,
     overwrite: Overwrite = False,

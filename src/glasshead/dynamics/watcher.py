@@ -14,8 +14,8 @@ from glasshead.folders import discard
 from glasshead.histories import FOLDER, Columns, write_history
 
 USUAL_LOOKS = 60
-SELDOM = 80
-"""Steps between two looks, at least: a look takes about as long as five steps of a small model."""
+SELDOM = 100
+"""Steps between two looks, at least: a look takes about as long as ten steps of a small model."""
 MOST_LOOKS = 480
 """When there are more, every second is dropped: a long training is told no longer than a short one."""
 

@@ -1,9 +1,10 @@
 """DP-A: h_i = M e_i, a_i = h_iᵀV / λ, s_i = W h_i (Sun and Lu 2020, section D)."""
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.dynamics.forms.form import FORMS, Flow, Form, Parameters, Push, Tokens, shared_descent
+from glasshead.dynamics.forms.form import FORMS, Flow, Form, Parameters, Push, Tokens
 
 
 def mapped(p: Parameters) -> Tensor:
@@ -34,35 +35,36 @@ class Affine(Form):
 
     def tokens(self, p: Parameters, scale: float) -> Tokens:
         """s_e = W M e and a_e = (M e)ᵀV / λ (eqs. 56–58)."""
-        hidden = p.embeddings @ mapped(p).T
-        return Tokens(hidden @ p.output.T, hidden @ p.context / scale)
+        inner_v, inner_w = inner(p)
+        return Tokens(p.embeddings @ inner_w.T, p.embeddings @ inner_v / scale)
 
     def couplings(self, p: Parameters) -> dict[str, Tensor]:
         """VᵀW and V′ᵀW′ = VᵀMMᵀW, which both move the scores (eq. 64)."""
-        return {"VᵀW": p.output @ p.context, "V′ᵀW′": (p.output @ mapped(p)) @ (p.context @ mapped(p))}
+        inner_v, inner_w = inner(p)
+        return {"VᵀW": p.output @ p.context, "V′ᵀW′": inner_w @ inner_v}
 
     def pull(self, p: Parameters, scale: float) -> Tensor:
         """MᵀV / λ."""
-        return (p.context @ mapped(p) / scale).expand_as(p.embeddings)
+        return (inner(p)[0] / scale).expand_as(p.embeddings)
 
     def descent(self, p: Parameters, scale: float, push: Push) -> dict[str, Tensor]:
         """−∂ℓ/∂e = ε(e) MᵀV/λ + MᵀWᵀπ(e) (eq. 59), −∂ℓ/∂V = Σ_j lead_j h_j / λ (eq. 60),
         −∂ℓ/∂M = Σ_j (V lead_j/λ + Wᵀpush_j) e_jᵀ (eq. 61)."""
-        hidden = p.embeddings @ mapped(p).T
-        leading, pushing = push.own_lead @ p.embeddings, push.own_push.T @ p.embeddings
-        at_hidden = torch.outer(push.own_lead, p.context) / scale + push.own_push @ p.output
-        return shared_descent(push, hidden) | {
-            "embeddings": at_hidden @ mapped(p),
-            "context": push.own_lead @ hidden / scale,
+        inner_v, inner_w = inner(p)
+        leading, pushing = gathered_embeddings(p, push)
+        return {
+            "embeddings": torch.outer(push.own_lead, inner_v) / scale + push.own_push @ inner_w,
+            "context": leading @ mapped(p).T / scale,
+            "output": pushing @ mapped(p).T,
+            "bias": push.own_push.sum(dim=0),
             "map": torch.outer(p.context, leading) / scale + p.output.T @ pushing,
         }
 
     def flow(self, p: Parameters, scale: float, push: Push) -> Flow:
         """Eqs. 63 and 64, term by term; Q is VᵀW, where eq. 63 prints V′ᵀW."""
-        moves = self.descent(p, scale, push)
-        leading, pushing = push.own_lead @ p.embeddings, push.own_push.T @ p.embeddings
-        hidden = p.embeddings @ mapped(p).T
-        inner_v, inner_w = p.context @ mapped(p), p.output @ mapped(p)  # V′ [d_e], W′ [k, d_e]
+        leading, pushing = gathered_embeddings(p, push)
+        inner_v, inner_w = inner(p)
+        alike = mapped(p).T @ mapped(p)  # h_eᵀh_j = eᵀ MᵀM e_j
         coupling = p.output @ p.context / scale
         own_coupling = inner_w @ inner_v / scale
         alike_push, alike_lead = p.embeddings @ pushing.T, p.embeddings @ leading  # [v, k], [v]
@@ -70,18 +72,28 @@ class Affine(Form):
             polarity={
                 "A": torch.outer(push.own_lead, own_coupling),
                 "B": push.own_push @ (inner_w @ inner_w.T),
-                "C": hidden @ moves["output"].T,
+                "C": p.embeddings @ (pushing @ alike).T,
                 "M, W": alike_push @ (p.output @ p.output.T),
                 "M, V": torch.outer(alike_lead, coupling),
             },
             score={
                 "D": push.own_push @ own_coupling,
                 "E": push.own_lead * (inner_v @ inner_v) / scale**2,
-                "F": hidden @ moves["context"] / scale,
+                "F": p.embeddings @ (leading @ alike) / scale**2,
                 "M, W": alike_push @ coupling,
                 "M, V": alike_lead * (p.context @ p.context) / scale**2,
             },
         )
+
+
+def inner(p: Parameters) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
+    """V′ = MᵀV and W′ = MᵀW: with them nothing has to be mapped token by token."""
+    return p.context @ mapped(p), p.output @ mapped(p)
+
+
+def gathered_embeddings(p: Parameters, push: Push) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
+    """Σ_j lead_j e_j and Σ_j push_j e_jᵀ, as sums over tokens."""
+    return push.own_lead @ p.embeddings, push.own_push.T @ p.embeddings
 
 
 FORMS.register("DP-A")(Affine())
