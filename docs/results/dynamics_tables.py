@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
-from scipy.stats import t as student
 
 from dynamics import MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
 from encoder_tables import table
-from study import HERE
+from study import HERE, t_half
 
 Run = dict[str, Any]
 Number = Callable[[Run], float]
@@ -68,7 +67,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     if not np.isfinite(found).all():
         raise ValueError(f"not finite: {found}")
     n = len(found)
-    half = student.ppf(0.975, n - 1) * found.std(ddof=1) / np.sqrt(n) if n > 1 else 0.0
+    half = t_half(found) if n > 1 else 0.0
     return Estimate(float(found.mean()) if n else 0.0, float(half), n)
 
 

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
 from encoders import FIVE, STUDY, TABLES
-from study import HERE
+from study import HERE, t_half
 
 TITLES = {
     "transformer": "Transformer",
@@ -76,7 +75,7 @@ def paired(first: dict[int, float], second: dict[int, float], factor: float) -> 
         return "–"
     a, b = (np.array([each[seed] for seed in seeds]) * factor for each in (first, second))
     difference = a - b
-    half = student.ppf(0.975, len(seeds) - 1) * difference.std(ddof=1) / np.sqrt(len(seeds))
+    half = t_half(difference)
     p = ttest_rel(a, b).pvalue
     mean = difference.mean()
     return f"{mean:+.2f} [{mean - half:+.2f}, {mean + half:+.2f}], p = {p:.2g}"

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import sem
-from scipy.stats import t as student
 
 from encoders import STUDY
 from glasshead.audit.bootstrap import Estimate, mean_interval
 from identifiability import DRAWS, HERE, KEYS, LENGTHS, LOGITS, REVIEWS, SENTENCES, TEXTS, TOKENS, read
+from study import t_half
 
 SIZES = (1, 4, 16, 64)
 NEARLY = 0.99
@@ -249,9 +248,7 @@ def mean_of(runs: Sequence[dict[str, Any]], name: str) -> np.ndarray:
 
 def ends(values: np.ndarray) -> tuple[float, float]:
     """The 95 % interval of Student's t; NaN for one value."""
-    if len(values) < 2:
-        return np.nan, np.nan
-    half = sem(values) * student.ppf(0.975, len(values) - 1)
+    half = t_half(values)
     return float(values.mean() - half), float(values.mean() + half)
 
 

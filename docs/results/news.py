@@ -30,6 +30,7 @@ from glasshead.data.news_logs import NewsLogOptions, news_logs
 from glasshead.training.news_recipe import NEWS_PRESETS, NewsRecipe
 from glasshead.training.recommend import train_recommender
 from glasshead.training.recommender_run import load_recommender
+from study import t_half
 
 HERE = Path(__file__).parent
 VALUES = HERE / "news.json"
@@ -155,7 +156,7 @@ def spread(numbers: np.ndarray) -> str:
 
 def interval(numbers: np.ndarray, digits: int) -> str:
     """Mean, and the 95 % interval of Student's t over seeds."""
-    mean, half = numbers.mean(), stats.sem(numbers) * stats.t.ppf(0.975, len(numbers) - 1)
+    mean, half = numbers.mean(), t_half(numbers)
     return f"{mean:+.{digits}f} [{mean - half:+.{digits}f}, {mean + half:+.{digits}f}]"
 
 

@@ -17,6 +17,8 @@ from typing import Any
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from joblib import Parallel, delayed
+from scipy.stats import sem
+from scipy.stats import t as student
 
 from glasshead.data import DATASETS, LoadOptions, load
 from glasshead.training import Recipe, train
@@ -127,6 +129,11 @@ class Study:
             values[table][entry] = found
             self.write(table, values[table])
             print(table, entry, json.dumps(found)[:120], flush=True)
+
+
+def t_half(values: Any) -> float:
+    """Half the width of the 95 % interval of Student's t around the mean over seeds; NaN for one."""
+    return float(sem(values) * student.ppf(0.975, len(values) - 1)) if len(values) > 1 else float("nan")
 
 
 CACHE: dict[tuple[str, str], Any] = {}

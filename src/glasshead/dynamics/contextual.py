@@ -27,7 +27,7 @@ from glasshead.audit.bootstrap import (
 from glasshead.audit.kendall import kendall_tau_b
 from glasshead.data import Encoded
 from glasshead.errors import InputError
-from glasshead.models import PooledClassifier, class_names
+from glasshead.models import PooledClassifier, class_names, evaluating
 from glasshead.reading.batches import batches
 
 ALL = "all"
@@ -90,9 +90,7 @@ def local_scores(model: PreTrainedModel, encoded: Encoded) -> TokenScores:
     outputs = model.classifier.out_features
     sums = torch.zeros(model.config.vocab_size, 1 + outputs, dtype=torch.float64)
     counts = torch.zeros(model.config.vocab_size, dtype=torch.int64)
-    training = model.training
-    model.eval()  # dropout would be noise
-    try:
+    with evaluating(model):
         for _, inputs in batches(encoded, device=model.device):
             seen = model(**inputs, output_attentions=True)
             mask = inputs["attention_mask"].bool()
@@ -100,8 +98,6 @@ def local_scores(model: PreTrainedModel, encoded: Encoded) -> TokenScores:
             ids = inputs["input_ids"][mask].cpu()
             sums.index_add_(0, ids, found.double().cpu())
             counts += torch.bincount(ids, minlength=len(counts))
-    finally:
-        model.train(training)
     there = counts.nonzero().squeeze(1)
     means = model.config.gauge * (sums[there] / counts[there, None]).numpy()
     return TokenScores(

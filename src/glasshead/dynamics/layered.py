@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.attention.mechanism import spell
 from glasshead.audit.kendall import kendall_tau_b
 from glasshead.dynamics.entropy import entropies
-from glasshead.dynamics.looks import Curve, Look
+from glasshead.dynamics.looks import Curve, Look, curve_of
 from glasshead.dynamics.probes import probe
 from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS, look
@@ -63,22 +63,15 @@ class LayeredObserver:
         curves: list[Curve] = []
         for layer in trace:
             name = f"layer {layer.layer}"
-            curves += told("entropy", name, row_entropies(layer)) + told("residual", name, residuals(layer))
+            curves += curve_of("entropy", name, row_entropies(layer).numpy())
+            curves += curve_of("residual", name, residuals(layer).numpy())
         view = look(model, self.encoded, self.tokenizer)
         found = kendall_tau_b(
             EXPLAINERS["attention"].importance(view).double().numpy(),
             EXPLAINERS["gradient"].importance(view).double().numpy(),
             self.encoded.mask.numpy(),
         ).tau
-        return Look(curves + told("agreement", "", torch.from_numpy(found[np.isfinite(found)])))
-
-
-def told(quantity: str, group: str, values: Float[Tensor, " n"]) -> list[Curve]:
-    """One number of a curve; none where nothing was to be measured."""
-    if not len(values):
-        return []
-    spread = float(values.std()) if len(values) > 1 else float("nan")
-    return [(quantity, group, float(values.mean()), spread, len(values))]
+        return Look(curves + curve_of("agreement", "", found[np.isfinite(found)]))
 
 
 def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:

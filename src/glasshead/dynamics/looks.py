@@ -40,6 +40,14 @@ class Look:
         return self.tokens | rates | {ADDED + name: each for name, each in self.added.items()}
 
 
+def curve_of(quantity: str, group: str, values: NDArray[Any]) -> list[Curve]:
+    """Mean, standard deviation (n − 1; of one value NaN) and n of what was seen; no curve of nothing."""
+    if not len(values):
+        return []
+    spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    return [(quantity, group, float(values.mean()), spread, len(values))]
+
+
 def path_of(folder: Path, step: int) -> Path:
     """Where the look at a step lies."""
     return folder / f"look-{step:09}.npz"

@@ -15,7 +15,7 @@ from glasshead.dynamics.closed import form_of, parameters_of, why_not
 from glasshead.dynamics.cohorts import Cohorts, cohorts
 from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.forms import Batch, Form, Parameters, along, pushes
-from glasshead.dynamics.looks import Box, Curve, Look
+from glasshead.dynamics.looks import Box, Curve, Look, curve_of
 from glasshead.dynamics.probes import probe
 from glasshead.dynamics.products import Factors, boxes, factors, mean_rates
 from glasshead.errors import InputError
@@ -131,10 +131,7 @@ class PooledObserver:
         of_tokens = {"score": score, "polarity": polarity, "weight": weight}
         for name, values in (of_tokens | rates).items():
             for group, ids in self.cohorts.members.items():
-                there = values[ids][~np.isnan(values[ids])]
-                if len(there):
-                    spread = float(there.std(ddof=1)) if len(there) > 1 else float("nan")
-                    curves.append((name, group, float(there.mean()), spread, len(there)))
+                curves += curve_of(name, group, values[ids][~np.isnan(values[ids])])
         followed = self.cohorts.followed
         return Look(
             curves,
@@ -190,13 +187,11 @@ class PooledObserver:
         loss = self.loss_scale * torch.nn.functional.cross_entropy(logits, labels)
         right = (logits.argmax(dim=1) == labels).float().mean()
         entropy = entropies(weights, self.batch["attention_mask"].bool())
-        curves: list[Curve] = [
+        return [
             ("loss", "", float(loss), float("nan"), len(labels)),
             ("accuracy", "", float(right), float("nan"), len(labels)),
+            *curve_of("entropy", "", entropy.numpy()),
         ]
-        if len(entropy):
-            curves.append(("entropy", "", float(entropy.mean()), float(entropy.std()), len(entropy)))
-        return curves
 
     def _per_token(self, values: Tensor) -> Floats:
         """[texts, n] → the mean of every token over its places in the probe."""

@@ -13,7 +13,7 @@ from glasshead.dynamics.observe import observer
 from glasshead.dynamics.pooled import PooledObserver
 from glasshead.errors import InputError
 from glasshead.histories import CURVES, PRODUCTS, History, canonical
-from glasshead.models import PooledClassifier, is_regression
+from glasshead.models import PooledClassifier, evaluating, is_regression
 from glasshead.training.recipe import Recipe
 from glasshead.training.rows import TensorRows
 from glasshead.training.run import Run
@@ -37,12 +37,8 @@ def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] 
         raise InputError(
             f"the attention of {run.folder} shows on texts only: name the data it was trained on"
         )
-    training = run.model.training
-    run.model.eval()
-    try:
+    with evaluating(run.model):
         look = seen.look(run.model)
-    finally:
-        run.model.train(training)
     curves = [(0, *row) for row in look.curves]
     products = [(0, *row) for row in look.products]
     size = len(next(iter(seen.about.values()))) if seen.about else 0

@@ -12,6 +12,7 @@ from glasshead.dynamics.looks import Look, path_of, put_together, read_look, ste
 from glasshead.errors import InputError
 from glasshead.folders import discard
 from glasshead.histories import FOLDER, Columns, write_history
+from glasshead.models import evaluating
 
 USUAL_LOOKS = 60
 SELDOM = 100
@@ -87,13 +88,9 @@ class Watcher(TrainerCallback):
         discard(self.looks)
 
     def _look(self, model: PreTrainedModel, step: int) -> None:
-        training = model.training
-        model.eval()
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):  # a training that diverges says so itself
-                look = self.observer.look(model)
-        finally:
-            model.train(training)
+        # A training that diverges says so itself.
+        with evaluating(model), np.errstate(over="ignore", invalid="ignore"):
+            look = self.observer.look(model)
         if self.observer.facts["exact"]:
             look = replace(look, added=self._added(step, look))
         write_look(self.looks, step, look)

@@ -1,8 +1,7 @@
 """The shape of every explanation method: texts in, one Attribution per text out."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +19,7 @@ from glasshead.explain.passes import passes
 from glasshead.explain.readout import read_out, reads_out
 from glasshead.explain.sentences import by_sentence, sentence_numbers
 from glasshead.explain.targets import TARGETS, Target
-from glasshead.models import TextClassifier, class_names, default_target, is_regression
+from glasshead.models import TextClassifier, class_names, default_target, evaluating, is_regression
 from glasshead.reading.batches import batches, heads_of, longest
 from glasshead.reading.place import Place, Reading, settle
 from glasshead.registry import Registry, nearest
@@ -184,17 +183,6 @@ def look(
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
     return View(model, tokenizer, encoded, logits, chosen, function, reading)
-
-
-@contextmanager
-def evaluating(model: PreTrainedModel) -> Iterator[None]:
-    """Dropout off inside the block, and as the caller had it afterwards."""
-    training = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(training)
 
 
 def class_index(model: PreTrainedModel, target: int | str) -> int:

@@ -14,13 +14,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.data.encode import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.explain.ends import Ends, Floats
-from glasshead.explain.explainer import EXPLAINERS, HERE, Explainer, check_texts, evaluating
+from glasshead.explain.explainer import EXPLAINERS, HERE, Explainer, check_texts
 from glasshead.explain.passes import signs_of
 from glasshead.explain.sentences import sentence_numbers
 from glasshead.explain.words import word_starts
 from glasshead.feasible import SINGLE
 from glasshead.identifiability import HeadRow, Where, head_rows
-from glasshead.models import PooledClassifier
+from glasshead.models import PooledClassifier, evaluating
 from glasshead.reading.batches import longest
 from glasshead.reading.place import Place, Reading, settle
 from glasshead.results import Attribution

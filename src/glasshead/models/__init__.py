@@ -5,6 +5,7 @@ from glasshead.models.dispatch import mechanism_of
 from glasshead.models.doctor import doctor
 from glasshead.models.encoder import Encoder, EncoderConfig
 from glasshead.models.encoder_classifier import EncoderClassifier
+from glasshead.models.evaluating import evaluating
 from glasshead.models.gauge import Gauge, default_target, fix_gauge, target_polarity, target_score
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
 from glasshead.models.labels import class_names
@@ -42,6 +43,7 @@ __all__ = [
     "class_names",
     "default_target",
     "doctor",
+    "evaluating",
     "fix_gauge",
     "is_regression",
     "load",

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.models import default_target, target_score
+from glasshead.models import default_target, evaluating, target_score
 from glasshead.trace.record import record
 
 
@@ -28,9 +28,7 @@ def head_gauges(
     totals: list[Tensor] = []
     masses: list[Tensor] = []
     signed: list[bool] = []
-    training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         for batch in batches:
             inputs = {name: each.to(model.device) for name, each in batch.items() if name != "labels"}
             with torch.enable_grad(), record(model, keep_graph=True) as trace:
@@ -50,8 +48,6 @@ def head_gauges(
                     masses.append(torch.zeros_like(mass))
                 totals[layer] += total
                 masses[layer] += mass
-    finally:
-        model.train(training)
     if not totals:
         return None
     return {
