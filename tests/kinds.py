@@ -3,6 +3,7 @@
 import random
 from functools import cache
 
+import torch
 import transformers as hf
 from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 
@@ -85,22 +86,24 @@ def recipe(kind, folder=None):
     """What trains it in a second; ``folder`` is the model to be tuned."""
     if kind.startswith("tuned"):
         attention = "distance-aware" if kind == "tuned distances" else "tanhmax"
-        changes = {"attention": attention, "epochs": 8, "learning_rate": 0.02, "max_length": 24}
+        changes = {"attention": attention, "epochs": 8, "learning_rate": 0.01, "max_length": 24}
         return recipe_for(None, str(folder)).with_changes(**changes)
     if kind.startswith("pooled"):
         return recipe_for(None, None).with_changes(learning_rate=0.05, batch_size=16, epochs=3)
     return recipe_for(None, "hierarchical" if kind == "ratings" else kind).with_changes(**ENCODER)
 
 
-def saved(folder, family="bert", *, pad=True, **changes):
-    """A random Hugging Face model and a tokenizer for the words of these tasks, in a folder."""
+def saved(folder, family="bert", *, pad=True, seed=1, **changes):
+    """A random Hugging Face model (the same for one seed) and a tokenizer for the words of these tasks."""
     texts = [*FILLERS, "good", "bad", ".", "extra"]
     tokenizer = train_tokenizer(texts, minimum_frequency=1, max_length=64)
     if not pad:
         tokenizer.pad_token = None
     options = FAMILIES[family].options | changes
     config = type(FAMILIES[family].config(**options))(**options)
-    model = hf.AutoModelForSequenceClassification.from_config(config)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = hf.AutoModelForSequenceClassification.from_config(config)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -14,7 +14,6 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 @pytest.fixture
 def tables(monkeypatch, tmp_path):
     """The script that writes the tables, over an empty folder."""
-    monkeypatch.syspath_prepend(str(RESULTS))
     loaded = importlib.import_module("dynamics_tables")
     study = importlib.import_module("study")
     monkeypatch.setattr(study, "HERE", tmp_path)

@@ -14,7 +14,6 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 @pytest.fixture
 def scripts(monkeypatch, tmp_path):
     """The script that measures and the one that writes, over an empty folder."""
-    monkeypatch.syspath_prepend(str(RESULTS))
     loaded = [importlib.import_module(name) for name in ("identifiability", "identifiability_tables")]
     monkeypatch.setattr(loaded[0], "VALUES", tmp_path)
     monkeypatch.setattr(loaded[1], "HERE", tmp_path)
