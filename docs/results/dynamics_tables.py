@@ -2,25 +2,33 @@
 
 python docs/results/dynamics_tables.py
 
-A number of a claim is taken run by run. Its effect is the mean over all settings (models and λ) of a seed,
-with the 95 % t-interval over seeds: seeds are independent, the settings of a seed are not.
+A number of a claim is taken run by run, of every class apart. Its effect is the mean over all settings
+(models and λ) of a seed, with the 95 % t-interval over seeds: seeds are independent, the settings of a seed
+are not.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
-from scipy.stats import spearmanr
+from scipy.stats import norm, spearmanr
 
 from dynamics import MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
 from encoder_tables import table
+from glasshead.histories import NOT_EXPLAINED
 from study import HERE, t_half
 
+DASH = "–"
 Run = dict[str, Any]
-Number = Callable[[Run], float]
-Values = dict[str, dict[int, float]]
-"""Setting → seed → number."""
+Parts = Callable[[Run], dict[str, float]]
+"""What is taken from a run: a number, or one of every class or pair of classes."""
+Runs = dict[str, dict[int, Run]]
+"""Setting → seed → run."""
+Values = dict[str, dict[str, list[float]]]
+"""Setting → part → a number per seed."""
 
 GRIDS = {
     "data_1": "Data I",
@@ -32,6 +40,10 @@ REAL = {"sst2": "SST-2", "sports": "20 Newsgroups sports", "imdb": "IMDB, 5,000 
 BINARY = ("data_1", "data_2", "skewed")
 STILL = 0.1
 """A group stays where it is if it moves less than this part of the gap that opens between the others."""
+GONE = 0.1
+"""A gap is almost gone if less than this part of it is left."""
+FEWEST = 3
+"""No verdict of fewer seeds."""
 
 
 @dataclass(frozen=True)
@@ -44,21 +56,20 @@ class Estimate:
 
     def side(self, bar: float) -> int:
         """+1 or −1 if the whole interval lies above or below a bar, 0: undecided."""
-        if self.n < 2 or abs(self.mean - bar) <= self.half:
+        if self.n < FEWEST or abs(self.mean - bar) <= self.half:
             return 0
         return 1 if self.mean > bar else -1
 
-    def said(self, digits: int = 2) -> str:
-        """mean [low, high]."""
+    def said(self, digits: int = 2, ends: tuple[float, float] = (-np.inf, np.inf)) -> str:
+        """mean [low, high], within the ends that such a number has."""
         if self.n < 2:
-            return f"{self.mean:.{digits}f} (one seed)" if self.n else "–"
-        return (
-            f"{self.mean:.{digits}f} [{self.mean - self.half:.{digits}f}, {self.mean + self.half:.{digits}f}]"
-        )
+            return f"{self.mean:.{digits}f} (one seed)" if self.n else DASH
+        low, high = np.clip((self.mean - self.half, self.mean + self.half), *ends)
+        return f"{self.mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """Of one number per seed.
+def estimate(values: Sequence[float], among: int = 1) -> Estimate:
+    """Of one number per seed; ``among``: how many such intervals are to be right at once (Bonferroni).
 
     Raises:
         ValueError: on a number that is not finite: a claim is not judged on what is left.
@@ -67,53 +78,129 @@ def estimate(values: Sequence[float]) -> Estimate:
     if not np.isfinite(found).all():
         raise ValueError(f"not finite: {found}")
     n = len(found)
-    half = t_half(found) if n > 1 else 0.0
+    half = t_half(found, among) if n > 1 else 0.0
     return Estimate(float(found.mean()) if n else 0.0, float(half), n)
 
 
-def pooled(values: Values) -> Estimate:
-    """The mean over settings of every seed that all of them have."""
-    seeds = set.intersection(*map(set, values.values())) if values else set()
-    return estimate([float(np.mean([each[seed] for each in values.values()])) for seed in sorted(seeds)])
+def over(runs: Runs, parts: Parts) -> Values:
+    """The numbers of every run, part by part."""
+    found: Values = {}
+    for name, seeds in runs.items():
+        each = [parts(run) for run in seeds.values()]
+        found[name] = {part: [numbers[part] for numbers in each] for part in each[0]}
+    return found
+
+
+def pooled(runs: Runs, parts: Parts) -> dict[str, list[float]]:
+    """Part → for every seed that all settings have, the mean over the settings."""
+    seeds = sorted(set.intersection(*map(set, runs.values()))) if runs else []
+    settings = (
+        over({name: {seed: of[seed] for seed in seeds} for name, of in runs.items()}, parts) if seeds else {}
+    )
+    named = dict.fromkeys(part for each in settings.values() for part in each)
+    return {part: np.mean([each[part] for each in settings.values()], axis=0).tolist() for part in named}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A number that a claim wants above a bar in every run (or below it)."""
+    """Numbers that a claim wants above a bar (or below it), every one of them."""
 
     said: str
     unit: str
-    number: Number
+    parts: Parts
     bar: float = 0.0
     below: bool = False
 
-    def sides(self, values: Values) -> list[int]:
-        """Of every setting: +1 the claim holds, −1 its opposite, 0 its seeds do not tell."""
-        turn = -1 if self.below else 1
-        return [turn * estimate(list(each.values())).side(self.bar) for each in values.values()]
+    def side(self, parts: dict[str, list[float]]) -> int:
+        """+1: every part lies on the claim's side of the bar; −1: one lies on the other; 0: no telling.
 
-    def verdict(self, values: Values) -> str:
+        That one of several lies on the other side has to hold of all their intervals at once.
+        """
+        turn = -1 if self.below else 1
+        if parts and all(estimate(each).side(self.bar) == turn for each in parts.values()):
+            return 1
+        return -1 if any(estimate(each, len(parts)).side(self.bar) == -turn for each in parts.values()) else 0
+
+    def sides(self, runs: Runs) -> list[int]:
+        """Of every setting."""
+        return [self.side(parts) for parts in over(runs, self.parts).values()]
+
+    def effect(self, runs: Runs) -> tuple[str, int]:
+        """The mean over settings of the part that is nearest to failing, and of how many seeds."""
+        parts = {name: estimate(each) for name, each in pooled(runs, self.parts).items()}
+        if not parts:
+            return DASH, 0
+        turn = -1 if self.below else 1
+        name, least = min(parts.items(), key=lambda part: turn * part[1].mean)
+        return least.said() + (f" ({name})" if len(parts) > 1 else ""), least.n
+
+    def verdict(self, runs: Runs) -> str:
         """In words: of the settings one by one, and of all together."""
-        sides, whole = self.sides(values), pooled(values)
-        if whole.n < 2:
+        sides, whole = self.sides(runs), pooled(runs, self.parts)
+        if min(map(len, whole.values()), default=0) < FEWEST:
             return "too few seeds"
         for_, against = sides.count(1), sides.count(-1)
-        together = (-1 if self.below else 1) * whole.side(self.bar)
         if for_ == len(sides):
             return "**holds**"
         if against == len(sides):
             return "**fails**: the opposite holds"
         if against:
             return f"**fails** in {against} of {len(sides)} settings"
+        together = self.side(whole)
         if together > 0:
             return f"**holds** over all; {len(sides) - for_} of {len(sides)} settings alone do not tell"
         return "**not shown**" if together == 0 else "**fails** over all"
 
-    def row(self, values: Values) -> list[str]:
+    def row(self, runs: Runs) -> list[str]:
         """The cells that follow the claim and where it was tested."""
-        sides, whole = self.sides(values), pooled(values)
+        sides, (said, n) = self.sides(runs), self.effect(runs)
         counts = " / ".join(str(sides.count(side)) for side in (1, -1, 0))
-        return [f"{whole.said()} {self.unit}", str(whole.n), counts, self.verdict(values)]
+        return [f"{said} {self.unit}", str(n), counts, self.verdict(runs)]
+
+    def cell(self, runs: Runs) -> str:
+        """The effect, and in how many settings the claim holds."""
+        sides = self.sides(runs)
+        return f"{self.effect(runs)[0]}, {sides.count(1)} of {len(sides)}" if sides else DASH
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A claim that every training decides for itself: +1 it holds, −1 it fails, 0 its tokens do not tell."""
+
+    said: str
+    decided: Callable[[Run], int]
+
+    def sides(self, runs: Runs) -> list[int]:
+        """Of every training."""
+        return [self.decided(run) for seeds in runs.values() for run in seeds.values()]
+
+    def row(self, runs: Runs) -> list[str]:
+        """The cells that follow the claim and where it was tested."""
+        sides = self.sides(runs)
+        share = pooled(runs, lambda run: {"": float(self.decided(run) == 1)}).get("", [])
+        counts = " / ".join(str(sides.count(side)) for side in (1, -1, 0))
+        return [
+            f"{estimate(share).said(ends=(0, 1))} of trainings",
+            str(len(share)),
+            f"trainings: {counts}",
+            self.verdict(runs),
+        ]
+
+    def verdict(self, runs: Runs) -> str:
+        """In words."""
+        sides = self.sides(runs)
+        if -1 in sides:
+            return f"**fails** in {sides.count(-1)} of {len(sides)} trainings"
+        return (
+            "**holds** in every training"
+            if 0 not in sides
+            else f"**not shown** in {sides.count(0)} of {len(sides)} trainings"
+        )
+
+    def cell(self, runs: Runs) -> str:
+        """In how many trainings it holds, and in how many it fails."""
+        sides = self.sides(runs)
+        return f"holds in {sides.count(1)}, fails in {sides.count(-1)} of {len(sides)}" if sides else DASH
 
 
 # What is taken from a run.
@@ -135,54 +222,74 @@ def change(run: Run, quantity: str, group: str) -> float:
     return float(last - first)
 
 
-def least_separation(quantity: str) -> Number:
-    """The probability that a token of a class has more than a neutral one, in the group where it is least;
-    of two classes the polarity of negative tokens is meant to be less."""
-
-    def number(run: Run) -> float:
-        groups = polar(run)
-        mirrored = quantity == "polarity" and set(groups) == {"positive", "negative"}
-        found = {group: run["separation"][f"{quantity}/{group}"] for group in groups}
-        return min(1 - each if mirrored and group == "negative" else each for group, each in found.items())
-
-    return number
-
-
-def mean_separation(run: Run) -> float:
-    """The same of attention scores, as the mean over groups."""
-    return float(np.mean([run["separation"][f"score/{group}"] for group in polar(run)]))
-
-
-def products(run: Run) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Ω within and between the polar groups: [before the first step, after the last]."""
-    groups = polar(run)
-    within = {group: run["products"][f"e/{group} × {group}"] for group in groups}
-    between = {
-        f"{first} {second}": run["products"][f"e/{first} × {second}"]
-        for place, first in enumerate(groups)
-        for second in groups[place + 1 :]
+def clear_of(run: Run) -> dict[str, float]:
+    """How far the AUC of attention scores of a class must lie from ½ to be no chance: the 97.5 % quantile of
+    Mann and Whitney's null, √((n + m + 1)/12nm), of all classes at once (Bonferroni)."""
+    m = run["groups"]["neutral"]
+    level = norm.ppf(1 - 0.025 / len(polar(run)))
+    return {
+        group: float(level * np.sqrt((n + m + 1) / (12 * n * m)))
+        for group, n in run["groups"].items()
+        if group != "neutral"
     }
-    return within, between
 
 
-def within_grows(run: Run) -> float:
-    """The least growth of Ω within a group."""
-    return min(last - first for first, last in products(run)[0].values())
+def every_class_ahead(run: Run) -> int:
+    """+1: tokens of every class have larger attention scores than neutral ones; −1: those of one smaller."""
+    bars = clear_of(run)
+    ahead = {group: run["separation"][f"score/{group}"] - 0.5 for group in bars}
+    if all(ahead[group] > bar for group, bar in bars.items()):
+        return 1
+    return -1 if any(ahead[group] < -bar for group, bar in bars.items()) else 0
 
 
-def between_falls(run: Run) -> float:
-    """The least fall of Ω between groups."""
-    return min(first - last for first, last in products(run)[1].values())
+def polarity_separation(run: Run) -> dict[str, float]:
+    """The probability that a token of a class has more polarity than a neutral one, class by class; of two
+    classes the polarity of negative tokens is meant to be less."""
+    mirrored = set(polar(run)) == {"positive", "negative"}
+    found = {group: run["separation"][f"polarity/{group}"] for group in polar(run)}
+    return {group: 1 - each if mirrored and group == "negative" else each for group, each in found.items()}
 
 
-def excess(of_within: Callable[[list[float]], float], of_between: Callable[[list[float]], float]) -> Number:
-    """|Ω| within groups minus |Ω| between them, after the last step."""
+def mean_separation(run: Run) -> dict[str, float]:
+    """The same of attention scores, as the mean over classes."""
+    return {"": float(np.mean([run["separation"][f"score/{group}"] for group in polar(run)]))}
 
-    def number(run: Run) -> float:
-        within, between = ([abs(last) for _, last in each.values()] for each in products(run))
-        return float(of_within(within) - of_between(between))
 
-    return number
+def within(run: Run) -> dict[str, list[float]]:
+    """Ω within every class: [before the first step, after the last]."""
+    return {group: run["products"][f"e/{group} × {group}"] for group in polar(run)}
+
+
+def between(run: Run) -> dict[tuple[str, str], list[float]]:
+    """Ω between every two classes."""
+    pairs = combinations(polar(run), 2)
+    return {(first, second): run["products"][f"e/{first} × {second}"] for first, second in pairs}
+
+
+def within_grows(run: Run) -> dict[str, float]:
+    """Growth of Ω within every class."""
+    return {group: last - first for group, (first, last) in within(run).items()}
+
+
+def between_falls(run: Run) -> dict[str, float]:
+    """Fall of Ω between every two classes."""
+    return {" × ".join(pair): first - last for pair, (first, last) in between(run).items()}
+
+
+def excess(run: Run) -> dict[str, float]:
+    """|Ω| within a class minus |Ω| between it and another, of every class and other."""
+    inside = within(run)
+    return {
+        f"{group} against {other}": abs(inside[group][1]) - abs(last)
+        for pair, (_, last) in between(run).items()
+        for group, other in permutations(pair)
+    }
+
+
+def mean_excess(run: Run) -> dict[str, float]:
+    """The same on average."""
+    return {"": float(np.mean(list(excess(run).values())))}
 
 
 def gap(run: Run) -> float:
@@ -198,47 +305,51 @@ def coupling(run: Run) -> float:
     raise KeyError("no coupling was recorded")
 
 
-def gap_opens(run: Run) -> float:
-    """How far positive and negative scores have come apart, positive ones upwards."""
-    return change(run, "score", "positive") - change(run, "score", "negative")
+def favoured(run: Run) -> dict[str, float]:
+    """The gap towards the class that VᵀW favours, over the larger distance of a class from neutral tokens:
+    2 if both classes are as far from them on either side, 1 if one is where they are, 0 without a gap."""
+    neutral = end(run, "score", "neutral")
+    farthest = max(abs(end(run, "score", group) - neutral) for group in ("positive", "negative"))
+    return {"": float(gap(run) * np.sign(coupling(run)) / farthest)}
 
 
-def neutral_share(run: Run) -> float:
+def opened(run: Run) -> float:
+    """How far positive and negative scores have come apart, whichever is above."""
+    return abs(change(run, "score", "positive") - change(run, "score", "negative"))
+
+
+def around_zero(run: Run) -> dict[str, float]:
+    """How far the other class has come to the other side of zero, over how far the farther one has come:
+    1 as far, 0 it stays, −1 as far to the same side."""
+    near, far = sorted((change(run, "score", group) for group in ("positive", "negative")), key=abs)
+    return {"": -near / far}
+
+
+def neutral_share(run: Run) -> dict[str, float]:
     """How far neutral scores moved, as a part of the gap that opened."""
-    return abs(change(run, "score", "neutral")) / abs(gap_opens(run))
+    return {"": abs(change(run, "score", "neutral")) / opened(run)}
 
 
-EVERYWHERE = (
-    Claim("polarity tokens get a polarity on their side", "AUC", least_separation("polarity"), 0.5),
-    Claim("tokens of every class get larger attention scores", "AUC", least_separation("score"), 0.5),
+EVERYWHERE: tuple[Claim | Counted, ...] = (
+    Claim("polarity tokens get a polarity on their side", "AUC", polarity_separation, 0.5),
+    Counted("tokens of every class get larger attention scores", every_class_ahead),
     Claim("polarity tokens get larger attention scores on average", "AUC", mean_separation, 0.5),
-    Claim("Ω within a class grows (eqs. 46, 50)", "least growth", within_grows),
-    Claim("Ω between classes falls (eqs. 46, 53)", "least fall", between_falls),
+    Claim("Ω within a class grows (eqs. 46, 50)", "growth", within_grows),
+    Claim("Ω between classes falls (eqs. 46, 53)", "fall", between_falls),
     Claim(
-        "every \\|Ω\\| within exceeds every \\|Ω\\| between (eqs. 48–55)",
-        "least difference",
-        excess(min, max),
+        "\\|Ω\\| within every class exceeds \\|Ω\\| between it and another (eqs. 48–55)", "difference", excess
     ),
-    Claim("\\|Ω\\| within exceeds \\|Ω\\| between on average", "difference", excess(np.mean, np.mean)),
+    Claim("\\|Ω\\| within exceeds \\|Ω\\| between on average", "difference", mean_excess),
 )
-SIGN = Claim(
-    "the class that VᵀW favours has the larger scores",
-    "of runs",
-    lambda run: float(np.sign(gap(run)) == np.sign(coupling(run))),
-    0.5,
-)
-SIGNED = (
-    Claim("positive and negative scores move apart", "gap opened", gap_opens),
-    Claim("positive scores rise", "change", lambda run: change(run, "score", "positive")),
-    Claim("negative scores fall", "change", lambda run: change(run, "score", "negative"), below=True),
-    Claim("neutral scores stay", "of the gap", neutral_share, STILL, below=True),
-)
+FAVOURED = Claim("the class that VᵀW favours has the larger scores", "× the larger distance", favoured)
+AROUND_ZERO = Claim("they part around zero", "× the farther", around_zero)
+NEUTRAL_STAYS = Claim("neutral scores stay", "of the gap", neutral_share, STILL, below=True)
 
 
 # Where it is tested.
 
 
-def cells(name: str, *chosen: str) -> dict[str, dict[int, Run]]:
+def cells(name: str, *chosen: str) -> Runs:
     """Setting → seed → run of what is trained; ``chosen`` are words that its name must have."""
     known = STUDY.known(name)
     return {
@@ -248,12 +359,7 @@ def cells(name: str, *chosen: str) -> dict[str, dict[int, Run]]:
     }
 
 
-def over(runs: dict[str, dict[int, Run]], number: Number) -> Values:
-    """A number of every run."""
-    return {name: {seed: number(run) for seed, run in seeds.items()} for name, seeds in runs.items()}
-
-
-def together(names: Sequence[str], *chosen: str) -> dict[str, dict[int, Run]]:
+def together(names: Sequence[str], *chosen: str) -> Runs:
     """The settings of several tables."""
     return {title: seeds for name in names for title, seeds in cells(name, *chosen).items()}
 
@@ -266,7 +372,7 @@ def verdicts() -> list[str]:
     places = [("made up, two classes", together(BINARY)), ("made up, three classes", cells("three_classes"))]
     places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
-        [claim.said if number == 0 else "", title, *claim.row(over(runs, claim.number))]
+        [claim.said if number == 0 else "", title, *claim.row(runs)]
         for claim in EVERYWHERE
         for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
@@ -275,15 +381,10 @@ def verdicts() -> list[str]:
 
 def split(names: Sequence[str], columns: dict[str, tuple[Sequence[str], tuple[str, ...]]]) -> list[str]:
     """The effects again, column by column: tables of data, and words of the names of their cells."""
-    rows = []
-    for claim in EVERYWHERE:
-        said = []
-        for tables, chosen in columns.values():
-            runs = together(tables, *chosen)
-            sides = claim.sides(over(runs, claim.number))
-            whole = pooled(over(runs, claim.number)).said()
-            said.append(f"{whole}, {sides.count(1)} of {len(sides)}" if sides else "–")
-        rows.append([claim.said, *said])
+    rows = [
+        [claim.said, *(claim.cell(together(tables, *chosen)) for tables, chosen in columns.values())]
+        for claim in EVERYWHERE
+    ]
     return table(("claim", *names), rows)
 
 
@@ -351,33 +452,45 @@ def ratio_table() -> list[str]:
     return table(heads, rows)
 
 
-def within_settings() -> Estimate:
-    """Spearman's ρ of gap and VᵀW over the seeds of a setting: a mean over settings with its t-interval."""
+def rank_correlation(settings: Runs, seeds: Sequence[int]) -> float:
+    """Spearman's ρ of gap and VᵀW over the seeds of a setting, as the mean over settings."""
     found = [
-        float(spearmanr([gap(run) for run in seeds.values()], [coupling(run) for run in seeds.values()])[0])
-        for seeds in together(BINARY).values()
-        if len(seeds) >= 4
+        spearmanr([gap(runs[seed]) for seed in seeds], [coupling(runs[seed]) for seed in seeds])[0]
+        for runs in settings.values()
     ]
-    return estimate(found)
+    return float(np.mean(found))
+
+
+def gap_follows(settings: Runs) -> Estimate:
+    """The same with an interval by the jackknife, which leaves out a seed of all settings at once."""
+    seeds = sorted(set.intersection(*map(set, settings.values()))) if settings else []
+    n = len(seeds)
+    if n < 5:  # four points are left
+        return Estimate(0.0, 0.0, 0)
+    whole = rank_correlation(settings, seeds)
+    left = [rank_correlation(settings, [seed for seed in seeds if seed != out]) for out in seeds]
+    return estimate([n * whole - (n - 1) * each for each in left])
 
 
 def gap_table() -> list[str]:
     """Does VᵀW explain the gap between positive and negative scores?"""
+    places = [(GRIDS[name], cells(name)) for name in BINARY]
+    places += [(f"λ = {scale:g}, made up", together(BINARY, f"{scale:g}")) for scale in SCALES]
+    places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
-        ["", title, *SIGN.row(over(cells(name), SIGN.number))]
-        for name, title in GRIDS.items()
-        if name in BINARY
+        [FAVOURED.said if number == 0 else "", title, *FAVOURED.row(runs)]
+        for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
-    rows += [
-        ["", title, *SIGN.row(over(cells(name), SIGN.number))] for name, title in REAL.items() if cells(name)
-    ]
-    rows[0][0] = SIGN.said
-    rho = within_settings()
-    verdict = "**holds**" if rho.side(0) > 0 else "**not shown**"
-    said = "the gap is the larger, the larger VᵀW, over the seeds of a setting"
-    rows.append(
-        [said, "made up, two classes", f"{rho.said()} Spearman's ρ", "5", f"{rho.n} settings", verdict]
-    )
+    for number, scale in enumerate(SCALES):
+        settings = together(BINARY, f"{scale:g}")
+        rho = gap_follows(settings)
+        verdict = (
+            "too few seeds" if rho.n < FEWEST
+            else {1: "**holds**", -1: "**fails**: the opposite holds", 0: "**not shown**"}[rho.side(0)]
+        )  # fmt: skip
+        said = "over the seeds of a setting the gap is the larger, the larger VᵀW" if number == 0 else ""
+        cell = f"{rho.said(ends=(-1, 1))} Spearman's ρ"
+        rows.append([said, f"λ = {scale:g}, made up", cell, str(rho.n), f"{len(settings)} settings", verdict])
     return table(HEADS, rows)
 
 
@@ -392,13 +505,12 @@ def penalty_table() -> list[str]:
             logs = estimate([float(np.log10(abs(gap(second[s]) / gap(first[s])))) for s in seeds])
             left = [10**each for each in (logs.mean, logs.mean - logs.half, logs.mean + logs.half)]
             verdict = (
-                "too few seeds" if logs.n < 2
-                else "**almost gone**" if left[2] < 0.1
+                "too few seeds" if logs.n < FEWEST
+                else "**almost gone**" if left[2] < GONE
                 else "**smaller**" if left[2] < 1
                 else "**larger**" if left[1] > 1
                 else "**not shown**"
             )  # fmt: skip
-            weaker = least_separation("score")
             rows.append(
                 [
                     f"{GRIDS[name]}, {model}",
@@ -407,23 +519,39 @@ def penalty_table() -> list[str]:
                     *(estimate([abs(gap(each[s])) for s in seeds]).said(3) for each in (first, second)),
                     f"{left[0]:.2f} [{left[1]:.2f}, {left[2]:.2f}]" if logs.n > 1 else "–",
                     verdict,
-                    *(estimate([weaker(each[s]) for s in seeds]).said() for each in (first, second)),
+                    *(f"{[every_class_ahead(each[s]) for s in seeds].count(1)}" for each in (first, second)),
                 ]
             )
     heads = (
         "", "seeds", "\\|VᵀW\\| without", "with", "\\|gap\\| without", "with", "what is left", "the gap is",
-        "AUC of the weaker class without", "with",
+        "every class ahead of neutral without", "with",
     )  # fmt: skip
     return table(heads, rows)
 
 
 def signed_table() -> list[str]:
     """Huang, Yang and Wang (2024), after eq. 7: positive and negative scores part, neutral ones stay."""
-    rows = []
-    for name in ("tanhmax", "softmax"):
-        runs = cells("tanhmax", PUBLISHED, name)
-        rows += [[name, claim.said, *claim.row(over(runs, claim.number))] for claim in SIGNED if runs]
-    heads = ("attention", "claim", *HEADS[2:])
+    runs = {name: cells("tanhmax", PUBLISHED, name) for name in ("tanhmax", "softmax")}
+    first, second = (next(iter(each.values()), {}) for each in runs.values())
+    seeds = sorted(first.keys() & second.keys())
+    more = estimate([opened(first[seed]) - opened(second[seed]) for seed in seeds])
+    verdict = {1: "**holds**", -1: "**fails**: less than under softmax", 0: "**not shown**"}[more.side(0)]
+    rows = [
+        [
+            "positive and negative scores move apart",
+            name,
+            f"{estimate([opened(each[seed]) for seed in seeds]).said()} gap opened",
+            str(len(seeds)),
+            "",
+        ]
+        for name, each in (("tanhmax", first), ("softmax", second))
+    ]
+    rows.append(["", "tanhmax more than softmax, paired", f"{more.said()} gap", str(more.n), verdict])
+    for claim, name in ((AROUND_ZERO, "tanhmax"), (AROUND_ZERO, "softmax"), (NEUTRAL_STAYS, "tanhmax")):
+        said, n = claim.effect(runs[name])
+        title = claim.said if name == "tanhmax" else ""
+        rows.append([title, name, f"{said} {claim.unit}", str(n), claim.verdict(runs[name])])
+    heads = ("claim", "attention", "effect", "seeds", "verdict")
     learned = {
         model: [run["accuracy"] for run in seeds.values()]
         for model in MODELS
@@ -441,6 +569,11 @@ def signed_table() -> list[str]:
     ]
 
 
+def rest_of(told: dict[str, float]) -> float:
+    """What the terms do not explain of a change."""
+    return told["change"] - sum(value for name, value in told.items() if name != "change")
+
+
 def ledger_table() -> list[str]:
     """What moved the attention scores of Data I at λ = 1 and 10, term by term."""
     rows = []
@@ -451,18 +584,26 @@ def ledger_table() -> list[str]:
                 told = [run["added"][group] for run in seeds.values() if group in run["added"]]
                 if told:
                     terms = [name for name in told[0] if name != "change"]
-                    rest = [each["change"] - sum(each[name] for name in terms) for each in told]
-                    shown = [f"{name} {estimate([each[name] for each in told]).said(3)}" for name in terms]
+                    parts = [
+                        {name: each[name] for name in terms} | {NOT_EXPLAINED: rest_of(each)} for each in told
+                    ]
+                    largest = Counter(max(each, key=lambda name: abs(each[name])) for each in parts)
                     rows.append(
                         [
                             f"{model}, λ = {scale:g}",
                             group,
-                            "; ".join(shown),
-                            estimate(rest).said(3),
+                            "; ".join(
+                                f"{name} {estimate([each[name] for each in parts]).said(3)}" for name in terms
+                            ),
+                            estimate([each[NOT_EXPLAINED] for each in parts]).said(3),
                             estimate([each["change"] for each in told]).said(3),
+                            ", ".join(f"{name} {count}" for name, count in largest.most_common()),
                         ]
                     )
-    return table(("", "tokens", "added by the terms", "not explained", "change of the score"), rows)
+    return table(
+        ("", "tokens", "added by the terms", NOT_EXPLAINED, "change of the score", "largest part, in seeds"),
+        rows,
+    )
 
 
 def write() -> None:

@@ -96,9 +96,10 @@ class Study:
     def known(self, table: str) -> dict[str, dict[int, dict[str, Any]]]:
         """The numbers of the recipes as they are now: cell → seed → numbers."""
         values, found = self.read(table), {}
+        marks = {cell.name: cell.mark(self.version) for cell in self.tables[table]} if values else {}
         for cell, seed in self.cells(table):
             entry = values.get(key(cell, seed), {})
-            if entry.get("recipe") == cell.mark(self.version):
+            if entry and entry.get("recipe") == marks[cell.name]:
                 found.setdefault(cell.name, {})[seed] = entry
         return found
 
@@ -131,9 +132,16 @@ class Study:
             print(table, entry, json.dumps(found)[:120], flush=True)
 
 
-def t_half(values: Any) -> float:
-    """Half the width of the 95 % interval of Student's t around the mean over seeds; NaN for one."""
-    return float(sem(values) * student.ppf(0.975, len(values) - 1)) if len(values) > 1 else float("nan")
+def t_half(values: Any, among: int = 1) -> float:
+    """Half the width of the 95 % interval of Student's t around the mean over seeds; NaN for one.
+
+    ``among`` such intervals are all right with that probability (Bonferroni).
+    """
+    return (
+        float(sem(values) * student.ppf(1 - 0.025 / among, len(values) - 1))
+        if len(values) > 1
+        else float("nan")
+    )
 
 
 CACHE: dict[tuple[str, str], Any] = {}

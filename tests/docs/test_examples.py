@@ -99,6 +99,10 @@ PYTHON = {
         r"second    0\.60 \[0\.00, 1\.00\]\n.*\nboth very 0\.40 \[0\.40, 0\.40\]\n"
         r"3 tokens, rank of \[T, 1\] 3, width 0\.00\n$"
     ),
+    "flow": (
+        r"(λ = 1 +0\.[1-9]\d+ +0\.0[1-9]\d*\n)λ = 10 .*\nλ = 100 +0\.0[0-2]\d* +0\.00\d\n"
+        r"\n.*\nM = 1 I +0\.[4-9]\d+\nM = 0\.1 I +0\.0\d+"
+    ),
     "identity": r"tanhmax equals the doubled softmax: True",
     "backends": r"(\w+ equals the formula: True\n){2}chosen: \w+\nerror: the sdpa kernel cannot serve",
     "multihead": (

@@ -1,12 +1,13 @@
 """The measured tables of the page on identifiability: words follow from numbers, old numbers are not read."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+import identifiability
+import identifiability_tables
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
@@ -14,12 +15,9 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 @pytest.fixture
 def scripts(monkeypatch, tmp_path):
     """The script that measures and the one that writes, over an empty folder."""
-    loaded = [importlib.import_module(name) for name in ("identifiability", "identifiability_tables")]
-    monkeypatch.setattr(loaded[0], "VALUES", tmp_path)
-    monkeypatch.setattr(loaded[1], "HERE", tmp_path)
-    yield loaded
-    for name in ("identifiability", "identifiability_tables", "encoders", "study"):
-        del sys.modules[name]
+    monkeypatch.setattr(identifiability, "VALUES", tmp_path)
+    monkeypatch.setattr(identifiability_tables, "HERE", tmp_path)
+    return identifiability, identifiability_tables
 
 
 def points(ranks):
