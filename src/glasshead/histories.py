@@ -35,6 +35,8 @@ FEW = 10
 TOO_FEW = "undecided: too few tokens"
 NO_CHANGE = "no change that these tokens show"
 NO_DIFFERENCE = "no difference that these tokens show"
+MUCH_LEFT = ", but more than half as much is not explained"
+"""Behind what is said of a term beside which too much is left over."""
 UNDECIDED = (TOO_FEW, NO_CHANGE, NO_DIFFERENCE)
 """Verdicts that say nothing of the sign of a number."""
 RATE, ADDED = "rate ", "added "
@@ -91,6 +93,11 @@ class History:
 def added(quantity: str, term: str) -> str:
     """The column of the tokens that holds what a term has added since the start."""
     return f"{ADDED}{quantity} {term}"
+
+
+def much_left(part: float, rest: float) -> bool:
+    """Whether more than half as much as a part is not explained."""
+    return 2 * abs(rest) > abs(part)
 
 
 def versus(first: str, second: str) -> str:

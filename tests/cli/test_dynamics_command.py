@@ -122,12 +122,12 @@ class TestWatched:
         """What was recorded is told all the same, unless these data were named."""
         run = moved(runs / "lstm", tmp_path, reviews)
         said = told(run, "--out", tmp_path / "a.html")
-        why = f"{reviews} has the classes bad, good, the run negative, positive"
+        why = "the run knows the classes negative, positive; the data have bad, good"
         # A long path is broken anywhere.
         expected = f"! tokens are not shown in their texts and alone: {why}"
         assert expected.replace(" ", "") in said.replace(" ", "")
         named = refusal(tmp_path, "dynamics", run, reviews, "--out", tmp_path / "b.html")
-        assert "has the classes bad, good, the run negative, positive" in named
+        assert "the run knows the classes negative, positive; the data have bad, good" in named
 
     @pytest.mark.parametrize(("every", "hint"), [(100, True), (1, False)])
     def test_too_few_looks(self, tmp_path, every, hint):
@@ -210,7 +210,7 @@ class TestNotWatched:
 
     def test_data_of_other_classes(self, runs, reviews, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "plain", reviews, "--out", tmp_path / "a.html")
-        assert "has the classes bad, good, the run negative, positive" in said
+        assert "the run knows the classes negative, positive; the data have bad, good" in said
 
     def test_an_lstm(self, runs, tmp_path):
         """The same tables as of a watched one, from the run without its history."""
@@ -237,6 +237,44 @@ class TestNotWatched:
         assert "looked at once, after training" in told(run, "synthetic", "--out", tmp_path / "a.html")
 
 
+@pytest.fixture
+def stars(tmp_path):
+    """A file of ratings."""
+    path = tmp_path / "stars.csv"
+    rows = (f"a film {'good ' * (i % 5)}number {i} . it was long .,{i % 5}\n" for i in range(60))
+    path.write_text("text,label\n" + "".join(rows))
+    return path
+
+
+class TestRatings:
+    """Of models of layers: entropy, distance from rank one and agreement need no classes."""
+
+    SMALL = (
+        "--task", "regression", "--epochs", "2", "--set", "embedding_size=8", "--set", "heads=2", "--set",
+        "key_size=4", "--set", "value_size=4", "--set", "feed_forward_size=8",
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("model", ["encoder", "hierarchical"])
+    def test_watched_and_not(self, stars, tmp_path, model):
+        rated = ("train", stars, "--model", model, *self.SMALL)
+        glasshead(*rated, "--watch", "dynamics", "--watch-every", "1", "--out", tmp_path / "watched")
+        said = told(tmp_path / "watched", "--out", tmp_path / "a.html")
+        for words in ("layer 0 entropy", "agreement", "3 looks at 2 steps"):
+            assert words in said
+        assert "Agreement" in (tmp_path / "a.html").read_text(encoding="utf-8")
+        glasshead(*rated, "--out", tmp_path / "plain")
+        said = told(tmp_path / "plain", "--out", tmp_path / "b.html")
+        for words in ("layer 0 entropy", "agreement", "looked at once, after training"):
+            assert words in said
+
+    def test_data_with_classes(self, stars, reviews, tmp_path):
+        run = tmp_path / "run"
+        glasshead("train", stars, "--model", "encoder", *self.SMALL, "--out", run)
+        shutil.copy(reviews, stars)
+        said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
+        assert "rating" in said
+
+
 class TestRefusals:
     def test_what_is_no_run(self, runs, tmp_path):
         out = ("--out", tmp_path / "a.html")
@@ -250,13 +288,16 @@ class TestRefusals:
         said = refusal(tmp_path, "dynamics", tmp_path / "news", "--out", tmp_path / "a.html")
         assert "is a news recommender, no classifier" in said
 
-    def test_ratings(self, tmp_path):
-        (tmp_path / "stars.csv").write_text(
-            "text,label\n" + "".join(f"a film {'good ' * (i % 5)}number {i},{i % 5}\n" for i in range(60))
+    def test_ratings_by_one_learned_query(self, stars, tmp_path):
+        rated = ("train", stars, "--task", "regression", "--epochs", "1")
+        said = " ".join(
+            glasshead(*rated, "--watch", "dynamics", "--out", tmp_path / "run", code=2).stderr.split()
         )
-        run = tmp_path / "run"
-        glasshead("train", tmp_path / "stars.csv", "--task", "regression", "--epochs", "1", "--out", run)
-        said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
+        assert [path.name for path in tmp_path.iterdir()] == ["stars.csv"]
+        assert "words have no polarity where ratings are predicted" in said
+        assert "the layers of --model encoder or hierarchical can be watched" in said
+        glasshead(*rated, "--out", tmp_path / "run")
+        said = refusal(tmp_path, "dynamics", tmp_path / "run", "--out", tmp_path / "a.html")
         assert "predicts ratings: words have no polarity there" in said
 
     def test_a_page_within_what_is_read(self, runs, tmp_path):

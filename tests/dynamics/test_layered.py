@@ -10,8 +10,9 @@ from scipy.stats import kendalltau
 from glasshead.dynamics import watch
 from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.layered import LayeredObserver, residuals, row_entropies
+from glasshead.dynamics.trained import trained_history
 from glasshead.errors import InputError
-from glasshead.explain import EXPLAINERS
+from glasshead.explain import EXPLAINERS, look
 from glasshead.histories import read_history
 from glasshead.trace import record
 from glasshead.training import load_run, recipe_for, train
@@ -43,7 +44,7 @@ def observed(kind, folder=None):
     return built, made
 
 
-@pytest.mark.parametrize("kind", ["encoder", "pair-encoder", "hierarchical", "tuned"])
+@pytest.mark.parametrize("kind", ["encoder", "pair-encoder", "hierarchical", "ratings", "tuned"])
 def test_numbers_are_the_formulas(kind, tmp_path):
     built, made = observed(kind, saved(tmp_path / "bert"))
     look = made.look(built.model)
@@ -75,8 +76,9 @@ def test_numbers_are_the_formulas(kind, tmp_path):
             assert ("residual", name) not in told
 
 
-def test_agreement_is_the_mean_tau_of_explanations():
-    built, made = observed("encoder")
+@pytest.mark.parametrize("kind", ["encoder", "ratings"])
+def test_agreement_is_the_mean_tau_of_explanations(kind):
+    built, made = observed(kind)
     told = {quantity: (mean, n) for quantity, group, mean, _, n in made.look(built.model).curves if not group}
     texts = built.tokenizer.batch_decode(made.encoded.ids, skip_special_tokens=True)
     pairs = [
@@ -86,6 +88,25 @@ def test_agreement_is_the_mean_tau_of_explanations():
     taus = [kendalltau(a, g).statistic for a, g in zip(*pairs, strict=True)]
     defined = [tau for tau in taus if not math.isnan(tau)]
     assert told["agreement"] == (pytest.approx(np.mean(defined), abs=1e-6), len(defined))
+
+
+def test_agreement_of_ratings_is_that_with_the_gradients_of_the_rating():
+    """From the formulas: τ-b of the attention on a text's tokens and x·∂rating/∂x, by plain autograd."""
+    built, made = observed("ratings")
+    (agreement,) = (row for row in made.look(built.model).curves if row[0] == "agreement")
+    view = look(built.model, made.encoded, built.tokenizer)
+    vectors = built.model.get_input_embeddings()(made.encoded.ids).detach().requires_grad_()
+    rating = built.model(inputs_embeds=vectors, **made.encoded.inputs()).logits[:, 0]
+    (slopes,) = torch.autograd.grad(rating.sum(), vectors)
+    gradient = (slopes * vectors).sum(dim=-1)
+    attention = EXPLAINERS["attention"].importance(view)
+    taus = [
+        kendalltau(attention[text][real], gradient[text][real].detach()).statistic
+        for text, real in enumerate(made.encoded.mask)
+    ]
+    defined = [tau for tau in taus if not math.isnan(tau)]
+    assert agreement[2] == pytest.approx(np.mean(defined), abs=1e-6)
+    assert agreement[4] == len(defined)
 
 
 def test_planted_entropies():
@@ -119,6 +140,24 @@ def test_a_watched_tuning(tmp_path):
     moved = history.curve("entropy", "layer 0")["mean"]
     assert np.ptp(moved) > 0
     assert load_run(out).record["watched"] == {"every": 3}
+
+
+@pytest.mark.parametrize("watching", [True, False])
+def test_ratings_of_a_model_of_layers(tmp_path, watching):
+    """Watched, or looked at once after the training."""
+    callbacks = [watch(every=3)] if watching else []
+    short = recipe("ratings").with_changes(epochs=2)
+    out = train(data("ratings"), short, tmp_path / "run", callbacks=callbacks)
+    if watching:
+        history = read_history(out)
+        assert np.ptp(history.curve("entropy", "layer 0")["mean"]) > 0
+    else:
+        run, split = load_run(out), data("ratings")["train"]
+        rows = TensorRows(encoded_split(run.tokenizer, split), label_tensor(split))
+        history = trained_history(run, rows)
+        assert history.steps.tolist() == [0]
+    assert history.facts["kind"] == "layers"
+    assert set(history.quantities()) == {"entropy", "residual", "agreement"}
 
 
 def test_a_model_that_hides_its_attention_is_refused_before_any_work(tmp_path):

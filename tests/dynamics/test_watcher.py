@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -88,7 +89,16 @@ def test_what_is_told_of_a_token_is_what_the_model_says_of_it(data, tmp_path):
     assert polarity["n"].tolist() == [5, 5, 5]
 
 
-@pytest.mark.parametrize("changes", [{}, {"encoder": "affine"}, {"score": "additive", "bias": True}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"encoder": "affine"},
+        {"score": "additive", "bias": True},
+        {"loss_scale": 0.25},
+        {"encoder": "lstm", "loss_scale": 2.0},
+    ],
+)
 def test_without_running_the_model_comes_out_what_it_says(data, tmp_path, changes):
     out = train(data, recipe(epochs=1, **changes), tmp_path / "run", callbacks=[watch(PLANTED, 5)])
     run, history = load_run(out), read_history(out)
@@ -101,7 +111,7 @@ def test_without_running_the_model_comes_out_what_it_says(data, tmp_path, change
     spread = [-(row * row.log()).sum() / np.log(len(row)) for row in seen.weights.double()]
     told = {name: history.curve(name)["mean"][-1] for name in ("loss", "accuracy", "entropy")}
     assert told == {
-        "loss": pytest.approx(seen.loss.item(), rel=1e-5),
+        "loss": pytest.approx(changes.get("loss_scale", 1.0) * seen.loss.item(), rel=1e-5),
         "accuracy": pytest.approx(right),
         "entropy": pytest.approx(float(np.mean(spread)), rel=1e-5),
     }
@@ -120,6 +130,60 @@ def test_the_terms_add_up_to_what_happened(watched):
         added = sum(history.tokens[name][last] for name in names)
         assert np.abs(added - change).max() < 0.2 * np.abs(change).max()  # steps of 1 are not small
         assert all(not history.tokens[name][first].any() for name in names)
+
+
+class Planted:
+    """An observer of one token, on which two terms work at rates that are known at every step."""
+
+    def __init__(self, rates, **about):
+        self.rates = rates
+        self.facts, self.about = {"exact": True, "groups": {}}, {"token": np.array(["one"])}
+
+    def look(self, model):
+        rates = {f"score {name}": np.array([rate(int(model.step))]) for name, rate in self.rates.items()}
+        return Look([("loss", "", 0.5, float("nan"), 1)], tokens={"score": np.zeros(1)}, rates=rates)
+
+
+def added_up(folder, rates, *, every, steps, learning_rate):
+    """The steps of all looks, and what every term has added up to there."""
+    from transformers import TrainerControl, TrainerState, TrainingArguments
+
+    folder.mkdir()
+    watcher, model = Watcher(partial(Planted, rates), every=every), torch.nn.Linear(1, 1)
+    watcher.attach(folder)
+    state = TrainerState(max_steps=steps, is_world_process_zero=True)
+    args = TrainingArguments(report_to="none", output_dir=str(folder), learning_rate=learning_rate)
+    told, model.step = (args, state, TrainerControl()), 0
+    watcher.on_train_begin(*told, model=model)
+    for state.global_step in range(1, steps + 1):
+        model.step = state.global_step
+        watcher.on_step_end(*told, model=model)
+    watcher.on_train_end(*told, model=model)
+    (folder / "run.json").write_text("{}")
+    rows = read_history(folder).token("one")
+    return rows["step"], {name: rows[f"added score {name}"] for name in rates}
+
+
+def test_planted_rates_are_integrated_over_time(tmp_path):
+    """Of a rate that is a straight line the trapezoidal rule has the integral, however few the looks."""
+    rates = {"D": lambda t: 3.0 - 0.5 * t, "E": lambda t: -1.0 + 0.25 * t}
+    for every, looks in ((1, [*range(11)]), (4, [0, 4, 8, 10]), (100, [0, 10])):
+        steps, found = added_up(tmp_path / str(every), rates, every=every, steps=10, learning_rate=0.2)
+        assert steps.tolist() == looks
+        t = steps.astype(float)
+        np.testing.assert_allclose(found["D"], 0.2 * (3.0 * t - 0.25 * t**2), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found["E"], 0.2 * (-t + 0.125 * t**2), rtol=0, atol=1e-12)
+
+
+def test_looks_twice_as_close_leave_a_quarter_of_the_error(tmp_path):
+    errors = []
+    for every in (8, 4, 2):
+        _, found = added_up(
+            tmp_path / str(every), {"D": lambda t: np.exp(-t / 20)}, every=every, steps=40, learning_rate=1.0
+        )
+        errors.append(abs(found["D"][-1] - 20 * (1 - np.exp(-2.0))))
+    assert errors[1] / errors[0] == pytest.approx(0.25, abs=0.01)
+    assert errors[2] / errors[1] == pytest.approx(0.25, abs=0.01)
 
 
 class Interrupt(TrainerCallback):

@@ -219,6 +219,7 @@ def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows 
 
     Data that nobody named are read again if they are a synthetic set or lie where they lay.
     """
+    from glasshead.audit.subject import check_labels
     from glasshead.data import DATASETS, describe
     from glasshead.dynamics.trained import recipe_of
     from glasshead.training.build import check_texts, encoded_split, label_tensor
@@ -236,11 +237,7 @@ def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows 
     loaded, _ = load_data(data or source, **options)
     train = loaded["train"]
     check_texts(recipe_of(run.record), loaded)
-    if train.features["label"].names != run.labels:
-        raise InputError(
-            f"{data or source} has the classes {', '.join(train.features['label'].names)}, the run "
-            f"{', '.join(run.labels)}: name the data that it was trained on"
-        )
+    check_labels(run, train)
     same = describe(loaded)["fingerprint"] == about.get("fingerprint")
     remarks = [] if same else [f"the texts of {data or source} are not those of the training, or no longer"]
     return TensorRows(encoded_split(run.tokenizer, train), label_tensor(train)), remarks

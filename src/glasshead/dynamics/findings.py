@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from glasshead.audit.bootstrap import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
 from glasshead.histories import (
     FEW,
+    MUCH_LEFT,
     NO_CHANGE,
     NO_DIFFERENCE,
     NOT_EXPLAINED,
@@ -16,6 +17,7 @@ from glasshead.histories import (
     TOO_FEW,
     History,
     added,
+    much_left,
     versus,
 )
 from glasshead.results import Finding
@@ -24,7 +26,6 @@ AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
 LARGEST = "the largest part"
-MUCH_LEFT = ", but more than half as much is not explained"
 Floats = NDArray[np.float64]
 Interval = tuple[float, float] | None
 
@@ -143,9 +144,8 @@ def shares(now: Groups, first: Groups, quantity: str, rng: np.random.Generator) 
         estimates = mean_intervals(parts, rng=rng)
         largest = sure_largest(parts, rng)
         for rank, (name, estimate) in enumerate(zip([*terms, NOT_EXPLAINED], estimates, strict=True)):
-            doubtful = name != NOT_EXPLAINED and 2 * abs(estimates[-1].mean or 0.0) > abs(
-                estimate.mean or 0.0
-            )
+            rest = estimates[-1].mean or 0.0
+            doubtful = name != NOT_EXPLAINED and much_left(estimate.mean or 0.0, rest)
             verdict = "" if rank != largest else LARGEST + (MUCH_LEFT if doubtful else "")
             yield finding(
                 f"added to {quantity}", name, group, estimate.mean, estimate.interval, estimate.n, verdict,

@@ -28,12 +28,13 @@ def observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **about
     """The observer that fits a model.
 
     Raises:
-        InputError: for ratings, and for a model whose attention cannot be seen.
+        InputError: for ratings by one learned query, and for a model whose attention cannot be seen.
     """
-    if is_regression(model.config):
-        raise InputError(
-            "--watch dynamics is for classes: words have no polarity where ratings are predicted"
-        )
     if isinstance(model, PooledClassifier):
+        if is_regression(model.config):
+            raise InputError(
+                "--watch dynamics of --model pooled is for classes: words have no polarity where ratings are "
+                "predicted (the layers of --model encoder or hierarchical can be watched)"
+            )
         return PooledObserver(model=model, truth=truth, **about)
     return LayeredObserver(model=model, **about)

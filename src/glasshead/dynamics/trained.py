@@ -23,7 +23,8 @@ def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] 
     """A history with a single look, at the trained model; without train ``rows`` only what parameters tell.
 
     Raises:
-        InputError: for ratings, and without rows for a model whose scores depend on the texts.
+        InputError: for ratings by one learned query, and without rows for a model whose scores depend on the
+            texts.
     """
     refuse_ratings(run)
     recipe = recipe_of(run.record)
@@ -54,8 +55,8 @@ def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] 
 
 
 def refuse_ratings(run: Run) -> None:
-    """Raise InputError for a model of ratings."""
-    if is_regression(run.model.config):
+    """Raise InputError for ratings by one learned query, of which nothing of what follows would be true."""
+    if isinstance(run.model, PooledClassifier) and is_regression(run.model.config):
         raise InputError(f"{run.folder} predicts ratings: words have no polarity there, so nothing is told")
 
 

@@ -9,7 +9,7 @@ from glasshead.report.dynamics.contexts import contexts
 from glasshead.report.dynamics.curves import couplings, layers, norms, polarities, scores, training, weights
 from glasshead.report.dynamics.ledger import group_ledgers, token_ledgers
 from glasshead.report.dynamics.picture import Picture
-from glasshead.report.dynamics.products import boxes, product_rates, products
+from glasshead.report.dynamics.products import boxes, movers, products
 from glasshead.report.dynamics.terms import terms
 from glasshead.report.dynamics.tokens import token_scatter, tokens
 
@@ -32,7 +32,7 @@ PICTURES.register("coupling")(lambda history, asked: couplings(history))
 PICTURES.register("norms")(lambda history, asked: norms(history))
 PICTURES.register("products")(lambda history, asked: products(history))
 PICTURES.register("boxes")(lambda history, asked: boxes(history, asked.step))
-PICTURES.register("product-rates")(lambda history, asked: product_rates(history))
+PICTURES.register("product-rates")(lambda history, asked: movers(history))
 PICTURES.register("terms")(lambda history, asked: terms(history))
 PICTURES.register("layers")(lambda history, asked: layers(history))
 PICTURES.register("scatter")(lambda history, asked: token_scatter(history, asked.tokens, asked.step))

@@ -50,7 +50,7 @@ def boxes(history: History, step: int | None = None) -> Picture:
     return Picture(f"Dot products of tokens {when}", panels, caption, [], source)
 
 
-def product_rates(history: History) -> Picture:
+def movers(history: History) -> Picture:
     """How fast leads (A) and labels (B) move the mean dot product of every two groups, on one scale.
 
     Raises:

@@ -115,10 +115,10 @@ def level_table(told: Told) -> Table:
 
 
 def token_table(told: Told) -> Table:
-    """The chosen tokens, and what has added most to their scores where that is known."""
+    """The chosen tokens, and what has moved their scores most where that is known."""
     found = token_lines(told)
     known = any(line.cause != DASH for line in found)
-    table = headed("token", "group", "n", "polarity", "score", *["largest term"] * known, right=(2,))
+    table = headed("token", "group", "n", "polarity", "score", *["moved most by"] * known, right=(2,))
     for line in found:
         cells = line.token, line.group, line.count, line.polarity, line.score, *[line.cause] * known
         table.add_row(*(Text(visible(cell)) for cell in cells))

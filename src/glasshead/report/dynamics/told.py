@@ -7,18 +7,21 @@ from itertools import permutations
 
 import numpy as np
 
+from glasshead.errors import InputError
 from glasshead.histories import (
     FEW,
+    MUCH_LEFT,
     NO_DIFFERENCE,
     NOT_EXPLAINED,
     QUANTITIES,
     TOO_FEW,
     Columns,
     History,
-    added,
+    much_left,
     versus,
 )
 from glasshead.report.dynamics.causes import cause_of
+from glasshead.report.dynamics.ledger import ledger
 from glasshead.report.dynamics.tokens import nearest_step
 from glasshead.report.formats import DASH, interval, number, share
 from glasshead.results import Finding
@@ -253,25 +256,37 @@ class TokenLine:
 
 
 def token_lines(told: Told) -> list[TokenLine]:
-    """The chosen tokens: start → the chosen step, and the term that has added most to the score."""
+    """The chosen tokens: start → the chosen step, and what has moved the score most."""
     found = []
     for token in told.tokens:
         rows = told.history.token(token)
         here = rows["step"] <= told.at
         polarity, score, weight = (span(rows[name][here], told.watched) for name in QUANTITIES)
         group, count = str(rows["group"][0]) or DASH, f"{rows['count'][0]:,}"
-        found.append(TokenLine(token, group, count, polarity, score, weight, largest_term(told, token)))
+        found.append(TokenLine(token, group, count, polarity, score, weight, moved_by(told, token)))
     return found
 
 
-def largest_term(told: Told, token: str) -> str:
-    """The term that has added most to a token's score, with what it has added; a dash without a ledger."""
-    facts, rows = told.history.facts, told.history.token(token)
-    names = facts.get("terms", {}).get("score", {})
-    columns = {name: added("score", name) for name in names}
-    if not facts["exact"] or not columns or any(column not in rows for column in columns.values()):
+def moved_by(told: Told, token: str) -> str:
+    """The term that has moved a token's score most, with what it has added; a dash without a ledger.
+
+    It is one that has the sign of the change: what pulled the other way is no cause of it. Where no such term
+    is as large as what is left unexplained, that is said instead, and where more than half as much as the
+    term is left, that too.
+    """
+    rows = told.history.token(token)
+    try:
+        found = ledger(told.history, "score", rows)
+    except InputError:
         return DASH
     here = int(np.flatnonzero(rows["step"] <= told.at)[-1])
-    values = {name: float(rows[column][here]) for name, column in columns.items()}
-    name = max(values, key=lambda each: abs(values[each]))
-    return f"{name} {number(values[name], plus=True)} ({cause_of(name).words})"
+    change, rest = float(found.measured[here]), float(found.rest[here])
+    if change == 0:
+        return DASH
+    along = {name: float(values[here]) for name, values in found.added.items()}
+    along = {name: value for name, value in along.items() if value * change > 0}
+    name = max(along, key=lambda each: abs(along[each]), default=NOT_EXPLAINED)
+    if name == NOT_EXPLAINED or abs(rest) > abs(along[name]):
+        return f"{NOT_EXPLAINED} {number(rest, plus=True)}"
+    said = f"{name} {number(along[name], plus=True)} ({cause_of(name).words})"
+    return said + (MUCH_LEFT if much_left(along[name], rest) else "")
