@@ -33,11 +33,14 @@ NOT_EXPLAINED = "not explained"
 FEW = 10
 """Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
 TOO_FEW = "undecided: too few tokens"
+TOO_SPARSE = "undecided: the looks are too far apart"
+TOO_MUCH_LEFT = "undecided: too much is not explained"
 NO_CHANGE = "no change that these tokens show"
 NO_DIFFERENCE = "no difference that these tokens show"
 MUCH_LEFT = ", but more than half as much is not explained"
 """Behind what is said of a term beside which too much is left over."""
-UNDECIDED = (TOO_FEW, NO_CHANGE, NO_DIFFERENCE)
+MUCH_LEFT_BEFORE = ", but more than half as much was not explained on the way"
+UNDECIDED = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NO_CHANGE, NO_DIFFERENCE)
 """Verdicts that say nothing of the sign of a number."""
 RATE, ADDED = "rate ", "added "
 PRODUCT_RATE = "Ω "
@@ -95,9 +98,43 @@ def added(quantity: str, term: str) -> str:
     return f"{ADDED}{quantity} {term}"
 
 
-def much_left(part: float, rest: float) -> bool:
-    """Whether more than half as much as a part is not explained."""
-    return 2 * abs(rest) > abs(part)
+def rate(quantity: str, term: str) -> str:
+    """The column of the tokens that holds how fast a term moves them."""
+    return f"{RATE}{quantity} {term}"
+
+
+def sparseness(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
+    """How much an integral owes to every second look: ∫ r dt by the trapezoidal rule over all looks, minus
+    that over every second one and the last.
+
+    Rates [..., looks] → [...]. Of rates that change smoothly the integral itself is wrong by a third of it;
+    of such that change faster than the looks follow, nothing smaller is known. NaN of fewer than three looks.
+    """
+    if len(steps) < 3:
+        return np.full(np.shape(rates)[:-1], np.nan)
+    some = np.unique([*range(0, len(steps), 2), len(steps) - 1])
+    rates = np.asarray(rates, dtype=np.float64)
+    found: NDArray[np.float64] = np.trapezoid(rates, steps) - np.trapezoid(rates[..., some], steps[some])
+    return found
+
+
+def why_unsure(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> str | None:
+    """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
+    look, or than the last of the parts, the unexplained one, which could belong to any other; None: it is."""
+    sizes, doubts = np.abs(parts), np.abs(doubts)
+    lead = np.delete(sizes[first] - sizes - doubts[first] - doubts, first)
+    if not np.all(lead > 0):  # nor of doubts that nobody knows
+        return TOO_SPARSE
+    last = len(parts) - 1
+    return TOO_MUCH_LEFT if first != last and np.any(lead[:-1] <= sizes[last]) else None
+
+
+def left_over(part: float, rests: NDArray[Any]) -> str:
+    """What is to be said beside a part if more than half as much is not explained, at the end or before it;
+    ``rests`` [looks]."""
+    if 2 * abs(rests[-1]) > abs(part):
+        return MUCH_LEFT
+    return MUCH_LEFT_BEFORE if 2 * np.abs(rests).max() > abs(part) else ""
 
 
 def versus(first: str, second: str) -> str:

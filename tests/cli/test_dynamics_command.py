@@ -2,14 +2,18 @@
 nothing to be told."""
 
 import json
+import re
 import shutil
 
+import numpy as np
 import pytest
 from typed import TINY, glasshead, refusal
 
 import fake_histories
 from fake_models import write_model
-from glasshead.commands.dynamics import kept_remark
+from glasshead.commands.dynamics import FEW_LOOKS, kept_remark, sparse_remark, unlearned_remark
+from glasshead.dynamics.findings import LARGEST, finding
+from glasshead.histories import TOO_MUCH_LEFT, TOO_SPARSE, History
 from glasshead.report.dynamics import PICTURES
 
 WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
@@ -73,11 +77,47 @@ class TestWatched:
         glasshead("dynamics", runs / "dp", "--out", out, "--overwrite")
         assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
 
+    def test_a_page_is_called_as_its_run(self, runs, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert "Page: dp-dynamics.html" in told(runs / "dp")
+        (tmp_path / "nope-dynamics.html").write_text("mine")
+        assert "exists already" not in refusal(tmp_path, "dynamics", tmp_path / "nope")
+
+    def test_a_step_after_the_last(self, runs, tmp_path):
+        said = refusal(tmp_path, "dynamics", runs / "dp", "--step", 99999, "--out", tmp_path / "a.html")
+        assert re.search(r"the training ended at step [\d,]+: there is no step 99,999", said)
+
+    @pytest.mark.parametrize(("end", "hint"), [(0.69, True), (0.2, False)])
+    def test_a_model_that_has_hardly_learned(self, end, hint):
+        bare = fake_histories.history()
+        loss = bare.curves["quantity"] == "loss"
+        mean = np.where(loss & (bare.curves["step"] == 40), end, np.where(loss, 0.7, bare.curves["mean"]))
+        history = History(bare.facts, bare.curves | {"mean": mean}, bare.products, bare.tokens)
+        assert ("has hardly learned" in " ".join(unlearned_remark(history))) == hint
+        assert unlearned_remark(fake_histories.layered()) == []
+
+    @pytest.mark.parametrize(
+        ("verdict", "hint"), [(TOO_SPARSE, True), (TOO_MUCH_LEFT, True), (LARGEST, False)]
+    )
+    def test_closer_looks_are_advised_where_terms_need_them(self, verdict, hint):
+        history = fake_histories.history(steps=fake_histories.STEPS, every=100)
+        more = History(
+            history.facts,
+            history.curves | {"step": np.r_[history.curves["step"][1:], 50]},
+            history.products,
+            history.tokens,
+        )
+        assert len(more.steps) == FEW_LOOKS
+        found = [finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
+        assert (sparse_remark(more, found) == [
+            "looks 100 steps apart are too far apart for some of the terms: train with --watch-every 10"
+        ]) == hint  # fmt: skip
+
     def test_without_plain_descent_there_is_no_ledger(self, runs, tmp_path):
         said = told(runs / "adagrad", "--tokens", "superb", "--out", tmp_path / "a.html")
         assert "No ledger: adagrad rescales the gradients" in said
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
-        assert "Not shown: there is no ledger: adagrad" in page
+        assert "adagrad rescales the gradients" in page
         assert "What moves scores and polarities" in page
 
     def test_without_a_closed_form(self, runs, tmp_path):
@@ -326,8 +366,13 @@ class TestPlot:
         [
             ("dp", ["--what", "ledgre"], "unknown picture 'ledgre': did you mean 'ledger'?"),
             ("dp", ["--what", "tokens"], "name one by --token"),
-            ("dp", ["--what", "scores", "--token", "superb"], "--token is for ledger, tokens, scatter"),
+            (
+                "dp",
+                ["--what", "scores", "--token", "superb"],
+                "--token is for ledger, tokens, scatter, contexts",
+            ),
             ("dp", ["--what", "scores", "--step", "3"], "--step is for boxes and scatter"),
+            ("dp", ["--what", "boxes", "--step", "99999"], "there is no step 99,999"),
             ("dp", ["--what", "layers"], "layers are recorded of models with several of them"),
             ("dp", ["--what", "ledger", "--token", "superbe"], "did you mean 'superb'?"),
             ("dp", ["--what", "ledger", "--token", "[UNK]"], "'[UNK]' was not followed"),

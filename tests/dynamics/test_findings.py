@@ -10,7 +10,15 @@ from glasshead.dynamics.findings import (
     findings,
     sure_largest,
 )
-from glasshead.histories import NOT_EXPLAINED, History
+from glasshead.histories import (
+    MUCH_LEFT,
+    MUCH_LEFT_BEFORE,
+    NOT_EXPLAINED,
+    TOO_MUCH_LEFT,
+    TOO_SPARSE,
+    History,
+    sparseness,
+)
 
 
 def by_name(history, **options):
@@ -60,15 +68,60 @@ def test_parts_add_up_to_the_change():
     assert not [f for f in found.values() if f.group == "neutral" and f.verdict == LARGEST and f.estimate]
 
 
-def test_a_large_rest_is_said():
+def planted(**scaled):
+    """The history with columns of its tokens times a number, or another function of the steps."""
     history = fake_histories.history()
-    shrunk = {
-        name: column * 0.6 if name == "added score D" else column for name, column in history.tokens.items()
+    columns = {
+        name: scaled.get(name.replace(" ", "_"), lambda column, steps: column)(column, history.tokens["step"])
+        for name, column in history.tokens.items()
     }
-    found = by_name(History(history.facts, history.curves, history.products, shrunk))
-    assert found["added to score", "D", "positive"].verdict.endswith(
-        "more than half as much is not explained"
-    )
+    return by_name(History(history.facts, history.curves, history.products, columns))
+
+
+def times(factor):
+    return lambda column, steps: factor * column
+
+
+def test_a_large_rest_is_said():
+    """Of a change of 1.35, D has added 0.85 and nothing else anything; then also F 0.5 of it."""
+    none = {"added_score_E": times(0), "added_score_F": times(0)}
+    found = planted(added_score_D=times(0.85), **none)
+    assert found["added to score", "D", "positive"].verdict == LARGEST + MUCH_LEFT
+    found = planted(added_score_D=times(0.6))
+    assert found["added to score", "D", "positive"].verdict == TOO_MUCH_LEFT
+
+
+def test_a_rest_that_goes_away_again_is_said():
+    """Half-way the score was 5 higher than its terms say."""
+    found = planted(score=lambda column, steps: column + 5.0 * (steps == 20))
+    assert found["added to score", "D", "positive"].verdict == LARGEST + MUCH_LEFT_BEFORE
+
+
+def test_looks_too_far_apart_for_a_rate_tell_no_largest_part():
+    """A rate that is +1 at one look and −1 at the next: its integral is what the looks happen to be."""
+    swinging = planted(rate_score_F=lambda column, steps: np.where(steps == 10, 1.0, -1.0))
+    assert swinging["added to score", "D", "positive"].verdict == TOO_SPARSE
+    low, high = swinging["added to score", "F", "positive"].interval
+    calm = by_name(fake_histories.history())["added to score", "F", "positive"].interval
+    # Looks at 0, 10, 20, 40: −20 over all; over 0, 20 and 40 −40.
+    assert (calm[0] - low, high - calm[1]) == (pytest.approx(20), pytest.approx(20))
+
+
+def test_what_an_integral_owes_to_every_second_look():
+    steps = np.linspace(0, 2, 9)
+    straight, curved = 3 * steps + 1, steps**2
+    owed = sparseness(steps, np.array([straight, curved]))
+    assert owed[0] == pytest.approx(0)
+    error = np.trapezoid(curved, steps) - 8 / 3
+    assert owed[1] == pytest.approx(-3 * error)  # of a smooth rate the error is a third of it
+    uneven = sparseness(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0, 0.0]))
+    assert uneven == pytest.approx(1.0)  # the last look is always there
+    assert np.isnan(sparseness(np.array([0.0, 1.0]), np.ones((2, 2)))).all()
+
+
+def test_two_looks_tell_no_largest_part():
+    found = by_name(fake_histories.history(steps=np.array([0, 40])))["added to score", "D", "positive"]
+    assert (found.verdict, found.interval) == (TOO_SPARSE, None)
 
 
 def test_no_difference_is_claimed_of_chance_alone():

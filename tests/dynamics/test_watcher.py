@@ -376,7 +376,7 @@ def test_another_distance_between_looks_is_no_resumption(data, tmp_path):
     out = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         train(data, recipe(), out, callbacks=[watch(PLANTED, 2), Interrupt(STEPS + 2)])
-    with pytest.raises(InputError, match="it was started with another --watch"):
+    with pytest.raises(InputError, match="with --watch-every 2, not with --watch-every 3"):
         train(data, recipe(), out, resume=True, callbacks=[watch(PLANTED, 3)])
     for look in (partly(out) / FOLDER / "looks").iterdir():
         look.unlink()

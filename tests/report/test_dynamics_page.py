@@ -4,6 +4,7 @@ import io
 import re
 
 import numpy as np
+import pytest
 from pages import Page
 from rich.console import Console
 
@@ -12,6 +13,7 @@ from fake_histories import NASTY
 from glasshead.dynamics.contexts import context_findings
 from glasshead.dynamics.findings import findings
 from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
+from glasshead.report.dynamics.precision import fixed
 
 
 def told(history=None, tokens=("positive0", NASTY), **more):
@@ -137,13 +139,104 @@ def test_a_model_that_was_looked_at_once():
 def test_what_is_missing_is_said_once():
     history = fake_histories.history(terms={}, exact=False, form=None, why_no_form="not for tanhmax")
     html = dynamics_page(told(history))
-    assert (
-        plain(html).count("Not shown: there are no terms of the flow: not for tanhmax.") == 2
-    )  # two sections
+    assert plain(html).count("There are no terms of the flow: not for tanhmax.") == 1  # of two sections
     assert "No terms of the flow: not for tanhmax." in printed(told(history))
-    inexact = fake_histories.history(exact=False, why_not_exact="adagrad rescales")
-    assert "No ledger: adagrad rescales." in printed(told(inexact))
-    assert "What moves scores and polarities" in plain(dynamics_page(told(inexact)))
+    inexact = fake_histories.history(exact=False, why_not_exact="adagrad rescales: so it is")
+    assert "No ledger: adagrad rescales; so it is." in printed(told(inexact))
+    said = plain(dynamics_page(told(inexact)))
+    assert "What moves scores and polarities" in said
+    assert said.count("There is no ledger: adagrad rescales; so it is.") == 1
+    # Below what is shown, not above it.
+    assert said.index("There is no ledger") > said.index("The broad grey line is the sum")
+
+
+def test_a_token_in_no_group_is_explained():
+    for grouped_by, why in (
+        ("truth", "none of the planted tokens"),
+        ("γ", "3 times as often as in all others"),
+    ):
+        history = fake_histories.history(grouped_by=grouped_by)
+        for found, there in ((told(history), True), (told(history, tokens=("positive0",)), False)):
+            for said in (plain(dynamics_page(found)), " ".join(printed(found).split())):
+                assert ("–: in no group" in said) == there
+                assert (why in said) == there
+
+
+def with_weights(history, change, seen=None):
+    """The history in whose texts neutral tokens end with a weight that is larger by ``change``, where only
+    some of them are seen."""
+    weight = history.tokens["weight"].copy()
+    here = history.tokens["group"] == "neutral"
+    weight[here] += change * history.tokens["step"][here] / 40
+    if seen is not None:
+        rank = np.array([int(name.removeprefix("neutral")) for name in history.tokens["token"][here]])
+        weight[here] = np.where(rank < seen, weight[here], np.nan)
+    score = history.tokens["score"].copy()
+    score[here] -= 0.5 * history.tokens["step"][here] / 40
+    tokens = history.tokens | {"weight": weight, "score": score}
+    return fake_histories.History(history.facts, history.curves, history.products, tokens)
+
+
+def test_scores_and_weights_that_go_opposite_ways_are_remarked_on():
+    why = "Scores and weights of neutral tokens went opposite ways: a weight is relative to the scores of"
+    for change, activation, there in (
+        (0.05, "softmax", True), (-0.05, "softmax", False), (0.0, "softmax", False), (0.05, "relu", False),
+    ):  # fmt: skip
+        found = told(with_weights(fake_histories.history(activation=activation), change))
+        for said in (plain(dynamics_page(found)), " ".join(printed(found).split())):
+            assert (why in said) == there
+            assert "of positive tokens went" not in said
+
+
+def test_what_n_counts_is_said_where_it_differs():
+    assert "Of 13 neutral tokens" not in printed(told())
+    few = fake_histories.history(groups={"positive": 12, "negative": 12, "neutral": 31})
+    for said in (
+        printed(told(with_weights(few, 0.0, seen=7))),
+        plain(dynamics_page(told(with_weights(few, 0.0, 7)))),
+    ):
+        said = " ".join(said.split())
+        assert (
+            "Of 31 neutral tokens the 13 most frequent are followed one by one, and 7 stand in the 100 texts "
+            "that weights are taken from." in said
+        )
+        assert "positive tokens the" not in said
+
+
+def test_a_line_of_a_table_has_one_number_of_decimals_and_no_powers_of_ten():
+    """Two digits of the width of the interval, which the numbers beside it share."""
+    history = fake_histories.history()
+    step = history.tokens["step"] / 40
+    tiny = history.tokens | {"weight": 0.1 + 4e-6 * step * (1 + np.arange(len(step)) % 3)}
+    html = dynamics_page(told(fake_histories.History(history.facts, history.curves, history.products, tiny)))
+    assert "·10" not in html
+    rows = re.findall(r'<td class="num">([^<]*)</td><td class="num"><b>([^<]*)</b></td><td class="small">'
+                      r"\[([^,]*), ([^\]]*)\]", html)  # fmt: skip
+    assert len(rows) == 9
+    for row in rows:
+        assert len({len(each.partition(".")[2]) for each in row}) == 1, row
+        width = float(row[3].replace("−", "-")) - float(row[2].replace("−", "-"))
+        places = len(row[0].partition(".")[2])
+        assert places in (3, 7) or 10 <= round(width * 10**places) < 110, row
+    assert any(len(row[0].partition(".")[2]) == 7 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "written"),
+    [
+        (0.00004, 3, "0.000"), (-0.00004, 3, "0.000"), (0.00004, 5, "+0.00004"), (-12.857, 2, "−12.86"),
+        (1234.5, 0, "+1,234"), (3.2e-6, 7, "+0.0000032"), (3.2e-9, 7, "+3.2·10⁻⁹"), (0.0, 7, "0.0000000"),
+        (None, 3, "–"), (float("nan"), 3, "–"),
+    ],
+)  # fmt: skip
+def test_just_so_many_decimals(value, places, written):
+    assert fixed(value, places, plus=True) == written
+
+
+def test_an_auc_has_three_decimals_and_so_has_its_interval():
+    said = plain(dynamics_page(in_context(local=9.0, alone=9.0)))
+    assert "AUC 1.000 [1.000, 1.000]" in said
+    assert "0.99990" not in said
 
 
 def in_context(**planted):
@@ -193,7 +286,43 @@ def test_layers():
     ]  # fmt: skip
     said = " ".join(printed(found).split())
     assert "layer 1 entropy 0.900 0.500 ± 0.100" in said
+    assert "all agreement with gradients 0.300" in said
     assert "No terms: several heads." in said
+    assert "no residual" not in said
+
+
+def test_a_layer_without_a_residual_has_a_reason():
+    whole = fake_histories.layered()
+    here = (whole.curves["quantity"] != "residual") | (whole.curves["group"] != "layer 1")
+    found = told(
+        fake_histories.History(
+            whole.facts, {name: each[here] for name, each in whole.curves.items()}, {}, {}
+        ),
+        tokens=(),
+    )
+    for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
+        assert "Layer 1 has no residual: it compares rows, and one alone is worked out there." in said
+
+
+def test_looks_that_a_training_was_too_short_for_are_no_fact():
+    short, long = (dynamics_page(told(fake_histories.history(every=every))) for every in (100, 10))
+    assert "<dt>Looks</dt><dd>before the first step and after the last</dd>" in short
+    assert "Steps between two looks" not in short
+    assert "<dt>Steps between two looks</dt><dd>10</dd>" in long
+
+
+def test_letters_with_a_prime_are_explained_where_they_stand():
+    history = fake_histories.history()
+    for name, said in (
+        ("V′ᵀW", "V′ = MᵀV is V before the map M of"),
+        ("V′ᵀW′", "W′ = MᵀW are V and W before"),
+    ):
+        renamed = np.where(history.curves["quantity"] == "VᵀW", name, history.curves["quantity"])
+        curves = history.curves | {"quantity": renamed}
+        found = told(fake_histories.History(history.facts, curves, history.products, history.tokens))
+        assert plain(dynamics_page(found)).count(said) == 3  # at the numbers, the terms and the curve
+        assert said in " ".join(printed(found).split())
+    assert "V′" not in plain(dynamics_page(told()))
 
 
 def test_the_tables_fit_a_terminal_with_whole_intervals():

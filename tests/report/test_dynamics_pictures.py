@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from matplotlib.colors import to_hex
 from pages import Page
 
 import fake_histories
@@ -18,6 +19,7 @@ from glasshead.report.dynamics import PICTURES, Asked, figure_of
 from glasshead.report.dynamics.causes import scaled
 from glasshead.report.dynamics.ledger import ledger, mean_ledger, stacked
 from glasshead.report.dynamics.picture import LONGEST, drawings, shortened
+from glasshead.report.dynamics.ratios import Point, ratios
 from glasshead.report.dynamics.tokens import groups_of
 from glasshead.report.formats import number
 from glasshead.report.prints import COLOURS, drawable, drawn
@@ -200,7 +202,7 @@ class TestLedger:
             PICTURES["ledger"](fake_histories.history(**changes), Asked())
 
 
-def test_terms_share_their_scale_and_show_their_sum():
+def test_terms_fill_their_panels_and_lie_upon_their_sum():
     picture = PICTURES["terms"](fake_histories.history(), Asked())
     assert [each.title for each in picture.panels][:3] == [
         "score, positive",
@@ -211,10 +213,80 @@ def test_terms_share_their_scale_and_show_their_sum():
         "D, B: own labels", "E, A: own lead", "F, C: similar tokens", "sum of all terms",
     ]  # fmt: skip
     figure = figure_of(picture)
-    first, second = figure.axes[0], figure.axes[2]
-    assert first.get_ylim() == second.get_ylim()
-    ends = [line[-1][1] for line in lines(first) if len(line) == len(STEPS)]
-    assert ends == pytest.approx([1 / 40, -0.25 / 40, 0.5 / 40, 1.25 / 40])
+    for rank, sign in ((0, 1), (2, -1)):
+        axes = figure.axes[rank]
+        ends = [line[-1][1] for line in lines(axes) if len(line) == len(STEPS)]
+        # The sum first and below, broken lines last and on top.
+        assert ends == pytest.approx([sign * each / 40 for each in (1.25, 1, -0.25, 0.5)])
+        low, high = axes.get_ylim()
+        assert (max(ends) - min(ends)) / (high - low) > 0.85
+    below, *above = (line for line in figure.axes[0].get_lines() if len(line.get_xdata()) == len(STEPS))
+    assert below.get_linewidth() > 1.5 * max(line.get_linewidth() for line in above)
+    assert below.get_alpha() < 0.5
+
+
+def test_terms_of_neutral_tokens_have_a_scale_of_their_own():
+    history = fake_histories.history()
+    curves = history.curves
+    small = np.char.startswith(curves["quantity"], "score ") & (curves["group"] == "neutral")
+    mean = np.where(small, 1e-6 * curves["step"], curves["mean"])
+    axes = panel(PICTURES["terms"](replace(history, curves=curves | {"mean": mean}), Asked()), 4)
+    assert axes.get_ylabel() == "da/dτ · 10⁴"
+    ends = [line[-1][1] for line in lines(axes) if len(line) == len(STEPS)]
+    assert ends == pytest.approx([1.2, 0.4, 0.4, 0.4])
+    assert axes.get_ylim()[1] < 1.3
+
+
+def test_no_axis_has_an_offset_or_a_power_of_ten_above_it():
+    history = fake_histories.history()
+    for quantity, scale in (("entropy", 3e-6), ("loss", 1e-6)):
+        here = history.curves["quantity"] == quantity
+        mean = np.where(
+            here, (quantity == "entropy") - scale * history.curves["step"] / 40, history.curves["mean"]
+        )
+        history = replace(history, curves=history.curves | {"mean": mean, "std": mean * 0})
+    figure = figure_of(PICTURES["training"](history, Asked()))
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        assert axes.yaxis.get_offset_text().get_text() == ""
+    written = [each.get_text() for each in figure.axes[2].get_yticklabels()]
+    assert written[-1].startswith("1.000") or written[-2].startswith("1.000")
+    low, high = figure.axes[2].get_ylim()
+    assert high < 1.0001  # nobody is more alike than all
+    assert high - low == pytest.approx(0.001)
+    assert float(figure.axes[0].get_yticklabels()[0].get_text().replace("−", "-")) <= -1e-6
+
+
+def test_a_picture_says_what_is_drawn_below_it_and_nothing_lies_upon_another():
+    for name in PICTURES:
+        picture = PICTURES[name](history_for(name), Asked(("positive0",)))
+        figure = figure_of(picture)
+        figure.draw_without_rendering()
+        (below,) = [each for each in figure.texts if each is not figure._suptitle]
+        said = " ".join(below.get_text().split())
+        assert said.startswith(drawable(picture.caption)), name
+        boxes = [below.get_window_extent(), *(each.get_window_extent() for each in figure.legends)]
+        boxes += [each.get_tightbbox() for each in figure.axes if each.get_visible()]
+        for rank, one in enumerate(boxes):
+            assert one.x0 >= 0, name
+            assert one.x1 <= figure.bbox.x1 + 1, name
+            for other in boxes[rank + 1 :]:
+                shared = one.intersection(one, other)
+                assert shared is None or min(shared.width, shared.height) <= 1, name
+
+
+def test_pairs_of_different_classes_are_one_entry():
+    history = fake_histories.history()
+    groups = {"a": 9, "b": 9, "c": 9, "neutral": 9}
+    pairs = [f"{one} × {other}" for at, one in enumerate(groups) for other in list(groups)[at:]]
+    old = list(dict.fromkeys(history.products["pair"].tolist()))
+    first = history.products["pair"] == old[0]
+    rows = {name: np.concatenate([column[first]] * len(pairs)) for name, column in history.products.items()}
+    rows["pair"] = np.repeat(pairs, first.sum())
+    picture = PICTURES["products"](
+        replace(history, facts=history.facts | {"groups": groups}, products=rows), Asked()
+    )
+    assert [key.words for key in picture.keys if key.colour == "--ink"] == ["different classes"]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +347,29 @@ def test_scatter_holds_every_token_and_names_the_chosen():
         NASTY[:15] + "…",
     }
     axes = panel(picture)
-    assert sum(len(each.get_offsets()) for each in axes.collections) == len(fake_histories.token_names())
+    names = fake_histories.token_names()
+    *groups, ring, other = axes.collections
+    assert sum(len(each.get_offsets()) for each in groups) == len(names)
+    history = fake_histories.history()
+    for points, token in ((ring, NASTY), (other, "positive0")):
+        last = {
+            name: float(column[-1])
+            for name, column in history.token(token).items()
+            if name in ("polarity", "score")
+        }
+        assert points.get_offsets().tolist() == [
+            [pytest.approx(last["polarity"]), pytest.approx(last["score"])]
+        ]
+        assert to_hex(points.get_edgecolor()[0]) == COLOURS["--ink"]
+    for each in axes.texts:
+        assert [effect._gc["foreground"] for effect in each.get_path_effects()] == [COLOURS["--paper"]]
+    ringed = re.search(r'<g fill="[^"]*" stroke="var\(--ink\)">(.*?)</g>', page)
+    assert ringed is not None
+    assert len(Page(ringed[0]).all("circle")) == 1
+    assert "have a ring" in picture.caption
+    plain = PICTURES["scatter"](history, Asked())
+    assert "have a ring" not in plain.caption
+    assert sum(len(each.get_offsets()) for each in panel(plain).collections) == len(names)
     assert [key.words for key in picture.keys] == ["positive", "negative", "no group", "neutral"]
 
 
@@ -345,3 +439,14 @@ def test_ink_is_the_page_in_daylight():
 
 def test_letters_that_the_font_lacks_are_replaced():
     assert drawable("a🎬b\x07") == "a\ufffdb\ufffd" or drawable("a🎬b\x07").startswith("a\ufffdb")
+
+
+def test_a_picture_of_ratios_says_at_which_step_and_of_how_many():
+    points = [Point(ratio, coupling) for ratio in (0.5, 2.0) for coupling in (1.0, 2.0, 4.0)]
+    picture = ratios(points, "V′ᵀW′", ("negative", "positive"), "at step 2,640")
+    assert "at step 2,640" in picture.caption
+    assert "n = 3 of each ratio." in picture.caption
+    assert picture.keys[0].words == "one training (n = 6)"
+    assert panel(picture).get_ylabel() == "V′\u2009ᵀW′"
+    uneven = ratios(points[1:], "VᵀW", ("negative", "positive"), "at step 9")
+    assert "n by ratio: 2 at 0.5, 3 at 2." in uneven.caption

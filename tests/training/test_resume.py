@@ -238,3 +238,10 @@ class TestRefused:
 
 def test_the_record_describes_the_data(data, unbroken):
     assert load_run(unbroken).record["data"] == describe(data)
+
+
+def test_what_is_finished_is_not_resumed(data, tmp_path):
+    out = tmp_path / "run"
+    train(data, RECIPE, out, seed=3)
+    with pytest.raises(InputError, match="is finished; --overwrite trains it again"):
+        train(data, RECIPE, out, seed=3, resume=True)

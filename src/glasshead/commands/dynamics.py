@@ -16,12 +16,17 @@ from glasshead.steps import load_data, planted, split_names, stages
 
 if TYPE_CHECKING:
     from glasshead.histories import History
+    from glasshead.results import Finding
     from glasshead.training.rows import TensorRows
     from glasshead.training.run import Run
 
 MOST_TOKENS = 8
 FEW_LOOKS, GOOD_LOOKS = 5, 40
 """With fewer looks a curve is hardly one; so many are enough for a short training."""
+LITTLE = 0.95
+"""A model that keeps a larger part of its first loss has learned next to nothing."""
+CLOSER = 10
+"""How much closer looks are advised where rates change faster than they follow."""
 DataAgain = Annotated[
     str | None,
     typer.Argument(
@@ -31,6 +36,10 @@ DataAgain = Annotated[
     ),
 ]
 Tokens = Annotated[str | None, typer.Option(metavar="A,B,…", help="Tokens to tell of one by one, at most 8.")]
+PageOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="The html file to write.", show_default="RUN-dynamics.html"),
+]
 Step = Annotated[
     int | None,
     typer.Option(help="What stands at one step is that of the look nearest to it; the last.", min=0),
@@ -55,7 +64,7 @@ def dynamics(
     data: DataAgain = None,
     tokens: Tokens = None,
     step: Step = None,
-    out: Annotated[Path, typer.Option("--out", help="The html file to write.")] = Path("dynamics.html"),
+    out: PageOut = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Tell how attention came about: when and why tokens got their scores.
@@ -66,10 +75,14 @@ def dynamics(
     from glasshead.dynamics.findings import findings
     from glasshead.folders import claim, write_text
     from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
+    from glasshead.training.run import read_record
 
     given = few(split_names(tokens) or ())
+    read_record(run)
+    out = Path(f"{run.resolve().name}-dynamics.html") if out is None else out
     claim(out, overwrite=overwrite, reads=[run])
     opened = history_of(run, data)
+    check_step(opened.history, step)
     followed, remarks = sorted_out(run, opened.history, given)
     history = opened.history
     found = [*findings(history, step=step), *context_findings(history)]
@@ -79,11 +92,35 @@ def dynamics(
         found,
         followed,
         step,
-        [*opened.remarks, *kept_remark(history, step), *sparse_remark(history), *remarks],
+        [
+            *opened.remarks,
+            *unlearned_remark(history),
+            *kept_remark(history, step),
+            *sparse_remark(history, found),
+            *remarks,
+        ],
     )
     write_text(out, dynamics_page(told), overwrite=overwrite)
     console.print(dynamics_table(told))
     say(f"Page: {out}")
+
+
+def check_step(history: "History", step: int | None) -> None:
+    """Raise InputError for a step that the training does not have."""
+    last = int(history.steps[-1])
+    if step is not None and step > last:
+        raise InputError(f"the training ended at step {last:,}: there is no step {step:,}")
+
+
+def unlearned_remark(history: "History") -> list[str]:
+    """That a model has learned next to nothing, where the loss of its train texts says so."""
+    from glasshead.report import number
+
+    loss = history.curve("loss")["mean"]
+    if len(loss) < 2 or not loss[-1] > LITTLE * loss[0]:
+        return []
+    fall = f"the loss has gone from {number(loss[0])} to {number(loss[-1])}"
+    return [f"{fall}: a model that has hardly learned tells little of how attention comes about"]
 
 
 def kept_remark(history: "History", step: int | None) -> list[str]:
@@ -101,13 +138,18 @@ def kept_remark(history: "History", step: int | None) -> list[str]:
     ]
 
 
-def sparse_remark(history: "History") -> list[str]:
-    """How to look more often, where a training was looked at too seldom for curves to say much."""
-    looks, last = len(history.steps), int(history.steps[-1])
-    every = max(1, last // GOOD_LOOKS)
-    if not 1 < looks < FEW_LOOKS or every >= history.facts["every"]:
-        return []
-    return [f"only {looks} looks in {last:,} steps: train with --watch-every {every} for finer curves"]
+def sparse_remark(history: "History", found: "Sequence[Finding]") -> list[str]:
+    """How to look more often, where a training was looked at too seldom for curves or terms to say much."""
+    from glasshead.histories import TOO_MUCH_LEFT, TOO_SPARSE
+
+    looks, last, every = len(history.steps), int(history.steps[-1]), history.facts["every"]
+    if 1 < looks < FEW_LOOKS and (closer := max(1, last // GOOD_LOOKS)) < every:
+        return [f"only {looks} looks in {last:,} steps: train with --watch-every {closer} for finer curves"]
+    if looks > 1 and every > 1 and any(f.verdict in (TOO_SPARSE, TOO_MUCH_LEFT) for f in found):
+        closer = max(1, every // CLOSER)
+        far = f"looks {every} steps apart are too far apart for some of the terms"
+        return [f"{far}: train with --watch-every {closer}"]
+    return []
 
 
 def few(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -287,7 +329,7 @@ def not_followed(run: "Run", token: str, place: int) -> str:
     from glasshead.report import number
 
     often = int(run.counts[:, place].sum())
-    said = f"{token!r} was not followed (it occurs {often:,} times in train)"
+    said = f"{token!r} was not followed (it occurs {'once' if often == 1 else f'{often:,} times'} in train)"
     found = own_numbers(run.model, place)
     if found is None:
         return f"{said}, and its score depends on its text: try 'glasshead explain'"

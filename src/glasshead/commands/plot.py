@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from glasshead.commands.app import app
-from glasshead.commands.dynamics import DataAgain, Step, few, history_of, sorted_out
+from glasshead.commands.dynamics import DataAgain, Step, check_step, few, history_of, sorted_out
 from glasshead.commands.options import SEEDS, Data, Overwrite, RunFolder, TextColumn
 from glasshead.console import say
 from glasshead.errors import InputError
@@ -225,7 +225,7 @@ def dynamics(
     token: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of ledger, tokens and scatter: a token, repeatable; else a ledger of every group."
+            help="Of ledger, tokens, scatter and contexts: a token, repeatable; else a ledger of every group."
         ),
     ] = None,
     step: Step = None,
@@ -253,6 +253,7 @@ def dynamics(
     kind = file_kind(out)
     claim(out, overwrite=overwrite, reads=[run])
     opened = history_of(run, data, contexts=what == "contexts")
+    check_step(opened.history, step)
     if what == "contexts" and reads_context(opened.history) and not opened.history.contexts:
         raise InputError(opened.remarks[-1])
     followed, remarks = sorted_out(run, opened.history, chosen)
@@ -286,7 +287,7 @@ def ratios(
         say(line)
 
 
-ABOUT_TOKENS = ("ledger", "tokens", "scatter")
+ABOUT_TOKENS = ("ledger", "tokens", "scatter", "contexts")
 AT_A_STEP = ("boxes", "scatter")
 
 

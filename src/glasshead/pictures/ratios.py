@@ -17,12 +17,14 @@ from glasshead.training.run import read_record, run_folders
 
 @dataclass(frozen=True)
 class Coupled:
-    """What one run tells; ``name`` is VᵀW, or what stands for it behind a map, ``recipe`` its settings."""
+    """What one run tells at a step; ``name`` is VᵀW, or what stands for it behind a map, ``recipe`` its
+    settings."""
 
     folder: Path
     point: Point
     name: str
     labels: tuple[str, str]
+    step: int
     recipe: dict[str, Any]
 
 
@@ -47,7 +49,8 @@ def ratios_picture(folders: Sequence[Path], kind: str, step: int | None = None) 
             f"these runs have one ratio of {first.labels[1]} to {first.labels[0]} texts, "
             f"{plain(float(f'{seeds[0].ratio:.2g}'))}: name runs of two or more (--option ratio=2)"
         )
-    when = "after the last step" if step is None else f"at step {step:,}"
+    steps = sorted({each.step for each in found})
+    when = f"at step {steps[0]:,}" if len(steps) == 1 else f"at steps {steps[0]:,} to {steps[-1]:,}"
     picture = ratios(points, first.name, first.labels, when)
     lines = [f"{plain(float(f'{each.ratio:.2g}'))}: {first.name} {told(each)}" for each in seeds]
     return drawn(figure_of(picture), kind), lines
@@ -75,7 +78,8 @@ def coupled(folder: Path, step: int | None) -> Coupled:
     at = -1 if step is None else int(np.argmin(np.abs(curve["step"] - step)))
     point = Point(more / less, float(curve["mean"][at]))
     recipe = record["recipe"]
-    return Coupled(folder, point, name, (negative, positive), recipe | recipe.get("architecture", {}))
+    looked = int(curve["step"][at])
+    return Coupled(folder, point, name, (negative, positive), looked, recipe | recipe.get("architecture", {}))
 
 
 def coupling_of(history: History) -> str | None:

@@ -19,13 +19,15 @@ ROW, ROW_LEFT = 46.0, 92.0
 
 @dataclass(frozen=True)
 class Points:
-    """One colour of a scatter plot; ``titles`` show on hover, ``names`` may be written beside a point."""
+    """One colour of a scatter plot; ``titles`` show on hover, ``names`` may be written beside a point, and
+    the ``marked`` ones have a ring."""
 
     x: Floats
     y: Floats
     colour: str
     titles: Sequence[str]
     names: Sequence[str] = ()
+    marked: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,15 +68,22 @@ def scatter(
     ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(0, color=FAINT, linewidth=0.8, zorder=0)
     ax.locator_params(nbins=6)
-    for group in groups:
-        canvas.overlay.append(f'<g fill="var({group.colour})" fill-opacity=".62">')
-        for x, y, title in zip(group.x, group.y, group.titles, strict=True):
-            across, down = canvas.place(x, y)
-            canvas.overlay.append(
-                f'<circle cx="{across:.1f}" cy="{down:.1f}" r="2.3"><title>{escape(visible(title))}</title>'
-                "</circle>"
-            )
-        canvas.overlay.append("</g>")
+    ax.ticklabel_format(useOffset=False, style="plain")
+    for ringed in (False, True):
+        for group in groups:
+            marked = np.zeros(len(group.x), bool) if group.marked is None else group.marked
+            chosen = np.flatnonzero(marked == ringed)
+            if not chosen.size:
+                continue
+            look, radius = ('fill-opacity=".62"', 2.3) if not ringed else ('stroke="var(--ink)"', 3.6)
+            canvas.overlay.append(f'<g fill="var({group.colour})" {look}>')
+            for place in chosen.tolist():
+                across, down = canvas.place(group.x[place], group.y[place])
+                canvas.overlay.append(
+                    f'<circle cx="{across:.1f}" cy="{down:.1f}" r="{radius}">'
+                    f"<title>{escape(visible(group.titles[place]))}</title></circle>"
+                )
+            canvas.overlay.append("</g>")
     if trend is not None and trend[0].size:
         places = [canvas.place(x, y) for x, y in zip(*trend, strict=True)]
         path = "L".join(f"{across:.1f} {down:.1f}" for across, down in places)
@@ -127,13 +136,13 @@ def named_points(
     for _, name, (across, down) in sorted(candidates)[: 20 * most]:
         word = name if len(name) <= 16 else name[:15] + "…"
         width = 5.6 * len(word)
-        left = across + 5 if across + 5 + width < size[0] else across - 5 - width
-        box = (left, down - 9, left + width, down + 7)
-        clear = all(box[2] < t[0] or box[0] > t[2] or box[3] < t[1] or box[1] > t[3] for t in taken)
-        if left < left_edge or down < 10 or not clear:
-            continue
-        taken.append(box)
-        found.append((word, (across, down), "start" if left > across else "end"))
+        for left, side in ((across + 5, "start"), (across - 5 - width, "end")):
+            box = (left, down - 9, left + width, down + 7)
+            clear = all(box[2] < t[0] or box[0] > t[2] or box[3] < t[1] or box[1] > t[3] for t in taken)
+            if left_edge <= left and box[2] < size[0] and down >= 10 and clear:
+                taken.append(box)
+                found.append((word, (across, down), side))
+                break
         if len(found) == most:
             break
     return found

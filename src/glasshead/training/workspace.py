@@ -71,6 +71,17 @@ def begin(work: Path, record: Path, plan: dict[str, Any]) -> None:
     write_json(record, plan)
 
 
+def watching(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
+    """How a training was started that is now to be watched in another way; None: not watched at all."""
+    if before is None or now is None:
+        return "without --watch" if before is None else "with --watch"
+    first, second = (
+        "without --watch-every" if each["every"] is None else f"with --watch-every {each['every']}"
+        for each in (before, now)
+    )
+    return f"{first}, not {second}"
+
+
 def check_same(plan: dict[str, Any], record: Path) -> None:
     """Raise InputError unless the work that left this record was planned alike."""
     plan = json.loads(json.dumps(plan))
@@ -81,8 +92,8 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
         if WATCHED in different:
-            how = "without" if WATCHED not in before else "with" if WATCHED not in plan else "with another"
-            raise InputError(f"cannot resume {record.parent}: it was started {how} --watch; use --overwrite")
+            how = watching(before.get(WATCHED), plan.get(WATCHED))
+            raise InputError(f"cannot resume {record.parent}: it was started {how}; use --overwrite")
         what = " and ".join(different)
         raise InputError(
             f"cannot resume {record.parent}: it was started with another {what}; use --overwrite"

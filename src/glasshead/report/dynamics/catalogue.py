@@ -36,7 +36,7 @@ PICTURES.register("product-rates")(lambda history, asked: movers(history))
 PICTURES.register("terms")(lambda history, asked: terms(history))
 PICTURES.register("layers")(lambda history, asked: layers(history))
 PICTURES.register("scatter")(lambda history, asked: token_scatter(history, asked.tokens, asked.step))
-PICTURES.register("contexts")(lambda history, asked: contexts(history))
+PICTURES.register("contexts")(lambda history, asked: contexts(history, asked.tokens))
 
 
 @PICTURES.register("ledger")

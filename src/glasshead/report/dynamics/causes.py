@@ -33,7 +33,7 @@ CAUSES = (
     Cause("own lead", ("E", "A"), "--c2"),
     Cause("similar tokens", ("F", "C"), "--c4", "dashed"),
     Cause("similar tokens' labels, through M", ("M, W",), "--c3", "dotted"),
-    Cause("similar tokens' leads, through M", ("M, V", "M"), "--c6", "dashed"),
+    Cause("similar tokens' leads, through M", ("M, V", "M"), "--c6", "dashdot"),
     Cause("penalties", ("R",), "--c7"),
 )
 OTHER = Cause("other", (), "--accent")
@@ -73,10 +73,15 @@ def ledger_of(history: History, quantity: str) -> dict[str, str]:
     """
     terms = terms_of(history, quantity)
     if not history.facts["exact"]:
-        raise InputError(f"there is no ledger: {history.facts['why_not_exact']}")
+        raise InputError(f"there is no ledger: {why_not_exact(history)}")
     if any(added(quantity, name) not in history.tokens for name in terms):
         raise InputError("there is no ledger: this training was not watched (train with --watch dynamics)")
     return terms
+
+
+def why_not_exact(history: History) -> str:
+    """Why the terms do not add up to what happened, to stand behind a colon."""
+    return str(history.facts["why_not_exact"]).replace(": ", "; ")
 
 
 def cause_of(term: str) -> Cause:

@@ -1,14 +1,16 @@
 """Tokens in their texts and alone, where an encoder reads the words around them: a picture and two tables."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.errors import InputError
 from glasshead.histories import UNDECIDED, History, versus
 from glasshead.report.dynamics.curves import SUN_AND_LU
 from glasshead.report.dynamics.picture import Key, Picture
+from glasshead.report.dynamics.precision import USUAL, bounds, digits, fixed
 from glasshead.report.dynamics.tokens import cloud, groups_of, points_of, ranges_of
-from glasshead.report.dynamics.told import Told, capital, digits
-from glasshead.report.formats import DASH, interval, number, share
+from glasshead.report.dynamics.told import Told, capital
+from glasshead.report.formats import DASH, number, share
 from glasshead.report.plots import group_colours
 from glasshead.report.wording import groups_in_order
 from glasshead.results import Finding
@@ -16,7 +18,7 @@ from glasshead.results import Finding
 PLACES = {"local": "in their texts", "global": "alone"}
 
 
-def contexts(history: History) -> Picture:
+def contexts(history: History, asked: Sequence[str] = ()) -> Picture:
     """Polarity against attention score of every token: the mean over its places in the texts, and alone.
 
     Raises:
@@ -29,9 +31,12 @@ def contexts(history: History) -> Picture:
             "it (--encoder lstm): choose another --what"
         )
     colours = group_colours(history.groups)
-    groups = groups_of(table["group"], table["local polarity"], table["local score"], table["token"], ())
+    chosen = [token for token in asked if token in set(table["token"].tolist())]
+    groups = groups_of(table["group"], table["local polarity"], table["local score"], table["token"], chosen)
     points = {
-        where: points_of(table[f"{where} polarity"], table[f"{where} score"], table["token"], groups, colours)
+        where: points_of(
+            table[f"{where} polarity"], table[f"{where} score"], table["token"], groups, colours, chosen
+        )
         for where in PLACES
     }
     ranges = ranges_of([each for found in points.values() for each in found])
@@ -48,6 +53,8 @@ def contexts(history: History) -> Picture:
         "A point is a token of a group: its mean over all places where it stands in the texts of train, and "
         "as a text of its own, on the same scale."
     )
+    if chosen:
+        caption += " The chosen ones have a ring."
     if drawn < of:
         caption += f" {drawn:,} of {of:,} are drawn, by chance."
     keys = [Key(colours[group], group, "dot") for group in groups_in_order(groups)]
@@ -76,7 +83,7 @@ def orders(told: Told) -> list[Order]:
         flipped = told.of("flipped", f.against, f.group)
         found.append(
             Order(
-                f.group, f.against, f"{f.n:,}", number(f.estimate), interval(f.interval),
+                f.group, f.against, f"{f.n:,}", fixed(f.estimate), bounds(f.interval),
                 DASH if flipped is None else share(flipped.estimate),
                 DASH if flipped is None else shares(flipped),
             )
@@ -111,27 +118,25 @@ def prominent(told: Told) -> list[Prominent]:
     for gain in sorted(gains, key=lambda f: order.index(f.group)):
         local, alone = (told.of("prominence", where, gain.group) for where in ("local", "alone"))
         found.append(
-            Prominent(
-                gain.group, f"{gain.n:,}", stood(local), stood(alone), stood(gain, plus=True), gain.verdict
-            )
+            Prominent(gain.group, f"{gain.n:,}", stood(local), stood(alone), stood(gain), gain.verdict)
         )
     return found
 
 
-def stood(finding: Finding | None, *, plus: bool = False) -> tuple[str, str]:
-    """A number and its interval."""
+def stood(finding: Finding | None) -> tuple[str, str]:
+    """An AUC, or the gain from one to another, and its interval."""
     if finding is None:
         return DASH, DASH
-    return number(finding.estimate, plus=plus), interval(finding.interval, plus=plus)
+    places = max(digits(finding), USUAL) if finding.against == "gain" else USUAL
+    plus = finding.against == "gain"
+    return fixed(finding.estimate, places, plus), bounds(finding.interval, places, plus)
 
 
 def context_verdicts(told: Told) -> list[str]:
     """What the intervals carry, of the tokens of all classes: a sentence each, with its number."""
     first = next((f.group for f in told.findings if f.statistic == "prominence"), "")
     return [
-        f"{capital(f.verdict)}: {'AUC ' if f.against != 'gain' else ''}"
-        f"{number(f.estimate, digits(f), plus=f.against == 'gain')} "
-        f"{interval(f.interval, digits(f), plus=f.against == 'gain')}."
+        f"{capital(f.verdict)}: {'AUC ' if f.against != 'gain' else ''}{' '.join(stood(f))}."
         for f in told.findings
         if f.statistic == "prominence" and f.group == first and f.verdict not in UNDECIDED
     ]

@@ -71,16 +71,35 @@ def couplings(history: History) -> Picture:
     names = [name for name in history.quantities() if "ᵀ" in name]
     found = {name: by_class(history, name) for name in names}
     recorded(history, names, "VᵀW")
-    panels = [panel_of(history, "", lines, name, name) for name, lines in found.items()]
+    panels = [panel_of(history, "", lines, spaced(name), name) for name, lines in found.items()]
     told = max(found.values(), key=len)
-    keys = keys_of(told) if len(told) > 1 else []
+    keys = [Key(line.colour, line.words.split(" ", 1)[1]) for line in told] if len(told) > 1 else []
     if len(told) > 1:
         caption = "Where it is positive for a class, tokens of that class gain attention through it."
     else:
         caption = "Where it is positive, positive tokens gain attention through it and negative ones lose it."
-    caption = f"The dot product of the context vector V and the output vector W. {caption}"
+    first = "The dot product of the context vector V and the output vector W."
+    caption = " ".join(filter(None, (first, primes(history), caption)))
     source = f"{SUN_AND_LU}, C.3"
     return Picture("How V and W are coupled", panels, with_kept(history, caption), keys, source)
+
+
+def spaced(name: str) -> str:
+    """The name of a product with a thin space between a prime and the T of a transpose."""
+    return name.replace("′ᵀ", "′\u2009ᵀ")
+
+
+def primes(history: History) -> str:
+    """What the letters with a prime are, in a sentence; nothing where there are none."""
+    names = history.quantities()
+    if "V′ᵀW′" in names:
+        return "V′ = MᵀV and W′ = MᵀW are V and W before the map M."
+    if "V′ᵀW" in names:
+        return (
+            "V′ = MᵀV is V before the map M of additive attention; while tanh is nearly straight, V′/λ is "
+            "the U_e = MᵀDiag(1 − tanh² Me)V/λ of every token, and V′ᵀW/λ the U_eᵀW of the terms."
+        )
+    return ""
 
 
 def norms(history: History) -> Picture:
@@ -95,6 +114,8 @@ def norms(history: History) -> Picture:
 
 
 SHARES = (-0.04, 1.06)
+LEAST = 0.001
+"""Height of the axis of an entropy, at least: what is less is dust."""
 
 
 def training(history: History) -> Picture:
@@ -104,8 +125,11 @@ def training(history: History) -> Picture:
     lines = {name: Line(history.curve(name), PLAIN, words) for name, words in told.items()}
     lines = {name: line for name, line in lines.items() if len(line.columns["step"])}
     recorded(history, lines, "loss")
+    ranges = {"accuracy": SHARES}
+    if "entropy" in lines:
+        ranges["entropy"] = tall([lines["entropy"]], LEAST)
     panels = [
-        panel_of(history, "", [line], line.words, line.words, SHARES if name == "accuracy" else None)
+        panel_of(history, "", [line], line.words, line.words, ranges.get(name))
         for name, line in lines.items()
     ]
     caption = (
@@ -113,6 +137,18 @@ def training(history: History) -> Picture:
         f"0 one token alone, 1 all tokens alike; the band is one standard deviation of the texts."
     )
     return Picture("The training", panels, with_kept(history, caption))
+
+
+def tall(lines: Sequence[Line], least: float) -> tuple[float, float]:
+    """Limits of curves with their bands, the lower one so far below the other at least; zero is among them
+    unless all lie far from it."""
+    ends = [
+        line.columns["mean"] + sign * np.nan_to_num(line.columns["std"]) for line in lines for sign in (-1, 1)
+    ]
+    low, high = near_zero(*ends)
+    if high - low >= least:
+        return low, high
+    return high - 0.95 * least, high + 0.05 * least
 
 
 LAYERED = {
@@ -130,19 +166,37 @@ def layers(history: History) -> Picture:
     panels: list[Panel] = []
     keys: list[Key] = []
     for quantity, (title, up, _) in LAYERED.items():
-        chosen = history.curves["quantity"] == quantity
-        groups = list(dict.fromkeys(history.curves["group"][chosen].tolist()))
+        groups = groups_of(history, quantity)
         lines = [
             Line(history.curve(quantity, group), PLAIN if group == "" else layer_colour(rank), group)
             for rank, group in enumerate(groups)
         ]
         if lines:
-            panels.append(panel_of(history, title, lines, up, title))
+            range_ = tall(lines, LEAST if quantity == "entropy" else 0.0)
+            panels.append(panel_of(history, title, lines, up, title, range_))
             keys = keys or [key for key in keys_of(lines) if key.words]
     recorded(history, panels, "entropy")
     meanings = "; ".join(f"{up} – {meaning}" for _, up, meaning in LAYERED.values())
-    caption = f"Means over heads and texts, with one standard deviation: {meanings}."
+    caption = (
+        f"Means over heads and texts, with one standard deviation: {meanings}. {one_row(history)}".strip()
+    )
     return Picture("Attention layer by layer", panels, with_kept(history, caption), keys)
+
+
+def groups_of(history: History, quantity: str) -> list[str]:
+    """Of what a quantity was recorded, in order of appearance."""
+    chosen = history.curves["quantity"] == quantity
+    return list(dict.fromkeys(history.curves["group"][chosen].tolist()))
+
+
+def one_row(history: History) -> str:
+    """Why some layers have no residual, in a sentence; nothing where all have one."""
+    there = groups_of(history, "residual")
+    without = [layer for layer in groups_of(history, "entropy") if layer not in there]
+    if not without:
+        return ""
+    which = f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'}"
+    return f"{which[0].upper()}{which[1:]} no residual: it compares rows, and one alone is worked out there."
 
 
 def layer_colour(rank: int) -> str:
@@ -171,11 +225,8 @@ def panel_of(
     about: str,
     range_: tuple[float, float] | None = None,
 ) -> Panel:
-    """Curves with their bands over one pair of axes; zero is among them unless all lie far from it."""
-    ends = [
-        line.columns["mean"] + sign * np.nan_to_num(line.columns["std"]) for line in lines for sign in (-1, 1)
-    ]
-    low, high = near_zero(*ends) if range_ is None else range_
+    """Curves with their bands over one pair of axes."""
+    low, high = tall(lines, 0.0) if range_ is None else range_
 
     def draw(axes: Axes, ink: Ink) -> None:
         axes.set_ylim(low, high)

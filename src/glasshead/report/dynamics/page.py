@@ -10,6 +10,7 @@ from glasshead.errors import InputError
 from glasshead.report.dynamics.catalogue import PICTURES, Asked
 from glasshead.report.dynamics.causes import cause_of
 from glasshead.report.dynamics.contexts import Order, context_verdicts, orders, prominent
+from glasshead.report.dynamics.curves import primes
 from glasshead.report.dynamics.picture import Picture, drawings
 from glasshead.report.dynamics.told import (
     Level,
@@ -18,12 +19,15 @@ from glasshead.report.dynamics.told import (
     layer_levels,
     lead,
     levels,
+    no_group,
     numbers,
     parts,
+    remarks_on_levels,
     token_lines,
     verdicts,
 )
 from glasshead.report.html import environment
+from glasshead.report.wording import sentence
 
 SECTIONS = {
     "groups": ("Groups of tokens", ("polarity", "scores", "weights", "training")),
@@ -46,7 +50,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Section:
-    """Some pictures, and why others are not there."""
+    """Some pictures, and why others are not there: a sentence each."""
 
     key: str
     title: str
@@ -65,11 +69,14 @@ def dynamics_page(told: Told) -> str:
             lead=lead(told),
             layered=layered,
             levels=grouped(layer_levels(told) if layered else levels(told)),
+            remarks_on_levels=remarks_on_levels(told),
             numbers=numbers(told),
             verdicts=verdicts(told),
             parts={quantity: grouped(parts(told, quantity)) for quantity in ("score", "polarity")},
             terms=terms(told),
+            primes=primes(told.history),
             token_lines=token_lines(told),
+            no_group=no_group(told),
             orders=grouped(orders(told)),
             prominent=prominent(told),
             context_verdicts=context_verdicts(told),
@@ -91,8 +98,9 @@ def grouped(rows: Sequence[T]) -> list[tuple[str, list[T]]]:
 
 
 def sections(told: Told) -> list[Section]:
-    """Every section of which something can be shown or has to be said."""
+    """Every section of which something can be shown or has to be said; a reason is given once."""
     found = []
+    given: set[str] = set()
     for key, (title, names) in SECTIONS.items():
         if (key == "layers") != (told.history.facts["kind"] == "layers"):
             continue
@@ -101,12 +109,13 @@ def sections(told: Told) -> list[Section]:
             try:
                 picture = pictured(told, name)
             except InputError as error:
-                missing.append(str(error))
+                missing.append(sentence(str(error)))
                 continue
             if picture is not None:
                 shown.append(Shown(picture, drawings(picture, f"{key}-{name}")))
         # Of a training that was not watched the page says once that nothing over time is known.
-        missing = list(dict.fromkeys(missing)) if told.watched else []
+        missing = [why for why in dict.fromkeys(missing) if why not in given] if told.watched else []
+        given.update(missing)
         if shown or missing:
             found.append(Section(key, title, shown, missing))
     return found
@@ -162,8 +171,11 @@ NAMES = {
 def facts(told: Told) -> list[tuple[str, str]]:
     """What was watched, and how."""
     rows = []
+    of = told.history.facts
     for key, name in NAMES.items():
-        value = told.history.facts.get(key)
+        value = of.get(key)
+        if key == "every" and value is not None and value >= of["steps"]:
+            name, value = "Looks", "before the first step and after the last"
         if value is None or value == {} or value == []:
             continue
         if isinstance(value, dict):

@@ -17,7 +17,7 @@ from glasshead.report.wording import LAST
 TITLES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
 UP = {"e": "Ω", "h": "hᵢᵀhₖ"}
 OPPOSITE = "--ink"
-"""Pairs of two classes: no class has this colour."""
+"""Pairs of different classes: no class has this colour."""
 
 
 def products(history: History) -> Picture:
@@ -133,8 +133,8 @@ def spaces(history: History) -> dict[str, dict[str, Columns]]:
 
 
 def style(history: History, pair: str) -> tuple[str, str]:
-    """Colour and kind of line: a group with itself in its colour, with neutral tokens dashed, two classes
-    in one colour of their own."""
+    """Colour and kind of line: a group with itself in its colour, with neutral tokens dashed, different
+    classes in one colour of their own."""
     first, second = parts(history, pair)
     colours = group_colours(history.groups)
     if first == second:
@@ -150,11 +150,11 @@ def parts(history: History, pair: str) -> tuple[str, str]:
 
 
 def keys(history: History, found: dict[str, dict[str, Columns]]) -> list[Key]:
-    """A legend of all pairs; pairs of two classes are one entry where there are many."""
+    """A legend of all pairs; pairs of different classes are one entry where there are many."""
     listed: dict[Key, None] = {}
     for pair in next(iter(found.values())):
         colour, kind = style(history, pair)
-        words = pair if colour != OPPOSITE or len(history.groups) <= 3 else "two classes"
+        words = pair if colour != OPPOSITE or len(history.groups) <= 3 else "different classes"
         listed[Key(colour, words, kind)] = None
     return list(listed)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 
+from glasshead.report.dynamics.curves import spaced
 from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
 from glasshead.report.formats import number
 from glasshead.report.plots import near_zero
@@ -73,13 +74,26 @@ def ratios(points: Sequence[Point], name: str, labels: tuple[str, str], when: st
     said = ", ".join(f"{plain(float(f'{each.ratio:.2g}'))}: {told(each)}" for each in seeds)
     negative, positive = labels
     across = f"{positive} texts for one {negative} text in train"
-    panel = Panel("", (across, name), draw, f"{name} by ratio, {said}.", over_steps=False)
-    keys = [Key("--ink", "one training", "dot"), Key("--accent", "mean ± standard deviation over seeds")]
+    panel = Panel("", (across, spaced(name)), draw, f"{name} by ratio, {said}.", over_steps=False)
+    keys = [
+        Key("--ink", f"one training (n = {len(points)})", "dot"),
+        Key("--accent", "mean ± standard deviation over seeds"),
+    ]
     caption = (
         f"The dot product of the context vector V and the output vector W {when}, against the ratio of the "
-        "classes in the texts of the training."
+        f"classes in the texts of the training. {how_many(seeds)}"
     )
     return Picture(f"{name} and the ratio of the classes", [panel], caption, keys, "Sun and Lu 2020, Fig. 7")
+
+
+def how_many(seeds: Sequence[Seeds]) -> str:
+    """How many trainings each ratio has, in a sentence."""
+    sizes = {each.n for each in seeds}
+    if len(sizes) == 1:
+        return f"n = {sizes.pop()} of each ratio."
+    return (
+        "n by ratio: " + ", ".join(f"{each.n} at {plain(float(f'{each.ratio:.2g}'))}" for each in seeds) + "."
+    )
 
 
 def told(seeds: Seeds) -> str:

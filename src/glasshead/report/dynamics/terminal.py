@@ -12,11 +12,14 @@ from glasshead.report.dynamics.contexts import context_verdicts, orders, promine
 from glasshead.report.dynamics.told import (
     Told,
     lacking,
+    largest,
     layer_levels,
     lead,
     levels,
+    no_group,
     numbers,
     parts,
+    remarks_on_levels,
     token_lines,
     verdicts,
 )
@@ -31,6 +34,7 @@ def dynamics_table(told: Told) -> RenderableType:
         Text(visible(lead(told)), style="dim"),
     ]
     lines.append(level_table(told))
+    lines += [Text(visible(said), style="dim") for said in remarks_on_levels(told)]
     if known := numbers(told):
         lines.append(Columns([Text(f"{visible(name)} {value}") for name, value in known], padding=(0, 2)))
     if moved := parts(told, "score"):
@@ -42,13 +46,13 @@ def dynamics_table(told: Told) -> RenderableType:
             cells = part.group, words, part.added, part.interval, part.share
             table.add_row(*(Text(visible(cell), style=style) for cell in cells))
         lines.append(table)
-        for said in dict.fromkeys(
-            f"{part.group}: {part.term} is {part.verdict}" for part in moved if part.verdict
-        ):
-            lines.append(indented(f"{said}."))
+        for part in moved:
+            if part.verdict:
+                lines.append(indented(f"{part.group}: {largest(part)}."))
     lines += [Text(visible(why), style="dim") for why in lacking(told)]
     if told.tokens:
         lines += [Text(), Text("Tokens", style="bold"), token_table(told)]
+        lines += [Text(said, style="dim")] if (said := no_group(told)) else []
     if told.history.contexts:
         lines += [
             Text(),

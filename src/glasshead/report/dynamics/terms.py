@@ -1,14 +1,13 @@
 """How fast every term of the flow moves score and polarity, per group."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 
 from glasshead.histories import Columns, History
 from glasshead.report.dynamics.causes import AXES, cause_of, keys_of, scaled, source_of, terms_of
 from glasshead.report.dynamics.curves import STEPS, kept, with_kept
-from glasshead.report.dynamics.picture import DASHES, Ink, Key, Panel, Picture
+from glasshead.report.dynamics.picture import BROAD, DASHES, Ink, Key, Panel, Picture
+from glasshead.report.figures import limits
 from glasshead.report.formats import number
 
 SURE = 1.96
@@ -30,15 +29,16 @@ def terms(history: History) -> Picture:
         )
         return Picture("What moves the trained model's scores", panels, caption, keys, source_of(history))
     panels = [
-        over_steps(history, quantity, group, by_group[group], by_group)
+        over_steps(history, quantity, group, by_group[group])
         for group in history.groups
         for quantity, by_group in found.items()
     ]
     caption = (
         "What each term adds to the score or the polarity of a mean token of the group in a unit of time τ "
-        "of gradient flow (steps times learning rate); the black line is their sum."
+        "of gradient flow (steps times learning rate). Every panel has a scale of its own. The broad grey "
+        "line is the sum; where terms lie upon each other, a thin broken line runs inside a thick one."
     )
-    keys.append(Key("--ink", "sum of all terms"))
+    keys.append(Key("--ink", "sum of all terms", "broad"))
     caption = with_kept(history, caption)
     return Picture("What moves scores and polarities", panels, caption, keys, source_of(history), len(AXES))
 
@@ -54,28 +54,29 @@ def rates(history: History, quantity: str) -> Rates:
     }
 
 
-def over_steps(
-    history: History, quantity: str, group: str, by_term: dict[str, Columns], every: Rates
-) -> Panel:
-    """The terms of one quantity of a group; all groups of a quantity share their scale."""
-    size, power = scaled(columns["mean"] for terms in every.values() for columns in terms.values())
-    sums = [total(terms) for terms in every.values()]
-    highest, lowest = (
-        extreme([each["mean"].max() if extreme is max else each["mean"].min() for each in curves] + [0.0])
-        for extreme in (max, min)
-        for curves in [[*(c for terms in every.values() for c in terms.values()), *sums]]
-    )
-    air = 0.06 * (highest - lowest) or 1.0
+THICK, THIN = 2.6, 1.2
+"""Widths of a whole line and of a broken one that may lie upon it."""
+
+
+def over_steps(history: History, quantity: str, group: str, by_term: dict[str, Columns]) -> Panel:
+    """The terms of one quantity of a group over a broad line, their sum; broken lines lie on top."""
+    whole = total(by_term)
+    every = [whole["mean"], *(columns["mean"] for columns in by_term.values())]
+    size, power = scaled(every)
+    low, high = limits(*every, zero=True)
+    kinds = list(DASHES)
+    ordered = sorted(by_term, key=lambda name: kinds.index(cause_of(name).kind))
 
     def draw(axes: Axes, ink: Ink) -> None:
-        axes.set_ylim((lowest - air) / size, (highest + air) / size)
+        axes.set_ylim(low / size, high / size)
         axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
-        for name, columns in by_term.items():
-            cause = cause_of(name)
-            style: dict[str, Any] = {"color": ink(cause.colour), "linestyle": DASHES[cause.kind]}
-            axes.plot(columns["step"], columns["mean"] / size, linewidth=1.5, **style)
-        whole = total(by_term)
-        axes.plot(whole["step"], whole["mean"] / size, color=ink("--ink"), linewidth=1.0)
+        axes.plot(whole["step"], whole["mean"] / size, color=ink("--ink"), **BROAD)
+        for name in ordered:
+            cause, columns = cause_of(name), by_term[name]
+            axes.plot(
+                columns["step"], columns["mean"] / size, color=ink(cause.colour),
+                linestyle=DASHES[cause.kind], linewidth=THICK if cause.kind == "line" else THIN,
+            )  # fmt: skip
         kept(axes, history, ink)
 
     said = ", ".join(f"{name} {number(columns['mean'][-1])}" for name, columns in by_term.items())

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
@@ -90,7 +91,8 @@ def token_scatter(history: History, chosen: Sequence[str] = (), step: int | None
     keys = [Key(colours[group], group, "dot") for group in groups_in_order(groups)]
     thinned = int(here.sum()) - drawn_of
     left_out = f" {drawn_of:,} of {drawn_of + thinned:,} are drawn, by chance." if thinned else ""
-    caption = f"A point is a followed token; point at one on the page to read it.{left_out}"
+    ringed = " The chosen ones have a ring." if chosen else ""
+    caption = f"A point is a followed token; on the page, point at one to read it.{ringed}{left_out}"
     return Picture(title, [panel], caption, keys, f"{SUN_AND_LU}, Figs. 13–28")
 
 
@@ -102,7 +104,8 @@ def points_of(
     colours: Mapping[str, str],
     chosen: Sequence[str] = (),
 ) -> list[Points]:
-    """Tokens as points, group by group; all may be named, or only the chosen ones if there are some."""
+    """Tokens as points, group by group; all may be named, or only the chosen ones if there are some, which
+    are marked."""
     return [
         Points(
             polarity[members].astype(np.float64),
@@ -113,6 +116,7 @@ def points_of(
                 for name, x, y in zip(token[members], polarity[members], score[members], strict=True)
             ],
             [name if not chosen or name in chosen else "" for name in token[members].tolist()],
+            np.isin(token[members], list(chosen)) if chosen else None,
         )
         for group, members in groups.items()
     ]
@@ -137,6 +141,12 @@ def cloud(title: str, points: Sequence[Points], ranges: Ranges, about: str) -> P
         axes.axvline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
         for each in points:
             axes.scatter(each.x, each.y, s=8, color=ink(each.colour), alpha=0.55, linewidths=0)
+        for each in points:
+            if each.marked is not None and each.marked.any():
+                axes.scatter(
+                    each.x[each.marked], each.y[each.marked], s=26, color=ink(each.colour),
+                    edgecolors=ink("--ink"), linewidths=1.1, zorder=3,
+                )  # fmt: skip
         (left, right), (low, high) = ranges
 
         def place(x: float, y: float) -> tuple[float, float]:
@@ -147,6 +157,7 @@ def cloud(title: str, points: Sequence[Points], ranges: Ranges, about: str) -> P
                 drawable(name), (across / PRINTED[0], 1 - down / PRINTED[1]), xycoords="axes fraction",
                 xytext=(4 if side == "start" else -4, 0), textcoords="offset points", va="center",
                 ha="left" if side == "start" else "right", fontsize=7.5, color=ink("--ink"),
+                path_effects=[withStroke(linewidth=2.2, foreground=ink("--paper"))],
             )  # fmt: skip
 
     return Panel(

@@ -1,32 +1,35 @@
 """What is said of a history in numbers and words, for the terminal and the page alike."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
 import numpy as np
 
+from glasshead.data.groups import NEUTRAL, OFTEN, TYPICAL
 from glasshead.errors import InputError
 from glasshead.histories import (
     FEW,
-    MUCH_LEFT,
     NO_DIFFERENCE,
     NOT_EXPLAINED,
     QUANTITIES,
     TOO_FEW,
+    UNDECIDED,
     Columns,
     History,
-    much_left,
+    left_over,
+    rate,
+    sparseness,
     versus,
+    why_unsure,
 )
-from glasshead.report.dynamics.causes import cause_of
+from glasshead.report.dynamics.causes import cause_of, why_not_exact
+from glasshead.report.dynamics.curves import one_row, primes
 from glasshead.report.dynamics.ledger import ledger
+from glasshead.report.dynamics.precision import MOST, bounds, digits, fixed, span
 from glasshead.report.dynamics.tokens import nearest_step
-from glasshead.report.formats import DASH, interval, number, share
+from glasshead.report.formats import DASH, number, share
 from glasshead.results import Finding
-
-MOST_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -112,30 +115,47 @@ def levels(told: Told) -> list[Level]:
             now, moved = told.of("level", quantity, group), told.of("change", quantity, group)
             if now is None or now.estimate is None:
                 continue
-            places = digits(now)
-            start = (
-                ""
-                if moved is None or moved.estimate is None
-                else number(now.estimate - moved.estimate, places)
+            told_of = now if moved is None else moved
+            places = digits(told_of)
+            start = None if moved is None or moved.estimate is None else now.estimate - moved.estimate
+            numbers_ = (
+                "" if start is None else fixed(start, places),
+                fixed(now.estimate, places),
+                bounds(told_of.interval, places, plus=moved is not None),
             )
-            bounds, verdict = interval(now.interval, places), ""
-            if moved is not None:
-                bounds, verdict = interval(moved.interval, digits(moved), plus=True), moved.verdict
-            numbers_ = start, number(now.estimate, places), bounds
-            found.append(Level(group, f"{now.n:,}", quantity, *numbers_, verdict))
+            found.append(Level(group, f"{now.n:,}", quantity, *numbers_, moved.verdict if moved else ""))
     return found
 
 
-def rounded(value: float, places: int) -> str:
-    """A number that may round to zero, where the interval beside it says that it is no different."""
-    return number(value if places == MOST_DIGITS else round(value, places), places)
+def remarks_on_levels(told: Told) -> list[str]:
+    """What may surprise in the table of groups or layers: a sentence each."""
+    facts = told.history.facts
+    if facts["kind"] == "layers":
+        return [one] if (one := one_row(told.history)) else []
+    found = [letters] if (letters := primes(told.history)) else []
+    for group in told.history.groups:
+        of = {name: told.of("level", name, group) for name in ("score", "weight")}
+        moved = {name: told.of("change", name, group) for name in ("score", "weight")}
+        n = {name: f.n for name, f in of.items() if f is not None}
+        whole = facts["groups"][group]
+        said = []
+        if n and n["score"] < whole:
+            said.append(f"the {n['score']:,} most frequent are followed one by one")
+        if n and n["weight"] < n["score"]:
+            said.append(f"{n['weight']:,} stand in the {facts['probe']:,} texts that weights are taken from")
+        if said:
+            found.append(f"Of {whole:,} {group} tokens {', and '.join(said)}.")
+        ways = {f.verdict for f in moved.values() if f is not None}
+        if ways == {"risen", "fallen"} and facts.get("activation") == "softmax":
+            found.append(
+                f"Scores and weights of {group} tokens went opposite ways: a weight is relative to the "
+                "scores of the other tokens of its text."
+            )
+    return found
 
 
-def digits(finding: Finding) -> int:
-    """Decimals with which an interval has two digits of its width."""
-    if finding.interval is None or finding.interval[1] <= finding.interval[0]:
-        return 3
-    return min(max(1 - math.floor(math.log10(finding.interval[1] - finding.interval[0])), 0), MOST_DIGITS)
+WITH = {"agreement": "agreement with gradients"}
+"""What a quantity of layers is called in full."""
 
 
 def layer_levels(told: Told) -> list[Level]:
@@ -145,10 +165,10 @@ def layer_levels(told: Told) -> list[Level]:
         chosen = told.history.curves["quantity"] == quantity
         for group in dict.fromkeys(told.history.curves["group"][chosen].tolist()):
             curve = told.curve(quantity, group)
-            start, now = (number(curve["mean"][at]) for at in (0, -1))
-            spread = f"± {number(curve['std'][-1])}"
-            n = f"{curve['n'][-1]:,}"
-            found.append(Level(group or "all", n, quantity, start if told.watched else "", now, spread, ""))
+            start, now = (fixed(curve["mean"][at]) for at in (0, -1))
+            spread = f"± {fixed(curve['std'][-1])}"
+            n, words = f"{curve['n'][-1]:,}", WITH.get(quantity, quantity)
+            found.append(Level(group or "all", n, words, start if told.watched else "", now, spread, ""))
     return found
 
 
@@ -178,11 +198,18 @@ def parts(told: Told, quantity: str) -> list[Part]:
             size = share(abs(f.estimate or 0.0) / total) if total else share(None)
             found.append(
                 Part(
-                    group, f.against, words, number(f.estimate, digits(f), plus=True),
-                    interval(f.interval, digits(f), plus=True), size, f.verdict,
+                    group, f.against, words, fixed(f.estimate, digits(f), plus=True),
+                    bounds(f.interval, digits(f), plus=True), size, f.verdict,
                 )
             )  # fmt: skip
     return found
+
+
+def largest(part: Part) -> str:
+    """The verdict on a part, as half a sentence."""
+    if part.verdict in UNDECIDED:
+        return f"{part.verdict} to tell which part is the largest"
+    return f"{part.term} is {part.verdict}"
 
 
 def lacking(told: Told) -> list[str]:
@@ -193,7 +220,7 @@ def lacking(told: Told) -> list[str]:
     if not facts["terms"]:
         return [f"No terms of the flow: {facts['why_no_form']}."]
     if not facts["exact"]:
-        return [f"No ledger: {facts['why_not_exact']}."]
+        return [f"No ledger: {why_not_exact(told.history)}."]
     return []
 
 
@@ -207,21 +234,25 @@ def numbers(told: Told) -> list[tuple[str, str]]:
             mean = told.curve(name, group)["mean"]
             if len(mean):
                 words = f"{name} {group}".strip()
-                found.append((words, span(mean, told.watched)))
+                found.append((words, way(mean, told.watched, ROOM)))
     return found
 
 
-def span(values: np.ndarray, watched: bool) -> str:
+ROOM = 4
+"""Decimals of a norm or a dot product, at most."""
+
+
+def way(values: np.ndarray, watched: bool, most: int = MOST) -> str:
     """First and last number, or the only one."""
-    return f"{number(values[0])} → {number(values[-1])}" if watched else number(values[-1])
+    return span(values[0], values[-1], most) if watched else number(values[-1])
 
 
 def verdicts(told: Told) -> list[str]:
     """Sentences with their numbers and intervals; groups of few tokens get none, which is said once."""
     names = {versus(*pair): pair for pair in permutations(told.history.groups, 2)}
     said = [
-        f"{capital(sentence_of(f, *names[f.group]))}: {number(f.estimate, digits(f), plus=True)} "
-        f"{interval(f.interval, digits(f), plus=True)}."
+        f"{capital(sentence_of(f, *names[f.group]))}: {fixed(f.estimate, digits(f), plus=True)} "
+        f"{bounds(f.interval, digits(f), plus=True)}."
         for f in told.findings
         if f.statistic == "gap" and f.verdict != TOO_FEW
     ]
@@ -261,10 +292,23 @@ def token_lines(told: Told) -> list[TokenLine]:
     for token in told.tokens:
         rows = told.history.token(token)
         here = rows["step"] <= told.at
-        polarity, score, weight = (span(rows[name][here], told.watched) for name in QUANTITIES)
+        polarity, score, weight = (way(rows[name][here], told.watched) for name in QUANTITIES)
         group, count = str(rows["group"][0]) or DASH, f"{rows['count'][0]:,}"
         found.append(TokenLine(token, group, count, polarity, score, weight, moved_by(told, token)))
     return found
+
+
+def no_group(told: Told) -> str:
+    """What the dash of a chosen token in no group means, in a sentence; nothing where all are in one."""
+    if all(line.group != DASH for line in token_lines(told)):
+        return ""
+    if told.history.facts["grouped_by"] == "truth":
+        return f"{DASH}: in no group, for it is none of the planted tokens."
+    return (
+        f"{DASH}: in no group. Tokens of a class stand in its texts more than {OFTEN} times, and more than "
+        f"{(1 + TYPICAL) / (1 - TYPICAL):g} times as often as in all others (γ > {TYPICAL}); neutral ones "
+        f"about as often in all (|γ| < {NEUTRAL}, and fewer than {OFTEN} times more in one than in another)."
+    )
 
 
 def moved_by(told: Told, token: str) -> str:
@@ -272,21 +316,28 @@ def moved_by(told: Told, token: str) -> str:
 
     It is one that has the sign of the change: what pulled the other way is no cause of it. Where no such term
     is as large as what is left unexplained, that is said instead, and where more than half as much as the
-    term is left, that too.
+    term is left, that too. Nothing is named that looks too far apart could have made the largest.
     """
     rows = told.history.token(token)
+    rows = {name: column[rows["step"] <= told.at] for name, column in rows.items()}
     try:
         found = ledger(told.history, "score", rows)
     except InputError:
         return DASH
-    here = int(np.flatnonzero(rows["step"] <= told.at)[-1])
-    change, rest = float(found.measured[here]), float(found.rest[here])
+    change = float(found.measured[-1])
     if change == 0:
         return DASH
-    along = {name: float(values[here]) for name, values in found.added.items()}
-    along = {name: value for name, value in along.items() if value * change > 0}
-    name = max(along, key=lambda each: abs(along[each]), default=NOT_EXPLAINED)
-    if name == NOT_EXPLAINED or abs(rest) > abs(along[name]):
-        return f"{NOT_EXPLAINED} {number(rest, plus=True)}"
-    said = f"{name} {number(along[name], plus=True)} ({cause_of(name).words})"
-    return said + (MUCH_LEFT if much_left(along[name], rest) else "")
+    rates = np.array([rows[rate("score", name)] for name in found.added])
+    owed = told.history.facts["learning_rate"] * sparseness(found.steps, rates)
+    doubts = dict(zip(found.added, owed, strict=True)) | {NOT_EXPLAINED: owed.sum()}
+    parts = {name: values[-1] for name, values in found.added.items() if values[-1] * change > 0}
+    parts[NOT_EXPLAINED] = found.rest[-1]
+    names = list(parts)
+    first = int(np.argmax(np.abs(list(parts.values()))))
+    name, value = names[first], float(parts[names[first]])
+    unsure = why_unsure(first, np.array(list(parts.values())), np.array([doubts[each] for each in names]))
+    if unsure is not None:
+        return unsure
+    if name == NOT_EXPLAINED:
+        return f"{name} {number(value, plus=True)}"
+    return f"{name} {number(value, plus=True)} ({cause_of(name).words}){left_over(value, found.rest)}"
