@@ -179,8 +179,11 @@ class Counted:
         sides = self.sides(runs)
         share = pooled(runs, lambda run: {"": float(self.decided(run) == 1)}).get("", [])
         counts = " / ".join(str(sides.count(side)) for side in (1, -1, 0))
+        whole = estimate(share)
+        alike = whole.n > 1 and whole.half == 0  # an interval of no width would say more than is known
+        said = f"{whole.mean:.2f}, in every seed" if alike else whole.said(ends=(0, 1))
         return [
-            f"{estimate(share).said(ends=(0, 1))} of trainings",
+            f"{said} of trainings",
             str(len(share)),
             f"trainings: {counts}",
             self.verdict(runs),
