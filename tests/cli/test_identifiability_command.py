@@ -77,6 +77,7 @@ def test_everything_is_asked_by_default(tiny):
     assert card.finding("identifiability.identifiable.all").n <= 200
 
 
+@pytest.mark.slow
 def test_interrupted_and_resumed(saved, tmp_path):
     typed = (
         "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
