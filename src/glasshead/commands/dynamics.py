@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glasshead.commands.app import app
-from glasshead.commands.options import Overwrite, RunFolder
+from glasshead.commands.options import Overwrite, RunFolder, default_out
 from glasshead.console import console, say
 from glasshead.errors import InputError
 from glasshead.steps import load_data, planted, split_names, stages
@@ -79,7 +79,7 @@ def dynamics(
 
     given = few(split_names(tokens) or ())
     read_record(run)
-    out = Path(f"{run.resolve().name}-dynamics.html") if out is None else out
+    out = default_out(run, "dynamics.html") if out is None else out
     claim(out, overwrite=overwrite, reads=[run])
     opened = history_of(run, data)
     check_step(opened.history, step)

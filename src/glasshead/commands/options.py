@@ -28,3 +28,8 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at
 TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
 LabelColumn = Annotated[str | None, typer.Option(help="The column that holds the class.")]
 Classes = Annotated[str | None, typer.Option(metavar="A,B,…", help="Keep only these classes, in this order.")]
+
+
+def default_out(run: Path, what: str) -> Path:
+    """A name in the current folder."""
+    return Path(f"{run.resolve().name}-{what}")

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from glasshead.commands.app import app
 from glasshead.commands.dynamics import DataAgain, Step, check_step, few, history_of, sorted_out
-from glasshead.commands.options import SEEDS, Data, Overwrite, RunFolder, TextColumn
+from glasshead.commands.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
 from glasshead.console import say
 from glasshead.errors import InputError
 from glasshead.registry import nearest
@@ -86,7 +86,7 @@ def positions(run: RunFolder, out: PictureOut = None, overwrite: Overwrite = Fal
     from glasshead.folders import claim
     from glasshead.pictures import file_kind, positions_picture
 
-    out = default_out(run, "positions") if out is None else out
+    out = default_out(run, "positions.svg") if out is None else out
     kind = file_kind(out)
     claim(out, overwrite=overwrite, reads=[run])
     written(out, positions_picture(run, kind), overwrite)
@@ -116,7 +116,7 @@ def heads(
     from glasshead.folders import claim
     from glasshead.pictures import file_kind, heads_picture, whole_numbers
 
-    out = default_out(run, "heads") if out is None else out
+    out = default_out(run, "heads.svg") if out is None else out
     kind = file_kind(out)
     chosen = None if heads is None else whole_numbers("--heads", heads, MOST_HEADS)
     claim(out, overwrite=overwrite, reads=[run])
@@ -249,7 +249,7 @@ def dynamics(
         raise InputError("--what tokens draws chosen tokens: name one by --token")
     if step is not None and what not in AT_A_STEP:
         raise InputError(f"--step is for {' and '.join(AT_A_STEP)}, not for {what}: leave it out")
-    out = default_out(run, what) if out is None else out
+    out = default_out(run, f"{what}.svg") if out is None else out
     kind = file_kind(out)
     claim(out, overwrite=overwrite, reads=[run])
     opened = history_of(run, data, contexts=what == "contexts")
@@ -299,18 +299,13 @@ def claimed(
     from glasshead.folders import claim
     from glasshead.pictures import file_kind, whole_numbers
 
-    out = default_out(model, what) if out is None else out
+    out = default_out(model, f"{what}.svg") if out is None else out
     kind = file_kind(out)
     for each in (out, table):
         if each is not None:
             claim(each, overwrite=overwrite, reads=[model])
     given = [] if lengths is None else whole_numbers("--lengths", lengths, MOST_LENGTHS)
     return out, kind, tuple(sorted(given))
-
-
-def default_out(run: Path, what: str) -> Path:
-    """A name in the current folder."""
-    return Path(f"{run.resolve().name}-{what}.svg")
 
 
 def written(out: Path, picture: bytes, overwrite: bool) -> None:

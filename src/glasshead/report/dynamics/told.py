@@ -300,7 +300,7 @@ def token_lines(told: Told) -> list[TokenLine]:
 
 def no_group(told: Told) -> str:
     """What the dash of a chosen token in no group means, in a sentence; nothing where all are in one."""
-    if all(line.group != DASH for line in token_lines(told)):
+    if all(told.history.token(token)["group"][0] for token in told.tokens):
         return ""
     if told.history.facts["grouped_by"] == "truth":
         return f"{DASH}: in no group, for it is none of the planted tokens."
