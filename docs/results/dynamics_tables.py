@@ -408,6 +408,19 @@ def by_model() -> list[str]:
     return split(list(MODELS), {model: (BINARY, (model,)) for model in MODELS})
 
 
+def ahead_table() -> list[str]:
+    """In which trainings tokens of every class get larger attention scores than neutral ones."""
+    titles = {"made up, two classes": BINARY, GRIDS["three_classes"]: ("three_classes",)}
+    titles |= {title: (name,) for name, title in REAL.items()}
+    (claim,) = [each for each in EVERYWHERE if isinstance(each, Counted)]
+    rows = [
+        [title, model, *(claim.cell(together(names, model, f"{scale:g}")) for scale in SCALES)]
+        for title, names in titles.items()
+        for model in MODELS
+    ]
+    return table(("data", "model", *(f"λ = {scale:g}" for scale in SCALES)), rows)
+
+
 def range_table() -> list[str]:
     """Fig. 1: when the signs of Ω settle, by the range in which embeddings start."""
     starts = {0.1: cells("data_1", "DP", "10")} | {bound: cells("ranges", f"{bound:g}") for bound in RANGES}
@@ -616,6 +629,7 @@ def write() -> None:
         ("### Data by data", by_data()),
         ("### λ by λ, two classes", by_scale()),
         ("### Model by model, two classes", by_model()),
+        ("### Where every class gets larger attention scores, in trainings", ahead_table()),
         ("### Where embeddings start", range_table()),
         ("### VᵀW and the gap", gap_table()),
         ("### VᵀW and the ratio of classes", ratio_table()),
