@@ -8,6 +8,7 @@ import matplotlib
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
+from matplotlib.transforms import Bbox
 
 from glasshead.report.passages import visible
 
@@ -82,4 +83,5 @@ def laid_out(figure: Figure) -> None:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
-        axes.set_position([round(float(each), 9) for each in axes.get_position(original=True).bounds])
+        bounds = axes.get_position(original=True).bounds
+        axes.set_position(Bbox.from_bounds(*(round(float(each), 9) for each in bounds)))
