@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from markupsafe import Markup, escape
 from pages import Page
 from rich.console import Console
 
@@ -14,6 +15,15 @@ from glasshead.dynamics.contexts import context_findings
 from glasshead.dynamics.findings import findings
 from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
 from glasshead.report.dynamics.precision import fixed
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pages with the words of their pictures only: to draw them takes nearly all of the time."""
+    monkeypatch.setattr(
+        "glasshead.report.dynamics.page.drawings",
+        lambda picture, key: [(panel.title, Markup(escape(panel.about))) for panel in picture.panels],
+    )
 
 
 def told(history=None, tokens=("positive0", NASTY), **more):
@@ -49,6 +59,7 @@ def test_the_page_is_whole_and_needs_no_network():
         assert e.text
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_numbers_on_the_page_and_in_the_terminal():
     found = told()
     for said in (plain(dynamics_page(found)), " ".join(printed(found).split())):
@@ -99,6 +110,7 @@ def test_groups_whose_names_look_like_a_comparison():
     assert "Cats vs dogs and no pets tokens show no difference in attention score" in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_terms_no_words_about_them():
     history = fake_histories.history(terms={}, exact=False, form=None, why_no_form="not for tanhmax")
     assert "Ledger. What is left over" in plain(dynamics_page(told()))
@@ -111,6 +123,7 @@ def test_tokens_from_start_to_the_chosen_step():
     assert "D +0.500 (own labels)" in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_every_number_is_of_the_chosen_step():
     for step, head, numbers_ in ((19, "step 20", "VᵀW 0.000 → −0.500"), (40, "end", "VᵀW 0.000 → −1.000")):
         found = told(step=step, tokens=())
@@ -124,6 +137,7 @@ def test_every_number_is_of_the_chosen_step():
     assert "layer 1 entropy 0.900 0.700 ± 0.100" in layers
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_model_that_was_looked_at_once():
     found = told(fake_histories.history(steps=[40]), tokens=("positive0",))
     html = dynamics_page(found)
@@ -136,6 +150,7 @@ def test_a_model_that_was_looked_at_once():
     assert "looked at once, after training" in " ".join(printed(found).split())
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_is_missing_is_said_once():
     history = fake_histories.history(terms={}, exact=False, form=None, why_no_form="not for tanhmax")
     html = dynamics_page(told(history))
@@ -150,6 +165,7 @@ def test_what_is_missing_is_said_once():
     assert said.index("There is no ledger") > said.index("The broad grey line is the sum")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_token_in_no_group_is_explained():
     for grouped_by, why in (
         ("truth", "none of the planted tokens"),
@@ -177,6 +193,7 @@ def with_weights(history, change, seen=None):
     return fake_histories.History(history.facts, history.curves, history.products, tokens)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_scores_and_weights_that_go_opposite_ways_are_remarked_on():
     why = "Scores and weights of neutral tokens went opposite ways: a weight is relative to the scores of"
     for change, activation, there in (
@@ -188,6 +205,7 @@ def test_scores_and_weights_that_go_opposite_ways_are_remarked_on():
             assert "of positive tokens went" not in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_n_counts_is_said_where_it_differs():
     assert "Of 13 neutral tokens" not in printed(told())
     few = fake_histories.history(groups={"positive": 12, "negative": 12, "neutral": 31})
@@ -203,6 +221,7 @@ def test_what_n_counts_is_said_where_it_differs():
         assert "positive tokens the" not in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_line_of_a_table_has_one_number_of_decimals_and_no_powers_of_ten():
     """Two digits of the width of the interval, which the numbers beside it share."""
     history = fake_histories.history()
@@ -233,6 +252,7 @@ def test_just_so_many_decimals(value, places, written):
     assert fixed(value, places, plus=True) == written
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_auc_has_three_decimals_and_so_has_its_interval():
     said = plain(dynamics_page(in_context(local=9.0, alone=9.0)))
     assert "AUC 1.000 [1.000, 1.000]" in said
@@ -245,6 +265,7 @@ def in_context(**planted):
     return Told("synthetic · softmax · seed 0", history, found)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_tokens_in_their_texts_and_alone():
     found = in_context(local=0.0, alone=3.0, flipped=0.25)
     html = dynamics_page(found)
@@ -261,6 +282,7 @@ def test_tokens_in_their_texts_and_alone():
     assert "In their texts and alone." in plain(html)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_contexts_no_section():
     html = dynamics_page(told())
     assert "their texts and alone" not in plain(html)
@@ -279,6 +301,7 @@ def test_the_tables_of_contexts_fit_a_terminal():
         assert re.search(r"\[[−+\d.]+, [−+\d.]+\]", row), row
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_layers():
     found = told(fake_histories.layered(), tokens=())
     assert [e.attributes["id"] for e in Page(dynamics_page(found)).all("section")] == [
@@ -291,6 +314,7 @@ def test_layers():
     assert "no residual" not in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_layer_without_a_residual_has_a_reason():
     whole = fake_histories.layered()
     here = (whole.curves["quantity"] != "residual") | (whole.curves["group"] != "layer 1")
@@ -304,6 +328,7 @@ def test_a_layer_without_a_residual_has_a_reason():
         assert "Layer 1 has no residual: it compares rows, and one alone is worked out there." in said
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_looks_that_a_training_was_too_short_for_are_no_fact():
     short, long = (dynamics_page(told(fake_histories.history(every=every))) for every in (100, 10))
     assert "<dt>Looks</dt><dd>before the first step and after the last</dd>" in short
@@ -311,6 +336,7 @@ def test_looks_that_a_training_was_too_short_for_are_no_fact():
     assert "<dt>Steps between two looks</dt><dd>10</dd>" in long
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_letters_with_a_prime_are_explained_where_they_stand():
     history = fake_histories.history()
     for name, said in (
