@@ -1,5 +1,6 @@
 """What the benchmark measures is what it says it measures."""
 
+import sys
 import time
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 
 from glasshead.bench import MECHANISMS, Settings
 from glasshead.bench.attention import Case, cases, error, literal, made
-from glasshead.bench.measure import Spread, interleaved, peak_bytes, ratios
+from glasshead.bench.measure import Spread, interleaved, peak_bytes, ratios, timed
 from tolerances import ONE_MODEL
 
 MIB = 2**20
@@ -38,15 +39,25 @@ def test_the_peak_counts_what_the_backward_pass_needs():
     assert 2 * MIB <= peak_bytes(lambda: torch.autograd.grad(x.exp().sum(), x)) <= 4 * MIB
 
 
-def test_rounds_are_interleaved():
+@pytest.mark.parametrize(("budget", "rounds"), [(3.9, 0), (4.0, 3), (12.0, 3), (42.0, 10), (4000.0, 30)])
+def test_rounds_are_interleaved(monkeypatch, budget, rounds):
+    """Of works of one second and of three; a first round that takes too long is the only one."""
     order = []
-    seconds = interleaved({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 0.01)
-    assert order == ["a", "b"] * (len(order) // 2)
-    assert len(seconds["a"]) == len(seconds["b"]) == len(order) // 2 - 1 == 30
+
+    def timed(work, device):
+        order.append(work)
+        return {"one": 1.0, "other": 3.0}[work]
+
+    monkeypatch.setattr(sys.modules[interleaved.__module__], "timed", timed)
+    seconds = interleaved({"a": "one", "b": "other"}, budget)
+    assert order == ["one", "other"] * (1 + rounds)
+    assert seconds == {"a": [1.0] * max(1, rounds), "b": [3.0] * max(1, rounds)}
 
 
-def test_long_work_runs_once():
-    assert len(interleaved({"a": lambda: time.sleep(0.02)}, 0.01)["a"]) == 1
+def test_what_is_timed_is_run():
+    ran = []
+    assert 0.005 < timed(lambda: ran.append(time.sleep(0.005)), "cpu") < 60
+    assert len(ran) == 1
 
 
 def test_ratios_are_of_the_same_round():

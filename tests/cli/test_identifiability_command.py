@@ -2,12 +2,11 @@
 
 import json
 import signal
-import time
 
 import pyarrow.parquet as pq
 import pytest
 import transformers as hf
-from typed import glasshead, refusal, shell
+from typed import glasshead, refusal, shell, wait_for
 
 from glasshead.data import train_tokenizer
 from glasshead.results import AuditCard
@@ -91,9 +90,7 @@ def test_interrupted_and_resumed(saved, tmp_path):
     )
     typed = tuple(many if each == saved / "texts.csv" else each for each in typed)
     running = shell(*typed)
-    until = time.monotonic() + 60
-    while not list((tmp_path / "out.maps").glob("heads-*")) and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_for("out.maps/heads-*", tmp_path, running)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said

@@ -3,11 +3,10 @@
 import json
 import os
 import signal
-import time
 from contextlib import contextmanager
 
 import pytest
-from typed import TINY, glasshead, one_line, shell, tree
+from typed import TINY, glasshead, one_line, shell, tree, wait_for
 
 from glasshead.training.progress import ProgressBar
 
@@ -35,15 +34,6 @@ def stop_at(monkeypatch):
 
 def names(folder):
     return {path.name for path in folder.iterdir()}
-
-
-def wait_for(pattern, folder, process, timeout=120):
-    """Until a file appears."""
-    end = time.monotonic() + timeout
-    while not any(folder.glob(pattern)):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end, f"no {pattern} after {timeout} s"
-        time.sleep(0.01)
 
 
 class TestTrain:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -58,3 +59,12 @@ def one_line(errors: str) -> str:
     assert errors.count("\n") == 1, errors
     assert errors.endswith("\n")
     return errors.removeprefix("error: ").strip()
+
+
+def wait_for(pattern, folder, process, timeout=120):
+    """Until a file appears that a process writes."""
+    end = time.monotonic() + timeout
+    while not any(folder.glob(pattern)):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, f"no {pattern} after {timeout} s"
+        time.sleep(0.01)

@@ -7,7 +7,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_out import NAMES, autograd_gradients, cases, random_batch, random_parameters, step, tokens_of
+from written_out import (
+    NAMES,
+    assert_exact,
+    autograd_gradients,
+    cases,
+    random_batch,
+    random_parameters,
+    step,
+    tokens_of,
+)
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, truth
 from glasshead.dynamics.closed import form_of, parameters_of
@@ -18,14 +27,13 @@ from glasshead.histories import read_history
 from glasshead.training import PRESETS, penalty_of, train
 from glasshead.training.trainer import scaled_loss
 from small import random_model
-from tolerances import EXACT_MATHS
 
 RATES = [2.0**-power for power in range(6, 14)]
 
 
 def assert_tokens(found, expected):
-    torch.testing.assert_close(found.polarity, expected[0], **EXACT_MATHS)
-    torch.testing.assert_close(found.score, expected[1], **EXACT_MATHS)
+    assert_exact(found.polarity, expected[0])
+    assert_exact(found.score, expected[1])
 
 
 def assert_first_order(errors):
@@ -74,19 +82,19 @@ def test_every_term_is_what_it_is_called(name):
     def only(parameter):
         return along(form, p, batch.scale, {parameter: downhill[parameter]})
 
-    torch.testing.assert_close(flow.polarity["C"], only("output").polarity, **EXACT_MATHS)
-    torch.testing.assert_close(flow.score["F"], only("context").score, **EXACT_MATHS)
+    assert_exact(flow.polarity["C"], only("output").polarity)
+    assert_exact(flow.score["F"], only("context").score)
     own = only("embeddings")
-    torch.testing.assert_close(flow.polarity["A"] + flow.polarity["B"], own.polarity, **EXACT_MATHS)
-    torch.testing.assert_close(flow.score["D"] + flow.score["E"], own.score, **EXACT_MATHS)
+    assert_exact(flow.polarity["A"] + flow.polarity["B"], own.polarity)
+    assert_exact(flow.score["D"] + flow.score["E"], own.score)
     if name != "DP":
         through = only("map")
         mapped = [
             sum(each for key, each in terms.items() if key.startswith("M")) for terms in vars(flow).values()
         ]
-        torch.testing.assert_close(mapped[1], through.score, **EXACT_MATHS)
+        assert_exact(mapped[1], through.score)
         if name == "DP-A":
-            torch.testing.assert_close(mapped[0], through.polarity, **EXACT_MATHS)
+            assert_exact(mapped[0], through.polarity)
         else:
             assert not through.polarity.any()
     # Without leads (all polarities alike) only what comes from labels is left, and the other way round.
@@ -176,10 +184,13 @@ TIME = 10.0
 """τ, the sum of the learning rates of all steps."""
 
 
-def watched(out, rate, *, classes, **settings):
-    """A training by full batches, watched at every step, until τ = TIME."""
+def watched(out, rate, *, classes, empty=0, **settings):
+    """A training by full batches, watched at every step, until τ = TIME; ``empty`` texts of five have no
+    word."""
     options = SyntheticOptions(**GENERATOR, classes=classes)
     data = load("synthetic", LoadOptions(generator=GENERATOR | {"classes": classes}))
+    if empty:
+        data = data.map(lambda row, at: {"text": row["text"] * (at % 5 >= empty)}, with_indices=True)
     recipe = PRESETS["s4"].with_settings(
         {
             "epochs": round(TIME / rate),
@@ -216,6 +227,7 @@ def told_and_measured(history):
         ({"score": "additive"}, 2),
         ({"penalties": {"context-output": 0.2}}, 2),
         ({"encoder": "affine", "penalties": {"context-output": 0.2, "encoder": 0.02}}, 2),
+        ({"empty": 2, "bias": True}, 2),
     ],
 )
 def test_a_watched_training(tmp_path, settings, classes):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch import outer, tanh
 from written_out import (
     NAMES,
+    assert_exact,
     autograd_gradients,
     cases,
     loss_of,
@@ -23,15 +24,12 @@ from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.training.trainer import scaled_loss
 from small import TEXTS, random_model, tokenizer
-from tolerances import EXACT_MATHS
 
 
 def assert_same(found, expected):
     assert list(found) == list(expected)
     for name in expected:
-        torch.testing.assert_close(
-            found[name], expected[name], **EXACT_MATHS, msg=lambda m, n=name: f"{n}: {m}"
-        )
+        assert_exact(found[name], expected[name], msg=lambda m, n=name: f"{n}: {m}")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -53,15 +51,15 @@ def test_scores_and_pushes(name, data):
     p, batch = data.draw(cases(name))
     polarity, score = tokens_of(name, p, batch.scale)
     tokens = FORMS[name].tokens(p, batch.scale)
-    torch.testing.assert_close(tokens.polarity, polarity, **EXACT_MATHS)
-    torch.testing.assert_close(tokens.score, score, **EXACT_MATHS)
+    assert_exact(tokens.polarity, polarity)
+    assert_exact(tokens.score, score)
     push = pushes(FORMS[name], p, batch)
     assert not push.push[~batch.mask].any()
     assert not push.lead[~batch.mask].any()
     for word in range(len(p.embeddings)):
         places = (batch.ids == word) & batch.mask
-        torch.testing.assert_close(push.own_push[word], push.push[places].sum(dim=0), **EXACT_MATHS)
-        torch.testing.assert_close(push.own_lead[word], push.lead[places].sum(), **EXACT_MATHS)
+        assert_exact(push.own_push[word], push.push[places].sum(dim=0))
+        assert_exact(push.own_lead[word], push.lead[places].sum())
     added = torch.zeros(batch.ids.shape, dtype=torch.float64, requires_grad=True)
     weights = (score[batch.ids] + added).masked_fill(~batch.mask, -torch.inf).softmax(dim=1)
     s = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids])
@@ -70,8 +68,8 @@ def test_scores_and_pushes(name, data):
     (pulled,) = torch.autograd.grad(
         batch.loss_scale * torch.nn.functional.cross_entropy(logits, batch.labels), added
     )
-    torch.testing.assert_close(push.lead, -pulled, **EXACT_MATHS)
-    torch.testing.assert_close(push.weights, weights.detach(), **EXACT_MATHS)
+    assert_exact(push.lead, -pulled)
+    assert_exact(push.weights, weights.detach())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,7 +79,7 @@ def test_the_pull_and_the_couplings(name):
     embeddings = p.embeddings.clone().requires_grad_()
     score = tokens_of(name, p.changed({"embeddings": embeddings}), scale)[1]
     (pull,) = torch.autograd.grad(score.sum(), embeddings)
-    torch.testing.assert_close(form.pull(p, scale), pull, **EXACT_MATHS)
+    assert_exact(form.pull(p, scale), pull)
     context = p.context if p.map is None else p.map.T @ p.context
     output = p.output @ p.map if name == "DP-A" else p.output
     expected = {("V′ᵀW" if name == "AD" else "V′ᵀW′" if name == "DP-A" else "VᵀW"): output @ context}
@@ -97,10 +95,8 @@ def test_two_scores_that_mirror_each_other_are_one():
     batch = random_batch()
     found, expected = (gradients(FORMS["DP"], p, batch) for p in (two, one))
     for name in ("embeddings", "context"):
-        torch.testing.assert_close(found[name], expected[name], **EXACT_MATHS)
-    torch.testing.assert_close(
-        found["output"], torch.cat([-expected["output"], expected["output"]]), **EXACT_MATHS
-    )
+        assert_exact(found[name], expected[name])
+    assert_exact(found["output"], torch.cat([-expected["output"], expected["output"]]))
 
 
 def test_an_empty_text_has_no_weights():
@@ -150,11 +146,11 @@ class TestEquationsAsPrinted:
                 d_V -= yb / scale * alpha[j] * outer(e[j] - h, e[j]) @ W / m  # 40
                 also_d_V -= yb * alpha[j] * e[j] * (s_j[j] - s) / (m * scale)  # 41
         found = gradients(FORMS["DP"], p, batch)
-        torch.testing.assert_close(found["output"][0], d_W, **EXACT_MATHS)
+        assert_exact(found["output"][0], d_W)
         for expected in (d_e, also_d_e):
-            torch.testing.assert_close(found["embeddings"], expected, **EXACT_MATHS)
+            assert_exact(found["embeddings"], expected)
         for expected in (d_V, also_d_V):
-            torch.testing.assert_close(found["context"], expected, **EXACT_MATHS)
+            assert_exact(found["context"], expected)
 
     def test_affine(self, seed):
         """Eqs. 59, 60, 61."""
@@ -167,9 +163,9 @@ class TestEquationsAsPrinted:
                 d_V -= yb * alpha[j] * (s_j[j] - s) * h_j[j] / scale / m
                 d_M -= yb * alpha[j] * ((s_j[j] - s) * outer(V, e[j]) / scale + outer(W, e[j])) / m
         found = gradients(FORMS["DP-A"], p, batch)
-        torch.testing.assert_close(found["embeddings"], d_e, **EXACT_MATHS)
-        torch.testing.assert_close(found["context"], d_V, **EXACT_MATHS)
-        torch.testing.assert_close(found["map"], d_M, **EXACT_MATHS)
+        assert_exact(found["embeddings"], d_e)
+        assert_exact(found["context"], d_V)
+        assert_exact(found["map"], d_M)
 
     def test_additive(self, seed):
         """Eqs. 66, 67, 68."""
@@ -185,9 +181,9 @@ class TestEquationsAsPrinted:
                 d_V -= yb / scale * alpha[j] * s_j[j] * (tanh(x[j]) - mean) / m
                 d_M -= yb / scale * alpha[j] * s_j[j] * (outer(e[j], V) @ D[j] - mean_M).T / m
         found = gradients(FORMS["AD"], p, batch)
-        torch.testing.assert_close(found["embeddings"], d_e, **EXACT_MATHS)
-        torch.testing.assert_close(found["context"], d_V, **EXACT_MATHS)
-        torch.testing.assert_close(found["map"], d_M, **EXACT_MATHS)
+        assert_exact(found["embeddings"], d_e)
+        assert_exact(found["context"], d_V)
+        assert_exact(found["map"], d_M)
 
     def test_more_classes(self, seed):
         """Eqs. 75–80, in which W^h is [d, K], our W transposed."""
@@ -204,13 +200,11 @@ class TestEquationsAsPrinted:
                 d_V += alpha[j] * e[j] * ((e[j] - h) @ W @ p_hat) / (m * scale)  # 80
                 also_d_V += alpha[j] * e[j] * ((s_j[j] - s) @ p_hat) / (m * scale)  # 80
         found = gradients(FORMS["DP"], p, batch)
-        torch.testing.assert_close(
-            pushes(FORMS["DP"], p, batch).residual, torch.stack(residuals), **EXACT_MATHS
-        )
-        torch.testing.assert_close(found["output"].T, d_W, **EXACT_MATHS)
-        torch.testing.assert_close(found["embeddings"], d_e, **EXACT_MATHS)
+        assert_exact(pushes(FORMS["DP"], p, batch).residual, torch.stack(residuals))
+        assert_exact(found["output"].T, d_W)
+        assert_exact(found["embeddings"], d_e)
         for expected in (d_V, also_d_V):
-            torch.testing.assert_close(found["context"], expected, **EXACT_MATHS)
+            assert_exact(found["context"], expected)
 
 
 KINDS = {"DP": ("context", "none"), "DP-A": ("context", "affine"), "AD": ("additive", "none")}
@@ -257,10 +251,10 @@ class TestTheTrainedModel:
         p = parameters_of(model)
         tokens = form_of(model).tokens(p, 2.5)
         real = mask.bool()
-        torch.testing.assert_close(tokens.score[ids][real], output.scores[real], **EXACT_MATHS)
-        torch.testing.assert_close(tokens.polarity[ids][real], output.polarity[real], **EXACT_MATHS)
+        assert_exact(tokens.score[ids][real], output.scores[real])
+        assert_exact(tokens.polarity[ids][real], output.polarity[real])
         push = pushes(form_of(model), p, Batch(ids, real, labels, 2.5))
-        torch.testing.assert_close(push.weights, output.weights, **EXACT_MATHS)
+        assert_exact(push.weights, output.weights)
 
     def test_parameters_are_copies(self):
         model = random_model()
@@ -298,4 +292,4 @@ def test_the_loss_written_out_is_that_of_the_training():
         outputs = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids]) + p.bias
         logits = torch.cat([torch.zeros_like(outputs), outputs], dim=1) if classes == 1 else outputs
         expected = scaled_loss(3.0, rated=False)({"logits": logits}, batch.labels)
-        torch.testing.assert_close(loss_of("DP", p, batch), expected, **EXACT_MATHS)
+        assert_exact(loss_of("DP", p, batch), expected)

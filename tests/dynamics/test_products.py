@@ -5,11 +5,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from written_out import NAMES, autograd_gradients, cases, random_batch, random_parameters, step, texts_of
+from written_out import (
+    NAMES,
+    assert_exact,
+    autograd_gradients,
+    cases,
+    random_batch,
+    random_parameters,
+    step,
+    texts_of,
+)
 
 from glasshead.dynamics.forms import FORMS, pushes
 from glasshead.dynamics.products import Factors, boxes, factors, mean_rates, product_rates
-from tolerances import EXACT_MATHS
 
 
 def rates_of(name, p, batch, first=None, second=None):
@@ -28,16 +36,16 @@ def test_equation_43_with_the_gradients_of_autograd(name, data):
     d_e, e = autograd_gradients(name, p, batch)["embeddings"], p.embeddings
     rates = rates_of(name, p, batch, first, second)
     expected = -d_e[first] @ e[second].T - e[first] @ d_e[second].T
-    torch.testing.assert_close(rates.total(), expected, **EXACT_MATHS)
+    assert_exact(rates.total(), expected)
     ahead = rates.lead_first + rates.push_first
-    torch.testing.assert_close(ahead, -d_e[first] @ e[second].T, **EXACT_MATHS)
+    assert_exact(ahead, -d_e[first] @ e[second].T)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_measured_changes_of_sgd(name):
     p, batch = random_parameters(name, classes=3), random_batch(classes=3)
     before, total = p.embeddings @ p.embeddings.T, rates_of(name, p, batch).total()
-    torch.testing.assert_close(total, total.T, **EXACT_MATHS)
+    assert_exact(total, total.T)
     errors = []
     for rate in (2.0**-8, 2.0**-9, 2.0**-10):
         after = step(name, p, batch, rate).embeddings
@@ -66,11 +74,11 @@ def test_the_parts_by_loops(name):
                 A[i, k] += y * beta * alpha[j] * (s[i] - text) * a[k] / m
                 B[i, k] += y * beta * alpha[j] * s[k] / m
     rates = rates_of(name, p, batch)
-    torch.testing.assert_close(rates.lead_first, A, **EXACT_MATHS)
-    torch.testing.assert_close(rates.push_first, B, **EXACT_MATHS)
-    torch.testing.assert_close(rates.lead_second, A.T, **EXACT_MATHS)
-    torch.testing.assert_close(rates.push_second, B.T, **EXACT_MATHS)
-    torch.testing.assert_close(rates.approximate(), B + B.T, **EXACT_MATHS)
+    assert_exact(rates.lead_first, A)
+    assert_exact(rates.push_first, B)
+    assert_exact(rates.lead_second, A.T)
+    assert_exact(rates.push_second, B.T)
+    assert_exact(rates.approximate(), B + B.T)
 
 
 @pytest.mark.parametrize("name", NAMES)

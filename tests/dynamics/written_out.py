@@ -4,8 +4,15 @@ import torch
 from hypothesis import strategies as st
 
 from glasshead.dynamics.forms import FORMS, Batch, Parameters
+from tolerances import EXACT_MATHS
 
 NAMES = tuple(FORMS)
+
+
+def assert_exact(found, expected, msg=None):
+    """Equal to 1e-10 relative; what cancels is as exact as what it is the rest of, the largest of them."""
+    atol = EXACT_MATHS["atol"] * max(1.0, float(expected.detach().abs().max()))
+    torch.testing.assert_close(found, expected, rtol=EXACT_MATHS["rtol"], atol=atol, msg=msg)
 
 
 def random_parameters(name, *, classes=1, vocabulary=9, size=5, embedded=4, bias=True, seed=0):

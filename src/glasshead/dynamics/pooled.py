@@ -64,6 +64,8 @@ class PooledObserver:
         self.form: Form | None = form_of(model) if reason is None else None
         self.batch: dict[str, Tensor] = {}
         if rows is not None:
+            # The mean over all texts is this times the mean over those with tokens; the others move no token.
+            self.loss_scale *= float((rows.lengths > 0).double().mean())
             self.batch = rows.__getitems__(probe(rows, READ if self.form is None else PROBE).tolist())
             counts = occurrences(
                 rows.encoded, rows.labels, classes=len(self.labels), vocabulary=len(tokenizer)
@@ -184,7 +186,7 @@ class PooledObserver:
     def _answers(self, logits: Tensor, weights: Tensor) -> list[Curve]:
         """Loss and accuracy on the probe, and how widely attention is spread there."""
         labels = self.batch["labels"]
-        loss = self.loss_scale * torch.nn.functional.cross_entropy(logits, labels)
+        loss = torch.nn.functional.cross_entropy(logits, labels)
         right = (logits.argmax(dim=1) == labels).float().mean()
         entropy = entropies(weights, self.batch["attention_mask"].bool())
         return [

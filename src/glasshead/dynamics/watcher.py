@@ -18,7 +18,7 @@ USUAL_LOOKS = 60
 SELDOM = 100
 """Steps between two looks, at least: a look takes about as long as ten steps of a small model."""
 MOST_LOOKS = 480
-"""When there are more, every second is dropped: a long training is told no longer than a short one."""
+"""When there would be more, every second is dropped: a long training is told no longer than a short one."""
 
 
 class Observer(Protocol):
@@ -60,30 +60,39 @@ class Watcher(TrainerCallback):
             "learning_rate": args.learning_rate, "every": every, "steps": state.max_steps,
         }  # fmt: skip
         self.looks.mkdir(parents=True, exist_ok=True)
+        self.saved = state.global_step  # the last step from which the training could go on
         for step in steps_in(self.looks):
-            if step > state.global_step:
+            if step > self.saved:
                 path_of(self.looks, step).unlink()  # it comes again
-        before = steps_in(self.looks)
-        self.last, self.interval = None, every
-        if state.global_step:
+        self.last = None
+        if self.saved:
+            self._thin_out(self.saved)
+            before = steps_in(self.looks)
             if not before:
                 raise InputError(f"cannot resume: the looks in {self.looks} are gone; use --overwrite")
             self.last = before[-1], read_look(self.looks, before[-1])
-            self.interval = before[1] - before[0] if len(before) > 1 else every
         else:
-            self._look(kwargs["model"], state.global_step)
+            self._look(kwargs["model"], 0)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not state.is_world_process_zero:
             return
-        if state.global_step % self.interval == 0 or state.global_step == state.max_steps:
-            self._look(kwargs["model"], state.global_step)
+        step = state.global_step
+        if step % self._interval(step) == 0 or step == state.max_steps:
+            self._look(kwargs["model"], step)
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.is_world_process_zero:
+            self.saved = state.global_step
+            self._thin_out(self.saved)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not state.is_world_process_zero:
             return
+        self.saved = state.global_step
+        self._thin_out(self.saved)
         best = state.best_global_step or state.global_step
-        facts = self.observer.facts | {"best_step": best, "every": self.interval}
+        facts = self.observer.facts | {"best_step": best, "every": self._interval(state.global_step)}
         write_history(self.folder, facts, put_together(self.looks, self.observer.about))
         discard(self.looks)
 
@@ -95,11 +104,21 @@ class Watcher(TrainerCallback):
             look = replace(look, added=self._added(step, look))
         write_look(self.looks, step, look)
         self.last = step, look
-        steps = steps_in(self.looks)
-        if len(steps) > MOST_LOOKS:
-            for each in steps[1::2]:
+        self._thin_out(step)
+
+    def _interval(self, step: int) -> int:
+        """The distance between two looks: twice as long whenever there would be too many of them."""
+        interval: int = self.observer.facts["every"]
+        while step // interval >= MOST_LOOKS:
+            interval *= 2
+        return interval
+
+    def _thin_out(self, step: int) -> None:
+        """Drop looks that are closer than those of a step, but none that a training which goes on from the
+        last checkpoint would still have: its history is that of an unbroken one."""
+        for each in steps_in(self.looks):
+            if each % self._interval(step) and each < step and (each > self.saved or step == self.saved):
                 path_of(self.looks, each).unlink()
-            self.interval *= 2
 
     def _added(self, step: int, look: Look) -> dict[str, Any]:
         """What every term has added up to, from the last look on by the trapezoidal rule."""
