@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from glasshead.data import LoadOptions
 from glasshead.dynamics import watch
+from glasshead.dynamics.findings import LARGEST, shares
 from glasshead.histories import History, read_history
 from glasshead.steps import planted
 from glasshead.training import Recipe, recipe_for
@@ -70,7 +71,8 @@ def real(data: Set, seeds: int, sweep: bool, **changes: Any) -> list[Cell]:
 
 PENALTY = 0.001
 """Weight of (VᵀW)²: under plain descent VᵀW shrinks by 1 − 2·rate·weight·(‖V‖² + ‖W‖²) a step, which must
-not go below −1; ‖W‖² comes to a few hundred."""
+not go below −1; ‖W‖² comes to a few hundred. Behind an affine layer V′ᵀW′ comes back in bursts, with a tenth of
+this weight and a fiftieth as well."""
 
 
 TABLES: dict[str, list[Cell]] = {
@@ -129,8 +131,16 @@ def summary(run: Path) -> dict[str, Any]:
             if group != "neutral"
         },
         "settled": settled(history),
+        "late": late(history),
+        "moved": moved(history),
         "added": added(history),
+        "largest": largest(history),
     }
+
+
+COUPLINGS = ("V′ᵀW′", "V′ᵀW", "VᵀW")
+"""VᵀW of the model at hand is the first of these: V′ᵀW′ behind an affine layer, V′ᵀW of additive
+attention."""
 
 
 def at(history: History, quantity: str, group: str, step: int) -> float:
@@ -168,6 +178,46 @@ def settled(history: History) -> int | None:
         good &= sign * history.products[part][chosen] > 0
     from_here_on = np.logical_and.accumulate(good[::-1])[::-1]
     return int(history.steps[from_here_on.argmax()]) if from_here_on[-1] else None
+
+
+def late(history: History) -> dict[str, float]:
+    """Mean size of the gap between positive and negative scores, and of VᵀW, over the looks of the last half:
+    where a number comes and goes, the last look alone says little."""
+    if set(history.groups) - {"neutral"} != {"positive", "negative"}:
+        return {}
+    half = history.steps[-1] / 2
+    curves = [history.curve("score", group) for group in ("positive", "negative")]
+    gaps = curves[0]["mean"] - curves[1]["mean"]
+    found = {"gap": float(np.abs(gaps[curves[0]["step"] >= half]).mean())}
+    for name in COUPLINGS:
+        curve = history.curve(name)
+        if len(curve["step"]):
+            return found | {"VᵀW": float(np.abs(curve["mean"][curve["step"] >= half]).mean())}
+    return found
+
+
+def moved(history: History) -> dict[str, float]:
+    """How far the tokens of every group have come, either way, on average over tokens."""
+    table = history.tokens
+    first, last = (table["step"] == step for step in (history.steps[0], history.steps[-1]))
+    return {
+        group: float(np.nanmean(np.abs(table["score"][last & member] - table["score"][first & member])))
+        for group in history.groups
+        for member in [table["group"] == group]
+        if (last & member).any()
+    }
+
+
+def largest(history: History) -> dict[str, str | None]:
+    """Of every group the term that surely moved its scores most; None: none did."""
+    if not history.facts["exact"]:
+        return {}
+    found: dict[str, str | None] = {}
+    for each in shares(history, int(history.steps[-1]), "score", np.random.default_rng(0)):
+        found.setdefault(each.group, None)
+        if each.verdict.startswith(LARGEST):
+            found[each.group] = each.against
+    return found
 
 
 def added(history: History) -> dict[str, dict[str, float]]:

@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from math import factorial
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm, spearmanr
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
 
-from dynamics import MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
+from dynamics import COUPLINGS, MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
 from encoder_tables import table
 from glasshead.histories import NOT_EXPLAINED
 from study import HERE, t_half
@@ -44,6 +46,8 @@ GONE = 0.1
 """A gap is almost gone if less than this part of it is left."""
 FEWEST = 3
 """No verdict of fewer seeds."""
+LEVEL = 0.05
+"""A p-value above it shows nothing."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ def over(runs: Runs, parts: Parts) -> Values:
 
 def pooled(runs: Runs, parts: Parts) -> dict[str, list[float]]:
     """Part → for every seed that all settings have, the mean over the settings."""
-    seeds = sorted(set.intersection(*map(set, runs.values()))) if runs else []
+    seeds = common(runs)
     settings = (
         over({name: {seed: of[seed] for seed in seeds} for name, of in runs.items()}, parts) if seeds else {}
     )
@@ -111,19 +115,21 @@ class Claim:
     bar: float = 0.0
     below: bool = False
 
-    def side(self, parts: dict[str, list[float]]) -> int:
+    def side(self, parts: dict[str, list[float]], among: int = 1) -> int:
         """+1: every part lies on the claim's side of the bar; −1: one lies on the other; 0: no telling.
 
-        That one of several lies on the other side has to hold of all their intervals at once.
+        That one of several lies on the other side has to hold of all their intervals at once, and of those of
+        all settings ``among`` which it is looked for.
         """
         turn = -1 if self.below else 1
         if parts and all(estimate(each).side(self.bar) == turn for each in parts.values()):
             return 1
-        return -1 if any(estimate(each, len(parts)).side(self.bar) == -turn for each in parts.values()) else 0
+        intervals = [estimate(each, among * len(parts)) for each in parts.values()]
+        return -1 if any(each.side(self.bar) == -turn for each in intervals) else 0
 
     def sides(self, runs: Runs) -> list[int]:
         """Of every setting."""
-        return [self.side(parts) for parts in over(runs, self.parts).values()]
+        return [self.side(parts, len(runs)) for parts in over(runs, self.parts).values()]
 
     def effect(self, runs: Runs) -> tuple[str, int]:
         """The mean over settings of the part that is nearest to failing, and of how many seeds."""
@@ -148,8 +154,8 @@ class Claim:
             return f"**fails** in {against} of {len(sides)} settings"
         together = self.side(whole)
         if together > 0:
-            return f"**holds** over all; {len(sides) - for_} of {len(sides)} settings alone do not tell"
-        return "**not shown**" if together == 0 else "**fails** over all"
+            return f"**holds** on average; {len(sides) - for_} of {len(sides)} settings alone do not tell"
+        return "**not shown**" if together == 0 else "**fails** on average"
 
     def row(self, runs: Runs) -> list[str]:
         """The cells that follow the claim and where it was tested."""
@@ -181,9 +187,9 @@ class Counted:
         counts = " / ".join(str(sides.count(side)) for side in (1, -1, 0))
         whole = estimate(share)
         alike = whole.n > 1 and whole.half == 0  # an interval of no width would say more than is known
-        said = f"{whole.mean:.2f}, in every seed" if alike else whole.said(ends=(0, 1))
+        said = f"{whole.mean:.2f} of them, in every seed" if alike else f"{whole.said(ends=(0, 1))} of them"
         return [
-            f"{said} of trainings",
+            said,
             str(len(share)),
             f"trainings: {counts}",
             self.verdict(runs),
@@ -301,8 +307,8 @@ def gap(run: Run) -> float:
 
 
 def coupling(run: Run) -> float:
-    """VᵀW of the model at hand: V′ᵀW′ behind an affine layer, V′ᵀW of additive attention."""
-    for name in ("V′ᵀW′", "V′ᵀW", "VᵀW"):
+    """VᵀW of the model at hand."""
+    for name in COUPLINGS:
         if f"{name}/" in run["curves"]:
             return end(run, name)
     raise KeyError("no coupling was recorded")
@@ -333,6 +339,11 @@ def neutral_share(run: Run) -> dict[str, float]:
     return {"": abs(change(run, "score", "neutral")) / opened(run)}
 
 
+def neutral_moves(run: Run) -> dict[str, float]:
+    """The same of a single neutral token, on average, whichever way it moved."""
+    return {"": run["moved"]["neutral"] / opened(run)}
+
+
 EVERYWHERE: tuple[Claim | Counted, ...] = (
     Claim("polarity tokens get a polarity on their side", "AUC", polarity_separation, 0.5),
     Counted("tokens of every class get larger attention scores", every_class_ahead),
@@ -346,7 +357,10 @@ EVERYWHERE: tuple[Claim | Counted, ...] = (
 )
 FAVOURED = Claim("the class that VᵀW favours has the larger scores", "× the larger distance", favoured)
 AROUND_ZERO = Claim("they part around zero", "× the farther", around_zero)
-NEUTRAL_STAYS = Claim("neutral scores stay", "of the gap", neutral_share, STILL, below=True)
+STAYING = (
+    Claim("neutral scores stay on average", "of the gap", neutral_share, STILL, below=True),
+    Claim("neutral tokens stay, one by one", "of the gap", neutral_moves, STILL, below=True),
+)
 
 
 # Where it is tested.
@@ -452,40 +466,95 @@ def ratio_table() -> list[str]:
     balanced = {seed: abs(coupling(run)) for seed, run in runs[1.0].items()}
     rows = []
     for ratio, seeds in runs.items():
-        common = sorted(seeds.keys() & balanced.keys())
-        more = estimate([abs(coupling(seeds[seed])) - balanced[seed] for seed in common])
+        both = sorted(seeds.keys() & balanced.keys())
+        more = estimate([abs(coupling(seeds[seed])) - balanced[seed] for seed in both])
+        signed = estimate([coupling(run) for run in seeds.values()])
         rows.append(
             [
                 f"{ratio:g}",
                 str(len(seeds)),
-                estimate([coupling(run) for run in seeds.values()]).said(),
+                signed.said(),
                 estimate([abs(coupling(run)) for run in seeds.values()]).said(),
                 "" if ratio == 1 else more.said(),
                 estimate([gap(run) for run in seeds.values()]).said(3),
+                "" if ratio == 1 else of_the_frequent_class(ratio, signed, more),
             ]
         )
-    heads = ("positive : negative", "seeds", "VᵀW", "\\|VᵀW\\|", "\\|VᵀW\\| more than at 1, paired", "gap")
+    heads = (
+        "positive : negative", "seeds", "VᵀW", "\\|VᵀW\\|", "\\|VᵀW\\| more than at 1, paired", "gap",
+        "larger than at 1, with the sign of the frequent class",
+    )  # fmt: skip
     return table(heads, rows)
 
 
-def rank_correlation(settings: Runs, seeds: Sequence[int]) -> float:
-    """Spearman's ρ of gap and VᵀW over the seeds of a setting, as the mean over settings."""
-    found = [
-        spearmanr([gap(runs[seed]) for seed in seeds], [coupling(runs[seed]) for seed in seeds])[0]
-        for runs in settings.values()
-    ]
-    return float(np.mean(found))
+def of_the_frequent_class(ratio: float, signed: Estimate, more: Estimate) -> str:
+    """The verdict of a ratio other than 1."""
+    if min(signed.n, more.n) < FEWEST:
+        return "too few seeds"
+    found = {signed.side(0) * (1 if ratio > 1 else -1), more.side(0)}
+    return "**holds**" if found == {1} else "**fails**" if -1 in found else "**not shown**"
+
+
+def ranked(settings: Runs, seeds: Sequence[int], number: Callable[[Run], float]) -> NDArray[np.float64]:
+    """The ranks of a number over the seeds of every setting, with mean 0 and length 1, so that the product of
+    two of them is Spearman's ρ; NaN where all are alike."""
+    ranks = rankdata([[number(runs[seed]) for seed in seeds] for runs in settings.values()], axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    found: NDArray[np.float64] = ranks / np.linalg.norm(ranks, axis=1, keepdims=True)
+    return found
+
+
+def rank_correlations(settings: Runs, seeds: Sequence[int]) -> NDArray[np.float64]:
+    """Spearman's ρ of gap and VᵀW over the seeds of every setting."""
+    found: NDArray[np.float64] = (ranked(settings, seeds, gap) * ranked(settings, seeds, coupling)).sum(
+        axis=1
+    )
+    return found
+
+
+def common(settings: Runs) -> list[int]:
+    """The seeds that all settings have."""
+    return sorted(set.intersection(*map(set, settings.values()))) if settings else []
 
 
 def gap_follows(settings: Runs) -> Estimate:
-    """The same with an interval by the jackknife, which leaves out a seed of all settings at once."""
-    seeds = sorted(set.intersection(*map(set, settings.values()))) if settings else []
+    """The mean ρ over settings with an interval by the jackknife, which leaves out a seed of all settings at
+    once."""
+    seeds = common(settings)
     n = len(seeds)
     if n < 5:  # four points are left
         return Estimate(0.0, 0.0, 0)
-    whole = rank_correlation(settings, seeds)
-    left = [rank_correlation(settings, [seed for seed in seeds if seed != out]) for out in seeds]
+    whole = rank_correlations(settings, seeds).mean()
+    left = [rank_correlations(settings, [seed for seed in seeds if seed != out]).mean() for out in seeds]
     return estimate([n * whole - (n - 1) * each for each in left])
+
+
+def by_chance(settings: Runs) -> float:
+    """The share of the orders of the seeds in which the gaps, all settings alike, go as well or ill with the
+    VᵀW of other seeds as with their own: the p-value of the mean ρ, exact whatever settings share."""
+    seeds = common(settings)
+    orders = np.array(list(permutations(range(len(seeds)))))  # the first is that of the seeds themselves
+    gaps, couplings = ranked(settings, seeds, gap), ranked(settings, seeds, coupling)
+    means = np.abs(np.einsum("sn,son->o", gaps, couplings[:, orders]) / len(settings))
+    return float((means >= means[0] - 1e-9).mean())
+
+
+def follows_row(settings: Runs) -> list[str]:
+    """Over the seeds of a setting the gap is the larger, the larger VᵀW: the cells behind that."""
+    whole, seeds = gap_follows(settings), common(settings)
+    if whole.n < FEWEST:
+        return [DASH, str(len(seeds)), DASH, "too few seeds"]
+    alone, p = rank_correlations(settings, seeds), by_chance(settings)
+    above, below = (int((sign * alone > 0).sum()) for sign in (1, -1))
+    least = ", the least of all orders of the seeds" if p < 1.5 / factorial(len(seeds)) else ""
+    verdict = (
+        "**not shown**" if p > LEVEL or whole.mean == 0
+        else "**fails**: the opposite holds" if whole.mean < 0
+        else f"**holds** on average; opposite in {below} of {len(alone)} settings" if below
+        else "**holds**"
+    )  # fmt: skip
+    said = f"{whole.said(ends=(-1, 1))} Spearman's ρ, p = {p:.3f}{least}"
+    return [said, str(whole.n), f"ρ above / below 0: {above} / {below}", verdict]
 
 
 def gap_table() -> list[str]:
@@ -497,28 +566,27 @@ def gap_table() -> list[str]:
         [FAVOURED.said if number == 0 else "", title, *FAVOURED.row(runs)]
         for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
-    for number, scale in enumerate(SCALES):
-        settings = together(BINARY, f"{scale:g}")
-        rho = gap_follows(settings)
-        verdict = (
-            "too few seeds" if rho.n < FEWEST
-            else {1: "**holds**", -1: "**fails**: the opposite holds", 0: "**not shown**"}[rho.side(0)]
-        )  # fmt: skip
-        said = "over the seeds of a setting the gap is the larger, the larger VᵀW" if number == 0 else ""
-        cell = f"{rho.said(ends=(-1, 1))} Spearman's ρ"
-        rows.append([said, f"λ = {scale:g}, made up", cell, str(rho.n), f"{len(settings)} settings", verdict])
+    places = [(f"λ = {scale:g}, made up", together(BINARY, f"{scale:g}")) for scale in SCALES]
+    places += [(title, cells(name)) for name, title in REAL.items()]
+    said = "over the seeds of a setting the gap is the larger, the larger VᵀW"
+    rows += [
+        [said if number == 0 else "", title, *follows_row(settings)]
+        for number, (title, settings) in enumerate(places)
+    ]
     return table(HEADS, rows)
 
 
 def penalty_table() -> list[str]:
-    """Figs. 5 and 9: the gap without and with a penalty on the coupling of V and W."""
+    """Figs. 5 and 9: the gap without and with a penalty on the coupling of V and W, as means over the looks
+    of the last half."""
     rows = []
     for name in ("data_1", "skewed"):
         for model in ("DP", "DP-A"):
             without, with_ = cells(name, model, "10"), cells("penalty", name, model)
             first, second = (next(iter(each.values()), {}) for each in (without, with_))
             seeds = sorted(first.keys() & second.keys())
-            logs = estimate([float(np.log10(abs(gap(second[s]) / gap(first[s])))) for s in seeds])
+            left_of = [second[s]["late"]["gap"] / first[s]["late"]["gap"] for s in seeds]
+            logs = estimate([float(np.log10(each)) for each in left_of])
             left = [10**each for each in (logs.mean, logs.mean - logs.half, logs.mean + logs.half)]
             verdict = (
                 "too few seeds" if logs.n < FEWEST
@@ -531,8 +599,11 @@ def penalty_table() -> list[str]:
                 [
                     f"{GRIDS[name]}, {model}",
                     str(logs.n),
-                    *(estimate([abs(coupling(each[s])) for s in seeds]).said() for each in (first, second)),
-                    *(estimate([abs(gap(each[s])) for s in seeds]).said(3) for each in (first, second)),
+                    *(
+                        estimate([each[s]["late"][name] for s in seeds]).said(digits)
+                        for name, digits in (("VᵀW", 2), ("gap", 3))
+                        for each in (first, second)
+                    ),
                     f"{left[0]:.2f} [{left[1]:.2f}, {left[2]:.2f}]" if logs.n > 1 else "–",
                     verdict,
                     *(f"{[every_class_ahead(each[s]) for s in seeds].count(1)}" for each in (first, second)),
@@ -563,7 +634,10 @@ def signed_table() -> list[str]:
         for name, each in (("tanhmax", first), ("softmax", second))
     ]
     rows.append(["", "tanhmax more than softmax, paired", f"{more.said()} gap", str(more.n), verdict])
-    for claim, name in ((AROUND_ZERO, "tanhmax"), (AROUND_ZERO, "softmax"), (NEUTRAL_STAYS, "tanhmax")):
+    for claim, name in (
+        *((AROUND_ZERO, name) for name in runs),
+        *((claim, "tanhmax") for claim in STAYING),
+    ):
         said, n = claim.effect(runs[name])
         title = claim.said if name == "tanhmax" else ""
         rows.append([title, name, f"{said} {claim.unit}", str(n), claim.verdict(runs[name])])
@@ -597,13 +671,14 @@ def ledger_table() -> list[str]:
         for scale in (1.0, 10.0):
             seeds = next(iter(cells("data_1", model, f"{scale:g}").values()), {})
             for group in ("positive", "negative"):
-                told = [run["added"][group] for run in seeds.values() if group in run["added"]]
+                runs = [run for run in seeds.values() if group in run["added"]]
+                told = [run["added"][group] for run in runs]
                 if told:
                     terms = [name for name in told[0] if name != "change"]
                     parts = [
                         {name: each[name] for name in terms} | {NOT_EXPLAINED: rest_of(each)} for each in told
                     ]
-                    largest = Counter(max(each, key=lambda name: abs(each[name])) for each in parts)
+                    largest = Counter(run["largest"][group] or "undecided" for run in runs)
                     rows.append(
                         [
                             f"{model}, λ = {scale:g}",
@@ -617,7 +692,14 @@ def ledger_table() -> list[str]:
                         ]
                     )
     return table(
-        ("", "tokens", "added by the terms", NOT_EXPLAINED, "change of the score", "largest part, in seeds"),
+        (
+            "",
+            "tokens",
+            "added by the terms",
+            NOT_EXPLAINED,
+            "change of the score",
+            "surely the largest part, in seeds",
+        ),
         rows,
     )
 

@@ -111,7 +111,7 @@ def test_without_running_the_model_comes_out_what_it_says(data, tmp_path, change
     spread = [-(row * row.log()).sum() / np.log(len(row)) for row in seen.weights.double()]
     told = {name: history.curve(name)["mean"][-1] for name in ("loss", "accuracy", "entropy")}
     assert told == {
-        "loss": pytest.approx(changes.get("loss_scale", 1.0) * seen.loss.item(), rel=1e-5),
+        "loss": pytest.approx(seen.loss.item(), rel=1e-5),  # whatever the training multiplies it by
         "accuracy": pytest.approx(right),
         "entropy": pytest.approx(float(np.mean(spread)), rel=1e-5),
     }
@@ -195,24 +195,45 @@ class Interrupt(TrainerCallback):
             os.kill(os.getpid(), signal.SIGINT)
 
 
+def interrupted_and_resumed(data, out, step, every):
+    with pytest.raises(KeyboardInterrupt):
+        train(data, recipe(), out, callbacks=[watch(PLANTED, every), Interrupt(step)])
+    train(data, recipe(), out, resume=True, callbacks=[watch(PLANTED, every)])
+    return read_history(out)
+
+
+def assert_equal_histories(one, other):
+    assert one.facts == other.facts
+    for table in ("curves", "products", "tokens"):
+        for name, column in getattr(other, table).items():
+            equal = np.array_equal(getattr(one, table)[name], column, equal_nan=column.dtype.kind == "f")
+            assert equal, name
+
+
 @pytest.mark.parametrize("step", [STEPS + 2, 2 * STEPS + 4])
 def test_a_resumed_history_is_that_of_an_unbroken_training(data, watched, tmp_path, step):
     out = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        train(data, recipe(), out, callbacks=[watch(PLANTED, 2), Interrupt(step)])
-    with pytest.raises(InputError, match="it was started with --watch"):
-        train(data, recipe(), out, resume=True)
-    train(data, recipe(), out, resume=True, callbacks=[watch(PLANTED, 2)])
-    mine, whole = read_history(out), read_history(watched)
-    assert mine.facts == whole.facts
-    for table in ("curves", "products", "tokens"):
-        for name, column in getattr(whole, table).items():
-            assert np.array_equal(getattr(mine, table)[name], column, equal_nan=column.dtype.kind == "f"), (
-                name
-            )
+    assert_equal_histories(interrupted_and_resumed(data, out, step, 2), read_history(watched))
     assert sorted(each.name for each in (out / FOLDER).iterdir()) == [
         "curves.parquet", "facts.json", "products.parquet", "tokens.parquet",
     ]  # fmt: skip
+
+
+def test_a_resumed_history_is_thinned_out_like_an_unbroken_one(data, tmp_path, monkeypatch):
+    """Checkpoints at 5, 10, 15, 20; every second look goes at steps 6 and 12."""
+    monkeypatch.setattr("glasshead.dynamics.watcher.MOST_LOOKS", 6)
+    whole = read_history(train(data, recipe(), tmp_path / "whole", callbacks=[watch(PLANTED, 1)]))
+    for step in (6, 7, 9, 12, 13, 16):
+        assert_equal_histories(interrupted_and_resumed(data, tmp_path / str(step), step, 1), whole)
+
+
+def test_a_watched_training_is_not_left_unwatched_from_the_middle_on(data, tmp_path):
+    out = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        train(data, recipe(), out, callbacks=[watch(PLANTED, 2), Interrupt(STEPS + 2)])
+    with pytest.raises(InputError, match="it was started with --watch"):
+        train(data, recipe(), out, resume=True)
+    assert partly(out).exists()
 
 
 def test_an_unwatched_training_is_not_watched_from_the_middle_on(data, tmp_path):
