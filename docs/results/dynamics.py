@@ -71,8 +71,8 @@ def real(data: Set, seeds: int, sweep: bool, **changes: Any) -> list[Cell]:
 
 PENALTY = 0.001
 """Weight of (VᵀW)²: under plain descent VᵀW shrinks by 1 − 2·rate·weight·(‖V‖² + ‖W‖²) a step, which must
-not go below −1; ‖W‖² comes to a few hundred. Behind an affine layer V′ᵀW′ comes back in bursts, with a tenth of
-this weight and a fiftieth as well."""
+not go below −1; ‖W‖² comes to a few hundred. Behind an affine layer V′ᵀW′ comes back in bursts, with a
+tenth of this weight and a fiftieth as well."""
 
 
 TABLES: dict[str, list[Cell]] = {
