@@ -1,12 +1,15 @@
 """Whole or not at all."""
 
+import errno
 import os
+import re
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.folders import claim, discard, parents, publish, whole, write_text
+from glasshead.folders import claim, discard, ending, parents, publish, whole, write_text
 
 
 def tree(folder):
@@ -118,6 +121,42 @@ class TestClaim:
         with pytest.raises(InputError, match="permission denied"):
             claim(tmp_path / "deep" / "out")
         assert asked == [(tmp_path, os.W_OK | os.X_OK)]
+
+    def test_a_folder_that_takes_no_files(self, tmp_path, monkeypatch):
+        """Such as /proc, which says that it may be written to."""
+
+        def refused(*, dir):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(dir))
+
+        monkeypatch.setattr(tempfile, "TemporaryFile", refused)
+        with pytest.raises(InputError, match=r"cannot write .*out\.html: No such file"):
+            claim(tmp_path / "out.html")
+
+    @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
+    def test_proc(self):
+        with pytest.raises(InputError, match=r"^cannot write.* /proc"):
+            claim(Path("/proc/x.html"))
+
+    def test_what_is_finished_is_not_resumed(self, old):
+        with pytest.raises(InputError, match=r"nothing to resume: .* is finished; --overwrite"):
+            claim(old, resume=True)
+        claim(old, resume=True, overwrite=True)
+
+    @pytest.mark.parametrize(
+        ("name", "kinds", "message"),
+        [
+            ("a.html", ("html",), None), ("a.HTML", ("json", "html"), None),
+            ("y.pdf", ("html",), "y.pdf is to end in .html"),
+            ("y", ("html",), "y is to end in .html"),
+            ("y.txt", ("png", "svg", "pdf"), "y.txt is to end in .png, .svg or .pdf"),
+        ],
+    )  # fmt: skip
+    def test_endings(self, name, kinds, message):
+        if message is None:
+            assert ending(Path(name), *kinds) == "html"
+        else:
+            with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+                ending(Path(name), *kinds)
 
     @pytest.mark.parametrize("name", [".", "..", "/", "a/.."])
     def test_no_name(self, name):

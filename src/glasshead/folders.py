@@ -4,6 +4,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -19,16 +20,18 @@ def partial(out: Path) -> Path:
 OURS = ("run.json", "repeats.json", "card.json", "report.html", "logs.json")
 
 
-def claim(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> None:
+def claim(out: Path, *, overwrite: bool = False, resume: bool = False, reads: Iterable[Path] = ()) -> None:
     """Make sure that ``out`` may be written before any work is done; nothing is created.
 
     Raises:
         InputError: if it exists and ``overwrite`` is false, if it is a folder of somebody else's or holds
-            what the work ``reads``, or if it cannot be written.
+            what the work ``reads``, if it is a finished training to ``resume``, or if it cannot be written.
     """
     if out.name in ("", ".."):
         raise InputError(f"{out} is no name that could be given to something new: choose another --out")
     try:
+        if resume and not overwrite and any((out / name).exists() for name in OURS):
+            raise InputError(f"nothing to resume: {out} is finished; --overwrite trains it again")
         if out.exists() and not overwrite:
             raise InputError(f"{out} exists already: pass --overwrite to replace it, or choose another --out")
         if out.is_dir() and any(out.iterdir()) and not any((out / name).exists() for name in OURS):
@@ -37,12 +40,35 @@ def claim(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> 
             if path.exists() and path.resolve().is_relative_to(out.resolve()):
                 raise InputError(f"{out} holds {path}, which is read: choose another --out")
         above = next(path for path in out.absolute().parents if path.exists())
+        if not above.is_dir():
+            raise InputError(f"cannot write {out}: {above} is not a folder")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise InputError(f"cannot write into the folder {above}: permission denied")
+        # Some folders, such as /proc, take no files whatever their permissions are: one without a name tells.
+        with tempfile.TemporaryFile(dir=above):
+            pass
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror}") from error
-    if not above.is_dir():
-        raise InputError(f"cannot write {out}: {above} is not a folder")
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise InputError(f"cannot write into the folder {above}: permission denied")
+
+
+def no_folder(out: Path) -> None:
+    """Raise InputError for the name of a folder where a file is to be written."""
+    if out.is_dir():
+        raise InputError(f"{out} is a folder: give --out the name of a file")
+
+
+def ending(out: Path, *kinds: str) -> str:
+    """The format that a file's name asks for, one of ``kinds``.
+
+    Raises:
+        InputError: if it is another, or none, or if it is a folder.
+    """
+    no_folder(out)
+    kind = out.suffix.removeprefix(".").lower()
+    if kind not in kinds:
+        first = f"{', '.join('.' + each for each in kinds[:-1])} or " if kinds[1:] else ""
+        raise InputError(f"{out} is to end in {first}.{kinds[-1]}")
+    return kind
 
 
 @contextlib.contextmanager
@@ -111,8 +137,7 @@ def write_bytes(out: Path, content: bytes, *, overwrite: bool = False) -> None:
         InputError: as `claim`, or if it is a folder.
     """
     claim(out, overwrite=overwrite)
-    if out.is_dir():
-        raise InputError(f"{out} is a folder: give --out the name of a file")
+    no_folder(out)
     work = aside(out)
     with parents(out):
         try:

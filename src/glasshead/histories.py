@@ -35,12 +35,11 @@ FEW = 10
 TOO_FEW = "undecided: too few tokens"
 TOO_SPARSE = "undecided: the looks are too far apart"
 TOO_MUCH_LEFT = "undecided: too much is not explained"
-NO_CHANGE = "no change that these tokens show"
-NO_DIFFERENCE = "no difference that these tokens show"
+NOT_TOLD = "undecided: these tokens do not tell"
 MUCH_LEFT = ", but more than half as much is not explained"
 """Behind what is said of a term beside which too much is left over."""
 MUCH_LEFT_BEFORE = ", but more than half as much was not explained on the way"
-UNDECIDED = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NO_CHANGE, NO_DIFFERENCE)
+UNDECIDED = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NOT_TOLD)
 """Verdicts that say nothing of the sign of a number."""
 RATE, ADDED = "rate ", "added "
 PRODUCT_RATE = "Ω "
@@ -71,6 +70,17 @@ class History:
     def groups(self) -> list[str]:
         """The groups of tokens, in the order of the facts."""
         return list(self.facts["groups"])
+
+    def nearest(self, step: int | None) -> int:
+        """The step of the look nearest to a step, of two as near the earlier one; None: of the last look.
+
+        Raises:
+            InputError: for a step that the training does not have.
+        """
+        steps = self.steps
+        if step is not None and step > steps[-1]:
+            raise InputError(f"the training ended at step {steps[-1]:,}: there is no step {step:,}")
+        return int(steps[-1] if step is None else steps[np.argmin(np.abs(steps - step))])
 
     def curve(self, quantity: str, group: str = "") -> Columns:
         """step, mean, std and n of one quantity of one group; empty columns if it was not recorded."""
@@ -116,6 +126,16 @@ def sparseness(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
     rates = np.asarray(rates, dtype=np.float64)
     found: NDArray[np.float64] = np.trapezoid(rates, steps) - np.trapezoid(rates[..., some], steps[some])
     return found
+
+
+def owed(learning_rate: float, steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
+    """What the parts of a change owe to every second look: a term the learning rate times its `sparseness`,
+    and what is not explained, the last of the parts, as much as all terms together.
+
+    Rates [terms, looks] → [terms + 1].
+    """
+    terms = learning_rate * sparseness(steps, rates)
+    return np.array([*terms, terms.sum()])
 
 
 def why_unsure(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> str | None:

@@ -3,7 +3,9 @@ nothing to be told."""
 
 import json
 import re
+import shlex
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,14 @@ from typed import TINY, glasshead, refusal
 
 import fake_histories
 from fake_models import write_model
-from glasshead.commands.dynamics import FEW_LOOKS, kept_remark, sparse_remark, unlearned_remark
+from glasshead.commands.dynamics import (
+    FEW_LOOKS,
+    kept_remark,
+    sparse_remark,
+    trained,
+    unlearned_remark,
+    watched_again,
+)
 from glasshead.dynamics.findings import LARGEST, finding
 from glasshead.histories import TOO_MUCH_LEFT, TOO_SPARSE, History
 from glasshead.report.dynamics import PICTURES
@@ -83,6 +92,15 @@ class TestWatched:
         (tmp_path / "nope-dynamics.html").write_text("mine")
         assert "exists already" not in refusal(tmp_path, "dynamics", tmp_path / "nope")
 
+    def test_a_page_ends_in_html(self, runs, tmp_path):
+        said = refusal(tmp_path, "dynamics", runs / "dp", "--out", tmp_path / "y.pdf")
+        assert "y.pdf is to end in .html" in said
+
+    @pytest.mark.parametrize("command", [("dynamics",), ("plot", "dynamics"), ("plot", "ratios")])
+    def test_a_step_before_the_first(self, runs, tmp_path, command):
+        said = refusal(tmp_path, *command, runs / "dp", "--step", -1, "--out", tmp_path / "a.html")
+        assert "steps count from 0: there is no step −1".replace("−", "-") in said
+
     def test_a_step_after_the_last(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "dp", "--step", 99999, "--out", tmp_path / "a.html")
         assert re.search(r"the training ended at step [\d,]+: there is no step 99,999", said)
@@ -93,7 +111,7 @@ class TestWatched:
         loss = bare.curves["quantity"] == "loss"
         mean = np.where(loss & (bare.curves["step"] == 40), end, np.where(loss, 0.7, bare.curves["mean"]))
         history = History(bare.facts, bare.curves | {"mean": mean}, bare.products, bare.tokens)
-        assert ("has hardly learned" in " ".join(unlearned_remark(history))) == hint
+        assert ("the loss has hardly fallen, from" in " ".join(unlearned_remark(history))) == hint
         assert unlearned_remark(fake_histories.layered()) == []
 
     @pytest.mark.parametrize(
@@ -229,10 +247,44 @@ class TestNotWatched:
         said = told(runs / "plain", "--tokens", "superb", "--out", tmp_path / "a.html")
         assert "looked at once, after training" in said
         assert "only the trained model is shown" in said
-        assert "glasshead train synthetic … --watch dynamics" in said
+        assert "to record how it came about, train again with --watch dynamics Page:" in said
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         for title in ("What moves the trained model", "Dot products of tokens of the trained model"):
             assert title in page
+
+    def test_the_command_that_is_given_trains_the_same_and_watches_it(self, reviews, tmp_path):
+        run = tmp_path / "my run"
+        chosen = "--preset", "s4", "--epochs", "1", "--scale", "2", "--seed", "4", "--rows", "60"
+        glasshead("train", reviews, *chosen, "--out", run)
+        record = json.loads((run / "run.json").read_text())
+        command = watched_again(record, None, tmp_path / "my run-watched")
+        assert command in " ".join(remark for remark in trained(run, None, contexts=False).remarks)
+        program, *arguments = shlex.split(command)
+        assert program == "glasshead"
+        glasshead(*arguments)
+        watched = json.loads((tmp_path / "my run-watched" / "run.json").read_text())
+        assert (tmp_path / "my run-watched" / "dynamics").exists()
+        for name in ("recipe", "seed", "data"):
+            assert watched[name] == record[name]
+        weights = [path / "model.safetensors" for path in (run, tmp_path / "my run-watched")]
+        assert weights[0].read_bytes() == weights[1].read_bytes()
+
+    def test_a_long_command_is_not_given(self, runs):
+        record = json.loads((runs / "plain" / "run.json").read_text())
+        out = Path("w")
+        assert watched_again(record, None, out) is None  # options of the generator
+        record["data"]["options"]["generator"] = {}
+        command = "glasshead train synthetic --preset s4 --set epochs=2 --seed 0 --watch dynamics --out w"
+        assert watched_again(record, None, out) == command
+        assert watched_again(record, "my data", out) == command.replace("synthetic", "'my data'")
+        names = "batch_size", "max_length", "epochs", "vocabulary_size", "learning_rate"
+        for changed in (
+            {"recipe": record["recipe"] | {"preset": "of another version"}},
+            {"recipe": record["recipe"] | dict(zip(names, (7, 7, 7, 7, 0.5), strict=True))},
+            {"data": record["data"] | {"source": None}},
+            {"data": record["data"] | {"options": record["data"]["options"] | {"classes": ["a", "b"]}}},
+        ):  # fmt: skip
+            assert watched_again(record | changed, None, out) is None
 
     def test_data_that_are_gone(self, runs, tmp_path):
         said = told(moved(runs / "plain", tmp_path), "--out", tmp_path / "a.html")

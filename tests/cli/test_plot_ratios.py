@@ -80,6 +80,24 @@ def test_at_a_step(runs, tmp_path):
         assert f"VᵀW {number(first)} (1 training)" in said
 
 
+def test_a_step_after_the_end(runs, tmp_path):
+    asked = (runs / "1", runs / "2", "--step", "9999", "--out", tmp_path / "a.svg")
+    assert "there is no step 9,999" in refusal(tmp_path, "plot", "ratios", *asked)
+
+
+def test_what_is_typed_out_is_no_other_setting(runs, tmp_path):
+    glasshead("train", *TINY, *WATCHED, "--attention", "softmax", "--out", tmp_path / "typed out")
+    glasshead("plot", "ratios", tmp_path / "typed out", runs / "2", "--out", tmp_path / "a.svg")
+
+
+def test_of_one_seed_there_is_no_spread():
+    picture = ratios([Point(2.0, 0.3), Point(0.5, -0.2)], "VᵀW", ("bad", "good"), "at the end")
+    assert [key.words for key in picture.keys] == ["one training (of 2)", "from ratio to ratio"]
+    (axes,) = figure_of(picture).axes
+    assert not [each for each in axes.collections[:-1] if len(each.get_segments())]
+    np.testing.assert_allclose(axes.get_lines()[1].get_xydata(), [(0.5, -0.2), (2.0, 0.3)])
+
+
 def test_what_is_drawn():
     points = [Point(2.0, 0.3), Point(0.5, -0.2), Point(2.04, 0.5), Point(1.0, 0.0)]
     half, even, double = by_ratio(points)

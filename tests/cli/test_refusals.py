@@ -297,6 +297,20 @@ class TestTheOutput:
         message = refusal(tmp_path, "train", *TINY, "--model", run, "--out", run, "--overwrite")
         assert "which is read" in message
 
+    @pytest.mark.parametrize(("command", "kind"), [("compare", "html"), ("explain", "html")])
+    def test_a_page_is_no_file_of_another_kind(self, tiny, tmp_path, command, kind):
+        message = refusal(tmp_path, *self.commands(tiny, tmp_path / "y.pdf")[command])
+        assert f"y.pdf is to end in .{kind}" in message
+
+    def test_numbers_are_no_page(self, tiny, tmp_path):
+        explain = "explain", tiny.softmax, "a film", "--out", tmp_path / "y.html", "--format"
+        assert "y.html is to end in .json" in refusal(tmp_path, *explain, "json")
+        assert "--out needs --format json or html" in refusal(tmp_path, *explain, "text")
+
+    def test_what_is_finished_is_not_resumed(self, tiny, tmp_path):
+        message = refusal(tmp_path, "train", *TINY, "--out", tiny.softmax, "--resume")
+        assert f"nothing to resume: {tiny.softmax} is finished; --overwrite trains it again" in message
+
     def test_a_comparison_replaces_no_folder(self, tiny, audit, tmp_path):
         compare = "compare", tiny.softmax_audit, audit, "--overwrite", "--out"
         assert "which is read" in refusal(tmp_path, *compare, audit)

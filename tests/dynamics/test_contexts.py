@@ -12,7 +12,7 @@ from glasshead.data import encode
 from glasshead.dynamics import contexts
 from glasshead.dynamics.contexts import CONTEXTUAL, context_findings, reads_context, with_contexts
 from glasshead.dynamics.contextual import global_scores, local_scores
-from glasshead.histories import History
+from glasshead.histories import NOT_TOLD, History
 from glasshead.models import ENCODERS
 from glasshead.training.run import Run
 from small import TEXTS, random_model, tokenizer
@@ -124,7 +124,7 @@ class TestFindings:
         assert alone.verdict == "alone, polar tokens get higher attention scores than neutral ones"
         local = chosen(found, "prominence", "local", "polar vs neutral")
         assert local.interval[0] < 0.5 < local.interval[1]
-        assert local.verdict.startswith("no difference")
+        assert local.verdict == NOT_TOLD
 
     def test_less_alone_and_lower(self):
         found = self.found(local=0.0, alone=-3.0)

@@ -14,6 +14,7 @@ from glasshead.histories import (
     MUCH_LEFT,
     MUCH_LEFT_BEFORE,
     NOT_EXPLAINED,
+    NOT_TOLD,
     TOO_MUCH_LEFT,
     TOO_SPARSE,
     History,
@@ -68,9 +69,9 @@ def test_parts_add_up_to_the_change():
     assert not [f for f in found.values() if f.group == "neutral" and f.verdict == LARGEST and f.estimate]
 
 
-def planted(**scaled):
+def planted(learning_rate=1.0, **scaled):
     """The history with columns of its tokens times a number, or another function of the steps."""
-    history = fake_histories.history()
+    history = fake_histories.history(learning_rate=learning_rate)
     columns = {
         name: scaled.get(name.replace(" ", "_"), lambda column, steps: column)(column, history.tokens["step"])
         for name, column in history.tokens.items()
@@ -97,6 +98,19 @@ def test_a_rest_that_goes_away_again_is_said():
     assert found["added to score", "D", "positive"].verdict == LARGEST + MUCH_LEFT_BEFORE
 
 
+def test_what_is_not_explained_may_belong_to_any_term():
+    """0.1 is left of the score, then 5.1: every interval of a term is 5 wider on either side."""
+    calm, left = planted(), planted(score=lambda column, steps: column + 5.0 * (steps == 40))
+    for name in ("D", "E", "F"):
+        (low, high), (lower, higher) = (
+            each["added to score", name, "positive"].interval for each in (calm, left)
+        )
+        assert (low - lower, higher - high) == (pytest.approx(5), pytest.approx(5))
+    assert low < calm["added to score", "F", "positive"].estimate - 0.1 + 1e-9
+    own = [each["added to score", NOT_EXPLAINED, "positive"].interval for each in (calm, left)]
+    assert own[1][1] - own[1][0] == pytest.approx(own[0][1] - own[0][0])
+
+
 def test_looks_too_far_apart_for_a_rate_tell_no_largest_part():
     """A rate that is +1 at one look and −1 at the next: its integral is what the looks happen to be."""
     swinging = planted(rate_score_F=lambda column, steps: np.where(steps == 10, 1.0, -1.0))
@@ -105,6 +119,20 @@ def test_looks_too_far_apart_for_a_rate_tell_no_largest_part():
     calm = by_name(fake_histories.history())["added to score", "F", "positive"].interval
     # Looks at 0, 10, 20, 40: −20 over all; over 0, 20 and 40 −40.
     assert (calm[0] - low, high - calm[1]) == (pytest.approx(20), pytest.approx(20))
+
+
+def test_what_is_owed_is_what_a_rate_moves_in_as_many_steps():
+    """Half the learning rate: −20 and −40 over the looks are −10 and −20 of the score."""
+    swing = {"rate_score_F": lambda column, steps: np.where(steps == 10, 1.0, -1.0)}
+    for learning_rate, owed in ((1.0, 20), (0.5, 10), (0.01, 0.2)):
+        wide, calm = (
+            planted(learning_rate, **given)["added to score", "F", "positive"].interval
+            for given in (swing, {})
+        )
+        assert (calm[0] - wide[0], wide[1] - calm[1]) == (pytest.approx(owed), pytest.approx(owed))
+    # D has added 1, F 0.5: what F owes decides, whatever its rate is in itself.
+    for learning_rate, verdict in ((0.5, TOO_SPARSE), (0.01, LARGEST)):
+        assert planted(learning_rate, **swing)["added to score", "D", "positive"].verdict == verdict
 
 
 def test_what_an_integral_owes_to_every_second_look():
@@ -193,8 +221,24 @@ def test_of_few_tokens_nothing_is_said():
 def test_signed_weights_tell_by_the_size_of_the_score():
     scores = np.r_[np.tile([2.0, -2.0], 20), np.tile([0.1, -0.1], 20)]
     history = with_scores(scores, ["positive"] * 40 + ["neutral"] * 40)
-    assert by_name(history)["gap", "score", "positive vs neutral"].verdict.startswith("no difference")
+    assert by_name(history)["gap", "score", "positive vs neutral"].verdict == NOT_TOLD
     history.facts["signed"] = True
     gap = by_name(history)["gap", "|score|", "positive vs neutral"]
     assert gap.estimate == pytest.approx(1.9)
     assert gap.verdict == "positive tokens have larger attention scores than neutral ones"
+
+
+def test_signed_weights_of_two_polar_groups_are_told_by_the_score_itself():
+    """As large on either side of zero: their sizes are alike, their scores are not."""
+    scores = np.r_[np.full(40, 1.5), np.full(40, -1.5), np.tile([0.1, -0.1], 20)]
+    history = with_scores(scores, ["positive"] * 40 + ["negative"] * 40 + ["neutral"] * 40)
+    history.facts["signed"] = True
+    found = by_name(history)
+    gap = found["gap", "score", "positive vs negative"]
+    assert gap.estimate == pytest.approx(3.0)
+    assert gap.verdict == "positive tokens have higher attention scores than negative ones"
+    assert found["gap", "|score|", "negative vs neutral"].estimate == pytest.approx(1.4)
+    assert {name[1:] for name in found if name[0] == "gap"} == {
+        ("|score|", "positive vs neutral"), ("|score|", "negative vs neutral"),
+        ("score", "positive vs negative"),
+    }  # fmt: skip

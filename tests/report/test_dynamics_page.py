@@ -12,9 +12,11 @@ from rich.console import Console
 import fake_histories
 from fake_histories import NASTY
 from glasshead.dynamics.contexts import context_findings
-from glasshead.dynamics.findings import findings
+from glasshead.dynamics.findings import finding, findings
+from glasshead.histories import History
 from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
-from glasshead.report.dynamics.precision import fixed
+from glasshead.report.dynamics.precision import bounds, digits, fixed, span
+from glasshead.report.dynamics.told import lead, levels, parts
 
 
 @pytest.fixture
@@ -107,7 +109,9 @@ def test_groups_whose_names_look_like_a_comparison():
     tokens["score"] = np.where(tokens["group"] == "neutral", tokens["score"], tokens["score"] * 0)
     renamed = fake_histories.History(facts, curves, {}, tokens)
     said = " ".join(printed(told(renamed, tokens=())).split())
-    assert "Cats vs dogs and no pets tokens show no difference in attention score" in said
+    assert (
+        "Undecided whether cats vs dogs or no pets tokens have the higher attention scores: 0.000 [" in said
+    )
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -244,12 +248,136 @@ def test_a_line_of_a_table_has_one_number_of_decimals_and_no_powers_of_ten():
     ("value", "places", "written"),
     [
         (0.00004, 3, "0.000"), (-0.00004, 3, "0.000"), (0.00004, 5, "+0.00004"), (-12.857, 2, "−12.86"),
-        (1234.5, 0, "+1,234"), (3.2e-6, 7, "+0.0000032"), (3.2e-9, 7, "+3.2·10⁻⁹"), (0.0, 7, "0.0000000"),
+        (1234.5, 0, "+1,234"), (3.2e-6, 7, "+0.0000032"), (3.2e-9, 7, "0.0000000"), (0.0, 7, "0.0000000"),
+        (3.2e-9, 10, "+3.2·10⁻⁹"), (-2.5e-8, 9, "−2.5·10⁻⁸"), (8.1e-9, 9, "+0.8·10⁻⁸"), (0.0, 9, "0.0·10⁻⁸"),
         (None, 3, "–"), (float("nan"), 3, "–"),
     ],
 )  # fmt: skip
 def test_just_so_many_decimals(value, places, written):
     assert fixed(value, places, plus=True) == written
+
+
+@pytest.mark.parametrize(
+    ("estimate", "interval", "number", "ends"),
+    [
+        # Two digits of the width, for the number as for its ends.
+        (0.0123, (0.0101, 0.0152), "+0.0123", "[+0.0101, +0.0152]"),
+        (-2.7e-8, (-6e-7, 6e-7), "0.0000000", "[−0.0000006, +0.0000006]"),
+        # Too small for seven decimals: one power of ten for all of them.
+        (1.6e-8, (8.1e-9, 2.5e-8), "+1.6·10⁻⁸", "[+0.8, +2.5]·10⁻⁸"),
+        (-4.1e-7, (-4.7e-7, -3.4e-7), "−4.1·10⁻⁷", "[−4.7, −3.4]·10⁻⁷"),
+        (-9.0e-8, (-9.4e-8, -8.9e-8), "−90.0·10⁻⁹", "[−94.0, −89.0]·10⁻⁹"),
+        # Too large for a power that shows the width: as many decimals as there are.
+        (0.0833321, (0.08333209, 0.08333211), "+0.0833321", "[+0.0833321, +0.0833321]"),
+        # No interval: two digits of the number itself.
+        (5.7e-6, None, "+0.0000057", "–"), (8.6e-8, None, "+8.6·10⁻⁸", "–"), (0.42, None, "+0.420", "–"),
+        (0.0, None, "0.000", "–"), (None, None, "–", "–"),
+    ],
+)  # fmt: skip
+def test_a_number_and_its_interval_are_written_alike(estimate, interval, number, ends):
+    found = finding("added to score", "D", "positive", estimate, interval, 12, "")
+    assert fixed(estimate, digits(found), plus=True) == number
+    assert bounds(interval, digits(found), plus=True) == ends
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "most", "written"),
+    [
+        (0.01, 0.02, 7, "0.010 → 0.020"), (0.0833321, 0.08333211, 7, "0.0833321 → 0.0833321"),
+        (3e-9, 2.4e-8, 7, "0.3·10⁻⁸ → 2.4·10⁻⁸"), (0.55012, 0.55008, 4, "0.5501 → 0.5501"),
+    ],
+)  # fmt: skip
+def test_from_where_to_where(first, last, most, written):
+    assert span(first, last, most) == written
+
+
+def small(factor, **more):
+    """The history with scores, and what terms have added to them, times a factor."""
+    bare = fake_histories.history(**more)
+    scaled = [name for name in bare.tokens if name == "score" or name.startswith("added score")]
+    return History(
+        bare.facts, bare.curves, bare.products,
+        bare.tokens | {name: bare.tokens[name] * factor for name in scaled},
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_ledger_of_small_numbers_is_none_of_zeros():
+    """Before the third look there are no intervals: digits follow from the numbers, and it is said why."""
+    history = small(2.4e-7)
+    found = Told("small", history, findings(history, step=10), step=10)
+    for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
+        assert "No intervals: fewer than three looks do not tell" in said
+    shown = {(part.group, part.term): (part.added, part.interval) for part in parts(found, "score")}
+    assert shown["positive", "D"] == ("+6.0·10⁻⁸", "–")
+    assert shown["positive", "E"] == ("−1.5·10⁻⁸", "–")
+    assert shown["negative", "F"] == ("−3.0·10⁻⁸", "–")
+    later = told(small(1e-6))
+    assert "No intervals" not in printed(later)
+
+
+def named(groups):
+    """The history with other names of its groups, and weights that differ in their seventh decimal."""
+    bare = small(1e-4)
+    rename = dict(zip(bare.groups, groups, strict=True))
+    weight = 0.0227413 + 1e-6 * np.arange(len(bare.tokens["step"]))
+    columns = bare.tokens | {
+        "group": np.array([rename.get(each, each) for each in bare.tokens["group"].tolist()]),
+        "weight": weight,
+    }
+    curves = bare.curves | {
+        "group": np.array([rename.get(each, each) for each in bare.curves["group"].tolist()])
+    }
+    facts = bare.facts | {"groups": {rename[name]: n for name, n in bare.facts["groups"].items()}}
+    return History(facts, curves, {}, columns)
+
+
+@pytest.mark.parametrize("width", [80, 56])
+def test_no_number_is_cut_where_names_are_long(width):
+    found = told(named(["class Business", "class " + "Entertainment" * 3, "neutral"]), tokens=("positive0",))
+    said = printed(found, width)
+    assert "…" not in said
+    rows = levels(found)
+    assert any(len(row.now) > 8 for row in rows)
+    if width == 80:
+        for row in rows:
+            for each in (row.start, row.now, row.interval):
+                assert each in said, each
+    else:  # folded within their column, and whole if that is read downwards
+        cut = printed(found, 400)
+        assert sorted(re.sub(r"[^\d]", "", said)) == sorted(re.sub(r"[^\d]", "", cut))
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_options_and_letters_with_an_index_on_the_page():
+    html = dynamics_page(told(remarks=["train with --watch-every 5 & <b>", "1--a U_e h_eᵀh_j some_x"]))
+    assert 'train with <span class="unbroken">--watch-every</span> 5 &amp; &lt;b&gt;' in html
+    assert "U<sub>e</sub> h<sub>e</sub>ᵀh<sub>j</sub> some_x" in html
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_how_to_read_says_what_the_rest_is_due_to():
+    said = plain(dynamics_page(told(fake_histories.history(every=20))))
+    assert "of one batch each, and from looking only every 20 steps. Trust the share" in said
+    said = plain(dynamics_page(told(fake_histories.history(every=1))))
+    assert "of one batch each. Trust the share" in said
+    assert "before training it is about 1 / length" in said
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"form": "DP", "title": "scores", "score": "context", "encoder": "none"}, "DP, scores, softmax"),
+        ({"form": None, "score": "context", "encoder": "lstm"},
+         "DP-L, scaled dot-product attention over an LSTM, softmax"),
+        ({"form": None, "title": "additive score", "score": "additive", "encoder": "lstm"},
+         "additive score over the encoder lstm, softmax"),
+        ({"form": None, "title": "context score", "score": "context", "encoder": "none"},
+         "context score, softmax"),
+    ],
+)  # fmt: skip
+def test_the_encoder_is_named(facts, words):
+    assert lead(told(fake_histories.history(exact=False, terms={}, **facts))).startswith(words)
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -311,7 +439,7 @@ def test_layers():
     assert "layer 1 entropy 0.900 0.500 ± 0.100" in said
     assert "all agreement with gradients 0.300" in said
     assert "No terms: several heads." in said
-    assert "no residual" not in said
+    assert "no distance from rank one" not in said
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -325,7 +453,10 @@ def test_a_layer_without_a_residual_has_a_reason():
         tokens=(),
     )
     for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
-        assert "Layer 1 has no residual: it compares rows, and one alone is worked out there." in said
+        assert (
+            "Layer 1 has no distance from rank one: it compares rows, and one alone is worked out there."
+            in said
+        )
 
 
 @pytest.mark.usefixtures("undrawn")

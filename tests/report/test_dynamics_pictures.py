@@ -15,7 +15,7 @@ from pages import Page
 import fake_histories
 from fake_histories import NASTY, REST, SCORE, STEPS
 from glasshead.errors import InputError
-from glasshead.report.dynamics import PICTURES, Asked, figure_of
+from glasshead.report.dynamics import PICTURES, Asked, figure_of, picture_page
 from glasshead.report.dynamics.causes import scaled
 from glasshead.report.dynamics.ledger import ledger, mean_ledger, stacked
 from glasshead.report.dynamics.picture import LONGEST, drawings, shortened
@@ -87,6 +87,17 @@ def test_boxes_stand_at_the_quartiles_of_a_step():
     (box,) = [each for each in axes.patches if each.get_y() > 4]
     assert (box.get_x(), box.get_width()) == pytest.approx((0.5, 1.0))
     assert "at step 20" in PICTURES["boxes"](fake_histories.history(), Asked(step=20)).title
+
+
+@pytest.mark.parametrize(("step", "look"), [(11, 10), (15, 10), (29, 20), (31, 40), (None, 40)])
+def test_what_stands_at_one_step_is_told_of_the_look_nearest_to_it(step, look):
+    history = fake_histories.history()
+    assert history.nearest(step) == look
+    for name in ("boxes", "scatter"):
+        asked, exact = (PICTURES[name](history, Asked(step=each)) for each in (step, look))
+        assert asked.title.endswith(f"at step {look}")
+        assert asked.panels[0].about == exact.panels[0].about
+        assert drawn(figure_of(asked), "svg") == drawn(figure_of(exact), "svg")
 
 
 def test_pairs_of_groups_have_lines_of_their_own():
@@ -385,6 +396,21 @@ def test_a_part_of_many_tokens_keeps_the_chosen_ones():
     assert 1200 <= len(kept) <= 1203
 
 
+def test_as_many_tokens_as_can_be_told_apart():
+    history = fake_histories.history()
+    names = [f"positive{rank}" for rank in range(10)]
+    picture = PICTURES["tokens"](history, Asked((*names[:8], names[0])))
+    tokens = [key for key in picture.keys if key.kind == "line"]
+    assert [key.words for key in tokens] == names[:8]
+    assert len({key.colour for key in tokens}) == 8
+    for axes in figure_of(picture).axes:
+        assert len([line for line in lines(axes) if len(line) == len(STEPS)]) == 8
+    with pytest.raises(InputError, match=r"^the picture of tokens takes at most 8 tokens, not 10$"):
+        PICTURES["tokens"](history, Asked(tuple(names)))
+    with pytest.raises(InputError, match="name one"):
+        PICTURES["tokens"](history, Asked())
+
+
 def test_layers_by_quantity():
     figure = figure_of(PICTURES["layers"](fake_histories.layered(), Asked()))
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
@@ -411,6 +437,44 @@ def test_a_single_look_has_no_curves(name):
 def test_layers_have_no_tokens(name):
     with pytest.raises(InputError):
         PICTURES[name](fake_histories.layered(), Asked())
+
+
+@pytest.mark.parametrize("name", ["polarity", "scores", "weights", "coupling"])
+def test_the_reason_why_layers_have_no_scores_is_theirs(name):
+    with pytest.raises(InputError, match=r"no number of their own in a model with layers .* --what layers$"):
+        PICTURES[name](fake_histories.layered(), Asked())
+
+
+@pytest.mark.parametrize(("every", "words"), [(1, "one batch each."), (20, "looks that are 20 steps apart.")])
+def test_a_ledger_says_what_its_rest_is_due_to(every, words):
+    history = fake_histories.history(every=every)
+    for asked in (Asked(), CHOSEN):
+        caption = PICTURES["ledger"](history, asked).caption
+        assert "steps that are not infinitely small and of one batch each" in caption
+        assert words in caption
+
+
+def test_vtw_pulls_only_where_a_closed_form_says_so():
+    known = PICTURES["coupling"](fake_histories.history(), Asked()).caption
+    assert "positive tokens gain attention through it" in known
+    why = "no closed form is known for this"
+    bare = fake_histories.history(form=None, why_no_form=why, terms={}, exact=False)
+    unknown = PICTURES["coupling"](bare, Asked()).caption
+    assert "gain attention" not in unknown
+    assert f"How it moves scores is not known here: {why}." in unknown
+
+
+def test_what_a_print_cannot_do_is_said_on_the_page_alone():
+    picture = PICTURES["scatter"](fake_histories.history(), Asked())
+    assert "Point at one" in picture_page(picture)
+    assert "oint at" not in "".join(each.get_text() for each in figure_of(picture).texts)
+
+
+def test_weights_differ_from_the_start():
+    assert (
+        "Before training it is about 1 / length"
+        in PICTURES["weights"](fake_histories.history(), Asked()).caption
+    )
 
 
 @pytest.mark.parametrize(
@@ -446,7 +510,7 @@ def test_a_picture_of_ratios_says_at_which_step_and_of_how_many():
     picture = ratios(points, "V′ᵀW′", ("negative", "positive"), "at step 2,640")
     assert "at step 2,640" in picture.caption
     assert "n = 3 of each ratio." in picture.caption
-    assert picture.keys[0].words == "one training (n = 6)"
+    assert picture.keys[0].words == "one training (of 6)"
     assert panel(picture).get_ylabel() == "V′\u2009ᵀW′"
     uneven = ratios(points[1:], "VᵀW", ("negative", "positive"), "at step 9")
     assert "n by ratio: 2 at 0.5, 3 at 2." in uneven.caption

@@ -172,7 +172,8 @@ def train(
         preset = WATCHED
     recipe = recipe_for(preset, model).with_settings(given | settings(set_ or []))
     named = [None if data in DATASETS else data, recipe.model if recipe.pretrained else None, recipe.vectors]
-    claim(out, overwrite=overwrite, reads=[Path(each) for each in named if each is not None])
+    read = [Path(each) for each in named if each is not None]
+    claim(out, overwrite=overwrite, resume=resume, reads=read)
     loaded, source = load_data(
         data,
         text_column=text_column,

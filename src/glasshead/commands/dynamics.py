@@ -1,5 +1,6 @@
 """How attention came about: dynamics."""
 
+import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from glasshead.training.rows import TensorRows
     from glasshead.training.run import Run
 
-MOST_TOKENS = 8
 FEW_LOOKS, GOOD_LOOKS = 5, 40
 """With fewer looks a curve is hardly one; so many are enough for a short training."""
 LITTLE = 0.95
@@ -40,9 +40,21 @@ PageOut = Annotated[
     Path | None,
     typer.Option("--out", help="The html file to write.", show_default="RUN-dynamics.html"),
 ]
+
+
+def not_before_the_start(step: int | None) -> int | None:
+    """The same; raise InputError for a step below 0, before any work."""
+    if step is not None and step < 0:
+        raise InputError(f"steps count from 0: there is no step {step:,}")
+    return step
+
+
 Step = Annotated[
     int | None,
-    typer.Option(help="What stands at one step is that of the look nearest to it; the last.", min=0),
+    typer.Option(
+        help="What stands at one step is that of the look nearest to it; the last.",
+        callback=not_before_the_start,
+    ),
 ]
 
 
@@ -73,16 +85,18 @@ def dynamics(
     """
     from glasshead.dynamics.contexts import context_findings
     from glasshead.dynamics.findings import findings
-    from glasshead.folders import claim, write_text
+    from glasshead.folders import claim, ending, write_text
     from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
+    from glasshead.report.dynamics.tokens import few
     from glasshead.training.run import read_record
 
-    given = few(split_names(tokens) or ())
+    given = few(split_names(tokens) or (), "--tokens")
     read_record(run)
     out = default_out(run, "dynamics.html") if out is None else out
     claim(out, overwrite=overwrite, reads=[run])
+    ending(out, "html")
     opened = history_of(run, data)
-    check_step(opened.history, step)
+    opened.history.nearest(step)  # before the work
     followed, remarks = sorted_out(run, opened.history, given)
     history = opened.history
     found = [*findings(history, step=step), *context_findings(history)]
@@ -105,13 +119,6 @@ def dynamics(
     say(f"Page: {out}")
 
 
-def check_step(history: "History", step: int | None) -> None:
-    """Raise InputError for a step that the training does not have."""
-    last = int(history.steps[-1])
-    if step is not None and step > last:
-        raise InputError(f"the training ended at step {last:,}: there is no step {step:,}")
-
-
 def unlearned_remark(history: "History") -> list[str]:
     """That a model has learned next to nothing, where the loss of its train texts says so."""
     from glasshead.report import number
@@ -119,18 +126,16 @@ def unlearned_remark(history: "History") -> list[str]:
     loss = history.curve("loss")["mean"]
     if len(loss) < 2 or not loss[-1] > LITTLE * loss[0]:
         return []
-    fall = f"the loss has gone from {number(loss[0])} to {number(loss[-1])}"
-    return [f"{fall}: a model that has hardly learned tells little of how attention comes about"]
+    fall = f"the loss has hardly fallen, from {number(loss[0])} to {number(loss[-1])}"
+    return [f"{fall}: such a training tells little of how attention comes about"]
 
 
 def kept_remark(history: "History", step: int | None) -> list[str]:
     """That the numbers are not those of the model in the run, which is that of its best epoch."""
-    from glasshead.report.dynamics.tokens import nearest_step
-
     kept, last = history.facts["best_step"], int(history.steps[-1])
     if step is not None or kept is None or kept == last:
         return []
-    look = nearest_step(history, kept)
+    look = history.nearest(kept)
     near = "" if look == kept else ", the look nearest to it"
     return [
         f"the numbers are those of step {last:,}; the run keeps the model of step {kept:,}: "
@@ -150,18 +155,6 @@ def sparse_remark(history: "History", found: "Sequence[Finding]") -> list[str]:
         far = f"looks {every} steps apart are too far apart for some of the terms"
         return [f"{far}: train with --watch-every {closer}"]
     return []
-
-
-def few(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Each token once.
-
-    Raises:
-        InputError: if they are too many to be told apart.
-    """
-    chosen = tuple(dict.fromkeys(tokens))
-    if len(chosen) > MOST_TOKENS:
-        raise InputError(f"--tokens takes at most {MOST_TOKENS} tokens, not {len(chosen)}")
-    return chosen
 
 
 def history_of(run: Path, data: str | None, *, contexts: bool = True) -> Opened:
@@ -215,9 +208,53 @@ def trained(run: Path, data: str | None, *, contexts: bool) -> Opened:
             progress("reading its texts")
             history, more = in_context(history, loaded, rows)
             remarks += more
-    again = shlex.join(["glasshead", "train", str(data or source.get("source", "DATA"))])
-    watch = f"{run} was not watched, so only the trained model is shown; to record how it came about: "
-    return Opened(history, called(loaded.record, history), [f"{watch}{again} … --watch dynamics", *remarks])
+    watch = f"{run} was not watched, so only the trained model is shown; to record how it came about, train "
+    again = watched_again(loaded.record, data, Path(f"{run}-watched"))
+    watch += "again with --watch dynamics" if again is None else f"it again: {again}"
+    return Opened(history, called(loaded.record, history), [watch, *remarks])
+
+
+FEW_SETTINGS = 4
+"""A command with more of them than these is not written out."""
+OPTIONS = {
+    "text_column": "--text-column", "label_column": "--label-column", "rows": "--rows",
+    "split_seed": "--split-seed",
+}  # fmt: skip
+"""Options of the data that are written out."""
+
+
+def watched_again(record: dict[str, Any], data: str | None, out: Path) -> str | None:
+    """The command that does a training once more and watches it; None where it would be a long one, or is
+    not known."""
+    from dataclasses import asdict
+
+    from glasshead.data import LoadOptions
+    from glasshead.dynamics.trained import recipe_of
+    from glasshead.training import PRESETS
+
+    source, recipe = data or record["data"].get("source"), recipe_of(record)
+    if source is None or recipe.preset not in PRESETS:
+        return None
+    preset = PRESETS[recipe.preset]
+    usual, chosen = (each.as_dict() | dict(each.architecture) for each in (preset, recipe))
+    others = {name: value for name, value in chosen.items() if value != usual.get(name)}
+    of_data = {
+        name: value
+        for name, value in record["data"].get("options", {}).items()
+        if value != asdict(LoadOptions(dev_fraction=recipe.dev_fraction)).get(name) and value != {}
+    }
+    others.pop("architecture", None)
+    model = ["--model", others.pop("model")] if "model" in others else []
+    unset = set(usual) - set(chosen)
+    if unset or not set(of_data) <= set(OPTIONS) or len(others) + len(of_data) > FEW_SETTINGS:
+        return None
+    said = ["glasshead", "train", str(source), "--preset", recipe.preset, *model]
+    for name, value in others.items():
+        said += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    for name, value in of_data.items():
+        said += [OPTIONS[name], str(value)]
+    said += ["--seed", str(record["seed"]), "--watch", "dynamics", "--out", str(out)]
+    return shlex.join(said)
 
 
 NO_CONTEXTS = "tokens are not shown in their texts and alone"

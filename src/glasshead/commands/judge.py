@@ -177,7 +177,7 @@ def explain(
     from glasshead.data.encode import check_utf8
     from glasshead.explain import EXPLAINERS, by_word, with_intervals
     from glasshead.explain.intervals import check_tolerance, check_weights
-    from glasshead.folders import write_text
+    from glasshead.folders import claim, ending, write_text
     from glasshead.report import attribution_page, attribution_table, coloured, prediction
     from glasshead.training import load_run
 
@@ -188,6 +188,11 @@ def explain(
         check_tolerance(tolerance or 0.0)
     elif tolerance is not None:
         raise InputError("--tolerance is about --intervals: add that, or leave it out")
+    if out is not None:
+        if format is Format.text:
+            raise InputError("--out needs --format json or html")
+        claim(out, overwrite=overwrite, reads=[run])
+        ending(out, format.value)
     loaded = load_run(run)
     firsts, seconds = texts_and_pairs(loaded.model, texts, pair)
     check_words(loaded.tokenizer, firsts, seconds)
@@ -197,8 +202,6 @@ def explain(
     if intervals:
         attributions = with_intervals(attributions, *before, reading=where, tolerance=tolerance or 0.0)
     if format is Format.text:
-        if out is not None:
-            raise InputError("--out needs --format json or html")
         for attribution, cut in zip(attributions, left_out(loaded.tokenizer, firsts, seconds), strict=True):
             if cut:
                 say(f"the text is longer than the model reads: its last {cut} tokens are left out")
@@ -271,11 +274,12 @@ def compare(
 
     Example: [bold]glasshead compare runs/trec-da runs/trec-vanilla --out compare.html[/]
     """
-    from glasshead.folders import claim, write_text
+    from glasshead.folders import claim, ending, write_text
 
     if len(folders) < 2:
         raise InputError("give two or more folders to compare")
     claim(out, overwrite=overwrite, reads=folders)
+    ending(out, "html")
     page, table = compared(folders, against, split, seed)
     write_text(out, page, overwrite=overwrite)
     console.print(table)

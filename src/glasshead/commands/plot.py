@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from glasshead.commands.app import app
-from glasshead.commands.dynamics import DataAgain, Step, check_step, few, history_of, sorted_out
+from glasshead.commands.dynamics import DataAgain, Step, history_of, sorted_out
 from glasshead.commands.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
 from glasshead.console import say
 from glasshead.errors import InputError
@@ -21,7 +21,10 @@ MOST_LENGTHS = 40
 PictureOut = Annotated[
     Path | None, typer.Option("--out", help="The file to write: .png, .svg or .pdf.", show_default=False)
 ]
-
+PictureOrPageOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="The file to write: .png, .svg, .pdf or .html.", show_default=False),
+]
 TableOut = Annotated[
     Path | None, typer.Option("--data", help="A csv file to write with the numbers of every text.")
 ]
@@ -229,7 +232,7 @@ def dynamics(
         ),
     ] = None,
     step: Step = None,
-    out: PictureOut = None,
+    out: PictureOrPageOut = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Draw how attention came about in a watched training.
@@ -238,11 +241,12 @@ def dynamics(
     """
     from glasshead.dynamics.contexts import reads_context
     from glasshead.folders import claim
-    from glasshead.pictures import dynamics_picture, file_kind
+    from glasshead.pictures import PAGE, dynamics_picture, file_kind
     from glasshead.report.dynamics import PICTURES
+    from glasshead.report.dynamics.tokens import few
 
     PICTURES[what]  # a misspelt name is refused before any work
-    chosen = few(tuple(token or ()))
+    chosen = few(token or (), "--token")
     if chosen and what not in ABOUT_TOKENS:
         raise InputError(f"--token is for {', '.join(ABOUT_TOKENS)}, not for {what}: leave it out")
     if what == "tokens" and not chosen:
@@ -250,10 +254,10 @@ def dynamics(
     if step is not None and what not in AT_A_STEP:
         raise InputError(f"--step is for {' and '.join(AT_A_STEP)}, not for {what}: leave it out")
     out = default_out(run, f"{what}.svg") if out is None else out
-    kind = file_kind(out)
+    kind = file_kind(out, PAGE)
     claim(out, overwrite=overwrite, reads=[run])
     opened = history_of(run, data, contexts=what == "contexts")
-    check_step(opened.history, step)
+    opened.history.nearest(step)  # before the work
     if what == "contexts" and reads_context(opened.history) and not opened.history.contexts:
         raise InputError(opened.remarks[-1])
     followed, remarks = sorted_out(run, opened.history, chosen)
@@ -268,7 +272,7 @@ def ratios(
         list[Path], typer.Argument(metavar="RUN…", help="Watched runs, or their repeats, of several ratios.")
     ],
     step: Step = None,
-    out: PictureOut = None,
+    out: PictureOrPageOut = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Draw VᵀW of watched trainings against the ratio of positive to negative texts.
@@ -276,10 +280,10 @@ def ratios(
     Example: [bold]glasshead plot ratios runs/half runs/even runs/double --out ratios.svg[/]
     """
     from glasshead.folders import claim
-    from glasshead.pictures import file_kind, ratios_picture
+    from glasshead.pictures import PAGE, file_kind, ratios_picture
 
     out = Path("ratios.svg") if out is None else out
-    kind = file_kind(out)
+    kind = file_kind(out, PAGE)
     claim(out, overwrite=overwrite, reads=runs)
     picture, lines = ratios_picture(runs, kind, step)
     written(out, picture, overwrite)

@@ -163,7 +163,7 @@ def train(
     given = {name: value for name, value in chosen.items() if value is not None}
     recipe = NEWS_PRESETS[preset].with_settings(given | settings(set_ or []))
     named = [logs, dev, None if recipe.vectors is None else Path(recipe.vectors)]
-    claim(out, overwrite=overwrite, reads=[each for each in named if each is not None])
+    claim(out, overwrite=overwrite, resume=resume, reads=[each for each in named if each is not None])
     source = {"source": str(logs), "dev_source": None if dev is None else str(dev)}
     bar = ProgressBar(f"{out.name} ({spell(parse(recipe.attention))})")
     try:

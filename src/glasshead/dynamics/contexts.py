@@ -18,7 +18,7 @@ from glasshead.dynamics.contextual import (
     prominence,
 )
 from glasshead.dynamics.findings import direction, finding
-from glasshead.histories import FEW, NO_DIFFERENCE, History, versus
+from glasshead.histories import FEW, NOT_TOLD, History, versus
 from glasshead.models import target_polarity
 from glasshead.results import Finding
 from glasshead.training.run import Run
@@ -170,5 +170,5 @@ def stated(
     tokens it says nothing."""
     bounds = estimate.interval
     shifted = None if bounds is None or few else (bounds[0] - null, bounds[1] - null)
-    verdict = direction(shifted, above, below, NO_DIFFERENCE) if above else ""
+    verdict = direction(shifted, above, below, NOT_TOLD) if above else ""
     return finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)

@@ -9,16 +9,15 @@ from numpy.typing import NDArray
 from glasshead.audit.bootstrap import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
 from glasshead.histories import (
     FEW,
-    NO_CHANGE,
-    NO_DIFFERENCE,
     NOT_EXPLAINED,
+    NOT_TOLD,
     QUANTITIES,
     TOO_FEW,
     History,
     added,
     left_over,
+    owed,
     rate,
-    sparseness,
     versus,
     why_unsure,
 )
@@ -48,7 +47,7 @@ class Groups:
 
 
 def findings(history: History, *, step: int | None = None, seed: int = 0) -> list[Finding]:
-    """Per group of tokens, at a step (the last unless one is named):
+    """Per group of tokens, at the look nearest to a step (the last unless one is named):
 
     - ``level``: mean polarity, score and weight of its tokens, and ``change`` since the start;
     - ``gap``: its mean score minus that of neutral tokens, and of two polar groups from each other;
@@ -59,15 +58,14 @@ def findings(history: History, *, step: int | None = None, seed: int = 0) -> lis
     """
     if not history.tokens:
         return []
-    steps = history.steps
     rng = np.random.default_rng([seed, 3])
-    at = int(steps[-1] if step is None else steps[np.argmin(np.abs(steps - step))])
-    now, first = Groups(history, at), Groups(history, int(steps[0]))
+    start, at = int(history.steps[0]), history.nearest(step)
+    now, first = Groups(history, at), Groups(history, start)
     found = [*levels(now, rng)]
-    if at > steps[0]:
+    if at > start:
         found += changes(now, first, rng)
     found += gaps(now, rng)
-    if history.facts["exact"] and at > steps[0]:
+    if history.facts["exact"] and at > start:
         for quantity in ("score", "polarity"):
             found += shares(history, at, quantity, rng)
     return found
@@ -96,7 +94,7 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
             bounds = estimate.interval if estimate.n >= FEW else None
-            verdict = direction(bounds, "risen", "fallen", NO_CHANGE)
+            verdict = direction(bounds, "risen", "fallen", NOT_TOLD)
             yield finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
             )
@@ -124,7 +122,7 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
             bounds if min(len(one), len(other)) >= FEW else None,
             f"{first} tokens have {higher} attention scores than {second} ones",
             f"{first} tokens have {lower} attention scores than {second} ones",
-            NO_DIFFERENCE,
+            NOT_TOLD,
         )
         gap = float(one.mean() - other.mean())
         yield finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
@@ -134,9 +132,11 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
     """What every term has added to the mean of a group until a step, and what is left unexplained.
 
     Rates are known at the looks alone: the interval of a term is that over tokens, wider by what its integral
-    owes to every second look. A term is called the largest part if its size exceeds that of every other part,
-    the unexplained one among them, in 95 % of draws of ten tokens or more; and if it would still do so with
-    the integrals wrong by that much, and with what is unexplained added to any other term.
+    owes to every second look, and by what is unexplained, which may be its own. That covers rates which the
+    looks follow, and bounds none that swing between them. A term is called the largest part if its size
+    exceeds that of every other part, the unexplained one among them, in 95 % of draws of ten tokens or more;
+    and if it would still do so with the integrals wrong by that much, and with what is unexplained added to
+    any other term.
     """
     terms = list(history.facts["terms"].get(quantity, {}))
     if any(added(quantity, term) not in history.tokens for term in terms):
@@ -152,15 +152,16 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
         rest = values - values[0] - by_term.sum(axis=0)
         parts = np.array([*by_term[:, -1], rest[-1]])  # [terms + 1, n]
         estimates = mean_intervals(parts, rng=rng)
-        owed = history.facts["learning_rate"] * sparseness(steps, rates.mean(axis=2))
-        doubts = np.array([*owed, owed.sum()])
+        doubts = owed(history.facts["learning_rate"], steps, rates.mean(axis=2))
+        left = abs(rest[-1].mean())
         largest = sure_largest(parts, rng)
         for rank, (name, estimate) in enumerate(zip([*terms, NOT_EXPLAINED], estimates, strict=True)):
             verdict = ""
             if rank == largest:
-                left = "" if name == NOT_EXPLAINED else left_over(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = why_unsure(rank, parts.mean(axis=1), doubts) or LARGEST + left
-            bounds = widened(estimate.interval, float(abs(doubts[rank])))
+                more = "" if name == NOT_EXPLAINED else left_over(estimate.mean or 0.0, rest.mean(axis=1))
+                verdict = why_unsure(rank, parts.mean(axis=1), doubts) or LARGEST + more
+            doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
+            bounds = widened(estimate.interval, float(doubt))
             yield finding(
                 f"added to {quantity}", name, group, estimate.mean, bounds, estimate.n, verdict, estimate.std
             )

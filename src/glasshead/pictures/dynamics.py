@@ -1,9 +1,10 @@
-"""Pictures of how attention came about: a history in, a file out."""
+"""Pictures of how attention came about: a history in, a file out, for print or as a page."""
 
 from collections.abc import Sequence
 
 from glasshead.histories import History
-from glasshead.report.dynamics import PICTURES, Asked, figure_of
+from glasshead.pictures.files import PAGE
+from glasshead.report.dynamics import PICTURES, Asked, Picture, figure_of, picture_page
 from glasshead.report.prints import drawn
 
 
@@ -17,4 +18,9 @@ def dynamics_picture(
 
     Source: Sun and Lu (2020), Figs. 1–28.
     """
-    return drawn(figure_of(PICTURES[what](history, Asked(tuple(tokens), step))), kind)
+    return file_of(PICTURES[what](history, Asked(tuple(tokens), step)), kind)
+
+
+def file_of(picture: Picture, kind: str) -> bytes:
+    """The picture as a page of its own, or as a figure for print in one of the other formats."""
+    return picture_page(picture).encode() if kind == PAGE else drawn(figure_of(picture), kind)

@@ -4,20 +4,20 @@ import math
 from pathlib import Path
 
 from glasshead.errors import InputError
+from glasshead.folders import ending
 
 KINDS = ("png", "svg", "pdf")
+PAGE = "html"
+"""What pictures of histories can be besides."""
 
 
-def file_kind(out: Path) -> str:
-    """The format that a file's name asks for.
+def file_kind(out: Path, *more: str) -> str:
+    """The format that a file's name asks for, one that all pictures can have or one of ``more``.
 
     Raises:
         InputError: if it is none that can be drawn.
     """
-    kind = out.suffix.removeprefix(".").lower()
-    if kind not in KINDS:
-        raise InputError(f"{out} is to end in {', '.join('.' + each for each in KINDS[:-1])} or .{KINDS[-1]}")
-    return kind
+    return ending(out, *KINDS, *more)
 
 
 def numbers(option: str, given: str, most: int) -> list[float]:

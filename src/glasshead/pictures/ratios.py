@@ -5,27 +5,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from glasshead.errors import InputError
 from glasshead.histories import History, read_history
-from glasshead.report.dynamics import figure_of
+from glasshead.pictures.dynamics import file_of
 from glasshead.report.dynamics.ratios import Point, by_ratio, ratios, told
-from glasshead.report.prints import drawn, plain
+from glasshead.report.prints import plain
+from glasshead.training.recipe import Recipe, chosen_fields
 from glasshead.training.run import read_record, run_folders
 
 
 @dataclass(frozen=True)
 class Coupled:
-    """What one run tells at a step; ``name`` is VᵀW, or what stands for it behind a map, ``recipe`` its
-    settings."""
+    """What one run tells at a step; ``name`` is VᵀW, or what stands for it behind a map."""
 
     folder: Path
     point: Point
     name: str
     labels: tuple[str, str]
     step: int
-    recipe: dict[str, Any]
+    settings: dict[str, Any]
 
 
 def ratios_picture(folders: Sequence[Path], kind: str, step: int | None = None) -> tuple[bytes, list[str]]:
@@ -53,14 +51,14 @@ def ratios_picture(folders: Sequence[Path], kind: str, step: int | None = None) 
     when = f"at step {steps[0]:,}" if len(steps) == 1 else f"at steps {steps[0]:,} to {steps[-1]:,}"
     picture = ratios(points, first.name, first.labels, when)
     lines = [f"{plain(float(f'{each.ratio:.2g}'))}: {first.name} {told(each)}" for each in seeds]
-    return drawn(figure_of(picture), kind), lines
+    return file_of(picture, kind), lines
 
 
 def coupled(folder: Path, step: int | None) -> Coupled:
     """The ratio and VᵀW of one run, at the look nearest to a step, else the last.
 
     Raises:
-        InputError: if it has none.
+        InputError: if it has none, or ended before that step.
     """
     record = read_record(folder)
     classes = record["data"].get("classes", {}).get("train", {})
@@ -75,11 +73,16 @@ def coupled(folder: Path, step: int | None) -> Coupled:
     if not less or not more:
         raise InputError(f"{folder} was trained on texts of one class: it has no ratio of two")
     curve = history.curve(name)
-    at = -1 if step is None else int(np.argmin(np.abs(curve["step"] - step)))
-    point = Point(more / less, float(curve["mean"][at]))
-    recipe = record["recipe"]
-    looked = int(curve["step"][at])
-    return Coupled(folder, point, name, (negative, positive), looked, recipe | recipe.get("architecture", {}))
+    at = history.nearest(step)
+    point = Point(more / less, curve["mean"][curve["step"] == at].item())
+    return Coupled(folder, point, name, (negative, positive), at, settings_of(record["recipe"]))
+
+
+def settings_of(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Every setting of a recipe and of its model by its own name, whether somebody chose it or not."""
+    config = Recipe(**recipe).config()
+    named = {name: value for name, value in recipe.items() if name not in ("preset", "architecture")}
+    return named | {each.name: getattr(config, each.name) for each in chosen_fields(type(config))}
 
 
 def coupling_of(history: History) -> str | None:
@@ -90,8 +93,8 @@ def coupling_of(history: History) -> str | None:
 
 def check_alike(first: Coupled, other: Coupled) -> None:
     """Raise InputError for runs whose VᵀW differ for another reason than their texts and seeds."""
-    settings = [name for name in first.recipe | other.recipe if name != "architecture"]
-    names = [name for name in settings if first.recipe.get(name) != other.recipe.get(name)]
+    settings = first.settings | other.settings
+    names = [name for name in settings if first.settings.get(name) != other.settings.get(name)]
     if first.labels != other.labels:
         names.append("classes")
     if names:

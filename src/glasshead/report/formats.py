@@ -31,13 +31,18 @@ def number(value: Any, digits: int = 3, plus: bool = False) -> str:
     size = abs(amount)
     if size != 0 and (size < 1e-5 or size >= 1e6):
         mantissa, exponent = f"{size:.1e}".split("e")
-        text = f"{mantissa}·10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+        text = mantissa + times_ten(int(exponent))
     elif size != 0 and size < 0.5 * 10**-digits:
         text = f"{size:.{1 - math.floor(math.log10(size))}f}"
     else:
         text = f"{size:,.{digits}f}"
     sign = MINUS if amount < 0 else "+" if plus and amount > 0 else ""
     return sign + text
+
+
+def times_ten(power: int) -> str:
+    """``·10⁻⁸``, to stand behind the digits of a number."""
+    return f"·10{str(power).translate(_SUPERSCRIPT)}"
 
 
 def interval(bounds: Sequence[float] | None, digits: int = 3, plus: bool = False) -> str:

@@ -1,8 +1,10 @@
 """The report: one HTML file without network, for one audit or for several side by side."""
 
+import re
 from collections.abc import Sequence
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from glasshead.differences import Comparison, Difference
 from glasshead.report.comparison import lead as comparison_lead
@@ -38,8 +40,16 @@ def environment() -> Environment:
         "interval": interval,
         "nulls": nulls,
         "visible": visible,
+        "lettered": lettered,
     }
     return made
+
+
+def lettered(text: str) -> Markup:
+    """A sentence with options that do not break behind their hyphens, and indices of letters such as h_e."""
+    safe = str(escape(visible(text)))
+    unbroken = re.sub(r"--[a-z][a-z-]*", r'<span class="unbroken">\g<0></span>', safe)
+    return Markup(re.sub(r"(?<=[hU])_([a-z])(?![a-z])", r"<sub>\1</sub>", unbroken))
 
 
 def render(

@@ -63,7 +63,7 @@ def train_recommender(
 
     Source: Wu et al. (2019), section 2.4.
     """
-    claim(out, overwrite=overwrite)
+    claim(out, overwrite=overwrite, resume=resume)
     train_part = rankable(logs)
     dev_part = None if dev is None else rankable(dev)
     if dev_part is None:

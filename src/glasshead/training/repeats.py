@@ -40,7 +40,7 @@ def train_repeats(
     """
     if repeats < 2:
         raise InputError(f"--repeats takes 2 or more, not {repeats}: leave it out for a single run")
-    claim(out, overwrite=overwrite)
+    claim(out, overwrite=overwrite, resume=resume)
     work = partial(out)
     plan = plan_of(data, recipe, seed, source) | {"repeats": repeats}
     with parents(out):

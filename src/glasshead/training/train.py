@@ -64,9 +64,7 @@ def train(
     Raises:
         InputError: if ``out`` exists, the data do not fit the model, or there is nothing to resume.
     """
-    if resume and not overwrite and (out / RECORD).is_file():
-        raise InputError(f"nothing to resume: {out} is finished; --overwrite trains it again")
-    claim(out, overwrite=overwrite)
+    claim(out, overwrite=overwrite, resume=resume)
     check_texts(recipe, data)
     plan = plan_of(data, recipe, seed, source)
     for each in callbacks:

@@ -1,9 +1,18 @@
-"""How attention came about, drawn and told: pictures of a `History`, a page, a table in the terminal."""
+"""How attention came about, drawn and told: pictures of a `History`, pages, a table in the terminal."""
 
 from glasshead.report.dynamics.catalogue import PICTURES, Asked
-from glasshead.report.dynamics.page import dynamics_page
+from glasshead.report.dynamics.page import dynamics_page, picture_page
 from glasshead.report.dynamics.picture import Picture, figure_of
 from glasshead.report.dynamics.terminal import dynamics_table
 from glasshead.report.dynamics.told import Told
 
-__all__ = ["PICTURES", "Asked", "Picture", "Told", "dynamics_page", "dynamics_table", "figure_of"]
+__all__ = [
+    "PICTURES",
+    "Asked",
+    "Picture",
+    "Told",
+    "dynamics_page",
+    "dynamics_table",
+    "figure_of",
+    "picture_page",
+]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from glasshead.errors import InputError
 from glasshead.histories import History
 from glasshead.registry import Registry
 from glasshead.report.dynamics.contexts import contexts
@@ -50,6 +51,8 @@ def token_curves(history: History, asked: Asked) -> Picture:
     """Of the chosen tokens.
 
     Raises:
-        InputError: if none was chosen.
+        InputError: if none was chosen, or too many.
     """
+    if not asked.tokens:
+        raise InputError("the picture of tokens is one of chosen tokens: name one")
     return tokens(history, asked.tokens)

@@ -41,13 +41,17 @@ def scores(history: History) -> Picture:
 
 def weights(history: History) -> Picture:
     """α, the attention weight that a token gets where it occurs, per group."""
-    return by_group(history, "weight", "Attention weights of tokens", "")
+    return by_group(history, "weight", "Attention weights of tokens", "", AT_THE_START)
 
 
+AT_THE_START = (
+    "Before training it is about 1 / length of a text, so that groups can differ in it from the start."
+)
+"""Of a weight."""
 UP = {"polarity": "polarity s", "score": "attention score a", "weight": "attention weight α"}
 
 
-def by_group(history: History, quantity: str, title: str, source: str) -> Picture:
+def by_group(history: History, quantity: str, title: str, source: str, more: str = "") -> Picture:
     """One quantity of every group of tokens over the steps.
 
     Raises:
@@ -62,7 +66,7 @@ def by_group(history: History, quantity: str, title: str, source: str) -> Pictur
     ]
     recorded(history, lines, quantity)
     panel = panel_of(history, "", lines, UP[quantity], title)
-    return Picture(title, [panel], with_kept(history, BAND), keys_of(lines), source)
+    return Picture(title, [panel], with_kept(history, f"{BAND} {more}".strip()), keys_of(lines), source)
 
 
 def couplings(history: History) -> Picture:
@@ -74,7 +78,9 @@ def couplings(history: History) -> Picture:
     panels = [panel_of(history, "", lines, spaced(name), name) for name, lines in found.items()]
     told = max(found.values(), key=len)
     keys = [Key(line.colour, line.words.split(" ", 1)[1]) for line in told] if len(told) > 1 else []
-    if len(told) > 1:
+    if history.facts["form"] is None:
+        caption = f"How it moves scores is not known here: {history.facts['why_no_form']}."
+    elif len(told) > 1:
         caption = "Where it is positive for a class, tokens of that class gain attention through it."
     else:
         caption = "Where it is positive, positive tokens gain attention through it and negative ones lose it."
@@ -153,7 +159,7 @@ def tall(lines: Sequence[Line], least: float) -> tuple[float, float]:
 
 LAYERED = {
     "entropy": ("Entropy of attention", "entropy", "a share of the largest: 0 one token, 1 all tokens alike"),
-    "residual": ("Distance from rank one", "residual", "0: every token gets the same output"),
+    "residual": ("Distance from rank one", "distance from rank one", "0: every token gets the same output"),
     "agreement": ("Agreement with gradients", "Kendall τ-b", "of attention and gradient × input"),
 }
 
@@ -196,7 +202,8 @@ def one_row(history: History) -> str:
     if not without:
         return ""
     which = f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'}"
-    return f"{which[0].upper()}{which[1:]} no residual: it compares rows, and one alone is worked out there."
+    why = "it compares rows, and one alone is worked out there"
+    return f"{which[0].upper()}{which[1:]} no distance from rank one: {why}."
 
 
 def layer_colour(rank: int) -> str:
@@ -278,6 +285,8 @@ def recorded(history: History, found: object, quantity: str) -> None:
     """Raise InputError where there is nothing to draw."""
     if not found:
         why = history.facts.get("why_no_form")
+        if history.facts["kind"] == "layers":
+            why = "tokens have no number of their own in a model with layers of attention; draw --what layers"
         raise InputError(f"no {quantity} was recorded{f': {why}' if why else ''}")
 
 

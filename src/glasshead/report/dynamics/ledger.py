@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 class Ledger:
     """What the terms have added up to at every step, and the change that was measured.
 
-    measured(t) = Σ_terms added(t) + rest(t); the rest is what small steps and the sample of texts leave
-    unexplained.
+    measured(t) = Σ_terms added(t) + rest(t); the rest is what finite steps, single batches and the time
+    between looks leave unexplained.
     """
 
     steps: Floats
@@ -116,11 +116,17 @@ def picture_of(history: History, title: str, panels: list[Panel]) -> Picture:
     caption = (
         "Areas above zero are what terms have added since the start, areas below what they have taken away; "
         "their sum with the hatched rest is the measured change, the black line. The rest is due to steps "
-        "that are not infinitely small, and to the sample of texts."
+        f"that are not infinitely small and of one batch each{apart(history)}."
     )
     return Picture(
         title, panels, with_kept(history, caption), keys, f"terms: {source_of(history)}", across=len(AXES)
     )
+
+
+def apart(history: History) -> str:
+    """How far apart looks are, behind what else a rest is due to; nothing if every step was looked at."""
+    every = history.facts["every"]
+    return f", and to looks that are {every:,} steps apart" if every > 1 else ""
 
 
 def panel_of(history: History, title: str, quantity: str, found: Ledger) -> Panel:

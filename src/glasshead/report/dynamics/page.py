@@ -1,4 +1,4 @@
-"""The page of a history: one HTML file without network."""
+"""The page of a history, and that of a single picture: one HTML file without network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from glasshead.report.dynamics.told import (
     lead,
     levels,
     no_group,
+    no_intervals,
     numbers,
     parts,
     remarks_on_levels,
@@ -73,6 +74,7 @@ def dynamics_page(told: Told) -> str:
             numbers=numbers(told),
             verdicts=verdicts(told),
             parts={quantity: grouped(parts(told, quantity)) for quantity in ("score", "polarity")},
+            no_intervals=no_intervals(told),
             terms=terms(told),
             primes=primes(told.history),
             token_lines=token_lines(told),
@@ -84,6 +86,12 @@ def dynamics_page(told: Told) -> str:
             facts=facts(told),
         )
     )
+
+
+def picture_page(picture: Picture) -> str:
+    """One picture alone, drawn and told as on the page of a history."""
+    shown = Shown(picture, drawings(picture, "picture"))
+    return environment().get_template("picture.html.j2").render(shown=shown)
 
 
 T = TypeVar("T", Level, Order, Part)

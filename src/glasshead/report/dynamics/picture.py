@@ -71,7 +71,7 @@ class Panel:
 class Picture:
     """Panels that belong together, with one legend; ``source`` are the figures that it is after.
 
-    The caption says what is drawn, on the page and below the print.
+    The caption says what is drawn, on the page and below the print; ``pointing`` what to do on the page.
 
     ``across`` panels belong in one row; None: as many as fit.
     """
@@ -82,6 +82,7 @@ class Picture:
     keys: list[Key] = field(default_factory=list)
     source: str = ""
     across: int | None = None
+    pointing: str = ""
 
     @property
     def columns(self) -> int:

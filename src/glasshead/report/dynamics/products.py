@@ -39,9 +39,9 @@ def products(history: History) -> Picture:
 
 
 def boxes(history: History, step: int | None = None) -> Picture:
-    """Box plots of the dot products at one step, the last unless another is named."""
+    """Box plots of the dot products at the look nearest to a step, else the last."""
     found = spaces(history)
-    at = history.steps[-1] if step is None else step
+    at = history.nearest(step)
     panels = [at_step(history, of, rows, at) for of, rows in found.items()]
     when = f"at step {at:,}" if len(history.steps) > 1 else "of the trained model"
     caption = "A box holds the middle half of all pairs of tokens, the mark in it is their median; the thin "
@@ -196,8 +196,7 @@ def at_step(history: History, of: str, rows: dict[str, Columns], step: int) -> P
 
 
 def quartiles(rows: dict[str, Columns], order: list[str], step: int) -> Iterator[tuple[float, ...]]:
-    """Minimum, quartiles and maximum of every pair at the look nearest to a step."""
+    """Minimum, quartiles and maximum of every pair at the step of a look."""
     for pair in order:
-        columns = rows[pair]
-        place = int(np.argmin(np.abs(columns["step"] - step)))
-        yield tuple(float(columns[name][place]) for name in ("low", "lower", "median", "upper", "high"))
+        here = rows[pair]["step"] == step
+        yield tuple(rows[pair][name][here].item() for name in ("low", "lower", "median", "upper", "high"))

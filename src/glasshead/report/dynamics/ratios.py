@@ -10,7 +10,7 @@ from glasshead.report.dynamics.curves import spaced
 from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
 from glasshead.report.formats import number
 from glasshead.report.plots import near_zero
-from glasshead.report.prints import plain
+from glasshead.report.prints import drawable, plain
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def ratios(points: Sequence[Point], name: str, labels: tuple[str, str], when: st
     """A point for each training, and mean ± std of those of one ratio; ``name`` is that of VᵀW, ``labels``
     are the negative and the positive class, ``when`` says at which steps was looked."""
     seeds = by_ratio(points)
-    spread = [each.mean + sign * np.nan_to_num(each.std) for each in seeds for sign in (-1, 1)]
+    several = [each for each in seeds if each.n > 1]
+    spread = [each.mean + sign * each.std for each in several for sign in (-1, 1)]
     low, high = near_zero(np.array([*(each.coupling for each in points), *spread]))
 
     def draw(axes: Axes, ink: Ink) -> None:
@@ -62,9 +63,10 @@ def ratios(points: Sequence[Point], name: str, labels: tuple[str, str], when: st
         axes.margins(x=0.08)
         axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
         x, mean = [each.ratio for each in seeds], [each.mean for each in seeds]
+        axes.plot(x, mean, color=ink("--accent"), linewidth=1.4)
         axes.errorbar(
-            x, mean, [np.nan_to_num(each.std) for each in seeds],
-            color=ink("--accent"), linewidth=1.4, capsize=3, marker="_", markersize=9,
+            [each.ratio for each in several], [each.mean for each in several], [each.std for each in several],
+            color=ink("--accent"), linewidth=1.4, linestyle="none", capsize=3, marker="_", markersize=9,
         )  # fmt: skip
         axes.scatter(
             [each.ratio for each in points], [each.coupling for each in points],
@@ -73,11 +75,11 @@ def ratios(points: Sequence[Point], name: str, labels: tuple[str, str], when: st
 
     said = ", ".join(f"{plain(float(f'{each.ratio:.2g}'))}: {told(each)}" for each in seeds)
     negative, positive = labels
-    across = f"{positive} texts for one {negative} text in train"
+    across = drawable(f"{positive} texts for one {negative} text in train")
     panel = Panel("", (across, spaced(name)), draw, f"{name} by ratio, {said}.", over_steps=False)
     keys = [
-        Key("--ink", f"one training (n = {len(points)})", "dot"),
-        Key("--accent", "mean ± standard deviation over seeds"),
+        Key("--ink", f"one training (of {len(points)})", "dot"),
+        Key("--accent", "mean ± standard deviation over seeds" if several else "from ratio to ratio"),
     ]
     caption = (
         f"The dot product of the context vector V and the output vector W {when}, against the ratio of the "

@@ -1,13 +1,15 @@
 """A history in the terminal: groups, what moved them, chosen tokens."""
 
+from dataclasses import dataclass
+
 from rich import box
 from rich.columns import Columns
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from glasshead.histories import NO_CHANGE, TOO_FEW
+from glasshead.histories import NOT_TOLD, TOO_FEW
 from glasshead.report.dynamics.contexts import context_verdicts, orders, prominent
 from glasshead.report.dynamics.told import (
     Told,
@@ -17,6 +19,7 @@ from glasshead.report.dynamics.told import (
     lead,
     levels,
     no_group,
+    no_intervals,
     numbers,
     parts,
     remarks_on_levels,
@@ -33,7 +36,7 @@ def dynamics_table(told: Told) -> RenderableType:
         Text(visible(told.title), style="bold"),
         Text(visible(lead(told)), style="dim"),
     ]
-    lines.append(level_table(told))
+    lines.append(Uncut(level_table(told)))
     lines += [Text(visible(said), style="dim") for said in remarks_on_levels(told)]
     if known := numbers(told):
         lines.append(Columns([Text(f"{visible(name)} {value}") for name, value in known], padding=(0, 2)))
@@ -45,19 +48,20 @@ def dynamics_table(told: Told) -> RenderableType:
             style = "bold" if part.verdict else ""
             cells = part.group, words, part.added, part.interval, part.share
             table.add_row(*(Text(visible(cell), style=style) for cell in cells))
-        lines.append(table)
+        lines.append(Uncut(table))
+        lines += [Text(said, style="dim")] if (said := no_intervals(told)) else []
         for part in moved:
             if part.verdict:
                 lines.append(indented(f"{part.group}: {largest(part)}."))
     lines += [Text(visible(why), style="dim") for why in lacking(told)]
     if told.tokens:
-        lines += [Text(), Text("Tokens", style="bold"), token_table(told)]
+        lines += [Text(), Text("Tokens", style="bold"), Uncut(token_table(told))]
         lines += [Text(said, style="dim")] if (said := no_group(told)) else []
     if told.history.contexts:
         lines += [
             Text(),
             Text("Tokens in their texts and alone, by the trained model", style="bold"),
-            *context_tables(told),
+            *map(Uncut, context_tables(told)),
         ]
     if found := [*verdicts(told), *context_verdicts(told)]:
         lines += [Text(), Text("Verdicts", style="bold")]
@@ -72,17 +76,46 @@ def indented(sentence: str) -> RenderableType:
     return Padding(Text(visible(sentence)), (0, 0, 0, 2), expand=False)
 
 
+BROADEST, NAME = 1000, 10
+"""More than a terminal has, and the least that a name is folded to before numbers are."""
+
+
+@dataclass(frozen=True)
+class Uncut:
+    """A table whose names give way where a terminal is narrow; where that is not enough, its numbers are
+    folded too: none is ever cut."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = [column for column in self.table.columns if not column.no_wrap]
+        for column in names:
+            column.max_width = NAME
+        least = console.measure(self.table, options=options.update(max_width=BROADEST)).minimum
+        for column in names:
+            column.max_width = None
+        if least > options.max_width:
+            for column in self.table.columns:
+                column.no_wrap, column.overflow = False, "fold"
+        yield self.table
+
+
 def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
     """An empty table of this house's style."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for rank, name in enumerate(names):
+        whole = rank in right or name.startswith("95")
+        # What has to give way is folded.
         table.add_column(
-            name, justify="right" if rank in right else "left", no_wrap=rank in right or name.startswith("95")
+            name,
+            justify="right" if rank in right else "left",
+            no_wrap=whole,
+            overflow="ellipsis" if whole else "fold",
         )
     return table
 
 
-SHORT = {NO_CHANGE: DASH, TOO_FEW: "too few"}
+SHORT = {NOT_TOLD: DASH, TOO_FEW: "too few"}
 """Verdicts as there is room for."""
 INTERVALS = {
     (True, True): "± std",
@@ -98,7 +131,7 @@ def level_table(told: Told) -> Table:
     found = layer_levels(told) if layered else levels(told)
     numbers_ = ["start", told.now] if told.watched else [told.now]
     table = headed("layer" if layered else "group", "", *numbers_, INTERVALS[layered, told.watched], "")
-    for column in table.columns:
+    for column in table.columns[1:]:
         column.no_wrap = True
     for column in table.columns[2 : 2 + len(numbers_)]:
         column.justify = "right"

@@ -27,13 +27,26 @@ PRINTED = (330.0, 220.0)
 NONE = "no group"
 
 
+def few(tokens: Sequence[str], asking: str) -> tuple[str, ...]:
+    """Each token once; ``asking`` is what takes them.
+
+    Raises:
+        InputError: if they are too many to be told apart.
+    """
+    chosen = tuple(dict.fromkeys(tokens))
+    if len(chosen) > MOST_TOKENS:
+        raise InputError(f"{asking} takes at most {MOST_TOKENS} tokens, not {len(chosen)}")
+    return chosen
+
+
 def tokens(history: History, chosen: Sequence[str]) -> Picture:
     """Score, polarity and weight of chosen tokens, each beside the bands of the groups.
 
     Raises:
-        InputError: if the training was not watched.
+        InputError: if the training was not watched, or they are too many to be told apart.
     """
     many_looks(history)
+    coloured = dict(zip(few(chosen, "the picture of tokens"), COLOURS, strict=False))
     panels = []
     for quantity, up in UP.items():
         lines = [
@@ -42,14 +55,14 @@ def tokens(history: History, chosen: Sequence[str]) -> Picture:
                 colour,
                 token,
             )
-            for token, colour in zip(chosen, COLOURS, strict=False)
+            for token, colour in coloured.items()
             for rows in [history.token(token)]
         ]
         bands = [history.curve(quantity, group) for group in history.groups]
         ends = [each["mean"] + sign * np.nan_to_num(each["std"]) for each in bands for sign in (-1, 1)]
         range_ = near_zero(*ends, *(line.columns["mean"] for line in lines))
         panels.append(with_groups(history, quantity, panel_of(history, "", lines, up, up, range_)))
-    keys = [Key(colour, token) for token, colour in zip(chosen, COLOURS, strict=False)]
+    keys = [Key(colour, token) for token, colour in coloured.items()]
     keys += [Key(colour, group, "area") for group, colour in group_colours(history.groups).items()]
     caption = with_kept(
         history, "Lines are the tokens, bands are their groups: mean ± one standard deviation."
@@ -71,14 +84,14 @@ def with_groups(history: History, quantity: str, panel: Panel) -> Panel:
 
 
 def token_scatter(history: History, chosen: Sequence[str] = (), step: int | None = None) -> Picture:
-    """Polarity against attention score of every followed token at one step, the last unless another is named.
+    """Polarity against attention score of every followed token at the look nearest to a step, else the last.
 
     Raises:
         InputError: if no tokens were followed.
     """
     if not history.tokens:
         raise InputError("no tokens were followed: they are in models with one attention output")
-    at = nearest_step(history, step)
+    at = history.nearest(step)
     here = history.tokens["step"] == at
     rows = {name: column[here] for name, column in history.tokens.items()}
     groups = groups_of(rows["group"], rows["polarity"], rows["score"], rows["token"], chosen)
@@ -92,8 +105,9 @@ def token_scatter(history: History, chosen: Sequence[str] = (), step: int | None
     thinned = int(here.sum()) - drawn_of
     left_out = f" {drawn_of:,} of {drawn_of + thinned:,} are drawn, by chance." if thinned else ""
     ringed = " The chosen ones have a ring." if chosen else ""
-    caption = f"A point is a followed token; on the page, point at one to read it.{ringed}{left_out}"
-    return Picture(title, [panel], caption, keys, f"{SUN_AND_LU}, Figs. 13–28")
+    caption = f"A point is a followed token.{ringed}{left_out}"
+    source = f"{SUN_AND_LU}, Figs. 13–28"
+    return Picture(title, [panel], caption, keys, source, pointing="Point at one to read it.")
 
 
 def points_of(
@@ -164,12 +178,6 @@ def cloud(title: str, points: Sequence[Points], ranges: Ranges, about: str) -> P
         title, axes_names, draw, about, over_steps=False,
         page=lambda key: scatter(points, key, about, axes_names, ranges),
     )  # fmt: skip
-
-
-def nearest_step(history: History, step: int | None) -> int:
-    """The step of the look that is nearest, the last unless one is named."""
-    steps = history.steps
-    return int(steps[-1] if step is None else steps[np.argmin(np.abs(steps - step))])
 
 
 def groups_of(

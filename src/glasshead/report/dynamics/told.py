@@ -10,16 +10,16 @@ from glasshead.data.groups import NEUTRAL, OFTEN, TYPICAL
 from glasshead.errors import InputError
 from glasshead.histories import (
     FEW,
-    NO_DIFFERENCE,
     NOT_EXPLAINED,
+    NOT_TOLD,
     QUANTITIES,
     TOO_FEW,
     UNDECIDED,
     Columns,
     History,
     left_over,
+    owed,
     rate,
-    sparseness,
     versus,
     why_unsure,
 )
@@ -27,7 +27,6 @@ from glasshead.report.dynamics.causes import cause_of, why_not_exact
 from glasshead.report.dynamics.curves import one_row, primes
 from glasshead.report.dynamics.ledger import ledger
 from glasshead.report.dynamics.precision import MOST, bounds, digits, fixed, span
-from glasshead.report.dynamics.tokens import nearest_step
 from glasshead.report.formats import DASH, number, share
 from glasshead.results import Finding
 
@@ -51,7 +50,7 @@ class Told:
     @property
     def at(self) -> int:
         """The step of the numbers: that of the look nearest to the chosen one, else the last."""
-        return nearest_step(self.history, self.step)
+        return self.history.nearest(self.step)
 
     @property
     def now(self) -> str:
@@ -71,11 +70,24 @@ class Told:
         return next((f for f in self.findings if (f.statistic, f.against, f.group) == wanted), None)
 
 
+KNOWN_AS = {("context", "lstm"): "DP-L, scaled dot-product attention over an LSTM"}
+"""What models without a form are called in the papers, by score and encoder."""
+
+
+def model_of(history: History) -> str:
+    """What a model is called; one without a name by its score and its encoder."""
+    facts = history.facts
+    if facts["form"] is not None:
+        return f"{facts['form']}, {facts['title']}"
+    encoder = facts.get("encoder", "none")
+    over = "" if encoder == "none" else f" over the encoder {encoder}"
+    return KNOWN_AS.get((facts.get("score", ""), encoder), f"{facts['title']}{over}")
+
+
 def lead(told: Told) -> str:
     """What was trained and how often it was looked at."""
     facts = told.history.facts
-    what = facts["title"] if facts["form"] is None else f"{facts['form']}, {facts['title']}"
-    parts = [what]
+    parts = [model_of(told.history)]
     if facts.get("activation"):
         parts.append(facts["activation"])
     if facts.get("scale") is not None:
@@ -116,12 +128,13 @@ def levels(told: Told) -> list[Level]:
             if now is None or now.estimate is None:
                 continue
             told_of = now if moved is None else moved
-            places = digits(told_of)
             start = None if moved is None or moved.estimate is None else now.estimate - moved.estimate
+            ends = [now.estimate] if start is None else [start, now.estimate]
+            beside = digits(told_of, *ends)
             numbers_ = (
-                "" if start is None else fixed(start, places),
-                fixed(now.estimate, places),
-                bounds(told_of.interval, places, plus=moved is not None),
+                "" if start is None else fixed(start, beside),
+                fixed(now.estimate, beside),
+                bounds(told_of.interval, digits(told_of), plus=moved is not None),
             )
             found.append(Level(group, f"{now.n:,}", quantity, *numbers_, moved.verdict if moved else ""))
     return found
@@ -154,7 +167,7 @@ def remarks_on_levels(told: Told) -> list[str]:
     return found
 
 
-WITH = {"agreement": "agreement with gradients"}
+WITH = {"agreement": "agreement with gradients", "residual": "distance from rank one"}
 """What a quantity of layers is called in full."""
 
 
@@ -212,6 +225,13 @@ def largest(part: Part) -> str:
     return f"{part.term} is {part.verdict}"
 
 
+def no_intervals(told: Told) -> str:
+    """Why the parts of a change have no intervals, in a sentence; nothing where they have some."""
+    if not told.watched or not parts(told, "score") or np.count_nonzero(told.history.steps <= told.at) > 2:
+        return ""
+    return "No intervals: fewer than three looks do not tell how far the sums of the terms may be wrong."
+
+
 def lacking(told: Told) -> list[str]:
     """What is missing, and why, in a sentence each."""
     facts = told.history.facts
@@ -263,9 +283,10 @@ def verdicts(told: Told) -> list[str]:
 
 def sentence_of(finding: Finding, first: str, second: str) -> str:
     """A verdict on two groups that names them."""
-    if finding.verdict != NO_DIFFERENCE:
+    if finding.verdict != NOT_TOLD:
         return finding.verdict
-    return f"{first} and {second} tokens show no difference in attention score"
+    higher = "larger" if finding.against == "|score|" else "higher"
+    return f"undecided whether {first} or {second} tokens have the {higher} attention scores"
 
 
 def capital(sentence: str) -> str:
@@ -328,14 +349,14 @@ def moved_by(told: Told, token: str) -> str:
     if change == 0:
         return DASH
     rates = np.array([rows[rate("score", name)] for name in found.added])
-    owed = told.history.facts["learning_rate"] * sparseness(found.steps, rates)
-    doubts = dict(zip(found.added, owed, strict=True)) | {NOT_EXPLAINED: owed.sum()}
+    each = owed(told.history.facts["learning_rate"], found.steps, rates)
+    doubts = dict(zip([*found.added, NOT_EXPLAINED], each, strict=True))
     parts = {name: values[-1] for name, values in found.added.items() if values[-1] * change > 0}
     parts[NOT_EXPLAINED] = found.rest[-1]
     names = list(parts)
     first = int(np.argmax(np.abs(list(parts.values()))))
     name, value = names[first], float(parts[names[first]])
-    unsure = why_unsure(first, np.array(list(parts.values())), np.array([doubts[each] for each in names]))
+    unsure = why_unsure(first, np.array(list(parts.values())), np.array([doubts[part] for part in names]))
     if unsure is not None:
         return unsure
     if name == NOT_EXPLAINED:
