@@ -223,7 +223,7 @@ def test_a_resumed_history_is_thinned_out_like_an_unbroken_one(data, tmp_path, m
     """Checkpoints at 5, 10, 15, 20; every second look goes at steps 6 and 12."""
     monkeypatch.setattr("glasshead.dynamics.watcher.MOST_LOOKS", 6)
     whole = read_history(train(data, recipe(), tmp_path / "whole", callbacks=[watch(PLANTED, 1)]))
-    for step in (6, 7, 9, 12, 13, 16):
+    for step in (6, 9, 13):
         assert_equal_histories(interrupted_and_resumed(data, tmp_path / str(step), step, 1), whole)
 
 
