@@ -181,8 +181,8 @@ def settled(history: History) -> int | None:
 
 
 def late(history: History) -> dict[str, float]:
-    """Mean size of the gap between positive and negative scores, and of VᵀW, over the looks of the last half:
-    where a number comes and goes, the last look alone says little."""
+    """Mean size of the gap between positive and negative scores, and of VᵀW, over the looks of the last half,
+    and the maximum of that: where a number comes and goes, the last look alone says little."""
     if set(history.groups) - {"neutral"} != {"positive", "negative"}:
         return {}
     half = history.steps[-1] / 2
@@ -192,7 +192,8 @@ def late(history: History) -> dict[str, float]:
     for name in COUPLINGS:
         curve = history.curve(name)
         if len(curve["step"]):
-            return found | {"VᵀW": float(np.abs(curve["mean"][curve["step"] >= half]).mean())}
+            sizes = np.abs(curve["mean"][curve["step"] >= half])
+            return found | {"VᵀW": float(sizes.mean()), "largest VᵀW": float(sizes.max())}
     return found
 
 
@@ -208,15 +209,18 @@ def moved(history: History) -> dict[str, float]:
     }
 
 
-def largest(history: History) -> dict[str, str | None]:
-    """Of every group the term that surely moved its scores most; None: none did."""
+NONE_LEADS = "undecided: none leads"
+
+
+def largest(history: History) -> dict[str, str]:
+    """Of every group the term that surely moved its scores most, or why none did."""
     if not history.facts["exact"]:
         return {}
-    found: dict[str, str | None] = {}
+    found: dict[str, str] = {}
     for each in shares(history, int(history.steps[-1]), "score", np.random.default_rng(0)):
-        found.setdefault(each.group, None)
-        if each.verdict.startswith(LARGEST):
-            found[each.group] = each.against
+        found.setdefault(each.group, NONE_LEADS)
+        if each.verdict:
+            found[each.group] = each.against if each.verdict.startswith(LARGEST) else each.verdict
     return found
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from dynamics import COUPLINGS, MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
+from dynamics import COUPLINGS, MODELS, NONE_LEADS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
 from encoder_tables import table
-from glasshead.histories import NOT_EXPLAINED
+from glasshead.histories import NOT_EXPLAINED, TOO_MUCH_LEFT, TOO_SPARSE
 from study import HERE, t_half
 
 DASH = "–"
@@ -518,15 +518,15 @@ def common(settings: Runs) -> list[int]:
 
 
 def gap_follows(settings: Runs) -> Estimate:
-    """The mean ρ over settings with an interval by the jackknife, which leaves out a seed of all settings at
-    once."""
+    """The mean ρ over settings, with the standard error of the jackknife, which leaves out a seed of all
+    settings at once."""
     seeds = common(settings)
     n = len(seeds)
     if n < 5:  # four points are left
         return Estimate(0.0, 0.0, 0)
     whole = rank_correlations(settings, seeds).mean()
     left = [rank_correlations(settings, [seed for seed in seeds if seed != out]).mean() for out in seeds]
-    return estimate([n * whole - (n - 1) * each for each in left])
+    return Estimate(float(whole), t_half([n * whole - (n - 1) * each for each in left]), n)
 
 
 def by_chance(settings: Runs) -> float:
@@ -539,18 +539,25 @@ def by_chance(settings: Runs) -> float:
     return float((means >= means[0] - 1e-9).mean())
 
 
+def called(setting: str) -> str:
+    """A setting for readers: its set by its title."""
+    name, _, model = setting.partition(" ")
+    return f"{(GRIDS | REAL).get(name, name)} {model}".rstrip()
+
+
 def follows_row(settings: Runs) -> list[str]:
     """Over the seeds of a setting the gap is the larger, the larger VᵀW: the cells behind that."""
     whole, seeds = gap_follows(settings), common(settings)
     if whole.n < FEWEST:
         return [DASH, str(len(seeds)), DASH, "too few seeds"]
     alone, p = rank_correlations(settings, seeds), by_chance(settings)
-    above, below = (int((sign * alone > 0).sum()) for sign in (1, -1))
+    opposite = [called(name) for name, each in zip(settings, alone, strict=True) if each < 0]
+    above, below = int((alone > 0).sum()), len(opposite)
     least = ", the least of all orders of the seeds" if p < 1.5 / factorial(len(seeds)) else ""
     verdict = (
         "**not shown**" if p > LEVEL or whole.mean == 0
         else "**fails**: the opposite holds" if whole.mean < 0
-        else f"**holds** on average; opposite in {below} of {len(alone)} settings" if below
+        else f"**holds** on average; opposite in {', '.join(opposite)}" if opposite
         else "**holds**"
     )  # fmt: skip
     said = f"{whole.said(ends=(-1, 1))} Spearman's ρ, p = {p:.3f}{least}"
@@ -601,7 +608,7 @@ def penalty_table() -> list[str]:
                     str(logs.n),
                     *(
                         estimate([each[s]["late"][name] for s in seeds]).said(digits)
-                        for name, digits in (("VᵀW", 2), ("gap", 3))
+                        for name, digits in (("VᵀW", 2), ("largest VᵀW", 2), ("gap", 3))
                         for each in (first, second)
                     ),
                     f"{left[0]:.2f} [{left[1]:.2f}, {left[2]:.2f}]" if logs.n > 1 else "–",
@@ -610,7 +617,8 @@ def penalty_table() -> list[str]:
                 ]
             )
     heads = (
-        "", "seeds", "\\|VᵀW\\| without", "with", "\\|gap\\| without", "with", "what is left", "the gap is",
+        "", "seeds", "\\|VᵀW\\| without", "with", "its maximum without", "with", "\\|gap\\| without", "with",
+        "what is left", "the gap is",
         "every class ahead of neutral without", "with",
     )  # fmt: skip
     return table(heads, rows)
@@ -659,6 +667,10 @@ def signed_table() -> list[str]:
     ]
 
 
+SHORT = {TOO_SPARSE: "looks too far apart", TOO_MUCH_LEFT: "too much left", NONE_LEADS: "none leads"}
+"""Why no part is surely the largest, as there is room for."""
+
+
 def rest_of(told: dict[str, float]) -> float:
     """What the terms do not explain of a change."""
     return told["change"] - sum(value for name, value in told.items() if name != "change")
@@ -678,7 +690,7 @@ def ledger_table() -> list[str]:
                     parts = [
                         {name: each[name] for name in terms} | {NOT_EXPLAINED: rest_of(each)} for each in told
                     ]
-                    largest = Counter(run["largest"][group] or "undecided" for run in runs)
+                    largest = Counter(SHORT.get(run["largest"][group], run["largest"][group]) for run in runs)
                     rows.append(
                         [
                             f"{model}, λ = {scale:g}",

@@ -17,7 +17,8 @@ def partial(out: Path) -> Path:
 
 
 # A folder that holds one of these was made here; --overwrite replaces no other.
-OURS = ("run.json", "repeats.json", "card.json", "report.html", "logs.json")
+TRAINED = ("run.json", "repeats.json")
+OURS = (*TRAINED, "card.json", "report.html", "logs.json")
 
 
 def claim(out: Path, *, overwrite: bool = False, resume: bool = False, reads: Iterable[Path] = ()) -> None:
@@ -30,7 +31,7 @@ def claim(out: Path, *, overwrite: bool = False, resume: bool = False, reads: It
     if out.name in ("", ".."):
         raise InputError(f"{out} is no name that could be given to something new: choose another --out")
     try:
-        if resume and not overwrite and any((out / name).exists() for name in OURS):
+        if resume and not overwrite and any((out / name).exists() for name in TRAINED):
             raise InputError(f"nothing to resume: {out} is finished; --overwrite trains it again")
         if out.exists() and not overwrite:
             raise InputError(f"{out} exists already: pass --overwrite to replace it, or choose another --out")

@@ -247,7 +247,7 @@ class TestNotWatched:
         said = told(runs / "plain", "--tokens", "superb", "--out", tmp_path / "a.html")
         assert "looked at once, after training" in said
         assert "only the trained model is shown" in said
-        assert "to record how it came about, train again with --watch dynamics Page:" in said
+        assert "to record how it came about, train it again: glasshead train synthetic --preset s4" in said
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         for title in ("What moves the trained model", "Dot products of tokens of the trained model"):
             assert title in page
@@ -272,7 +272,13 @@ class TestNotWatched:
     def test_a_long_command_is_not_given(self, runs):
         record = json.loads((runs / "plain" / "run.json").read_text())
         out = Path("w")
-        assert watched_again(record, None, out) is None  # options of the generator
+        made = " ".join(f"--option {name}={n}" for name, n in record["data"]["options"]["generator"].items())
+        command = (
+            f"glasshead train synthetic --preset s4 --set epochs=2 {made} --seed 0 --watch dynamics --out w"
+        )
+        assert made
+        assert watched_again(record, None, out) == command
+        assert watched_again(record, "my data", out) is None
         record["data"]["options"]["generator"] = {}
         command = "glasshead train synthetic --preset s4 --set epochs=2 --seed 0 --watch dynamics --out w"
         assert watched_again(record, None, out) == command

@@ -90,6 +90,14 @@ def test_what_is_typed_out_is_no_other_setting(runs, tmp_path):
     glasshead("plot", "ratios", tmp_path / "typed out", runs / "2", "--out", tmp_path / "a.svg")
 
 
+def test_a_setting_that_this_version_does_not_know(runs, tmp_path):
+    run = shutil.copytree(runs / "1" / "seed-0", tmp_path / "run")
+    record = json.loads((run / "run.json").read_text())
+    record["recipe"]["of_another_version"] = 1
+    (run / "run.json").write_text(json.dumps(record))
+    glasshead("plot", "ratios", run, runs / "2", "--out", tmp_path / "a.svg")
+
+
 def test_of_one_seed_there_is_no_spread():
     picture = ratios([Point(2.0, 0.3), Point(0.5, -0.2)], "VᵀW", ("bad", "good"), "at the end")
     assert [key.words for key in picture.keys] == ["one training (of 2)", "from ratio to ratio"]

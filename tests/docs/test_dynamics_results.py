@@ -11,7 +11,7 @@ import dynamics
 import dynamics_tables
 import fake_histories
 import study
-from glasshead.histories import History
+from glasshead.histories import TOO_SPARSE, History
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def run(
     accuracy=1.0,
     tokens=50,
     restless=None,
-    largest=None,
+    largest="undecided: none leads",
     **added,
 ):
     """What is kept of a run whose groups ended at these scores."""
@@ -64,7 +64,11 @@ def run(
             "e/negative × negative": [0.0, 2.0 + noise],
             "e/positive × negative": [0.0, -2.5 + noise],
         },
-        "late": {"gap": abs(positive + noise - negative), "VᵀW": abs(coupling)},
+        "late": {
+            "gap": abs(positive + noise - negative),
+            "VᵀW": abs(coupling),
+            "largest VᵀW": abs(coupling),
+        },
         "moved": {"neutral": abs(neutral) if restless is None else restless},
         "added": {group: added for group in ("positive", "negative") if added},
         "largest": dict.fromkeys(("positive", "negative"), largest) if added else {},
@@ -248,10 +252,12 @@ def test_what_follows_by_chance(tables):
     assert tables.follows_row(correlated(tables, [2, 5, 1, 4, 3]))[3] == "**not shown**"
     assert tables.follows_row(correlated(tables, [1, 2, 3]))[3] == "too few seeds"
     mixed = {str(place): runs for place, runs in enumerate([*right.values()] * 5 + [*wrong.values()])}
-    assert tables.follows_row(mixed)[3] == "**holds** on average; opposite in 1 of 6 settings"
+    assert tables.follows_row(mixed)[3] == "**holds** on average; opposite in 5"
+    assert tables.called("data_1 DP-A 10") == "Data I DP-A 10"
     (runs,) = correlated(tables, [2, 5, 1, 1, 3]).values()
-    found = tables.rank_correlations({"x": runs}, range(5))
-    assert found == pytest.approx([spearmanr(range(5), [2, 5, 1, 1, 3])[0]])
+    rho = spearmanr(range(5), [2, 5, 1, 1, 3])[0]
+    assert tables.rank_correlations({"x": runs}, range(5)) == pytest.approx([rho])
+    assert tables.gap_follows({"x": runs}).mean == pytest.approx(rho)
     rng = np.random.default_rng(0)
     chance = [tables.by_chance(correlated(tables, rng.normal(size=5))) for _ in range(100)]
     assert np.mean(np.array(chance) <= 0.05) < 0.12
@@ -297,7 +303,7 @@ def test_the_ledger_tells_what_is_largest_and_what_is_left(tables):
     fill(tables, "data_1", ["AD", "10"], D=1.0, E=0.5, change=4.0)
     rows = {row.split(" | ")[0]: row for row in tables.ledger_table() if "positive" in row}
     assert rows["| DP, λ = 10"].endswith("| 0.500 [0.500, 0.500] | -0.500 [-0.500, -0.500] | D 5 |")
-    assert rows["| AD, λ = 10"].endswith("| undecided 5 |")
+    assert rows["| AD, λ = 10"].endswith("| none leads 5 |")
 
 
 def history(**columns):
@@ -354,7 +360,7 @@ def test_what_is_kept_of_a_run(tables, monkeypatch):
     assert (kept["steps"], kept["accuracy"]) == (30, pytest.approx(0.8))
     ends = {"score/positive": [0.0, 3.0], "score/negative": [0.0, -2.0], "VᵀW/": [0.0, 2.0]}
     assert kept["curves"] == ends
-    assert kept["late"] == {"gap": 4.0, "VᵀW": 1.5}  # of the looks at 20 and 30
+    assert kept["late"] == {"gap": 4.0, "VᵀW": 1.5, "largest VᵀW": 2.0}  # of the looks at 20 and 30
     assert kept["moved"] == {"positive": 3.0, "negative": 2.0, "neutral": 2.0}
     assert kept["largest"] == {}  # of a ledger that is none
     assert kept["products"]["e/positive × negative"] == [0.1, -0.3]
@@ -365,8 +371,12 @@ def test_what_is_kept_of_a_run(tables, monkeypatch):
 
 
 def test_only_a_term_that_is_surely_the_largest_is_kept(tables):
-    assert dynamics.largest(fake_histories.history()) == {"positive": "D", "negative": "D", "neutral": None}
-    assert set(dynamics.largest(fake_histories.history(steps=[0, 40])).values()) == {None}
+    whole = {"positive": "D", "negative": "D", "neutral": TOO_SPARSE}
+    assert dynamics.largest(fake_histories.history()) == whole
+    assert dynamics.largest(fake_histories.history(steps=[0, 40])) == dict.fromkeys(whole, TOO_SPARSE)
+    even = fake_histories.history()
+    even.tokens["added score E"] = even.tokens["added score D"]
+    assert dynamics.largest(even)["positive"] != "D"
 
 
 def test_signs_settle_when_they_no_longer_change(tables):

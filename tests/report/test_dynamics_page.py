@@ -332,20 +332,27 @@ def named(groups):
     return History(facts, curves, {}, columns)
 
 
-@pytest.mark.parametrize("width", [80, 56])
-def test_no_number_is_cut_where_names_are_long(width):
-    found = told(named(["class Business", "class " + "Entertainment" * 3, "neutral"]), tokens=("positive0",))
-    said = printed(found, width)
+@pytest.mark.parametrize("width", [*range(40, 100, 4), 69, 71])
+@pytest.mark.parametrize(
+    "names",
+    [["class Business", "class " + "Entertainment" * 3, "neutral"], ["positive", "negative", "neutral"]],
+)
+def test_nothing_is_cut_where_there_is_no_room(width, names):
+    """What is folded within its column is whole if that is read downwards."""
+    history = fake_histories.history() if "positive" in names else named(names)
+    found = told(history, tokens=("positive0",))
+    said, whole = printed(found, width), printed(found, 400)
     assert "…" not in said
-    rows = levels(found)
-    assert any(len(row.now) > 8 for row in rows)
-    if width == 80:
-        for row in rows:
-            for each in (row.start, row.now, row.interval):
-                assert each in said, each
-    else:  # folded within their column, and whole if that is read downwards
-        cut = printed(found, 400)
-        assert sorted(re.sub(r"[^\d]", "", said)) == sorted(re.sub(r"[^\d]", "", cut))
+    assert any(len(row.now) > (8 if "positive" not in names else 4) for row in levels(found))
+
+    def letters(text):
+        return sorted(re.sub(r"[^\w]", "", text))
+
+    assert letters(said) == letters(whole)
+    if width >= 80:
+        for row in levels(found):
+            for each in (row.start, row.now, row.interval, row.verdict):
+                assert each in said or "undecided" in each, each
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -228,7 +228,7 @@ def watched_again(record: dict[str, Any], data: str | None, out: Path) -> str | 
     not known."""
     from dataclasses import asdict
 
-    from glasshead.data import LoadOptions
+    from glasshead.data import DATASETS, LoadOptions
     from glasshead.dynamics.trained import recipe_of
     from glasshead.training import PRESETS
 
@@ -241,18 +241,23 @@ def watched_again(record: dict[str, Any], data: str | None, out: Path) -> str | 
     of_data = {
         name: value
         for name, value in record["data"].get("options", {}).items()
-        if value != asdict(LoadOptions(dev_fraction=recipe.dev_fraction)).get(name) and value != {}
+        if value != asdict(LoadOptions(dev_fraction=recipe.dev_fraction)).get(name)
     }
+    made = of_data.pop("generator", None) or {}
     others.pop("architecture", None)
     model = ["--model", others.pop("model")] if "model" in others else []
     unset = set(usual) - set(chosen)
-    if unset or not set(of_data) <= set(OPTIONS) or len(others) + len(of_data) > FEW_SETTINGS:
+    if made and source not in DATASETS:
+        return None
+    if unset or not set(of_data) <= set(OPTIONS) or len(others) + len(of_data) + len(made) > FEW_SETTINGS:
         return None
     said = ["glasshead", "train", str(source), "--preset", recipe.preset, *model]
     for name, value in others.items():
         said += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     for name, value in of_data.items():
         said += [OPTIONS[name], str(value)]
+    for name, value in made.items():
+        said += ["--option", f"{name}={value}"]
     said += ["--seed", str(record["seed"]), "--watch", "dynamics", "--out", str(out)]
     return shlex.join(said)
 

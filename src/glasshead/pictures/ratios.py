@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from glasshead.dynamics.trained import recipe_of
 from glasshead.errors import InputError
 from glasshead.histories import History, read_history
 from glasshead.pictures.dynamics import file_of
@@ -75,13 +76,14 @@ def coupled(folder: Path, step: int | None) -> Coupled:
     curve = history.curve(name)
     at = history.nearest(step)
     point = Point(more / less, curve["mean"][curve["step"] == at].item())
-    return Coupled(folder, point, name, (negative, positive), at, settings_of(record["recipe"]))
+    return Coupled(folder, point, name, (negative, positive), at, settings_of(recipe_of(record)))
 
 
-def settings_of(recipe: dict[str, Any]) -> dict[str, Any]:
+def settings_of(recipe: Recipe) -> dict[str, Any]:
     """Every setting of a recipe and of its model by its own name, whether somebody chose it or not."""
-    config = Recipe(**recipe).config()
-    named = {name: value for name, value in recipe.items() if name not in ("preset", "architecture")}
+    config = recipe.config()
+    told = recipe.as_dict()
+    named = {name: value for name, value in told.items() if name not in ("preset", "architecture")}
     return named | {each.name: getattr(config, each.name) for each in chosen_fields(type(config))}
 
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from rich import box
+from rich.cells import cell_len
 from rich.columns import Columns
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from glasshead.histories import NOT_TOLD, TOO_FEW
@@ -76,8 +77,8 @@ def indented(sentence: str) -> RenderableType:
     return Padding(Text(visible(sentence)), (0, 0, 0, 2), expand=False)
 
 
-BROADEST, NAME = 1000, 10
-"""More than a terminal has, and the least that a name is folded to before numbers are."""
+NAME = 10
+"""The least that a name is folded to before numbers are."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,20 @@ class Uncut:
     table: Table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        names = [column for column in self.table.columns if not column.no_wrap]
-        for column in names:
-            column.max_width = NAME
-        least = console.measure(self.table, options=options.update(max_width=BROADEST)).minimum
-        for column in names:
-            column.max_width = None
+        padding = self.table.padding[1] + self.table.padding[3]
+        least = sum(
+            padding + (min(NAME, width(each)) if not each.no_wrap else width(each))
+            for each in self.table.columns
+        )
         if least > options.max_width:
             for column in self.table.columns:
                 column.no_wrap, column.overflow = False, "fold"
         yield self.table
+
+
+def width(column: Column) -> int:
+    """Of the longest cell, which Rich would cut to its longest word."""
+    return max(cell_len(str(each)) for each in [column.header, *column.cells])
 
 
 def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
