@@ -72,7 +72,7 @@ def real(data: Set, seeds: int, sweep: bool, **changes: Any) -> list[Cell]:
 PENALTY = 0.001
 """Weight of (VᵀW)²: under plain descent VᵀW shrinks by 1 − 2·rate·weight·(‖V‖² + ‖W‖²) a step, which must
 not go below −1; ‖W‖² comes to a few hundred. Behind an affine layer V′ᵀW′ comes back in bursts, with a
-tenth of this weight and a fiftieth as well."""
+tenth of this weight and a fiftieth as well (one seed each)."""
 
 
 TABLES: dict[str, list[Cell]] = {
