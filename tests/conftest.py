@@ -7,6 +7,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+import gc
 import signal
 from pathlib import Path
 
@@ -23,6 +24,12 @@ settings.load_profile("repeatable")
 
 # Started in the background of a shell, a process ignores Ctrl-C, and so would those that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: the trainer collects garbage, which looked at all of it in every training."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -41,10 +41,15 @@ def write_run(
     """One run; ``order`` is that of the rows in the file."""
     folder.mkdir(parents=True)
     recipe = {"model": "encoder", "attention": "softmax"} if recipe is None else recipe
+    described = (
+        {"ratings": {"train": {"mean": float(labels.mean()), "std": float(labels.std())}}}
+        if labels.dtype.kind == "f"
+        else {"classes": {"train": {name: (labels == name).sum().item() for name in NAMES.tolist()}}}
+    )
     record = {
         "recipe": recipe,
         "seed": seed,
-        "data": {"source": "data/trec", "fingerprint": fingerprint},
+        "data": {"source": "data/trec", "fingerprint": fingerprint} | described,
         "gauge": None,
     }
     (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")

@@ -15,6 +15,7 @@ CHOICES |= {
 }
 CHOICES |= {
     "distance-aware clip at 0.2": {"name": "distance-aware", "mapping": "clip", "threshold": 0.2},
+    "transformer-xl 10": {"name": "transformer-xl", "relative_dim": 10},
     "shaw 2": {"name": "shaw", "clip": 2},
     "cosine 40": {"name": "cosine", "reach": 40},
 }

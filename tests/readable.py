@@ -141,15 +141,18 @@ def as_run(kind, labels, gauge=None):
     return Run(Path("by-hand"), kind.model, kind.tokenizer, record, counts)
 
 
-def planted(pooling):
+def planted(pooling, attention="softmax", sign="values"):
     """An encoder that looks at ``good`` and ``bad`` alone: the prediction provably rests on them.
 
     Each word has its own axis. With "attention" the layer does nothing, and the learned query seeks the two
     axes; with "first" the one head of the layer does, and carries the word that it finds to the first token.
+    There the ``sign`` of a word may live in the "weights" of signed attention: both words have one value.
     """
     words = tokenizer(True)
     size = len(words)
-    kind = family("encoder", pooling=pooling, embedding_size=size, heads=1, positions="none")
+    kind = family(
+        "encoder", pooling=pooling, embedding_size=size, heads=1, positions="none", attention=attention
+    )
     model = kind.model
     good, bad = words.convert_tokens_to_ids(["good", "bad"])
     layer = model.encoder.layers[0]
@@ -165,6 +168,9 @@ def planted(pooling):
             layer.attention.key.weight[0, [good, bad]] = 1.0
             layer.attention.value.weight.copy_(torch.eye(size))
             layer.attention.output.weight.copy_(4 * torch.eye(size))
+            if sign == "weights":
+                layer.attention.key.weight[0, bad] = -1.0
+                layer.attention.value.weight[:, bad] = layer.attention.value.weight[:, good]
         else:
             summary = model.encoder.pooling.summary
             for parameter in summary.parameters():

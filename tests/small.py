@@ -9,6 +9,7 @@ from datasets import ClassLabel, Dataset, Features, Value
 
 from glasshead.data import encode, occurrences, train_tokenizer
 from glasshead.models import PooledClassifier, PooledConfig
+from glasshead.results import SIGN_IN_WEIGHTS
 from glasshead.training import Run
 
 WORDS = ("good", "bad", "the", "film", "was", "long", "short", "plot", "music", "and", "scene", "end")
@@ -82,10 +83,10 @@ def planted_model(activation):
     return model
 
 
-def planted_texts(n=60, seed=0):
-    """Reviews with exactly one of good and bad, and the labels that follow."""
+def planted_texts(n=60, seed=0, counts=None):
+    """Reviews with exactly one of good and bad, and the labels that follow; ``counts`` of each label."""
     rng = np.random.default_rng(seed)
-    labels = rng.integers(0, 2, n)
+    labels = rng.integers(0, 2, n) if counts is None else np.repeat([0, 1], counts)
     texts = []
     for label in labels:
         words = list(rng.choice(WORDS[2:], size=rng.integers(4, 9)))
@@ -108,6 +109,12 @@ def as_run(model, texts, labels):
         "recipe": {"preset": "by hand"},
         "seed": 0,
         "data": {"source": "planted"},
-        "gauge": {"sign": model.config.gauge, "margin": 1.0, "positive_polarity": 1.0},
+        "gauge": {
+            "sign": model.config.gauge,
+            "kind": SIGN_IN_WEIGHTS,
+            "margin": 1.0,
+            "positive_polarity": 1.0,
+            "classes": [],
+        },
     }
     return Run(Path("planted"), model, tokenizer(), record, counts)

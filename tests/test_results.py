@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.results import Attribution, AuditCard, Finding, Highlight
+from glasshead.results import Attribution, AuditCard, Finding, Highlight, PairedDifference
 
 ATTRIBUTION = Attribution(
     text="grün ist 'gut' </script>",
@@ -38,8 +38,11 @@ FINDING = Finding(
     significant_fraction=None,
     citation="someone 2020",
     verdict="Weak agreement.",
+    over_null={"random": PairedDifference(0.25, (0.2, 0.3), 9)},
 )
-NOTHING = replace(FINDING, estimate=None, std=None, interval=None, null={}, n=0, against="", undefined={})
+NOTHING = replace(FINDING, estimate=None, std=None, interval=None, null={}, n=0, against="", undefined={},
+    over_null={},
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -140,6 +143,16 @@ def test_save_and_load_bring_back_the_same_values(card, tmp_path):
     assert loaded.tokens == {"token": ["x"], "weight": [0.1]}
 
 
+def test_cards_without_paired_differences_load(card, tmp_path):
+    card.save(tmp_path)
+    path = tmp_path / "card.json"
+    body = json.loads(path.read_text(encoding="utf-8"))
+    for finding in body["findings"]:
+        del finding["over_null"]
+    path.write_text(json.dumps(body), encoding="utf-8")
+    assert AuditCard.load(tmp_path).findings[0] == replace(FINDING, over_null={})
+
+
 def test_findings_as_a_table(card, tmp_path):
     card.save(tmp_path)
     first, second = pq.read_table(tmp_path / "findings.parquet").to_pylist()
@@ -148,6 +161,7 @@ def test_findings_as_a_table(card, tmp_path):
     assert tuple(first["interval"]) == FINDING.interval
     assert json.loads(first["null"]) == FINDING.null
     assert json.loads(first["undefined"]) == FINDING.undefined
+    assert json.loads(first["over_null"]) == {"random": {"estimate": 0.25, "interval": [0.2, 0.3], "n": 9}}
     assert second["estimate"] is None
     assert second["interval"] is None
 
@@ -196,6 +210,9 @@ def test_another_version(card, tmp_path):
     ("key", "value"),
     [
         ("facts", []),
+        ("facts", {"notes": 3}),
+        ("facts", {"labels": [1]}),
+        ("facts", {"gauge": "raw"}),
         ("findings", {}),
         ("findings", [{"audit": "agreement"}]),
         ("highlights", [1]),

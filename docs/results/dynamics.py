@@ -209,16 +209,12 @@ def moved(history: History) -> dict[str, float]:
     }
 
 
-NONE_LEADS = "undecided: none leads"
-
-
 def largest(history: History) -> dict[str, str]:
     """Of every group the term that surely moved its scores most, or why none did."""
     if not history.facts["exact"]:
         return {}
     found: dict[str, str] = {}
     for each in shares(history, int(history.steps[-1]), "score", np.random.default_rng(0)):
-        found.setdefault(each.group, NONE_LEADS)
         if each.verdict:
             found[each.group] = each.against if each.verdict.startswith(LARGEST) else each.verdict
     return found

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
-from dynamics import COUPLINGS, MODELS, NONE_LEADS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
+from dynamics import COUPLINGS, MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
 from encoder_tables import table
-from glasshead.histories import NOT_EXPLAINED, TOO_MUCH_LEFT, TOO_SPARSE
+from glasshead.histories import NONE_LEADS, NOT_EXPLAINED, TOO_MUCH_LEFT, TOO_SPARSE
 from study import HERE, t_half
 
 DASH = "–"

@@ -51,6 +51,7 @@ HEAD_SETS = {
     "heads_snli": "SNLI, 20,000 pairs",
 }
 SIZES = (1, 4, 16, 64)
+WITHDRAWN = "**Withdrawn: see the warning at the top of this section.** The tables stay for the record."
 
 
 def values(table: str, name: str, metric: str, split: str = "test") -> dict[int, float]:
@@ -202,7 +203,7 @@ def write() -> None:
         ("### What the heads learned", learned_table),
         ("### Concatenated and added heads", heads_table),
     ]
-    lines: list[Any] = []
+    lines: list[Any] = [WITHDRAWN, ""]
     for title, make in parts:
         lines += [title, "", *make()]
     (HERE / "encoders.md").write_text("\n".join(lines), encoding="utf-8")

@@ -181,7 +181,8 @@ def surveyed(
     where, question = Where(rows="cls"), Question()
     heads = survey(model, tokenizer, encoded, where, question, RUNS / name, processes=PROCESSES).heads()
     verdicts = heads.pop("given_keys")
-    for each in ("unique", "not unique", "undetermined"):
+    heads["unique"] = np.isin(verdicts, ["unique", "fixed"])
+    for each in ("not unique", "undetermined"):
         heads[each] = verdicts == each
     wanted = (
         "identifiable", "nullity", "width", "may_be_zero", "another_first", "failed", "unique", "not unique",

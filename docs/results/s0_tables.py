@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from glasshead.audit import audit
 from glasshead.data import LoadOptions, load
-from glasshead.results import AuditCard
+from glasshead.results import SIGN_IN_WEIGHTS, AuditCard
 from glasshead.training import PRESETS, load_run, train
 from study import rounded
 
@@ -156,8 +156,13 @@ def spread(numbers: list[float | None], digits: int = 3) -> str:
 
 
 def has_gauge(run: dict[str, Any], activation: str) -> bool:
-    """Whether signed weights of this run can be averaged with others: their sign is not a coin toss."""
-    return activation == "softmax" or run["gauge"]["margin"] >= WEAK
+    """Whether signed weights of this run can be averaged with others: their sign is not a coin toss.
+
+    Runs audited before the gauge had a kind say so by their margin.
+    """
+    kind = run["gauge"].get("kind")
+    known = run["gauge"]["margin"] >= WEAK if kind is None else kind == SIGN_IN_WEIGHTS
+    return activation == "softmax" or known
 
 
 def number(value: float | None, signed: bool = True) -> str:

@@ -8,7 +8,7 @@ from glasshead.registration import watch
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from glasshead.attention import Mechanism, attend, mechanism
+    from glasshead.attention import Mask, Mechanism, attend, mechanism
     from glasshead.errors import InputError
     from glasshead.models import doctor, load, plug, unplug
     from glasshead.trace import intervene, record
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Public names by package, imported when first asked for: torch and transformers take seconds.
 PUBLIC = {
     "InputError": "glasshead.errors",
+    "Mask": "glasshead.attention",
     "Mechanism": "glasshead.attention",
     "attend": "glasshead.attention",
     "doctor": "glasshead.models",
@@ -29,6 +30,7 @@ PUBLIC = {
 
 __all__ = [
     "InputError",
+    "Mask",
     "Mechanism",
     "attend",
     "doctor",

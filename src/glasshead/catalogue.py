@@ -8,14 +8,11 @@ from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS
 from glasshead.attention.mechanism import parse, spell
 from glasshead.audit import AUDITS
 from glasshead.data import DATASETS
-from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS
+from glasshead.listing import Table
 from glasshead.models import MODELS
-from glasshead.registry import nearest
 from glasshead.training import PENALTIES
 from glasshead.training import PRESETS as PRESETS_OF_TRAINING
-
-Table = tuple[list[str], list[list[str]]]
 
 
 def sentence(documented: object) -> str:
@@ -117,7 +114,7 @@ def penalties() -> Table:
     return ["name", "what", "source"], [[n, sentence(type(e)), e.source] for n, e in PENALTIES.items()]
 
 
-KINDS: dict[str, Callable[[], Table]] = {
+TABLES: dict[str, Callable[[], Table]] = {
     "activations": activations,
     "audits": audits,
     "datasets": datasets,
@@ -132,11 +129,5 @@ KINDS: dict[str, Callable[[], Table]] = {
 
 
 def catalogue(kind: str) -> Table:
-    """Column heads and rows of one kind.
-
-    Raises:
-        InputError: on an unknown kind.
-    """
-    if kind not in KINDS:
-        raise InputError(f"nothing to list under {kind!r}: {nearest(kind, KINDS)}")
-    return KINDS[kind]()
+    """Column heads and rows of one kind, one of `glasshead.listing.KINDS`."""
+    return TABLES[kind]()

@@ -1,6 +1,7 @@
 """The ``glasshead`` command. Nothing heavy is imported until a command runs."""
 
 import io
+import signal
 import sys
 
 from glasshead.commands import (
@@ -21,4 +22,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without τ shows a question mark
-    app()
+    try:
+        app()
+    finally:  # a signal while the interpreter ends would only falsify the exit code of what is done
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)

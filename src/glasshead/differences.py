@@ -1,7 +1,7 @@
 """How two audits, or two groups of runs, differ: plain values, no torch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -47,17 +47,29 @@ class RunDifference(Difference):
 
 @dataclass(frozen=True)
 class RunGroup:
-    """One folder: its seeds, and the values of every metric, one per seed, by split."""
+    """One folder: its seeds, and the values of every metric, one per seed, by split.
+
+    ``only_class`` holds the seeds whose model predicts one class only, with that class.
+    """
 
     name: str
     facts: Mapping[str, Any]
     seeds: tuple[int, ...]
     metrics: Mapping[str, Mapping[str, Sequence[float]]]
+    only_class: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Always guessing one thing, in words, and its metrics by split."""
+
+    guess: str
+    metrics: Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Groups of runs on the same data, and their differences on ``n`` examples of one split."""
+    """Groups of runs on the same data, their differences on ``n`` examples of one split, and their floor."""
 
     data: str
     split: str
@@ -65,3 +77,4 @@ class Comparison:
     groups: Sequence[RunGroup]
     differences: Sequence[RunDifference]
     resamples: int
+    floor: Floor

@@ -1,4 +1,6 @@
-"""The one kind of error a person is meant to read."""
+"""The errors that a person is meant to read."""
+
+import signal
 
 
 class InputError(ValueError):
@@ -6,6 +8,15 @@ class InputError(ValueError):
 
     The command line prints the message without a traceback and exits with code 2.
     """
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends work as Ctrl-C does."""
+
+
+def exit_code(error: KeyboardInterrupt) -> int:
+    """What a shell says of a process that this signal ended."""
+    return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
 def counted(number: int, noun: str) -> str:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
+from glasshead.storage import check_readable
 
 FOLDER = "dynamics"
 FACTS = "facts.json"
@@ -35,12 +36,13 @@ FEW = 10
 TOO_FEW = "undecided: too few tokens"
 TOO_SPARSE = "undecided: the looks are too far apart"
 TOO_MUCH_LEFT = "undecided: too much is not explained"
+NONE_LEADS = "undecided: none leads"
 NOT_TOLD = "undecided: these tokens do not tell"
 MUCH_LEFT = ", but more than half as much is not explained"
 """Behind what is said of a term beside which too much is left over."""
 MUCH_LEFT_BEFORE = ", but more than half as much was not explained on the way"
-UNDECIDED = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NOT_TOLD)
-"""Verdicts that say nothing of the sign of a number."""
+UNDECIDED = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NONE_LEADS, NOT_TOLD)
+"""Verdicts that say nothing of the sign of a number, or of which one is the largest."""
 RATE, ADDED = "rate ", "added "
 PRODUCT_RATE = "Ω "
 """Before the name of a part of dΩ/dτ, a curve of every pair of groups."""
@@ -197,6 +199,7 @@ def read_history(run: Path) -> History:
         InputError: if it has none, or a file of it is damaged.
     """
     folder = run / FOLDER
+    check_readable(folder)
     if not (folder / FACTS).is_file():
         raise InputError(f"{run} was not watched: train with --watch dynamics")
     try:

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from glasshead.console import complain, errors, say
-from glasshead.errors import InputError
+from glasshead.errors import InputError, exit_code
 from glasshead.registry import nearest
 
 if TYPE_CHECKING:
@@ -108,11 +109,12 @@ def train_run(
     from glasshead.results import METRIC_NAMES
     from glasshead.training import REPEATS, read_record, train_repeats
     from glasshead.training import train as run_training
+    from glasshead.training.floor import guess_in_words
     from glasshead.training.progress import ProgressBar
     from glasshead.training.run import MEASURED, read_object
 
     what = recipe.model if recipe.attention is None else spell(recipe.attention)
-    bar = ProgressBar(f"{out.name} ({what})")
+    bar = ProgressBar(f"{out.name} ({what})", begin=cache(lambda: describe_data(data)))
     try:
         if repeats is None:
             run_training(data, recipe, out, callbacks=[bar, *watching], **options)
@@ -122,16 +124,35 @@ def train_run(
         bar.stop()
     told = read_object(out / (MEASURED if repeats is None else REPEATS))
     found = told if repeats is None else told["metrics"]
+    runs = [out] if repeats is None else [out / f"seed-{seed}" for seed in told["seeds"]]
+    records = [read_record(run) for run in runs]
+    floor = records[-1].get("floor", {})  # a run that an older version has finished has none
     for split in ("dev", "test"):
         if split in found:
             values = found[split]
             numbers = [
-                f"{word} {shown(values[name])}" for name, word in METRIC_NAMES.items() if name in values
+                f"{word} {shown(values[name])}" + (f" (floor {shown(floor[split][name])})" if floor else "")
+                for name, word in METRIC_NAMES.items()
+                if name in values
             ]
             say(f"{split:>5}  " + "  ".join(numbers))
-    runs = [out] if repeats is None else [out / f"seed-{seed}" for seed in told["seeds"]]
-    for note in dict.fromkeys(note for run in runs for note in read_record(run)["notes"]):
+    if floor:
+        say(f"floor: {guess_in_words(floor['guess'])}")
+    for record in records:
+        for split, only in record.get("only_class", {}).items():
+            if only is not None:
+                seed = "" if repeats is None else f"seed {record['seed']}, "
+                say(f"{seed}{split}: the model predicts one class only, {only!r}")
+    for note in dict.fromkeys(note for record in records for note in record["notes"]):
         say(note)
+
+
+def describe_data(data: "DatasetDict") -> None:
+    """Rows, classes and what is doubtful about them."""
+    from glasshead.data import describe, in_words
+
+    for line in in_words(describe(data)):
+        say(line)
 
 
 def watchers(watch: str | None, every: int | None, source: dict[str, Any]) -> list[Any]:
@@ -188,11 +209,9 @@ def audit_run(
         progress("loading")
         from dataclasses import replace
 
-        from datasets import concatenate_datasets
-
         from glasshead.audit import Identifiability, audit_maps
         from glasshead.audit import audit as run_audits
-        from glasshead.registry import nearest
+        from glasshead.data import select
         from glasshead.training import is_run, load_run, open_model
 
         runs = is_run(folder) or tests != ("identifiability",)
@@ -207,12 +226,7 @@ def audit_run(
         if data != trained_on.get("source"):
             choices.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
         loaded, source = load_data(data, **choices)
-        if split == "all":
-            part = concatenate_datasets(list(loaded.values()))
-        elif split in loaded:
-            part = loaded[split]
-        else:
-            raise InputError(f"{data} has no split {split!r}: {nearest(split, [*loaded, 'all'])}")
+        part = select(loaded, split, data)
         facts = {"data": data, "split": split, "data_options": source["options"]}
 
         def tell(done: int, total: int) -> None:
@@ -266,18 +280,24 @@ def shorten(tokenizer: "PreTrainedTokenizerFast", max_length: int | None) -> Non
 
 @contextmanager
 def resumable(parts: Path, kept: str = "epochs") -> Iterator[None]:
-    """Work that Ctrl-C ends with one line, which says what was kept in ``parts``, and exit code 130."""
+    """Work that Ctrl-C or SIGTERM ends with one line, which says what was kept in ``parts``; so does a full
+    disk."""
     import typer
 
+    resume = f"the finished {kept} are kept: repeat the command with --resume"
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         complain(
-            f"interrupted; the finished {kept} are kept: repeat the command with --resume"
+            f"interrupted; {resume}"
             if parts.exists()
             else f"interrupted before any {kept} were finished; nothing was written"
         )
-        raise typer.Exit(130) from None
+        raise typer.Exit(exit_code(error)) from None
+    except OSError as error:
+        if parts.exists():
+            error.add_note(resume)
+        raise
 
 
 class Stages(Protocol):
@@ -291,7 +311,12 @@ def stages(title: str) -> Iterator[Stages]:
     """A line on standard error that says what is being done and for how long, with a bar where it can."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         task = progress.add_task(title, total=None)
 
@@ -325,6 +350,7 @@ def barred_finding(card: "AuditCard", name: str) -> "Finding":
             no evidence.
     """
     from glasshead.registry import nearest
+    from glasshead.results import ONE_SIGNED
 
     finding = card.finding(name) or card.finding(f"{name}.all")
     if finding is None:
@@ -332,18 +358,21 @@ def barred_finding(card: "AuditCard", name: str) -> "Finding":
         raise InputError(f"no finding is called {name!r}: {nearest(name, known)}")
     if (finding.audit, finding.statistic) in LOW_IS_GOOD:
         raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
-    if finding.aside is not None and not finding.aside.startswith("undecided"):
+    answered = finding.aside == ONE_SIGNED  # the answer is no, below every bar
+    if finding.aside is not None and not answered and not finding.aside.startswith("undecided"):
         raise InputError(f"--fail-under {name}: no bar can be set there ({finding.aside}): leave it out")
     return finding
 
 
 def check_bars(barred: "list[tuple[Finding, float]]") -> bool:
     """Whether every interval starts at or above its bar, and a line on each."""
+    from glasshead.results import ONE_SIGNED
+
     held = True
     for finding, bar in barred:
         name = finding.name.removesuffix(".all")
         low = None if finding.interval is None else finding.interval[0]
-        if finding.verdict.startswith("undecided"):
+        if finding.verdict == ONE_SIGNED or finding.verdict.startswith("undecided"):
             held = False
             complain(f"{name}: {finding.verdict}")
         elif low is not None and low >= bar:
@@ -371,9 +400,8 @@ def compared(
         InputError: on folders of different kinds, a split of audits, and as `comparison.compare_runs`.
     """
     from glasshead.audit.comparison import baseline, compare_runs, short_names
-    from glasshead.audit.differences import differences
     from glasshead.audit.predictions import AUDIT, kind_of
-    from glasshead.report import card_table, comparison_page, comparison_table, render
+    from glasshead.report import comparison_page, comparison_table
     from glasshead.results import AuditCard
 
     first, *kinds = [kind_of(folder) for folder in folders]
@@ -384,8 +412,15 @@ def compared(
         if split is not None:
             raise InputError("an audit has read one split already: leave --split out")
         base = baseline(folders, short_names(folders), against)
-        cards = [AuditCard.load(folder) for folder in folders]
-        found, remarks = differences(cards, base, seed)
-        return render(cards, found, remarks), card_table(cards, found, remarks)
+        return audits_compared([AuditCard.load(folder) for folder in folders], base, seed)
     comparison = compare_runs(folders, against=against, split=split or "test", seed=seed)
     return comparison_page(comparison), comparison_table(comparison)
+
+
+def audits_compared(cards: "list[AuditCard]", base: int, seed: int) -> "tuple[str, RenderableType]":
+    """The page and the table of several audits, with their paired differences from the audit ``base``."""
+    from glasshead.audit.differences import differences
+    from glasshead.report import card_table, render
+
+    found, remarks = differences(cards, base, seed)
+    return render(cards, found, remarks), card_table(cards, found, remarks)

@@ -135,7 +135,7 @@ def test_scores_beyond_the_range_of_float16(name, dtype, automatic):
     if automatic:
         with torch.autocast("cpu", dtype=dtype):
             found = attend(name, q, k, v, need_weights=True)
-            assert torch.equal(attend(name, q, k, v).output, found.output)
+            torch.testing.assert_close(attend(name, q, k, v).output, found.output, rtol=0.01, atol=0.01)
     else:
         found = attend(name, q.to(dtype), k.to(dtype), v.to(dtype), need_weights=True)
     assert found.output.dtype == found.weights.dtype == dtype

@@ -8,7 +8,7 @@ import torch
 from glasshead.attention import KERNELS, Call, Mask, attend, choose, mechanism
 from glasshead.attention.kernels import flex
 from glasshead.errors import InputError
-from tolerances import ONE_KERNEL
+from tolerances import ALL_LAYERS, ONE_FORMULA_SINGLE, ONE_KERNEL
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 EARLY_ADD = {"position": {"name": "distance-aware", "adjust": "early-add"}}
@@ -75,7 +75,7 @@ def test_the_changed_products_are_the_exponents_of_the_weights(using):
     weights = exponents.masked_fill(~live, -1e30).softmax(dim=-1).masked_fill(~live, 0)
 
     output, expected = weights @ v, call.mechanism(call)[0]
-    torch.testing.assert_close(output, expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(output, expected, **ALL_LAYERS)
     cotangent = torch.randn_like(expected)
     for found, right in zip(
         torch.autograd.grad(output, leaves, cotangent),
@@ -156,6 +156,16 @@ def test_rows_without_keys_are_zeros():
     assert output[0, :, 10:].any()
 
 
+@pytest.mark.slow
+def test_a_key_that_is_no_number_reaches_no_query_before_it():
+    call = call_of("sigmoid", Mask(40, 40, causal=True, at=range(40)))
+    clean = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, backend="flex").output
+    call.v[:, :, 30] = torch.nan
+    output = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, backend="flex").output
+    assert output[:, :, 30:].isnan().all()
+    torch.testing.assert_close(output[:, :, :30], clean[:, :, :30], **ONE_FORMULA_SINGLE)
+
+
 def small(using="softmax", dtype=torch.float32, learns=False, dropout=0.0, size=4):
     q = torch.zeros(1, 2, size, 16, dtype=dtype, requires_grad=learns)
     return Call.of(mechanism(using, heads=2, head_dim=16), q, q, q, dropout=dropout)
@@ -191,6 +201,7 @@ def test_parameters_alone_need_a_backward_pass_too():
 
 def test_a_cpu_without_a_compiler_is_told_so(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
     flex.compiler_problem.cache_clear()
     try:
         assert "C++ compiler no-such-compiler" in KERNELS["flex"].refuses(small())

@@ -137,7 +137,9 @@ def test_a_given_mask_stays_and_becomes_causal_on_request():
 
 
 def test_causality_and_places_need_one_sequence():
-    with pytest.raises(InputError, match=r"as many queries as keys, not 2 and 4: with a cache, pass Mask"):
+    with pytest.raises(
+        InputError, match=r"as many queries as keys, not 2 and 4: with a cache, pass glasshead.Mask"
+    ):
         Mask.of(*qk(queries=2), is_causal=True)
     with pytest.raises(InputError, match="needs to know where the queries stand"):
         Mask.of(*qk(queries=2), Mask(2, 4), is_causal=True)

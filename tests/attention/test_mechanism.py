@@ -220,7 +220,7 @@ def test_parameters_are_saved_loaded_and_trained(name):
             parameter.normal_()
     other.load_state_dict(made.state_dict())
     output = attend(made, *qkv()).output
-    assert torch.equal(attend(other, *qkv()).output, output)
+    torch.testing.assert_close(attend(other, *qkv()).output, output, **EXACT_MATHS)
     output.square().sum().backward()
     assert all(parameter.grad.count_nonzero() for parameter in made.parameters())
 
@@ -244,8 +244,8 @@ def test_the_three_steps_are_the_formula():
     torch.testing.assert_close(weights, expected, **EXACT_MATHS)
     torch.testing.assert_close(made.output(call, weights), expected @ v, **EXACT_MATHS)
     output, same = made(call)
-    assert torch.equal(same, weights)
-    assert torch.equal(output, made.output(call, weights))
+    torch.testing.assert_close(same, weights, **EXACT_MATHS)
+    torch.testing.assert_close(output, made.output(call, weights), **EXACT_MATHS)
 
 
 def test_dropout_of_the_formula_acts_on_weights():

@@ -11,6 +11,7 @@ from glasshead.attention.positions.tener import Tener
 from glasshead.attention.positions.transformer_xl import TransformerXL
 from glasshead.attention.relative import skewed, straightened
 from glasshead.errors import InputError
+from tolerances import EXACT_MATHS
 
 
 def random(*shape):
@@ -37,8 +38,9 @@ def test_shaw_sees_nothing_beyond_its_clip():
     position = Shaw(Heads(1, 4, 4), clip=2).double()
     q, k = random(1, 1, 9, 4), torch.ones(1, 1, 9, 4, dtype=torch.float64)
     scores = position.scores(q, k, 1.0, Mask(9, 9, at=range(9)).places(q.device))[0, 0, 4]
-    assert scores[0] == scores[1] == scores[2] != scores[3]
-    assert scores[5] != scores[6] == scores[7] == scores[8]
+    torch.testing.assert_close(scores[[0, 1, 7]], scores[[2, 2, 6]], **EXACT_MATHS)
+    torch.testing.assert_close(scores[8], scores[6], **EXACT_MATHS)
+    assert (scores[[2, 5]] - scores[[3, 6]]).abs().min() > 1e-3
 
 
 def test_shaw_values_reach_the_output():
@@ -73,13 +75,68 @@ def test_transformer_xl_takes_an_odd_size():
     assert queries.shape == keys.shape == (1, 2, 4, 11)
 
 
+@pytest.mark.parametrize("size", [0, -2, 7, 2.0, "12"])
+def test_transformer_xl_has_an_r_of_pairs(size):
+    with pytest.raises(InputError, match="relative_dim is"):
+        TransformerXL(Heads(2, 4, 4), relative_dim=size)
+
+
+def test_r_of_the_size_of_the_model_is_that_of_the_paper():
+    """(q_i + u)ᵀ W_E x_j + (q_i + v)ᵀ W_R R_{i−j} with one R for all heads (Dai et al. 2019, section 3.3)."""
+    heads, d, model = 3, 4, 12
+    using = mechanism(
+        {"position": {"name": "transformer-xl", "relative_dim": model}}, heads=heads, head_dim=d
+    ).double()
+    u, v, w = (getattr(using.position, name) for name in "uvw")
+    assert w.shape == (heads, d, model)
+    torch.nn.init.normal_(w)
+    q, k, values = random(3, 1, heads, 5, d)
+    scores = torch.zeros(1, heads, 5, 5, dtype=torch.float64)
+    for head in range(heads):
+        for i in range(5):
+            for j in range(5):
+                r = torch.zeros(model, dtype=torch.float64)
+                for m in range(model // 2):
+                    angle = (i - j) / 10000 ** (2 * m / model)
+                    r[m], r[model // 2 + m] = math.sin(angle), math.cos(angle)
+                content = (q[0, head, i] + u[head]) @ k[0, head, j]
+                scores[0, head, i, j] = (content + (q[0, head, i] + v[head]) @ (w[head] @ r)) / math.sqrt(d)
+    expected = scores.softmax(dim=-1) @ values
+    for backend in ("reference", "blockwise", "sdpa"):
+        torch.testing.assert_close(attend(using, q, k, values, backend=backend).output, expected)
+
+
+def test_tener_is_the_paper_and_not_its_code():
+    """docs/errata.md: the code has a key term, R of j − i, and other frequencies; each changes the scores."""
+    position = Tener(Heads(1, 8, 8)).double()
+    q, k = random(1, 1, 6, 8), random(1, 1, 6, 8) + 1
+    scores = position.scores(q, k, 1.0, Mask(6, 6, at=range(6)).places(q.device))[0, 0]
+
+    def formula(sign, frequencies, key_term):
+        """s_ij for R_{sign (i − j)}, with k_j · R_{i−j} or without."""
+        offsets = torch.arange(6)[:, None] - torch.arange(6)
+        angles = offsets.double()[..., None] * frequencies
+        r, mine = (torch.cat([(s * angles).sin(), angles.cos()], dim=-1) for s in (1, sign))
+        content = (q[0, 0] + position.u[0]) @ k[0, 0].T
+        along = torch.einsum("id,ijd->ij", q[0, 0] + position.v[0], mine)
+        return content + along + key_term * torch.einsum("jd,ijd->ij", k[0, 0], r)
+
+    m = torch.arange(4, dtype=torch.float64)
+    paper, code = 10000 ** (-2 * m / 8), 10000 ** (-m / 3)
+    torch.testing.assert_close(scores, formula(1, paper, 0))
+    for other in (formula(1, paper, 1), formula(-1, paper, 0), formula(1, code, 0)):
+        assert (other - scores).abs().max() > 0.1
+
+
 def test_tener_needs_pairs_and_takes_no_scale():
     with pytest.raises(InputError, match="even size, not 5"):
         Tener(Heads(2, 5, 5))
     position = Tener(Heads(2, 4, 4)).double()
     q, k = random(1, 2, 4, 4), random(1, 2, 4, 4)
     places = Mask(4, 4, at=range(4)).places(q.device)
-    assert torch.equal(position.scores(q, k, 0.5, places), position.scores(q, k, 1.0, places))
+    torch.testing.assert_close(
+        position.scores(q, k, 0.5, places), position.scores(q, k, 1.0, places), **EXACT_MATHS
+    )
 
 
 @pytest.mark.parametrize("name", ["tener", "transformer-xl"])

@@ -15,11 +15,11 @@ from glasshead.errors import InputError
 CASES = Path(__file__).with_name("triton_cases.py")
 
 
-def run_cases(selection):
+def run_cases():
     """In a process of their own: Triton decides what its programs are when it is imported."""
     interpreter = {} if torch.cuda.is_available() else {"TRITON_INTERPRET": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", selection, str(CASES)],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "slow or not slow", str(CASES)],
         env={**os.environ, **interpreter},
         capture_output=True,
         text=True,
@@ -30,13 +30,9 @@ def run_cases(selection):
     assert " skipped" not in done.stdout
 
 
-def test_the_formula_in_short():
-    run_cases("not slow")
-
-
 @pytest.mark.slow
 def test_the_formula_at_every_length():
-    run_cases("slow")
+    run_cases()
 
 
 @pytest.mark.slow
@@ -103,6 +99,7 @@ def test_the_name_is_obeyed_or_refused(monkeypatch):
         attend("tanhmax", q, q, q, backend="triton")
 
 
+@pytest.mark.slow
 def test_triton_is_imported_by_need_only():
     assert find_spec("triton") is not None
     script = "import sys, glasshead.attention; assert 'triton' not in sys.modules, 'triton was imported'"

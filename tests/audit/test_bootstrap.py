@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, bootstrap
 from sklearn.metrics import roc_auc_score
 
+from glasshead import resampling
 from glasshead.audit import bootstrap as module
 from glasshead.audit.bootstrap import Estimate, auc_interval, mean_interval, mean_intervals
 
@@ -99,8 +100,9 @@ def test_chunks_do_not_matter(monkeypatch):
     values = rng(10).normal(size=101)
     whole = mean_interval(values, rng=rng(11)), auc_interval(values[:40], values[40:], rng=rng(11))
     for draws in (1, 777, 10**7):
-        monkeypatch.setattr(module, "CHUNK_DRAWS", draws)
-        counts = np.concatenate(list(module.resampled_counts(101, 53, rng())))
+        for each in (module, resampling):
+            monkeypatch.setattr(each, "CHUNK_DRAWS", draws)
+        counts = np.concatenate(list(resampling.resampled_counts(101, 53, rng())))
         assert counts.shape == (53, 101)
         np.testing.assert_array_equal(counts.sum(axis=1), 101)
         assert mean_interval(values, rng=rng(11)).low == pytest.approx(whole[0].low, abs=1e-12)

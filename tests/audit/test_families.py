@@ -43,8 +43,13 @@ def hooks(model):
     }
 
 
+DRAWN = ("encoder", "encoder rating", "encoder added, three classes")  # of the others only the page
+
+
 @pytest.mark.parametrize("name", list(KINDS))
-def test_every_family_is_audited_saved_and_shown(name, tmp_path):
+def test_every_family_is_audited_saved_and_shown(name, tmp_path, monkeypatch):
+    if name not in DRAWN:
+        monkeypatch.setattr("glasshead.report.plots.plots", lambda cards, called: [])
     kind, labels = many(KINDS[name]())
     run, split = as_run(kind, labels), data(kind, labels)
     before = {key: value.clone() for key, value in kind.model.state_dict().items()}
@@ -57,8 +62,9 @@ def test_every_family_is_audited_saved_and_shown(name, tmp_path):
     assert loaded.findings == card.findings
     page = render([loaded])
     assert "agreement" in page.lower()
-    again = audit(run, split, draws=3)
-    assert [f.estimate for f in again.findings] == [f.estimate for f in card.findings]
+    if name in ("encoder", "gpt2"):
+        again = audit(run, split, draws=3)
+        assert [f.estimate for f in again.findings] == [f.estimate for f in card.findings]
     rating = kind.model.config.problem_type == "regression"
     assert (card.finding("performance.rmse.all") is not None) == rating
     assert (card.finding("performance.accuracy.all") is None) == rating
@@ -143,8 +149,11 @@ def test_errors_of_ratings_by_hand():
     assert rmse.interval[0] < rmse.estimate < rmse.interval[1]
     assert rmse.verdict == "better than always guessing the mean rating"
     wrong = audit(as_run(kind, [3.0] * 30), data(kind, (3 - labels).tolist()), tests=["performance"])
-    assert wrong.finding("performance.mae.all").verdict == "not better than always guessing the mean rating"
-    assert (card.facts["at_chance"], wrong.facts["at_chance"]) == (False, True)
+    assert wrong.finding("performance.mae.all").verdict == "worse than always guessing the mean rating"
+    assert [each.facts["against_guessing"] for each in (card, wrong)] == ["better", "not better"]
+    paired = rmse.over_null["mean"]
+    assert paired.estimate == pytest.approx(rmse.estimate - rmse.null["mean"])
+    assert paired.interval[0] < paired.estimate < paired.interval[1] < 0
     assert (card.facts["rmse"], card.facts["task"]) == (pytest.approx(rmse.estimate), "regression")
 
 
@@ -169,7 +178,8 @@ def test_sentences_are_the_units_where_they_are_read():
 def test_a_gauge_per_head_makes_signed_attention_speak():
     kind, labels = many(family("encoder", pooling="first", attention="tanhmax", combine="concat"))
     encoded = encode(kind.tokenizer, kind.texts)
-    gauge = head_gauges(kind.model, [encoded.inputs()])
+    inputs = encoded.inputs() | {"labels": torch.tensor(labels)}
+    gauge = head_gauges(kind.model, [inputs])
     kind.model.config.gauge = gauge["signs"]
     card = audit(as_run(kind, labels, gauge), data(kind, labels), tests=["agreement"])
     assert card.facts["gauge"]["signs"] == gauge["signs"][0]
@@ -184,7 +194,7 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
         layer.output.weight[:, :size].neg_()
         # Negated values and a negated projection cancel: the weights must not turn with them.
         layer.output.weight[:, :size].neg_()
-    turned = head_gauges(kind.model, [encoded.inputs()])
+    turned = head_gauges(kind.model, [inputs])
     assert turned["signs"][0] == [-gauge["signs"][0][0], gauge["signs"][0][1]]
     kind.model.config.gauge = turned["signs"]
     other = audit(as_run(kind, labels, turned), data(kind, labels), tests=["agreement"])

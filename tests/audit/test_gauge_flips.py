@@ -11,11 +11,11 @@ from glasshead.attention import Call
 from glasshead.audit import audit, prepare
 from glasshead.audit.perturbation import verdict
 from glasshead.audit.shaking import Even, Fixed, after, massed
-from glasshead.audit.subject import margin_of
+from glasshead.audit.subject import read_gauge
 from glasshead.data import encode
 from glasshead.explain import Reading
 from glasshead.models import is_regression
-from glasshead.results import RAW_SIGN, WEAK_GAUGE
+from glasshead.results import ONE_SIGN, ONE_SIGNED, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
 from glasshead.trace import head_gauges, intervene, permute, record, uniform
 from glasshead.training.gauge import pooled_gauge
 from glasshead.training.rows import TensorRows
@@ -51,7 +51,7 @@ def same_but_raw(one, other):
 @pytest.mark.parametrize("row", [None, "mean"])
 def test_one_head_of_several(row):
     kind, labels = many(family("encoder", layers=2, pooling="first", attention="tanhmax"))
-    inputs = encode(kind.tokenizer, kind.texts).inputs()
+    inputs = encode(kind.tokenizer, kind.texts).inputs() | {"labels": torch.tensor(labels)}
     gauge = head_gauges(kind.model, [inputs])
     other = copy.deepcopy(kind)
     turn(other.model.encoder.layers[1].attention, 0)
@@ -150,11 +150,43 @@ def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
     kind, labels = many(family("hierarchical", pooling="first", attention="tanhmax"))
     view = prepare(as_run(kind, labels), data(kind, labels)).view
     layers = view.place.layers
-    gauge = {"margins": [[0.9, 0.9]] * layers, "masses": [[1.0, 1.0]] * layers}
-    assert margin_of(gauge, view) == pytest.approx(0.9)
-    for weak in (view.place.layer, view.place.above.layer):
-        margins = [[0.05, 0.05] if layer == weak else [0.9, 0.9] for layer in range(layers)]
-        assert margin_of(gauge | {"margins": margins}, view) == pytest.approx(0.05)
+    two = view.place.layer, view.place.above.layer
+
+    def read(kinds, margins=()):
+        marked, sure = dict(zip(two, kinds, strict=True)), dict(zip(two, margins, strict=False))
+        return read_gauge(
+            {
+                "kinds": [[marked.get(layer, ONE_SIGN)] * 2 for layer in range(layers)],
+                "margins": [[sure.get(layer, 0.9)] * 2 for layer in range(layers)],
+                "masses": [[1.0, 1.0]] * layers,
+            },
+            view,
+        )
+
+    assert read((SIGN_IN_WEIGHTS, SIGN_IN_WEIGHTS)) == (SIGN_IN_WEIGHTS, pytest.approx(0.9))
+    for margins in ((0.05, 0.9), (0.9, 0.05)):
+        assert read((SIGN_IN_WEIGHTS, SIGN_IN_WEIGHTS), margins)[1] == pytest.approx(0.05)
+    assert read((ONE_SIGN, SIGN_IN_WEIGHTS))[0] == SIGN_IN_WEIGHTS
+    assert read((ONE_SIGN, ONE_SIGN))[0] == ONE_SIGN
+    assert read((UNDECIDED, SIGN_IN_WEIGHTS))[0] == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("kinds", "masses", "kind"),
+    [
+        ((SIGN_IN_WEIGHTS, SIGN_IN_WEIGHTS), (1.0, 1.0), SIGN_IN_WEIGHTS),
+        ((SIGN_IN_WEIGHTS, ONE_SIGN), (1.0, 1.0), UNDECIDED),
+        ((ONE_SIGN, UNDECIDED), (97.0, 3.0), ONE_SIGN),
+        ((ONE_SIGN, ONE_SIGN), (0.0, 0.0), UNDECIDED),
+    ],
+)
+def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kinds, masses, kind):
+    family_kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
+    view = prepare(as_run(family_kind, labels), data(family_kind, labels)).view
+    gauge = {"kinds": [list(kinds)], "margins": [[0.8, 0.2]], "masses": [list(masses)]}
+    assert read_gauge(gauge, view)[0] == kind
+    del gauge["kinds"]  # as earlier versions wrote it
+    assert read_gauge(gauge, view)[0] == UNDECIDED
 
 
 def test_changes_of_ratings_are_measured_by_the_labels():
@@ -163,17 +195,34 @@ def test_changes_of_ratings_are_measured_by_the_labels():
     assert subject.unit == pytest.approx(np.ptp(labels))
     equal = prepare(as_run(kind, [3.0] * 30), data(kind, [3.0] * 30))
     assert equal.unit == 0
-    assert verdict((0.1, 0.2), (0.1, 0.2), "absolute", 0.0).startswith("undecided: all labels are equal")
+    assert verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).startswith(
+        "undecided: all labels are equal"
+    )
 
 
 def test_a_weak_gauge_of_several_heads_decides_no_size():
     kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
-    gauge = {"signs": [[1, -1]], "margins": [[0.01, 0.01]], "masses": [[1.0, 1.0]]}
+    gauge = {
+        "signs": [[1, -1]], "kinds": [[UNDECIDED] * 2], "margins": [[0.01, 0.01]], "masses": [[1.0, 1.0]],
+    }  # fmt: skip
     card = audited(kind, labels, gauge, tests=["agreement", "tokens"])
     for name in ("agreement.attention.gradient.all", "agreement.attention-absolute.gradient.all"):
         assert card.finding(name).verdict == WEAK_GAUGE
     levels = [each for each in card.findings if each.audit == "tokens" and each.statistic == "weight"]
     assert all(each.verdict == WEAK_GAUGE for each in levels)
+
+
+def test_heads_of_one_sign_are_sizes():
+    kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
+    gauge = {
+        "signs": [[1, -1]], "kinds": [[ONE_SIGN] * 2], "margins": [[0.3, 0.3]], "masses": [[1.0, 1.0]],
+    }  # fmt: skip
+    card = audited(kind, labels, gauge, tests=["agreement", "tokens"])
+    assert card.facts["gauge"]["kind"] == ONE_SIGN
+    for name in ("attention", "effective", "effective-gain"):
+        assert card.finding(f"agreement.{name}.gradient.all").verdict == ONE_SIGNED
+    assert card.finding("agreement.attention-absolute.gradient.all").verdict not in (WEAK_GAUGE, ONE_SIGNED)
+    assert card.finding("tokens.sign.weight.positive vs negative").verdict == ONE_SIGNED
 
 
 def test_sentences_that_are_read_out_are_judged_as_an_identity():

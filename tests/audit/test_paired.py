@@ -183,11 +183,11 @@ class TestInterval:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("paired", [True, False])
-    @pytest.mark.parametrize(("seeds", "spread"), [(1, 0.0), (2, 0.05), (3, 0.05), (5, 0.05), (5, 0.0)])
+    @pytest.mark.parametrize(("seeds", "spread"), [(1, 0.0), (2, 0.05), (5, 0.05), (5, 0.0)])
     def test_covers_the_truth(self, seeds, spread, paired):
-        """400 pairs of groups whose true difference in accuracy is 0.1, runs varying by ``spread``."""
+        """200 pairs of groups whose true difference in accuracy is 0.1, runs varying by ``spread``."""
         hits = 0
-        for data in range(400):
+        for data in range(200):
             draws = rng([data, seeds, paired, int(100 * spread)])
             labels = draws.integers(0, 4, 400)
             second = range(seeds) if paired else range(10, 10 + seeds)
@@ -197,7 +197,7 @@ class TestInterval:
             ]
             ((low, high),) = difference_intervals(*sides, CLASSES[:1], rng=draws, resamples=400)
             hits += low <= 0.1 <= high
-        assert hits >= binom.ppf(0.001, 400, 0.95)
+        assert hits >= binom.ppf(0.001, 200, 0.95)
 
 
 def varied(labels, accuracy, spread, seeds, draws):

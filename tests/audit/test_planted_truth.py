@@ -8,8 +8,18 @@ import torch
 
 from glasshead.audit import audit, prepare
 from glasshead.audit.agreement import Agreement
-from glasshead.audit.subject import RAW_SIGN, WEAK_GAUGE
-from glasshead.results import AuditCard
+from glasshead.data import encode
+from glasshead.results import (
+    ONE_SIGN,
+    ONE_SIGNED,
+    RAW_SIGN,
+    SIGN_IN_WEIGHTS,
+    UNDECIDED,
+    WEAK_GAUGE,
+    AuditCard,
+)
+from glasshead.training.gauge import pooled_gauge
+from glasshead.training.rows import TensorRows
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 
 # A mean over 60 texts is uncertain; the bars are far from both sides.
@@ -32,15 +42,16 @@ def test_the_model_is_right_and_said_to_be(planted):
 
 
 @pytest.mark.parametrize("tests", [["agreement"], ["performance"]])
-def test_chance_is_told_whichever_audits_are_asked(tests):
+def test_how_the_model_stands_beside_guessing_is_told_whichever_audits_are_asked(tests):
     texts, labels = planted_texts(60)
+    noisy = [label if i % 5 < 3 else 1 - label for i, label in enumerate(labels)]
     wrong = [1 - label for label in labels]
     model = planted_model("softmax")
-    at_chance = [
-        audit(as_run(model, texts, truth), split(texts, truth), tests=tests).facts["at_chance"]
-        for truth in (labels, wrong)
+    stands = [
+        audit(as_run(model, texts, truth), split(texts, truth), tests=tests).facts["against_guessing"]
+        for truth in (labels, noisy, wrong)
     ]
-    assert at_chance == [False, True]
+    assert stands == ["better", "undecided", "not better"]
 
 
 def test_the_word_that_decides_gets_all_the_contribution(planted):
@@ -69,10 +80,33 @@ def test_contribution_beats_random_weights_only_where_the_weights_decide(planted
         assert finding.interval[0] > 0.5
         if activation == "softmax":
             assert finding.null["random"] == pytest.approx(finding.estimate)
-            assert finding.verdict == "no better than random weights"
+            assert finding.verdict == "no difference from random weights that these texts show"
         else:
             assert abs(finding.null["random"]) < 0.2
             assert finding.verdict in ("strong agreement", "moderate agreement")
+
+
+def test_differences_from_nulls_are_those_of_the_examples(planted):
+    """What a verdict rests on can be computed again from what is saved."""
+    _, card = planted
+    names = {"agreement": "tau.{}.{}", "perturbation": "{}.median.{}", "identifiability": "maps.{}"}
+    compared = 0
+    for finding in card.findings:
+        if finding.group != "all" or finding.audit not in names:
+            continue
+        column = names[finding.audit].format(finding.statistic, finding.against)
+        nulls = {name for name, value in finding.null.items() if value is not None}
+        assert set(finding.over_null) == (nulls if finding.n else set())
+        for name, paired in finding.over_null.items():
+            ours, null = (
+                np.array(card.examples[each], dtype=float) for each in (column, f"{column}.null.{name}")
+            )
+            change = (ours - null)[~np.isnan(ours - null)]
+            assert paired.n == len(change)
+            assert paired.estimate == pytest.approx(change.mean(), abs=1e-9)
+            assert paired.interval[0] <= paired.estimate <= paired.interval[1]
+            compared += 1
+    assert compared > 20
 
 
 def test_moving_weights_moves_the_answer_only_where_values_differ(planted):
@@ -146,7 +180,9 @@ def test_a_random_map_must_fail():
         for against in (GRADIENT, ERASURE, "erasure-zero-weight"):
             finding = findings[f"agreement.{statistic}.{against}.all"]
             raw = statistic == "attention-raw"
-            assert finding.verdict == (RAW_SIGN if raw else "no better than random weights"), finding
+            assert finding.verdict == (
+                RAW_SIGN if raw else "no difference from random weights that these texts show"
+            ), finding
             assert finding.interval[0] < 0.05
 
 
@@ -218,23 +254,60 @@ def signs_in_the_values():
     return model
 
 
-def test_signs_that_live_in_the_values_are_not_read_off_the_weights():
+def gauged(model, counts):
+    """A run with the gauge that training on so many texts of each class would have fixed; texts, labels."""
+    trained, classes = planted_texts(counts=counts)
+    gauge = pooled_gauge(model, TensorRows(encode(tokenizer(), trained), torch.tensor(classes)))
     texts, labels = planted_texts(60)
-    run = as_run(signs_in_the_values(), texts, labels)
-    run.record["gauge"]["margin"] = 0.03
-    card = audit(run, split(texts, labels))
+    run = as_run(model, texts, labels)
+    run.record["gauge"], model.config.gauge = dataclasses.asdict(gauge), gauge.sign
+    return run, texts, labels
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("counts", [(40, 120), (120, 40)])
+def test_signs_that_live_in_the_values_are_not_read_off_the_weights(counts, turned):
+    model = signs_in_the_values()
+    if turned:
+        for parameter in (model.pooling.score.context.weight, model.pooling.value.weight):
+            parameter.data.neg_()
+    run, texts, labels = gauged(model, counts)
+    card = audit(run, split(texts, labels), tests=["performance", "agreement", "tokens"])
     assert card.facts["accuracy"] == 1.0
+    assert card.facts["gauge"]["kind"] == ONE_SIGN
+    for name in ("agreement.attention.gradient.all", "tokens.sign.weight.positive vs negative"):
+        assert card.finding(name).verdict == ONE_SIGNED
+    for name in ("agreement.attention-raw.gradient.all", "tokens.sign.weight-raw.positive vs negative"):
+        assert card.finding(name).verdict == RAW_SIGN
+    # Weights of one sign have half of the signs right, however many words each group has.
+    assert card.finding("tokens.sign.weight.positive vs negative").estimate == 0.5
+    # Polarity keeps its meaning, whichever class has more texts.
+    assert card.finding("tokens.separation.polarity.positive vs negative").estimate == 1.0
+    assert card.finding("tokens.separation.contribution.positive vs negative").estimate == 1.0
+    assert card.finding("tokens.weight.positive").estimate > 0.3
+
+
+@pytest.mark.parametrize("counts", [(40, 120), (35, 700)])
+def test_signs_that_live_in_the_weights_are_found_there(counts):
+    run, texts, labels = gauged(planted_model("tanhmax"), counts)
+    assert run.record["gauge"]["kind"] == SIGN_IN_WEIGHTS
+    card = audit(run, split(texts, labels), tests=["agreement"])
+    assert "agreement" in card.finding("agreement.attention.gradient.all").verdict
+
+
+def test_a_run_of_an_earlier_version_is_read_and_undecided():
+    texts, labels = planted_texts(60)
+    run = as_run(planted_model("tanhmax"), texts, labels)
+    run.record["gauge"] = {"sign": 1, "margin": 1.0, "positive_polarity": 1.0}
+    card = audit(run, split(texts, labels), tests=["agreement", "tokens"])
     for name in (
         "agreement.attention.gradient.all",
         "tokens.sign.weight.positive vs negative",
         "tokens.separation.weight.positive vs negative",
     ):
         assert card.finding(name).verdict == WEAK_GAUGE
-    for name in ("agreement.attention-raw.gradient.all", "tokens.sign.weight-raw.positive vs negative"):
-        assert card.finding(name).verdict == RAW_SIGN
-    # Weights of one sign have half of the signs right, however many words each group has.
-    assert card.finding("tokens.sign.weight.positive vs negative").estimate == 0.5
-    assert card.finding("tokens.separation.contribution.positive vs negative").estimate == 1.0
+    assert card.facts["gauge"]["kind"] == UNDECIDED
+    assert any("train again" in note for note in card.facts["notes"])
 
 
 def test_few_units_decide_nothing():

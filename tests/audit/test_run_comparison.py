@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fake_runs import classes, guesses, write_repeats, write_run
+from fake_runs import classes, guesses, metrics_of, write_repeats, write_run
 from glasshead.audit.comparison import ALIKE, ONE_SEED, UNEQUAL, compare_runs, short_names, verdict
 from glasshead.audit.paired import METRICS
 from glasshead.audit.predictions import kind_of
@@ -95,6 +95,28 @@ def test_ratings(tmp_path):
     write_run(tmp_path / "classes", LABELS, LABELS)
     with pytest.raises(InputError, match="do not both predict ratings"):
         compare_runs([folders[0] / "seed-0", tmp_path / "classes"])
+
+
+def test_the_floor_is_the_commonest_class_of_train(tmp_path):
+    """Also of runs that recorded no floor: it is worked out from the labels that they predicted."""
+    labels = np.repeat(["entity", "human", "number"], [10, 60, 30])
+    collapsed = write_run(tmp_path / "one", labels, np.full(100, "human"))
+    other = write_run(tmp_path / "other", labels, np.roll(labels, 5))
+    assert "floor" not in json.loads((collapsed / "run.json").read_text())
+    found = compare_runs([collapsed, other], resamples=50)
+    assert found.floor.guess == "always guessing 'human', the commonest class of train"
+    assert found.floor.metrics["test"]["accuracy"] == pytest.approx(0.6)
+    assert found.floor.metrics["test"] == pytest.approx(metrics_of(labels, np.full(100, "human")))
+    assert [dict(group.only_class) for group in found.groups] == [{0: "human"}, {}]
+
+
+def test_the_floor_of_ratings_is_the_mean_of_train(tmp_path):
+    stars = np.random.default_rng(0).integers(1, 6, 50).astype(float)
+    folders = [write_run(tmp_path / name, stars, stars + size) for name, size in (("a", 0.1), ("b", 0.2))]
+    found = compare_runs(folders, resamples=50)
+    assert found.floor.metrics["dev"]["rmse"] == pytest.approx(stars.std())
+    assert "mean rating of train" in found.floor.guess
+    assert not any(group.only_class for group in found.groups)
 
 
 class TestRefusals:

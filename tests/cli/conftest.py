@@ -5,18 +5,28 @@ from types import SimpleNamespace
 import pytest
 from typed import TINY, glasshead
 
+from once import made_once
+
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory):
     """`softmax`, `tanhmax`: runs. `softmax_audit`, `tanhmax_audit`: their audits. Not to be written to."""
-    folder = tmp_path_factory.mktemp("tiny")
-    made = {}
-    for activation in ("softmax", "tanhmax"):
-        run, audit = folder / activation, folder / f"{activation}-audit"
-        glasshead("train", *TINY, "--attention", activation, "--out", run)
-        glasshead("audit", run, "synthetic", "--out", audit)
-        made |= {activation: run, f"{activation}_audit": audit}
-    return SimpleNamespace(folder=folder, **made)
+
+    def make(folder):
+        for activation in ("softmax", "tanhmax"):
+            run = folder / activation
+            glasshead("train", *TINY, "--attention", activation, "--out", run)
+            glasshead("audit", run, "synthetic", "--out", folder / f"{activation}-audit")
+
+    folder = made_once(tmp_path_factory, "tiny", make)
+    return SimpleNamespace(folder=folder, **{path.name.replace("-", "_"): path for path in folder.iterdir()})
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch):
+    """Pages without their pictures: drawing them is most of the work, and tests/report looks at them."""
+    monkeypatch.setattr("glasshead.report.plots.plots", lambda cards, called: [])
+    monkeypatch.setattr("glasshead.report.dynamics.page.drawings", lambda picture, key: [])
 
 
 @pytest.fixture

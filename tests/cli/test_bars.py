@@ -3,7 +3,7 @@
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Finding
+from glasshead.results import ONE_SIGNED, RAW_SIGN, WEAK_GAUGE, AuditCard, Finding
 from glasshead.steps import barred_finding, check_bars
 
 
@@ -33,8 +33,9 @@ def test_bars_that_mean_nothing(name, verdict, message):
     assert name in str(caught.value)
 
 
-def test_a_weak_gauge_fails_every_bar_and_another_number_its_own():
-    weak = finding("agreement.attention.gradient", WEAK_GAUGE)
+@pytest.mark.parametrize("verdict", [WEAK_GAUGE, ONE_SIGNED])
+def test_signs_that_say_nothing_fail_every_bar_and_another_number_its_own(verdict):
+    weak = finding("agreement.attention.gradient", verdict)
     sure = finding("agreement.contribution.gradient", "moderate agreement")
     card = AuditCard({}, [weak, sure])
     assert not check_bars([(barred_finding(card, "agreement.attention.gradient"), -1.0)])

@@ -2,9 +2,11 @@
 
 import json
 
+import pytest
 from typed import glasshead, refusal
 
-from families import FAMILIES, REFUSED
+from families import FAMILIES, STOPPED
+from glasshead.models import EncoderClassifier, PooledClassifier
 
 
 def saved(folder, model):
@@ -17,7 +19,8 @@ def test_the_command(tmp_path):
     printed = glasshead("doctor", folder, "--attention", "tanhmax").stdout
     assert "can be plugged" in printed
     assert "2 × BertSelfAttention" in printed
-    assert "→ call model.activation_checkpointing_disable()" in printed
+    assert printed.index("As with most models") < printed.index("gradient checkpointing: training works")
+    assert "!" not in printed
     assert max(map(len, printed.splitlines())) <= 80 + len(str(folder))
     found = json.loads(glasshead("doctor", folder, "--attention", "tanhmax", "--format", "json").stdout)
     assert found["healthy"]
@@ -26,8 +29,44 @@ def test_the_command(tmp_path):
         "encoder.layer.1.attention.self",
     ]
     assert found["attention"] == "tanhmax"
-    refused = saved(tmp_path / "mpnet", REFUSED["mpnet"]())
+    refused = saved(tmp_path / "mpnet", STOPPED["mpnet"]())
     assert "✗ not dispatched" in glasshead("doctor", refused, code=1).stdout
+    without = saved(tmp_path / "mamba", STOPPED["mamba"]())
+    printed = glasshead("doctor", without, code=1).stdout
+    assert "MambaModel has no attention" in printed
+    assert "computes its attention itself" not in printed
+
+
+def test_a_text_that_is_too_long_for_the_model(tmp_path):
+    folder = saved(tmp_path / "roberta", FAMILIES["roberta"].build())
+    assert "63 tokens" in glasshead("doctor", folder).stdout
+    printed = glasshead("doctor", folder, "--length", "64", code=1).stdout
+    assert "can be plugged, but a call fails" in printed
+    assert "→ cut texts to 63 tokens" in printed
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "attention", "weights"),
+    [
+        (PooledClassifier, {"activation": "tanhmax"}, "tanhmax", ["in the output"]),
+        (
+            EncoderClassifier,
+            {"attention": "tanhmax+distance-aware", "pooling": "attention"},
+            "tanhmax+distance-aware",
+            ["recorded", "recorded"],
+        ),
+    ],
+)
+def test_a_run_of_ours(model, options, attention, weights, tmp_path):
+    folder = saved(tmp_path / "run", model(model.config_class(vocab_size=60, **options)))
+    assert f"its attention is built in: {attention}" in glasshead("doctor", folder).stdout
+    found = json.loads(glasshead("doctor", folder, "--format", "json").stdout)
+    assert found["healthy"]
+    assert found["attention"] == attention
+    assert [layers["weights"] for layers in found["layers"]] == weights
+    assert not found["traps"]
+    asked = glasshead("doctor", folder, "--attention", "softmax", code=1).stdout
+    assert "✗ built in" in asked
 
 
 def test_the_command_refuses_what_is_no_model(tmp_path):
@@ -41,4 +80,13 @@ def test_the_command_refuses_what_is_no_model(tmp_path):
     model = saved(tmp_path / "bert", FAMILIES["bert"].build())
     assert "did you mean 'tanhmax'" in refusal(tmp_path, "doctor", model, "--attention", "tanmax")
     assert "no device 'abacus'" in refusal(tmp_path, "doctor", model, "--device", "abacus")
-    assert "--format json" in refusal(tmp_path, "doctor", model, "--format", "html")
+    wrong = refusal(tmp_path, "doctor", model, "--format", "html")
+    assert "'text', 'json'" in wrong
+    assert "html" not in glasshead("doctor", "--help").stdout
+
+
+def test_a_folder_of_repeats_names_its_runs(tmp_path):
+    run = saved(tmp_path / "runs" / "seed-3", STOPPED["ours"]())
+    (run.parent / "repeats.json").write_text('{"seeds": [3]}', encoding="utf-8")
+    assert f"name one of them, {run}" in refusal(tmp_path, "doctor", run.parent)
+    assert "built in" in glasshead("doctor", run).stdout

@@ -12,6 +12,7 @@ import pytest
 from typed import TINY, glasshead, refusal
 
 import fake_histories
+from alike import assert_same_weights
 from fake_models import write_model
 from glasshead.commands.dynamics import (
     FEW_LOOKS,
@@ -55,7 +56,11 @@ def moved(run, folder, source="gone.csv"):
     return copy
 
 
-class TestWatched:
+class TestPage:
+    @pytest.fixture
+    def undrawn(self):
+        """Here its pictures are drawn."""
+
     def test_says_it_and_writes_a_page(self, runs, tmp_path):
         out = tmp_path / "new" / "dyn.html"
         said = told(runs / "dp", "--tokens", "superb, dreary", "--out", out)
@@ -79,6 +84,8 @@ class TestWatched:
             glasshead("dynamics", runs / "dp", "--out", page)
         assert pages[0].read_bytes() == pages[1].read_bytes()
 
+
+class TestWatched:
     def test_a_page_in_the_way(self, runs, tmp_path):
         out = tmp_path / "dyn.html"
         out.write_text("mine")
@@ -266,8 +273,7 @@ class TestNotWatched:
         assert (tmp_path / "my run-watched" / "dynamics").exists()
         for name in ("recipe", "seed", "data"):
             assert watched[name] == record[name]
-        weights = [path / "model.safetensors" for path in (run, tmp_path / "my run-watched")]
-        assert weights[0].read_bytes() == weights[1].read_bytes()
+        assert_same_weights(run, tmp_path / "my run-watched")
 
     def test_a_long_command_is_not_given(self, runs):
         record = json.loads((runs / "plain" / "run.json").read_text())

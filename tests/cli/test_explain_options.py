@@ -6,8 +6,9 @@ import json
 import pytest
 from typed import glasshead, refusal
 
+from glasshead.results import ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.training.run import write_vocabulary
-from readable import KINDS, as_run
+from readable import KINDS, as_run, family
 
 
 @pytest.fixture(scope="module")
@@ -19,19 +20,25 @@ def made(tmp_path_factory):
         if name not in done:
             kind = KINDS[name]()
             folder = root / name.replace(" ", "-")
-            rating = kind.model.config.problem_type == "regression"
-            run = as_run(kind, [3.5 if rating else index % 2 for index in range(len(kind.texts))])
-            kind.model.save_pretrained(folder)
-            kind.tokenizer.save_pretrained(folder)
-            tokens = kind.tokenizer.convert_ids_to_tokens(range(len(kind.tokenizer)))
-            write_vocabulary(folder / "vocabulary.parquet", tokens, run.counts)
-            task = {"task": "regression"} if rating else {}
-            record = run.record | {"data": {"source": "by hand", "options": task}}
-            (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
+            write(kind, folder)
             done[name] = folder, kind
         return done[name]
 
     return make
+
+
+def write(kind, folder, gauge=None):
+    """A run folder of this model."""
+    rating = kind.model.config.problem_type == "regression"
+    labels = [3.5 if rating else index % 2 for index in range(len(kind.texts))]
+    run = as_run(kind, labels, gauge)
+    kind.model.save_pretrained(folder)
+    kind.tokenizer.save_pretrained(folder)
+    tokens = kind.tokenizer.convert_ids_to_tokens(range(len(kind.tokenizer)))
+    write_vocabulary(folder / "vocabulary.parquet", tokens, run.counts)
+    task = {"task": "regression"} if rating else {}
+    record = run.record | {"data": {"source": "by hand", "options": task}}
+    (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
 
 
 def told(*arguments):
@@ -54,6 +61,24 @@ def test_signs_without_a_gauge_are_called_raw(made):
     for name, raw in (("encoder first", True), ("encoder added, three classes", False), ("encoder", False)):
         run, kind = made(name)
         assert ("raw signs" in glasshead("explain", run, kind.texts[0]).stdout) == raw
+
+
+@pytest.mark.parametrize(
+    ("kind", "note"),
+    [
+        (SIGN_IN_WEIGHTS, None),
+        (ONE_SIGN, "the weights have one sign"),
+        (UNDECIDED, "it is undecided"),
+        (None, "it is undecided"),  # an earlier version fixed it
+    ],
+)
+def test_where_the_sign_lives_is_said_where_it_is_not_in_the_weights(kind, note, tmp_path):
+    pooled = family("pooled", activation="tanhmax")
+    fixed = {"sign": 1, "margin": 0.5} | ({} if kind is None else {"kind": kind})
+    write(pooled, tmp_path / "run", fixed)
+    printed = glasshead("explain", tmp_path / "run", pooled.texts[0]).stdout
+    assert ("the contributions" in printed) == (note is not None)
+    assert note is None or note in printed
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,12 @@ import signal
 import pyarrow.parquet as pq
 import pytest
 import transformers as hf
+import typer
 from typed import glasshead, refusal, shell, wait_for
 
+from glasshead.commands.maps import kept_parts
 from glasshead.data import train_tokenizer
+from glasshead.errors import InputError
 from glasshead.results import AuditCard
 
 WORDS = ("good", "bad", "short", "warm", "long", "cold")
@@ -90,7 +93,7 @@ def test_interrupted_and_resumed(saved, tmp_path):
     )
     typed = tuple(many if each == saved / "texts.csv" else each for each in typed)
     running = shell(*typed)
-    wait_for("out.maps/heads-*", tmp_path, running)
+    wait_for("out.maps/heads-*.parquet", tmp_path, running)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
@@ -229,3 +232,36 @@ def test_facts_can_be_read_by_machines(saved, tmp_path):
     assert facts["identifiability"]["T"] == "V times the output projection"
     weights = pq.read_table(tmp_path / "out" / "weights.parquet").to_pandas()
     assert weights.groupby(["text", "layer", "head"]).size().eq(3).all()
+
+
+class TestPartsOfAnAudit:
+    """The folder beside the audit, from which it goes on."""
+
+    def stop(self, tmp_path, *made, **options):
+        """Begin an audit that makes these files and is interrupted."""
+        chosen = {"named": True, "resume": False, "overwrite": False} | options
+        with kept_parts(tmp_path / "out", tmp_path / "work", **chosen) as parts:
+            parts.mkdir(exist_ok=True)
+            for name in made:
+                (parts / name).write_text("")
+            raise KeyboardInterrupt
+
+    def test_before_a_part_is_whole_there_is_nothing_to_go_on_from(self, tmp_path, capsys):
+        with pytest.raises(typer.Exit):
+            self.stop(tmp_path, "survey.json", "weights-00000.parquet", "heads-00000.aside")
+        assert "nothing was written" in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_whole_part_is_kept_until_overwritten(self, tmp_path, capsys):
+        for options in ({}, {"overwrite": True}):
+            with pytest.raises(typer.Exit):
+                self.stop(tmp_path, "survey.json", "weights-00000.parquet", "heads-00000.parquet", **options)
+            assert "--resume" in capsys.readouterr().err
+            assert (tmp_path / "out.maps" / "heads-00000.parquet").exists()
+
+    def test_files_of_others_are_not_lost(self, tmp_path):
+        (tmp_path / "out.maps").mkdir()
+        (tmp_path / "out.maps" / "precious.txt").write_text("mine")
+        with pytest.raises(InputError, match=r"did not write \(precious\.txt\)"):
+            self.stop(tmp_path, overwrite=True)
+        assert (tmp_path / "out.maps" / "precious.txt").read_text() == "mine"

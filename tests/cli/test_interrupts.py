@@ -8,6 +8,9 @@ from contextlib import contextmanager
 import pytest
 from typed import TINY, glasshead, one_line, shell, tree, wait_for
 
+from alike import assert_same_weights
+from glasshead.folders import whole
+from glasshead.manifest import MANIFEST
 from glasshead.training.progress import ProgressBar
 
 STEPS = 7  # per epoch of the tiny set
@@ -17,13 +20,13 @@ LONG = ("synthetic", "--option", "instances=2000", "--epochs", "10", "--seed", "
 
 @pytest.fixture
 def stop_at(monkeypatch):
-    """Sends this process a real SIGINT after so many steps of training."""
+    """Sends this process a real signal after so many steps of training."""
 
     @contextmanager
-    def stop_at(step):
+    def stop_at(step, number=signal.SIGINT):
         def on_step_end(self, args, state, control, **kwargs):
             if state.global_step == step:
-                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), number)
 
         with monkeypatch.context() as patch:
             patch.setattr(ProgressBar, "on_step_end", on_step_end)
@@ -57,9 +60,9 @@ class TestTrain:
         assert "--resume" in one_line(unfinished.stderr)
         glasshead(*train, "--resume")
         assert names(tmp_path) == {"run"}
-        name = "model.safetensors"
-        assert (tmp_path / "run" / name).read_bytes() == (tiny.tanhmax / name).read_bytes()
+        assert_same_weights(tmp_path / "run", tiny.tanhmax)
 
+    @pytest.mark.slow
     def test_repeats(self, tmp_path, stop_at):
         train = ("train", *TINY, "--repeats", 2, "--out", tmp_path / "new" / "runs")
         with stop_at(STEPS - 2):
@@ -69,11 +72,25 @@ class TestTrain:
             assert "--resume" in one_line(glasshead(*train, code=130).stderr)
         glasshead(*train, "--resume")
         assert names(tmp_path / "new") == {"runs"}
-        assert names(tmp_path / "new" / "runs") == {"seed-0", "seed-1", "repeats.json"}
+        assert names(tmp_path / "new" / "runs") == {"seed-0", "seed-1", "repeats.json", MANIFEST}
 
-    def test_before_anything_is_read(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("glasshead.data.load", lambda *args: os.kill(os.getpid(), signal.SIGINT))
-        result = glasshead("train", *TINY, "--out", tmp_path / "new" / "run", code=130)
+    def test_terminated(self, tmp_path, stop_at):
+        """As a cluster or `timeout` does it."""
+        train = ("train", *TINY, "--out", tmp_path / "run")
+        with stop_at(STEPS - 2, signal.SIGTERM):
+            result = glasshead(*train, code=143)
+        assert "nothing was written" in one_line(result.stderr)
+        assert tree(tmp_path) == {}
+        with stop_at(STEPS + 2, signal.SIGTERM):
+            result = glasshead(*train, code=143)
+        assert "the finished epochs are kept: repeat the command with --resume" in one_line(result.stderr)
+        assert names(tmp_path) == {"run.partial"}
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_before_anything_is_read(self, tmp_path, monkeypatch, number, code):
+        monkeypatch.setattr("glasshead.data.load", lambda *args: os.kill(os.getpid(), number))
+        result = glasshead("train", *TINY, "--out", tmp_path / "new" / "run", code=code)
         assert one_line(result.stderr) == "interrupted"
         assert tree(tmp_path) == {}
 
@@ -82,10 +99,10 @@ class TestTrain:
         assert "nothing to resume" in one_line(result.stderr)
         assert tree(tmp_path) == {}
 
+    @pytest.mark.slow
     def test_the_old_run_survives(self, tmp_path, stop_at):
-        (tmp_path / "run").mkdir()
-        for name in ("old", "run.json"):
-            (tmp_path / "run" / name).write_text("old", encoding="utf-8")
+        with whole(tmp_path / "run") as old:
+            (old / "old").write_text("old", encoding="utf-8")
         before = tree(tmp_path)
         with stop_at(STEPS - 2):
             glasshead("train", *TINY, "--out", tmp_path / "run", "--overwrite", code=130)
@@ -128,6 +145,7 @@ class TestNobodyReadsOn:
             errors = process.stderr.read()
         return process.returncode, errors
 
+    @pytest.mark.slow
     def test_a_help_page(self):
         assert self.ended(shell("--help")) == (141, "")
 
@@ -161,17 +179,16 @@ class TestRealProcesses:
             assert "--resume" in one_line(errors)
         else:
             assert process.returncode == -number
-        assert output == ""
-        assert names(tmp_path) == {"run.partial"}
+        assert "Run in" not in output
+        assert names(tmp_path) - {".run.glasshead-lock"} == {"run.partial"}
         glasshead("train", *LONG, "--out", tmp_path / "run", "--resume")
         glasshead("train", *LONG, "--out", tmp_path / "unbroken")
         assert names(tmp_path) == {"run", "unbroken"}
-        ours, theirs = (tmp_path / run / "model.safetensors" for run in ("run", "unbroken"))
-        assert ours.read_bytes() == theirs.read_bytes()
+        assert_same_weights(tmp_path / "run", tmp_path / "unbroken")
 
     def test_an_audit_interrupted_while_it_loads(self, tiny, tmp_path):
         process = shell("audit", tiny.softmax, "synthetic", "--out", "new/audit", cwd=tmp_path)
-        wait_for("new/.audit.*", tmp_path, process)
+        wait_for("new/.audit.glasshead-new", tmp_path, process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)
         assert process.returncode == 130, errors

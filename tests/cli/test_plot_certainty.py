@@ -9,7 +9,7 @@ from typed import glasshead, refusal
 from fake_models import write_model
 from glasshead.errors import InputError
 from glasshead.identifiability import Where
-from glasshead.pictures.clipped import Sample, clipped
+from glasshead.pictures.clipped import Sample, clipped, texts_of
 from glasshead.pictures.logits import Head, logit_points
 from glasshead.pictures.ranks import rank_points, usual_lengths
 from glasshead.training.opened import open_model
@@ -48,6 +48,16 @@ def table(path):
     with path.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     return {name: np.array([float(row[name]) for row in rows]) for name in rows[0]}
+
+
+def test_all_rows_of_the_data_are_drawn_from(folder, tmp_path):
+    assert sorted(texts_of(str(folder / "data"), "all")) == sorted(2 * TEXTS)
+    data = tmp_path / "ranks.csv"
+    glasshead(
+        *("plot", "ranks", folder / "pooled", folder / "data", "--split", "all"),
+        *("--lengths", "12", "--texts", 99, "--out", tmp_path / "ranks.svg", "--data", data),
+    )
+    assert len(table(data)["tokens"]) == 2 * sum(len(text.split()) >= 12 for text in TEXTS)
 
 
 def test_texts_of_one_length_exactly(folder):

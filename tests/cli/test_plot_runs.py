@@ -52,7 +52,7 @@ class TestPositions:
         assert "pass --overwrite" in refusal(tmp_path, "plot", "positions", runs / "sentences")
 
     def test_every_layer_of_both_levels(self, runs):
-        names = [f"{level}.layers.{layer}" for level in ("words", "sentences") for layer in (0, 1)]
+        names = [f"{level} level, layers.{layer}" for level in ("word", "sentence") for layer in (0, 1)]
         assert list(learned(runs / "sentences")) == names
 
     def test_values_and_where_they_began(self, runs, drawing):
@@ -148,7 +148,7 @@ class TestHeads:
         assert seen[:4, :4].all()
         assert seen[4:, 4:].all()
         assert seen.sum() == 16 + 9
-        assert "block of its own" in note
+        assert note.startswith("Each text stands in a block of its own")
 
     def test_heads_without_a_pattern_are_named(self, runs, drawing, monkeypatch):
         def flat_but(head):
@@ -167,7 +167,7 @@ class TestHeads:
         ((maps, *_), _) = drawing["heads"]
         assert [each.uniform for each in maps] == [True, False, True]
         assert note.startswith(
-            "Each text stands in a block of its own: no head looks across. Nearly uniform: "
+            "Each sentence stands in a block of its own: no head looks across. Nearly uniform: "
         )
         assert "Nearly uniform: heads 0, 4. In every row the entropy is above 97\u00a0% of" in note
         _, note = heads_picture(runs / "first", "png", TEXT, heads=[3])
@@ -177,12 +177,13 @@ class TestHeads:
 
     def test_words_and_sentences_of_a_document(self, runs, drawing):
         heads_picture(runs / "sentences", "png", TEXT)
-        (maps, rows, _, _), _ = drawing["heads"]
+        (maps, rows, _, layer), _ = drawing["heads"]
+        assert layer == "word level, layers.0"
         assert rows == TEXT.split()
         assert (~np.isnan(maps[0].weights)).sum() == 4**2 + 5**2 + 11**2
         heads_picture(runs / "sentences", "png", TEXT, layer=3)
         (maps, rows, _, layer), _ = drawing["heads"]
-        assert layer == "sentences.layers.0"
+        assert layer == "sentence level, layers.0"
         assert [each[0] for each in rows] == ["1", "2", "3"]
         assert maps[0].weights.shape == (3, 3)
 
@@ -191,7 +192,7 @@ class TestHeads:
         _, note = heads_picture(runs / "sentences", "png", long)
         (_, rows, _, _), _ = drawing["heads"]
         assert rows == ["the", "end", "was", "good", "and", "the", "music", "was", "good", "."]
-        assert note.startswith("Drawn is part 10 of 11 of the text, the longest.")
+        assert note.startswith("Drawn is sentence 10 of 11, the longest.")
 
     def test_a_pooling_is_one_row(self, runs, drawing):
         heads_picture(runs / "sentences", "png", TEXT, layer=2)
@@ -206,6 +207,8 @@ class TestHeads:
             ("pooled", [TEXT], "one learned query and no heads"),
             ("first", [" "], "the text is empty"),
             ("first", ["the end " * 31], "63 tokens cannot be read"),
+            ("sentences", ["end . " * 61, "--layer", "4"], "61 sentences cannot be read"),
+            ("sentences", ["the end " * 31], "62 tokens cannot be read in a picture: give a sentence of at"),
             ("first", [TEXT, "--pair", "the end"], "reads one text: leave --pair out"),
             ("pair", [TEXT], "give the second one with --pair"),
             ("first", [TEXT, "--layer", "1"], "there is no layer 1: choose from 0 (encoder.layers.0"),

@@ -23,11 +23,10 @@ def glasshead(*arguments, code=0):
     return result
 
 
-def shell(*arguments, env=None, **options):
+def shell(*arguments, env=None, program="from glasshead.cli import main; main()", **options):
     """Start a command in a process of its own."""
-    program = [sys.executable, "-c", "from glasshead.cli import main; main()"]
     return subprocess.Popen(
-        program + [str(argument) for argument in arguments],
+        [sys.executable, "-c", program, *(str(argument) for argument in arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -48,7 +48,7 @@ def test_masked_keys_weigh_exactly_nothing_and_do_not_matter(name, row):
         elsewhere = torch.where(mask, scores, nothing).requires_grad_()
         same = ACTIVATIONS[name]().weights(elsewhere, mask)
         (gradient,) = torch.autograd.grad(same.sum(), elsewhere)
-        torch.testing.assert_close(same, weights, rtol=0, atol=0)
+        torch.testing.assert_close(same, weights)
         assert (gradient[~mask] == 0).all()
     if mask.any():
         alone = ACTIVATIONS[name]().weights(scores[mask], everything(scores[mask]))

@@ -1,8 +1,7 @@
 """Every kernel equals the formula, in output and gradients, for every mechanism that it does not refuse.
 
 The cases are a cover of all pairs, not a full product: `test_the_cases_cover_all_pairs` holds them to it.
-Masked keys and values may be large, but must be finite: zero times infinity is not a number, in the formula
-as in every kernel.
+What masked keys and values hold never matters, whether it is large or no number at all.
 """
 
 import itertools
@@ -224,6 +223,64 @@ def test_masked_keys_and_values_do_not_matter_however_large(kernel, name, small_
         torch.testing.assert_close(found, known, **ONE_FORMULA)
 
 
+def poisoned(call, keys, number):
+    """The call with a number at these [B, K] keys and values, and which queries may attend to one of them."""
+    k, v = (
+        each.detach().masked_fill(keys[:, None, :, None], number).requires_grad_()
+        for each in (call.k, call.v)
+    )
+    sees = (call.mask.allowed(call.q.device) & keys[:, None, None, :]).any(dim=-1)
+    return Call.of(call.mechanism, call.q, k, v, mask=call.mask), (k, v), sees.expand(call.q.shape[:3])
+
+
+POISONED = [
+    (kernel, name, mask)
+    for kernel in KERNELS
+    for name in (*ACTIVATIONS, "cosformer", "distance-aware", "shaw", "tanhmax+tener")
+    for mask in ("padding", "causal", "causal+padding", "pairs")
+    if kernel == "reference" or (kernel, name) in PAIRS
+    if KERNELS[kernel].refuses(call_of(name, 40, mask)) is None
+]
+
+
+@pytest.mark.parametrize("number", [torch.nan, torch.inf])
+@pytest.mark.parametrize(("kernel", "name", "mask"), POISONED)
+def test_a_masked_key_that_is_no_number_reaches_nothing(kernel, name, mask, number, small_blocks):
+    """A query that sees it is NaN throughout; to the others and their gradients it is not there."""
+    call = call_of(name, 40, mask)
+    never = ~call.mask.allowed(call.q.device).any(dim=1).any(dim=1).expand(BATCH, -1)
+    for keys in (never, torch.arange(40).expand(BATCH, -1) == 29):
+        bad, leaves, sees = poisoned(call, keys, number)
+        output, clean = KERNELS[kernel](bad), KERNELS[kernel](call)
+        assert output[sees].isnan().all()
+        torch.testing.assert_close(output[~sees], clean[~sees], **ONE_FORMULA)
+        along = torch.randn_like(clean[~sees])
+        found = torch.autograd.grad(output[~sees], [call.q, *leaves], along)
+        known = torch.autograd.grad(clean[~sees], [call.q, call.k, call.v], along)
+        torch.testing.assert_close(found[0][~sees], known[0][~sees], **ONE_FORMULA)
+        if not sees.any():
+            for one, other in zip(found, known, strict=True):
+                torch.testing.assert_close(one, other, **ONE_FORMULA)
+
+
+@pytest.mark.parametrize("backend", ["reference", "tiles"])
+def test_padding_that_is_no_number_reaches_nothing_in_tiles_nor_in_weights(backend):
+    call = call_of("distance-aware", 40)
+    ends = torch.arange(40).expand(BATCH, -1) < torch.tensor([[40], [31], [7], [12]])
+    call = replace(call, mask=Mask(40, 40, padding=ends, at=range(40)))
+    bad, leaves, _ = poisoned(call, ~ends, torch.nan)
+    assert KERNELS[backend].refuses(bad) is None
+    output, clean = KERNELS[backend](bad), KERNELS[backend](call)
+    torch.testing.assert_close(output, clean, **ONE_FORMULA)
+    for one, other in zip(
+        torch.autograd.grad(output.sum(), leaves),
+        torch.autograd.grad(clean.sum(), [call.k, call.v]),
+        strict=True,
+    ):
+        torch.testing.assert_close(one, other, **ONE_FORMULA)
+    assert (call.mechanism.weigh(bad).masked_select(~ends[:, None, None]) == 0).all()
+
+
 @pytest.mark.parametrize(("kernel", "name"), PAIRS)
 def test_float16_scores_beyond_its_range_are_right(kernel, name):
     """q·k reaches a million where float16 ends at 65,504; only outputs beyond that are infinite."""
@@ -257,6 +314,25 @@ def test_small_scores_of_tanhmax_in_half_precision(kernel, dtype):
         assert found.dtype == dtype
         error = (found.double() - right).norm() / right.norm()
         assert error < torch.finfo(dtype).eps / 3
+
+
+@pytest.mark.parametrize("kernel", ["reference", "blockwise", "sdpa"])
+@pytest.mark.parametrize("name", ["tener", "transformer-xl", "cosine"])
+def test_large_scores_in_bfloat16_keep_what_the_places_say(kernel, name):
+    """Slow waves of scores of 10⁴: rounded to the type of q and k, neighbours could not be told apart."""
+    call = call_of(name, 63, "padding", scale=1.0)
+    slow = torch.zeros(SIZE, dtype=torch.float64)
+    slow[3] = slow[7] = 5000  # of tener's sines and cosines those of frequency 10⁻³
+    q = slow * call.q.detach().sign()
+    k = torch.ones_like(call.k) if name == "cosine" else call.k.detach() / 1000
+    q, k, v = (each.bfloat16() for each in (q, k, call.v.detach()))
+    if name == "transformer-xl":
+        call.mechanism.position.w.data[:] = torch.eye(SIZE)
+    exact = replace(call, q=q.double(), k=k.double(), v=v.double())
+    exact = exact.mechanism(exact)[0]
+    found = KERNELS[kernel](replace(call, q=q, k=k, v=v))
+    assert found.dtype == torch.bfloat16
+    assert (found - exact).norm() < 1e-2 * exact.norm()
 
 
 @pytest.mark.parametrize("scale", [-0.35, 0.0])

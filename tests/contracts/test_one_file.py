@@ -5,8 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 import glasshead
+import glasshead.attention.activations as catalogue
+from glasshead.attention import ACTIVATIONS, mechanism
+from glasshead.registry import import_siblings
 
 LONG = '''
 """Cubic weights, for a test: g = s³, h = |s|³ + 1."""
@@ -85,6 +89,35 @@ raise SystemExit(pytest.main([*options, contracts]))
 """
 
 
+@pytest.fixture
+def registered(tmp_path, monkeypatch):
+    """Writes a file beside the others and imports it; afterwards the registry is as it was."""
+    monkeypatch.setattr(ACTIVATIONS, "_entries", dict(ACTIVATIONS._entries))
+    monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+
+    def registered(name, source):
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+        monkeypatch.delitem(sys.modules, f"{catalogue.__name__}.{name}", raising=False)
+        import_siblings(catalogue.__name__, catalogue.__path__)
+        return ACTIVATIONS[name]()
+
+    return registered
+
+
+def test_one_file_is_one_activation(registered):
+    scores = torch.tensor([[1.0, -2.0, 0.5]], dtype=torch.float64)
+    real = torch.tensor([[True, True, False]])
+    cubic = registered("cubic", LONG)
+    assert ACTIVATIONS["cubic"].signed
+    torch.testing.assert_close(cubic.weights(scores, real), torch.tensor([[1.0, -8.0, 0.0]]).double() / 11)
+    softplus = registered("softplus", SHORT)
+    expected = torch.log1p(scores.exp()).masked_fill(~real, 0)
+    expected /= expected.sum()
+    torch.testing.assert_close(softplus.weights(scores, real), expected)
+    assert not mechanism("softplus").signed
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "name", "signed"), [(LONG, "cubic", "signed"), (SHORT, "softplus", "unsigned")]
 )

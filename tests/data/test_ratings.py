@@ -101,6 +101,12 @@ class TestRefusals:
         path = write(tmp_path / "a.jsonl", [3, label] * 20)
         assert f"{path} row 2: the rating" in refusal(path)
 
+    @pytest.mark.parametrize("label", ["1e300", -1e18, 10**20])
+    def test_ratings_that_no_model_can_learn(self, tmp_path, label):
+        path = write(tmp_path / "a.jsonl", [3, 4, label] * 10)
+        assert f"{path} row 3: the rating {str(label)!r} is beyond" in refusal(path)
+        assert "rescale the ratings" in refusal(path)
+
     @pytest.mark.parametrize("label", [None, float("nan"), "", "  ", [1], {}])
     def test_no_rating_at_all(self, tmp_path, label):
         path = write(tmp_path / "a.jsonl", [3, 4, label])

@@ -224,3 +224,12 @@ def test_half_a_surrogate_pair(tmp_path):
 
 def test_not_a_parquet_file(tmp_path):
     assert "not a parquet file" in refusal(written(tmp_path / "a.parquet", "text,label\na,b\n"))
+
+
+def test_broken_metadata_of_datasets(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"text": ["a"], "label": [1]})
+    for metadata in (b"garbage", b'{"info": 3}', b'{"info": {"features": {"label": {"_type": "Nothing"}}}}'):
+        pq.write_table(table.replace_schema_metadata({b"huggingface": metadata}), path)
+        with pytest.raises(InputError, match=r"is not a parquet file .*: write it again"):
+            read(path)

@@ -183,6 +183,7 @@ def test_every_example_is_tested() -> None:
     assert {path.name for path in EXAMPLES.iterdir() if path.is_file()} == known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SHELL if name not in ("train", "audit")])
 def test_shell_example(name: str, workspace: Path) -> None:
     check_shell(name, workspace)
@@ -199,6 +200,7 @@ def same_activations() -> Iterator[None]:
     ACTIVATIONS._entries.update(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PYTHON)
 @pytest.mark.usefixtures("same_activations")
 def test_python_example(name: str, workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -211,6 +213,7 @@ def test_python_example(name: str, workspace: Path, capsys: pytest.CaptureFixtur
         assert f"```text\n{printed}```" in page
 
 
+@pytest.mark.slow
 def test_a_new_activation_in_one_file(tmp_path: Path) -> None:
     # In a process of its own: the registry of this one stays as it is.
     done = subprocess.run(
@@ -249,6 +252,7 @@ def test_bad_input_page(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_missed_bar_exits_with_one(workspace: Path) -> None:
     bar = ["--fail-under", "tokens.separation.weight.positive vs negative=1.1"]
     with contextlib.chdir(workspace):
@@ -267,8 +271,9 @@ def shell_environment() -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["demo", *SHELL])
+@pytest.mark.parametrize("name", ["demo", "train", "audit", "compare", "gate"])
 def test_in_a_real_shell(name: str, workspace: Path, shell_environment: dict[str, str]) -> None:
+    # The other examples run in this process, above: they are the same commands.
     if name in ("train", "audit"):
         shutil.rmtree(workspace / {"train": "runs", "audit": "audits"}[name])
     done = subprocess.run(

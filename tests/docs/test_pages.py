@@ -159,7 +159,7 @@ def test_constants_and_names_of_the_audit_page() -> None:
         "identifiability",
     ]
     assert set(AUDITS) == {"performance", "agreement", "perturbation", "tokens", "identifiability"}
-    assert (identifiability.TEXTS, TOP) == (200, 5)
+    assert (identifiability.TEXTS, TOP) == (50, 5)
     assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
     assert (agreement.ALPHA, agreement.DIGITS, summary.FEW) == (0.01, 9, 20)
     assert (groups.TYPICAL, groups.NEUTRAL, groups.OFTEN) == (0.5, 0.1, 5)
@@ -170,7 +170,7 @@ def test_constants_and_names_of_the_audit_page() -> None:
         "20 units",
         "p < 0.01",
         "100 draws",
-        "200 texts",
+        "50 texts",
         "five largest weights",
         "at most 33 tokens",
     ):
@@ -179,13 +179,28 @@ def test_constants_and_names_of_the_audit_page() -> None:
 
 def test_verdicts_of_the_audit_page() -> None:
     from glasshead.audit import agreement, performance, perturbation, tokens
+    from glasshead.results import ONE_SIGNED, PairedDifference
 
     page = " ".join(read(DOCS / "audit.md").split())
     over, under, none = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
     better, worse = {"random": over}, {"random": under}
+
+    def beside(interval: tuple[float, float], n: int = 60) -> str:
+        return performance.verdict(PairedDifference(sum(interval) / 2, interval, n), "commonest class")
+
+    def perturbed(
+        interval: tuple[float, float],
+        over_chance: tuple[float, float],
+        test: str = "random",
+        way: str = "absolute",
+    ) -> str:
+        return perturbation.verdict(interval, over_chance, test, way)
+
     said = {
         agreement.verdict(None, better): "undecided: too few examples",
-        agreement.verdict((0.8, 0.9), {"random": none}): "no better than random weights",
+        agreement.verdict(
+            (0.8, 0.9), {"random": none}
+        ): "no difference from random weights that these texts show",
         agreement.verdict((-0.9, -0.7), worse): "strong disagreement: the other way round",
         agreement.verdict((-0.9, -0.4), worse): "moderate disagreement: the other way round",
         agreement.verdict((-0.9, -0.1), worse): "weak disagreement: the other way round",
@@ -196,33 +211,48 @@ def test_verdicts_of_the_audit_page() -> None:
         agreement.verdict((0.1, 0.8), better): "weak agreement",
         agreement.verdict((0.09, 0.8), better): "better than random weights, but hardly agrees",
         agreement.verdict((0.7, 0.8), better | {"uniform": none}).split(", ")[1]: (
-            "though no more than with uniform weights"
+            "though not shown to be more than with uniform weights"
+        ),
+        agreement.verdict((0.7, 0.8), better | {"uniform": under}).split(", ")[1]: (
+            "though less than with uniform weights"
         ),
         agreement.gain(None): "undecided: too few examples",
         agreement.gain((0.1, 0.2)): "the identifiable part agrees better than the attention",
         agreement.gain((-0.2, -0.1)): "the identifiable part agrees worse than the attention",
         agreement.gain((-0.1, 0.1)): "no difference that these texts show",
-        performance.verdict((0.6, 0.7), 0.5): "better than always guessing the commonest class",
-        performance.verdict((0.5, 0.7), 0.5): "not better than always guessing the commonest class",
-        perturbation.verdict((0.0, 0.04), over, "absolute").split(",")[0]: "the prediction hardly changes",
-        perturbation.verdict((0.2, 0.3), over, "absolute").split(",")[0]: "the prediction changes much",
-        perturbation.verdict((0.1, 0.3), over, "absolute").split(", ")[1]: "more than for random weights",
-        perturbation.verdict((0.1, 0.3), under, "absolute").split(", ")[1]: "less than for random weights",
-        perturbation.verdict((0.1, 0.3), none, "absolute").split(", ")[1]: "as much as for random weights",
-        perturbation.verdict((-0.1, 0.3), over, "signed"): "no preferred direction",
-        perturbation.verdict((0.1, 0.3), over, "signed"): "other weights raise the prediction",
-        perturbation.verdict((-0.2, -0.1), over, "signed"): "other weights lower the prediction",
+        beside(over): "better than always guessing the commonest class",
+        beside(under): "worse than always guessing the commonest class",
+        beside((0.0, 0.0)): "as good as always guessing the commonest class",
+        beside(none).replace("60", "*n*"): (
+            "these *n* texts do not show whether it is better than always guessing the commonest class"
+        ),
+        beside(over, n=19): "undecided: too few examples",
+        perturbed((0.0, 0.04), over).split(",")[0]: "the prediction hardly changes",
+        perturbed((0.2, 0.3), over).split(",")[0]: "the prediction changes much",
+        perturbed((0.1, 0.3), over, "permutation").split(", ")[
+            1
+        ]: "more than when random weights are shuffled",
+        perturbed((0.1, 0.3), under).split(", ")[1]: "less than between two sets of random weights",
+        perturbed((0.1, 0.3), none).split("; ")[1]: (
+            "whether more or less than between two sets of random weights these texts do not show"
+        ),
+        perturbed((-0.1, 0.3), over, way="signed"): "no preferred direction",
+        perturbed((0.1, 0.3), over, way="signed"): "other weights raise the prediction",
+        perturbed((-0.2, -0.1), over, way="signed"): "other weights lower the prediction",
         tokens.level_verdict((-0.1, 0.1)): "not distinguishable from zero",
         tokens.separation_verdict((0.4, 0.6)): "does not separate them",
         tokens.separation_verdict((0.1, 0.4)): "separates them the wrong way round",
-        tokens.favour_verdict((0.1, 0.4)): "gives negative words more weight",
-        tokens.favour_verdict((0.6, 0.9)): "gives positive words more weight",
+        ONE_SIGNED: ONE_SIGNED,
         tokens.sign_verdict((0.1, 0.4)): "signs are the wrong way round",
         tokens.sign_verdict((0.4, 0.6)): "signs are no better than chance",
     }
     for coded, documented in said.items():
         assert coded == documented
         assert documented in page
+    for interval, word in (((0.1, 0.4), "negative"), ((0.6, 0.9), "positive")):
+        for what in tokens.FAVOURS.values():
+            assert tokens.favour_verdict(interval, what) == f"gives {word} words {what}"
+    assert "gives positive (negative) words more weight, or higher scores" in page
     strengths = [tokens.separation_verdict((low, 1.0)).split()[0] for low in (0.9, 0.7, 0.6)]
     assert strengths == ["clearly", "mostly", "slightly"]
 

@@ -22,6 +22,7 @@ from glasshead.dynamics.contextual import (
 from glasshead.errors import InputError
 from glasshead.reading import batches
 from small import TEXTS, random_model, tokenizer
+from tolerances import EXACT_MATHS
 
 CASES = [
     {
@@ -120,8 +121,8 @@ def test_sums_run_on_over_batches(monkeypatch):
     model.register_forward_hook(lambda *seen: calls.append(1))
     parts = local_scores(model, encoded())
     assert len(calls) > 3
-    np.testing.assert_allclose(parts.score, whole.score, rtol=1e-12)
-    np.testing.assert_allclose(parts.polarity, whole.polarity, rtol=1e-12)
+    np.testing.assert_allclose(parts.score, whole.score, **EXACT_MATHS)
+    np.testing.assert_allclose(parts.polarity, whole.polarity, **EXACT_MATHS)
     np.testing.assert_array_equal(parts.count, whole.count)
 
 
@@ -130,10 +131,10 @@ def test_signs_are_those_of_the_gauge():
     before = local_scores(model, encoded())
     model.config.gauge = -1
     after = local_scores(model, encoded())
-    np.testing.assert_array_equal(after.score, -before.score)
-    np.testing.assert_array_equal(after.polarity, -before.polarity)
+    np.testing.assert_allclose(after.score, -before.score, **EXACT_MATHS)
+    np.testing.assert_allclose(after.polarity, -before.polarity, **EXACT_MATHS)
     assert after.attention()[0] == "|score|"
-    np.testing.assert_array_equal(after.attention()[1], np.abs(before.score))
+    np.testing.assert_allclose(after.attention()[1], np.abs(before.score), **EXACT_MATHS)
     unsigned = local_scores(model_of({}), encoded())
     assert unsigned.attention()[0] == "score"
     assert unsigned.attention()[1].min() < 0

@@ -218,6 +218,21 @@ def told_and_measured(history):
         yield quantity, named, told, value - value[0]
 
 
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """The histories of one training with large and with small steps; two tests read the same ones."""
+    made = {}
+
+    def both(classes, settings):
+        key = str((classes, settings))
+        if key not in made:
+            folder = tmp_path_factory.mktemp("watched")
+            made[key] = {r: watched(folder / str(r), r, classes=classes, **settings) for r in (1.0, 0.5)}
+        return made[key]
+
+    return both
+
+
 @pytest.mark.parametrize(
     ("settings", "classes"),
     [
@@ -230,12 +245,11 @@ def told_and_measured(history):
         ({"empty": 2, "bias": True}, 2),
     ],
 )
-def test_a_watched_training(tmp_path, settings, classes):
+def test_a_watched_training(both, settings, classes):
     """Planted words, a real training: the terms tell where every followed token went, the better the smaller
     the steps, and words of a class go towards it."""
     remainders = []
-    for number, rate in enumerate((1.0, 0.5)):
-        history = watched(tmp_path / str(number), rate, classes=classes, **settings)
+    for rate, history in both(classes, settings).items():
         assert history.facts["exact"]
         assert len(history.steps) == round(TIME / rate) + 1
         found = {}
@@ -265,11 +279,10 @@ def test_a_watched_training(tmp_path, settings, classes):
         ({"score": "additive"}, 2),
     ],
 )
-def test_the_parts_of_dot_products_add_up_to_their_change(tmp_path, settings, classes):
+def test_the_parts_of_dot_products_add_up_to_their_change(both, settings, classes):
     """Mean Ω of every pair of groups at every step, against its rates integrated by the trapezoidal rule."""
     remainders = []
-    for number, rate in enumerate((1.0, 0.5)):
-        history = watched(tmp_path / str(number), rate, classes=classes, **settings)
+    for rate, history in both(classes, settings).items():
         products = {name: each[history.products["of"] == "e"] for name, each in history.products.items()}
         missing, moved = [], []
         for pair in dict.fromkeys(products["pair"].tolist()):

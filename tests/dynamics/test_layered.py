@@ -129,6 +129,7 @@ def test_uniform_attention_has_collapsed():
         torch.testing.assert_close(row_entropies(layer), torch.ones(len(row_entropies(layer))))
 
 
+@pytest.mark.slow
 def test_a_watched_tuning(tmp_path):
     tuned = recipe("tuned", saved(tmp_path / "bert"))
     out = train(data("tuned"), tuned, tmp_path / "run", callbacks=[watch(every=3)])

@@ -126,9 +126,40 @@ def test_weights_that_no_activation_makes_are_refused(kind, a, said):
         ({"T": np.array([[np.inf], [0.0]])}, "finite numbers"),
         ({"T": np.zeros((3, 1))}, r"values \[n, d\], not \[2\] and \[3, 1\]"),
         ({"T": np.zeros((0, 1)), "a": np.zeros(0)}, "no key has no weights"),
+        ({"T": np.array([["x"], ["y"]])}, "values must be finite numbers"),
+        ({"T": np.array([[None], ["y"]], dtype=object)}, "values must be finite numbers"),
+        ({"T": np.array([[1j], [0]])}, "values must be finite numbers"),
+        ({"T": [[1.0], [1.0, 2.0]]}, "values must be finite numbers"),
+        ({"a": "half"}, "weights must be finite numbers"),
+        ({"functions": [1.0, 0.0]}, r"functions are \[L, 2\].*not \[2\]"),
+        ({"functions": np.eye(3)}, r"not \[3, 3\]"),
+        ({"functions": [[np.nan, 1.0]]}, "functions must be finite numbers"),
+        ({"functions": [[1j, 1.0]]}, "functions must be finite numbers"),
+        ({"functions": "all"}, "functions must be finite numbers"),
+        ({"eps": -1e-7}, "eps is a machine epsilon.*not -1e-07"),
+        ({"eps": 0.0}, "not 0.0"),
+        ({"eps": float("nan")}, "not nan"),
+        ({"eps": "float32"}, "not 'float32'"),
+        ({"width": -1}, "the width is a whole number of at least 1, not -1"),
+        ({"width": 0}, "not 0"),
+        ({"width": float("inf")}, "not inf"),
+        ({"width": "wide"}, "not 'wide'"),
+        ({"tolerance": "small"}, "not 'small'"),
+        ({"kind": ["simplex"]}, "unknown kind of weights"),
     ],
 )
 def test_refused(changed, message):
     given = {"T": np.zeros((2, 1)), "a": np.full(2, 0.5)} | changed
     with pytest.raises(InputError, match=message):
         intervals(given.pop("T"), given.pop("a"), **given)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+@pytest.mark.parametrize("kind", RANGES)
+def test_the_size_of_values_and_sums_does_not_matter(kind, size):
+    T, a = drawn(kind, 6, 2, np.random.default_rng(6))
+    functions = np.random.default_rng(7).normal(size=(4, 6))
+    found = intervals(T, a, kind=kind, functions=functions, tolerance=0.01)
+    other = intervals(size * T, a, kind=kind, functions=size * functions, tolerance=0.01)
+    assert (other.rank, other.failed) == (found.rank, {})
+    np.testing.assert_allclose(ends(other) / size, ends(found), atol=1e-9)

@@ -8,7 +8,14 @@ import torch
 from scipy.optimize import least_squares
 
 from glasshead.attention import ACTIVATIONS
-from glasshead.identifiability.certificate import activation_slopes, certificate, given_keys
+from glasshead.identifiability.certificate import (
+    EQUAL,
+    FOLD,
+    OUTPUT,
+    activation_slopes,
+    certificate,
+    given_keys,
+)
 
 DOUBLE = 2.0**-52
 SOFTMAX = ACTIVATIONS["softmax"]()
@@ -140,11 +147,42 @@ def test_first_order_alone_proves_no_other_weights():
     direction /= np.linalg.norm(direction)
     T -= np.outer(direction, direction @ T)
     found = certified(T, K, q)
-    assert (found.verdict, found.proven) == ("not unique", False)
-    assert (found.rank, found.shown) == (2, 1)
+    assert (found.verdict, found.reason) == ("undetermined", FOLD)
+    assert (found.rank, found.shown, found.proven) == (2, 1, False)
     large, small = (searched(T, K, q, SOFTMAX, rho) for rho in (0.02, 0.002))
     assert small > 1e-5  # the output does change, by the square of the change of the weights
     assert small == pytest.approx(large / 10, rel=0.2)
+
+
+@pytest.mark.parametrize("eps", [DOUBLE, 2.0**-23])
+def test_at_a_fold_first_order_decides_nothing(eps):
+    """a₂ = 1 / (1 + 2 cosh q) is largest at q = 0: weights move there unseen, and no other query has the
+    output."""
+    T, K = np.array([[0.0], [1.0], [0.0]]), np.array([[-1.0], [0.0], [1.0]])
+    found = certified(T, K, np.zeros(1), eps=eps)
+    assert (found.verdict, found.reason) == ("undetermined", FOLD)
+    assert (found.rank, found.shown) == (1, 0)
+    outputs = [weights(SOFTMAX, K[:, 0] * q)[1] for q in (1e-3, -1e-3, 0.1, -0.1, 3.0)]
+    assert max(outputs) < 1 / 3
+    found = certified(T, K, np.array([0.5]), eps=eps)
+    assert (found.verdict, found.proven) == ("unique", True)
+
+
+@pytest.mark.parametrize("eps", [DOUBLE, 2.0**-23])
+def test_equal_keys_are_fixed_and_not_saturated(eps):
+    rng = np.random.default_rng(12)
+    T, K = rng.normal(size=(6, 2)), np.tile(rng.normal(size=3), (6, 1))
+    q, bias = rng.normal(size=3), rng.normal(size=6)
+    for name in ("softmax", "sigsoftmax", "sigmoid"):
+        found = certified(T, K, q, ACTIVATIONS[name](), eps=eps)
+        assert (found.verdict, found.proven, found.reason) == ("fixed", True, EQUAL), name
+    # A bias tells them apart, and no query changes that under softmax alone.
+    assert certificate(T, K @ q + bias, K, SOFTMAX, eps=eps).verdict == "fixed"
+    assert certificate(T, K @ q + bias, K, ACTIVATIONS["sigmoid"](), eps=eps).verdict != "fixed"
+    for size in (1, 30, -30):  # far from zero TanhMax is flat, yet the query −q turns every weight round
+        row = certificate(T, np.full(6, float(size)), K, ACTIVATIONS["tanhmax"](), eps=eps)
+        assert row.verdict != "fixed", size
+    assert certificate(T, -np.ones(6), K, ACTIVATIONS["relu"](), eps=eps).verdict == "undetermined"
 
 
 def test_a_hidden_direction_of_linear_weights_is_hidden_everywhere():
@@ -175,7 +213,7 @@ def test_the_rank_that_a_query_has_by_accident_proves_nothing():
     T, K = rng.normal(size=(5, 3)), np.column_stack([np.ones(5), rng.normal(size=5)])
     activation = ACTIVATIONS["sigmoid"]()
     found = certified(T, K, np.zeros(2), activation)
-    assert (found.verdict, found.rank, found.proven) == ("unique", 1, False)
+    assert (found.verdict, found.rank, found.reason) == ("undetermined", 1, FOLD)
     found = certified(T, K, np.array([0.1, 0.5]), activation)
     assert (found.verdict, found.rank, found.proven) == ("unique", 2, True)
     # For softmax it is lost everywhere.
@@ -192,8 +230,9 @@ def test_saturated_rows_are_undetermined(eps):
     assert "saturated" in found.reason
     dead = certificate(T, -np.ones(6), K, ACTIVATIONS["relu"](), eps=eps)
     assert "saturated" in dead.reason
-    assert "saturated" in certificate(T, np.ones(6), np.zeros((6, 2)), SOFTMAX, eps=eps).reason
-    assert "saturated" in certified(T[:1], K[:1], q, eps=eps).reason
+    # No slope at all: keys of zeros, or scores that a position's ReLU cuts off at this query only.
+    assert certificate(T, np.zeros(6), np.zeros((6, 2)), SOFTMAX, eps=eps).verdict == "undetermined"
+    assert certified(T[:1], K[:1], q, eps=eps).verdict == "fixed"
 
 
 @pytest.mark.parametrize("eps", [DOUBLE, 2.0**-23])
@@ -222,7 +261,7 @@ def test_two_dominant_keys_hide_how_the_others_move():
     )  # there they can be measured
     # An output that gives all weights away needs no moves.
     found = certificate(rng.normal(size=(10, 9)), scores, K, SOFTMAX, eps=single)
-    assert (found.verdict, found.rank, found.proven) == ("unique", 1, True)
+    assert (found.verdict, found.rank, found.reason) == ("fixed", 1, OUTPUT)
     # Weights that are rounded to zero.
     scores[2:] = -2000.0
     assert certificate(T, scores, K, SOFTMAX, eps=DOUBLE).reason.startswith("partly saturated")

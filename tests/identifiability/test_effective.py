@@ -6,7 +6,7 @@ import torch
 
 from glasshead.identifiability.alternatives import alternatives, left_null
 from glasshead.identifiability.effective import effective_weights
-from tolerances import EXACT_MATHS
+from tolerances import EXACT_MATHS, ONE_MODEL
 
 
 def drawn(*shape, seed=0):
@@ -84,5 +84,6 @@ def test_the_rank_is_that_of_the_precision(dtype):
 def test_width_of_other_coordinates():
     # σ = 1 and 3e-6: below max(n, d_e) ε only where d_e is 100.
     T, weights = torch.diag(torch.tensor([1.0, 3e-6])), torch.tensor([[0.5, 0.5]])
-    assert effective_weights(weights, T).tolist() == [[0.5, 0.5]]
-    assert effective_weights(weights, T, width=100).tolist() == [[0.5, 0.0]]
+    torch.testing.assert_close(effective_weights(weights, T), torch.tensor([[0.5, 0.5]]), **ONE_MODEL)
+    wide = effective_weights(weights, T, width=100)
+    torch.testing.assert_close(wide, torch.tensor([[0.5, 0.0]]), **ONE_MODEL)

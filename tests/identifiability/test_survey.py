@@ -64,9 +64,10 @@ def test_lines_are_those_of_the_rows(tmp_path):
     assert store.heads()["text"].tolist() == [line["text"] for line in heads]
 
 
+@pytest.mark.slow
 def test_two_processes_find_the_same(tmp_path):
     one, two = (made(tmp_path / str(n), processes=n)[2].heads() for n in (1, 2))
-    np.testing.assert_array_equal(one["width"], two["width"])
+    np.testing.assert_allclose(one["width"], two["width"], atol=1e-9)
 
 
 def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
@@ -92,7 +93,10 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
     resumed = made(tmp_path / "parts")[2].heads()
     assert asked == [0, 2, 2, 4]
     for name, column in whole.items():
-        np.testing.assert_array_equal(column, resumed[name])
+        if column.dtype.kind == "f":
+            np.testing.assert_allclose(column, resumed[name], atol=1e-9)
+        else:
+            np.testing.assert_array_equal(column, resumed[name])
 
 
 @pytest.mark.parametrize(

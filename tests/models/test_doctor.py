@@ -7,14 +7,14 @@ import torch
 import transformers as hf
 
 import glasshead
-from families import FAMILIES, GROUPED, REFUSED, SIZES
+from families import FAMILIES, GROUPED, REFUSED, SIZES, STOPPED
 from glasshead.attention import KERNELS
 from glasshead.errors import InputError
 from glasshead.models import doctor
 
 
-def names(checkup, stops=None):
-    return {trap.name for trap in checkup.traps if stops is None or trap.stops == stops}
+def names(checkup, *severities):
+    return {trap.name for trap in checkup.traps if not severities or trap.severity in severities}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -66,63 +66,56 @@ def test_only_the_configuration_of_a_folder_is_read(tmp_path):
     checkup = doctor(folder)
     assert checkup.family == "BertModel"
     assert checkup.attention == "tanhmax+distance-aware"
-    assert {"learned mechanism", "gradient checkpointing"} <= names(checkup, stops=False)
+    assert names(checkup, "warning") == {"learned mechanism"}
+    assert "gradient checkpointing" in names(checkup, "note")
     assert checkup.healthy
 
 
-def deepseek():
-    return hf.DeepseekV32Model(
-        hf.DeepseekV32Config(
-            **{**SIZES, "num_key_value_heads": 2, "moe_intermediate_size": 16, "n_routed_experts": 4},
-            num_experts_per_tok=2, n_group=1, topk_group=1, first_k_dense_replace=2, kv_lora_rank=8,
-            q_lora_rank=8, qk_rope_head_dim=4, qk_nope_head_dim=4, v_head_dim=8, index_topk=2,
-            index_n_heads=2, index_head_dim=8,
-        )
-    ).eval()  # fmt: skip
-
-
-def test_a_model_that_picks_its_keys_is_refused_at_the_first_call():
-    model = glasshead.plug(deepseek(), "softmax")
-    with pytest.raises(InputError, match="picks the keys of each query"):
-        model(input_ids=torch.arange(3, 12)[None])
-
-
 @pytest.mark.parametrize(
-    ("build", "spec", "trap", "stops"),
+    ("build", "spec", "trap", "severity"),
     [
-        (lambda: hf.Gemma2Model(hf.Gemma2Config(**GROUPED)), "softmax", "softcap", True),
-        (lambda: hf.GptOssModel(hf.GptOssConfig(**GROUPED, num_local_experts=2)), "softmax", "s_aux", True),
-        (deepseek, "softmax", "indices", True),
-        (lambda: FAMILIES["gpt2"].build(), "softmax", "too long", False),
-        (lambda: FAMILIES["t5"].build(), "cosformer", "cross-attention", True),
-        (lambda: FAMILIES["t5"].build(), "tanhmax", "position_bias", False),
-        (lambda: FAMILIES["modernbert"].build(), "tanhmax", "sliding window", False),
-        (lambda: FAMILIES["gpt2"].build(), "tanhmax", "swallowed flag", False),
-        (lambda: FAMILIES["opt"].build(), "tanhmax", "swallowed flag", False),
-        (lambda: FAMILIES["gpt2"].build(), "tanhmax", "static cache", False),
-        (lambda: FAMILIES["albert"].build(), "tanhmax", "shared layers", False),
-        (lambda: FAMILIES["bert"].build(), "distance-aware", "learned mechanism", False),
-        (lambda: FAMILIES["bert"].build(), "tanhmax", "registration", False),
-        (lambda: FAMILIES["bert"].build("sdpa"), "tanhmax", "output_attentions", False),
+        (STOPPED["gemma2"], "softmax", "softcap", "stop"),
+        (STOPPED["gpt-oss"], "softmax", "s_aux", "stop"),
+        (STOPPED["deepseek"], "softmax", "indices", "stop"),
+        (STOPPED["mamba"], "softmax", "no attention", "stop"),
+        (STOPPED["siglip"], "softmax", "partly dispatched", "stop"),
+        (STOPPED["ours"], "softmax", "built in", "stop"),
+        (lambda: FAMILIES["t5"].build(), "cosformer", "cross-attention", "stop"),
+        (
+            lambda: FAMILIES["bert"].build(),
+            {"position": {"name": "distance-aware", "mapping": "clip"}},
+            "learned mechanism",
+            "warning",
+        ),
+        (lambda: FAMILIES["t5"].build(), "tanhmax", "position_bias", "warning"),
+        (lambda: FAMILIES["modernbert"].build(), "tanhmax", "sliding window", "warning"),
+        (lambda: FAMILIES["gpt2"].build(), "tanhmax", "swallowed flag", "note"),
+        (lambda: FAMILIES["opt"].build(), "tanhmax", "swallowed flag", "note"),
+        (lambda: FAMILIES["gpt2"].build(), "tanhmax", "static cache", "note"),
+        (lambda: FAMILIES["albert"].build(), "tanhmax", "shared layers", "warning"),
+        (lambda: FAMILIES["bert"].build(), "distance-aware", "learned mechanism", "warning"),
+        (lambda: FAMILIES["bert"].build(), "tanhmax", "registration", "note"),
+        (lambda: FAMILIES["bert"].build("sdpa"), "tanhmax", "output_attentions", "note"),
         (
             lambda: FAMILIES["bert"].build(output_attentions=True),
             "tanhmax",
             "output_attentions in the configuration",
-            False,
+            "warning",
         ),
-        (lambda: FAMILIES["bert"].build(dtype=torch.float16), "tanhmax", "half precision", False),
-        (lambda: FAMILIES["bert"].build("flex_attention"), "tanhmax", "replaced kernel", False),
+        (lambda: FAMILIES["bert"].build(dtype=torch.float16), "tanhmax", "half precision", "note"),
+        (lambda: FAMILIES["bert"].build("flex_attention"), "tanhmax", "replaced kernel", "warning"),
     ],
 )
-def test_each_trap_is_found_with_a_remedy(build, spec, trap, stops):
+def test_each_trap_is_found_with_a_remedy(build, spec, trap, severity):
     checkup = doctor(build(), spec)
-    assert trap in names(checkup, stops)
-    assert checkup.healthy == (not stops)
+    assert trap in names(checkup, severity)
+    assert checkup.healthy == (severity != "stop")
     for each in checkup.traps:
         assert each.what
         assert each.remedy
     bert = doctor(FAMILIES["bert"].build(), "tanhmax")
-    assert trap in ("registration",) or trap not in names(bert)
+    assert names(bert) == {"registration", "gradient checkpointing"}
+    assert names(bert, "note") == names(bert)
 
 
 def test_a_softcap_that_is_off_is_no_trap():
@@ -139,7 +132,7 @@ def test_a_configuration_that_lost_its_registration(tmp_path):
     assert doctor(folder).healthy
     config["attn_implementation"] = "sdpa"
     (folder / "config.json").write_text(json.dumps(config))
-    assert names(doctor(folder), stops=True) == {"missing registration"}
+    assert names(doctor(folder), "stop", "error") == {"missing registration"}
     glasshead.load(folder).save_pretrained(folder)
     assert doctor(folder).healthy
 
@@ -147,14 +140,14 @@ def test_a_configuration_that_lost_its_registration(tmp_path):
 def test_a_model_in_memory_that_was_switched_away():
     model = glasshead.plug(FAMILIES["bert"].build(), "tanhmax")
     model.set_attn_implementation("sdpa")
-    assert names(doctor(model), stops=True) == {"missing registration"}
+    assert names(doctor(model), "stop", "error") == {"missing registration"}
 
 
 def test_layers_that_stay_as_they_are():
     model = FAMILIES["bert"].build()
     model.encoder.layer[1].attention = hf.models.mpnet.modeling_mpnet.MPNetAttention(hf.MPNetConfig(**SIZES))
     checkup = doctor(model, "tanhmax")
-    assert names(checkup, stops=True) == {"partly dispatched"}
+    assert names(checkup, "stop") == {"partly dispatched"}
     (trap,) = [trap for trap in checkup.traps if trap.name == "partly dispatched"]
     assert trap.where == "encoder.layer.1.attention"
     assert [layers.dispatched for layers in checkup.layers] == [True, False]
@@ -176,10 +169,39 @@ def test_cross_attention_comes_with_the_way_out(name, path):
     glasshead.plug(model.get_submodule(path), "distance-aware")
 
 
-def test_a_text_longer_than_the_model():
-    model = FAMILIES["gpt2"].build()
-    assert "too long" not in names(doctor(model, "tanhmax", length=64))
-    assert "too long" in names(doctor(model, "tanhmax", length=65), stops=False)
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [("bert", 512), ("gpt2", 64), ("roberta", 63), ("bart", 64), ("opt", 64), ("siglip-text", 64)],
+)
+def test_a_text_longer_than_the_learned_places_is_an_error_as_it_is_at_the_call(name, reads):
+    family = FAMILIES[name]
+    model = family.build()
+    assert doctor(model, "tanhmax").length == reads
+    assert doctor(model, "tanhmax", length=reads).healthy
+    checkup = doctor(model, "tanhmax", length=reads + 1)
+    assert not checkup.healthy
+    assert names(checkup, "error") == {"too long"}
+    glasshead.plug(model, "tanhmax")
+    with torch.no_grad():
+        model(**family.inputs([reads]))
+        with pytest.raises((IndexError, ValueError, RuntimeError)):
+            model(**family.inputs([reads + 1]))
+
+
+def test_a_text_longer_than_the_training_is_a_warning():
+    model = FAMILIES["llama"].build(max_position_embeddings=64)
+    assert doctor(model, "tanhmax").length == 64
+    checkup = doctor(model, "tanhmax", length=65)
+    assert checkup.healthy
+    assert names(checkup, "warning") == {"too long"}
+
+
+def test_a_position_built_for_fewer_tokens_is_an_error_at_this_length():
+    model = FAMILIES["llama"].build()
+    assert doctor(model, "cosformer", length=512).healthy
+    checkup = doctor(model, "cosformer", length=513)
+    assert not checkup.healthy
+    assert names(checkup, "error") == {"length"}
 
 
 @pytest.mark.parametrize("folder", ["/nowhere/at/all", "./nowhere", "nowhere", "runs/nowhere", "a/b/c"])

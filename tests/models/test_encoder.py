@@ -140,7 +140,7 @@ def test_sinusoidal_positions_by_hand(size):
         angles = [place / 10000 ** (2 * wave / size) for wave in range(half)]
         expected = [*map(math.sin, angles), *map(math.cos, angles)][:size]
         torch.testing.assert_close(found[0, place], torch.tensor(expected, dtype=torch.float64))
-    assert torch.equal(found[0], found[1])
+    torch.testing.assert_close(found[0], found[1], **EXACT_MATHS)
 
 
 def test_learned_positions_are_rows_of_a_table():

@@ -1,5 +1,7 @@
 """Documents: the sentence rule against a slow loop, and what the two levels see."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -8,7 +10,9 @@ from hypothesis import strategies as st
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier
-from glasshead.models.hierarchical_classifier import HierarchicalConfig, sentence_numbers
+from glasshead.models.hierarchical_classifier import HierarchicalConfig, closed, sentence_numbers
+from glasshead.training.build import build
+from kinds import data, recipe
 from small_encoders import STOP, batch, small
 
 
@@ -36,6 +40,53 @@ def test_a_rule_in_words():
     ends = torch.tensor([[False, False, True, True, False, False, False, False, True]])
     assert sentence_numbers(ends, 3).tolist() == [[0, 0, 0, 1, 2, 2, 2, 3, 3]]
     assert sentence_numbers(ends, 64).tolist() == [[0, 0, 0, 0, 1, 1, 1, 1, 1]]
+
+
+@given(st.lists(st.sampled_from(["word", "end", "closer"]), min_size=1, max_size=12))
+@settings(max_examples=100, deadline=None)
+def test_closers_by_loop(kinds):
+    """A closer goes on with the end before it, and is a word like others elsewhere."""
+    expected = []
+    for kind in kinds:
+        expected.append(kind == "end" or (kind == "closer" and expected[-1:] == [True]))
+    ends, closers = (torch.tensor([[each == kind for each in kinds]]) for kind in ("end", "closer"))
+    assert closed(ends, closers).tolist() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("What???? No.", ["What????", "No."]),
+        ("A good one!!!!!!! It ends", ["A good one!!!!!!!", "It ends"]),
+        ('He said "go!" Then "no." (It ends.) So.', ['He said "go!"', 'Then "no."', "(It ends.)", "So."]),
+        ('It ends. "No," he said.', ["It ends.", '"No," he said.']),
+        (
+            "He said ``go .'' So it -lrb- ends . -rrb- So",
+            ["He said ``go .''", "So it -lrb- ends . -rrb-", "So"],
+        ),
+        ("It ends<br /><br />So (it) ends", ["It ends<br /><br />", "So (it) ends"]),
+        ("好。“不！”来？！去…", ["好。", "“不！”", "来？！", "去…"]),
+        ("It's 3.5, so", ["It's 3.5, so"]),
+    ],
+)
+def test_sentences_of_texts_of_which_no_mark_was_in_the_training(text, sentences):
+    built = build(recipe("hierarchical"), data("hierarchical"))
+    encoded = built.tokenizer(text, return_offsets_mapping=True)
+    ids = torch.tensor([encoded["input_ids"]])
+    rows = built.model.segments(ids, torch.ones_like(ids, dtype=torch.bool), None)
+    ends = rows.mask.sum(dim=1).cumsum(dim=0).tolist()
+    spans = [encoded["offset_mapping"][start:end] for start, end in pairwise([0, *ends])]
+    assert [text[span[0][0] : span[-1][1]] for span in spans] == sentences
+
+
+def test_a_model_from_before_the_closers_splits_as_it_did():
+    tokenizer = train_tokenizer(["a . b ! ) c"], minimum_frequency=1)
+    ends = sorted(tokenizer.convert_tokens_to_ids([".", "!"]))
+    model = small("hierarchical", sentence_ends=ends)
+    assert model.config.sentence_closers is None
+    ids = torch.tensor([tokenizer("a . b ! ) c")["input_ids"]])
+    rows = model.segments(ids, torch.ones_like(ids, dtype=torch.bool), None)
+    assert rows.mask.sum(dim=1).tolist() == [2, 2, 2]
 
 
 def test_what_ends_a_sentence():

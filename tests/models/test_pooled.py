@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification
 
-from glasshead.attention import ACTIVATIONS, SCORES
+from glasshead.attention import ACTIVATIONS, SCORES, AttentionPooling
 from glasshead.models import ENCODERS, PooledClassifier, PooledConfig
 from tolerances import EXACT_MATHS, ONE_MODEL
 
@@ -59,6 +59,18 @@ def test_the_logits_are_weights_times_polarity(encoder, score, activation, class
     assert output.attentions[0].shape == (3, 1, 1, 7)
 
 
+@pytest.mark.parametrize("activation", list(ACTIVATIONS))
+def test_a_masked_vector_that_is_no_number_reaches_no_output(activation):
+    torch.manual_seed(0)
+    pooling = AttentionPooling(6, score="context", activation=activation, scale=1.0, key_size=4)
+    hidden, mask = torch.randn(2, 5, 6), torch.arange(5) < torch.tensor([[5], [3]])
+    expected = pooling(hidden, mask).output
+    poisoned = hidden.masked_fill(~mask[..., None], torch.nan).requires_grad_()
+    output = pooling(poisoned, mask).output
+    torch.testing.assert_close(output, expected, **ONE_MODEL)
+    assert torch.autograd.grad(output.sum(), poisoned)[0].isfinite().all()
+
+
 def test_an_empty_text_gets_the_bias_alone():
     for encoder in ENCODERS:
         model = classifier(encoder=encoder)
@@ -73,7 +85,7 @@ def test_labels_reach_the_loss_and_nothing_else():
     plain = model(ids, mask)
     for labels in (torch.tensor([0, 0, 0]), torch.tensor([1, 0, 1])):
         output = model(ids, mask, labels=labels)
-        assert torch.equal(output.logits, plain.logits)
+        torch.testing.assert_close(output.logits, plain.logits, **ONE_MODEL)
         torch.testing.assert_close(output.loss, torch.nn.functional.cross_entropy(plain.logits, labels))
     assert plain.loss is None
 

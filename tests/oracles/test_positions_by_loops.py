@@ -54,7 +54,9 @@ def score(choice, position, head, q, k, i, j):
         relative = position.keys[max(-position.clip, min(position.clip, j - i)) + position.clip]
         return dot(q, k + relative) * SCALE
     if name == "transformer-xl":
-        r = torch.tensor(sinusoid(i - j, SIZES.key_size), dtype=torch.float64)
+        r = torch.tensor(
+            sinusoid(i - j, CHOICES[choice].get("relative_dim", SIZES.key_size)), dtype=torch.float64
+        )
         u, v, w = position.u[head], position.v[head], position.w[head]
         # A + B + C + D of the paper.
         return (dot(q, k) + dot(q, w @ r) + dot(u, k) + dot(v, w @ r)) * SCALE

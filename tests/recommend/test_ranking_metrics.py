@@ -2,12 +2,13 @@
 
 from itertools import permutations
 from math import log2
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score, roc_auc_score
 
-from glasshead.audit.ranking import judge_ranking
+from glasshead.audit.ranking import all_scores, judge_ranking
 from glasshead.training.ranking import METRICS, auc, mrr, ndcg
 
 SCORES = np.array([0.9, 0.1, 0.8, 0.3, 0.2, 0.7])  # ranks 1 6 2 4 5 3
@@ -78,3 +79,37 @@ def test_means_and_paired_differences():
     assert lead.low > 0
     again, _ = judge_ranking({"model": model, "random": chance}, clicked)
     assert again == means
+
+
+def expectation(n, p):
+    """What a random order of n items gives in the mean, p of them clicked: the closed forms."""
+    discounts = [1 / log2(1 + r) for r in range(1, n + 1)]
+    gains = [p / n * sum(discounts[:k]) / sum(discounts[: min(p, k)]) for k in (5, 10)]
+    return dict(zip(METRICS, [0.5, sum(1 / r for r in range(1, n + 1)) / n, *gains], strict=True))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_random_row_is_the_expectation_of_a_random_order(seed):
+    rng = np.random.default_rng(seed)
+    sizes = [(2, 1), (4, 2), (9, 1), (12, 7), (30, 3)]
+    impressions = [
+        SimpleNamespace(
+            shown=[f"N{item}" for item in range(n)], clicked=(np.arange(n) < p).tolist(), rankable=True
+        )
+        for n, p in sizes
+    ]
+    logs = SimpleNamespace(impressions=impressions)
+    run = SimpleNamespace(clicks={"N1": 3}, scores=lambda logs: [rng.random(n) for n, _ in sizes])
+    clicked = [np.array(each.clicked) for each in impressions]
+    means, _ = judge_ranking(all_scores(run, logs), clicked, seed=seed)
+    for name, estimate in means["random"].items():
+        assert estimate.mean == pytest.approx(np.mean([expectation(n, p)[name] for n, p in sizes]))
+    assert means["random"]["auc"].interval == pytest.approx((0.5, 0.5))
+    assert means["popularity"]["auc"].mean != 0.5
+
+
+def test_the_closed_forms_are_the_mean_over_orders():
+    clicked = np.arange(6) < 2
+    for name, metric in METRICS.items():
+        drawn = [metric(np.array(order, dtype=float), clicked) for order in permutations(range(6))]
+        assert np.mean(drawn) == pytest.approx(expectation(6, 2)[name])

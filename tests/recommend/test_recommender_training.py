@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from transformers import TrainerCallback
 
+from alike import assert_alike, assert_same_weights
 from glasshead.audit.ranking import judge_ranking, rank
 from glasshead.data.mind import read_logs
 from glasshead.data.news_logs import NewsLogOptions, news_logs
@@ -69,7 +70,7 @@ def test_the_best_epoch_on_other_logs(logs, tmp_path):
     assert run.clicks == clicks_of(logs)
 
 
-@pytest.mark.parametrize("step", [STEPS + 2, 2 * STEPS])
+@pytest.mark.parametrize("step", [STEPS + 2, pytest.param(2 * STEPS, marks=pytest.mark.slow)])
 def test_goes_on_to_the_same_weights(logs, unbroken, tmp_path, step):
     out = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
@@ -78,8 +79,8 @@ def test_goes_on_to_the_same_weights(logs, unbroken, tmp_path, step):
     with pytest.raises(InputError, match="started with another seed"):
         train_recommender(logs, TINY, out, seed=4, resume=True)
     train_recommender(logs, TINY, out, seed=3, resume=True)
-    assert (out / "model.safetensors").read_bytes() == (unbroken / "model.safetensors").read_bytes()
-    assert (out / "metrics.json").read_text() == (unbroken / "metrics.json").read_text()
+    assert_same_weights(out, unbroken)
+    assert_alike(*(json.loads((run / "metrics.json").read_text()) for run in (out, unbroken)))
     assert not partial(out).exists()
 
 
@@ -199,7 +200,7 @@ def test_what_is_no_run(tmp_path):
     with pytest.raises(InputError, match="no run of 'glasshead recommend train'"):
         load_recommender(tmp_path)
     (tmp_path / "run.json").write_text('{"what": "news recommender"}', encoding="utf-8")
-    with pytest.raises(InputError, match="damaged run"):
+    with pytest.raises(InputError, match=r"is damaged .*field required"):
         load_recommender(tmp_path)
     partial(Path(tmp_path / "run")).mkdir()
     with pytest.raises(InputError, match="--resume"):

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from glasshead.results import Attribution, AuditCard, Finding, Highlight
+from glasshead.results import (
+    ONE_SIGN,
+    SIGN_IN_WEIGHTS,
+    Attribution,
+    AuditCard,
+    Finding,
+    Highlight,
+    PairedDifference,
+)
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -139,6 +147,27 @@ def with_ranges(card: AuditCard) -> AuditCard:
     """The same, and the texts have intervals."""
     told = [replace(h, attribution=ranged(h.attribution)) for h in card.highlights]
     return replace(texts_alone(card), highlights=told)
+
+
+DIFFERENCES = (
+    "Text by text, minus random (n = 60): −0.023 [−0.045, −0.002]; minus uniform (n = 58): +0.500 "
+    "[+0.400, +0.600]."
+)
+
+
+def with_differences(card: AuditCard, *names: str) -> AuditCard:
+    """A card with one finding that has paired differences from nulls (of these names, or from all)."""
+    over = {
+        "random": PairedDifference(-0.023, (-0.0449, -0.0021), 60),
+        "uniform": PairedDifference(0.5, (0.4, 0.6), 58),
+        "absent": PairedDifference(None, None, 0),
+    }
+    found = finding(
+        "agreement", "attention-absolute", "gradient", "all", np.full(60, -0.042),
+        null={"random": -0.019, "uniform": -0.542},
+    )  # fmt: skip
+    kept = {name: each for name, each in over.items() if not names or name in names}
+    return replace(card, findings=[replace(found, over_null=kept)])
 
 
 def _label(told: Attribution, reason: str, labels: tuple[str, ...]) -> str:
@@ -318,8 +347,13 @@ def make(
             "signed": signed,
             "gauge": {
                 "sign": -1 if signed else 1,
+                "kind": SIGN_IN_WEIGHTS if signed else ONE_SIGN,
                 "margin": 0.93 if signed else 1.0,
                 "positive_polarity": 0.48,
+                "classes": [
+                    {"name": name, "texts": 436, "positive": [0.5, 0.4, 0.6], "lean": [0.93, 0.9, 0.95]}
+                    for name in labels
+                ],
             },
             "empty_texts": 1,
             "unknown_texts": 2,

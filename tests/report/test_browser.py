@@ -14,6 +14,7 @@ from glasshead.report import attribution_page, render
 from glasshead.report.dynamics import Told, dynamics_page
 from glasshead.results import AuditCard
 
+pytestmark = pytest.mark.slow
 CHROMIUM = Path("/usr/bin/chromium")
 
 # The lowest contrast between the letters and the ground of any of the elements, over the page's colour.

@@ -7,7 +7,7 @@ import pytest
 from pages import Page
 from rich.console import Console
 
-from glasshead.differences import Comparison, Difference, RunDifference, RunGroup, SeedTest
+from glasshead.differences import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
 from glasshead.report import card_table, comparison_page, comparison_table, render
 from glasshead.report.comparison import settings, span
 
@@ -46,7 +46,9 @@ def comparison():
         unexchanged="groups of different size cannot be exchanged",
     )
     groups = [group(NASTY, "softmax", [0.5, 0.75]), group("far", "distance-aware", [0.75, 0.8125])]
-    return Comparison("data/trec", "test", 500, groups, [difference], 2000)
+    part = {"accuracy": 0.4, "macro_f1": 0.2}
+    floor = Floor("always guessing 'human', the commonest class of train", {"test": part, "dev": part})
+    return Comparison("data/trec", "test", 500, groups, [difference], 2000, floor)
 
 
 def text(page):
@@ -73,10 +75,14 @@ def test_the_page_says_it_all(comparison):
     assert "http" not in page.replace("http://www.w3.org/", "")
 
 
-def test_the_terminal_says_it_too(comparison):
+def terminal(comparison):
     console = Console(width=140, record=True, file=io.StringIO())
     console.print(comparison_table(comparison))
-    said = console.export_text().replace("\u00a0", " ")
+    return console.export_text().replace("\u00a0", " ")
+
+
+def test_the_terminal_says_it_too(comparison):
+    said = terminal(comparison)
     for part in (
         NASTY,
         "0.6250 ± 0.1768",
@@ -93,7 +99,24 @@ def test_one_seed_has_no_deviation(comparison):
     untested = replace(comparison.differences[0], seed_test=None, untested="one seed")
     said = text(comparison_page(replace(comparison, groups=alone, differences=[untested])))
     assert "one seed each" in said
+    assert "open circle" not in said
+    assert "open circle" in text(comparison_page(comparison))
     assert "0.5000 ±" not in said
+
+
+def test_the_floor_stands_beside_every_metric(comparison):
+    page, drawn = text(comparison_page(comparison)), terminal(comparison)
+    assert page.count("floor0.4000") == page.count("floor0.2000") == 2
+    for said in (page, drawn):
+        assert "always guessing 'human', the commonest class of train" in said
+    assert drawn.count("0.4000") == drawn.count("0.2000") == 2
+
+
+def test_a_model_of_one_class_is_named(comparison):
+    far = replace(comparison.groups[1], only_class={1: "human"})
+    page = text(comparison_page(replace(comparison, groups=[comparison.groups[0], far])))
+    assert "far with seed 1 predicts one class only: 'human'." in page
+    assert "one class only" not in text(comparison_page(comparison))
 
 
 def test_settings_that_differ_come_first(comparison):

@@ -11,7 +11,7 @@ from pages import Page
 from glasshead.report import attribution_page, render
 from glasshead.report.formats import interval, number
 from glasshead.report.wording import QUESTIONS, sentence
-from glasshead.results import Attribution, AuditCard, Highlight
+from glasshead.results import UNDECIDED, Attribution, AuditCard, Highlight
 
 OURS = {"style", "data-tip", "tabindex", "aria-label", "class", "dir", "title"}
 
@@ -149,7 +149,7 @@ def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
     html = render([replace(tanhmax, findings=[nothing])])
     page = Page(html)
     assert page.all("table", "findings")[0].text.count("undefined") == 2  # the estimate and its plot
-    assert page.all("p", "figure")[0].text.split()[0] == "undefined"
+    assert not page.all("p", "figure")  # what has no number is no headline
     assert any(span.text == "+3a" for span in page.all("span", "undefined"))
     assert "Left out of n as undefined: a constant attention." in page.all("main")[0].text
     assert "nan" not in page.all("main")[0].text
@@ -177,21 +177,46 @@ def test_a_missing_card_is_refused() -> None:
 
 
 def test_a_weak_gauge_is_a_caution(tanhmax: AuditCard) -> None:
-    weak = replace(tanhmax, facts=tanhmax.facts | {"gauge": {"sign": 1, "margin": 0.04}})
-    assert "nearly a coin toss" in Page(render([weak])).all("p", "caution")[0].text
+    fixed = tanhmax.facts["gauge"] | {"kind": UNDECIDED, "margin": 0.04}
+    weak = replace(tanhmax, facts=tanhmax.facts | {"gauge": fixed})
+    assert "trust contributions" in Page(render([weak])).all("p", "caution")[0].text
     assert not Page(render([tanhmax])).all("p", "caution")
 
 
 @pytest.mark.parametrize(
     ("task", "guess"), [({}, "commonest class"), ({"task": "regression"}, "mean rating")]
 )
-def test_a_model_at_chance_is_a_caution_without_any_finding(
+def test_a_model_no_better_than_a_guess_is_a_caution_without_any_finding(
     tanhmax: AuditCard, task: dict[str, str], guess: str
 ) -> None:
-    poor = replace(tanhmax, findings=[], facts=tanhmax.facts | task | {"at_chance": True})
-    assert f"not better than always guessing the {guess}." in Page(render([poor])).all("p", "caution")[0].text
-    good = replace(poor, facts=poor.facts | {"at_chance": False})
-    assert not Page(render([good])).all("p", "caution")
+    def caution(**facts: object) -> list[str]:
+        card = replace(tanhmax, findings=[], facts=tanhmax.facts | task | facts)
+        return [each.text for each in Page(render([card])).all("p", "caution")]
+
+    (poor,) = caution(against_guessing="not better")
+    assert f"the model is not better than always guessing the {guess}." in poor
+    (unsure,) = caution(against_guessing="undecided", examples=60)
+    assert (
+        f"these 60 texts do not show whether the model is better than always guessing the {guess}" in unsure
+    )
+    assert caution(against_guessing="better") == []
+    # Cards of earlier versions did not tell the two apart.
+    assert "do not show whether" in caution(at_chance=True)[0]
+    assert caution(at_chance=False) == []
+
+
+def test_what_a_verdict_rests_on_stands_beside_it(tanhmax: AuditCard) -> None:
+    page = Page(render([fake_cards.with_differences(tanhmax)]))
+    assert page.all("p", "paired")[0].text == fake_cards.DIFFERENCES
+    differences = [span.text.replace("\u00a0", " ") for span in page.all("span", "over")]
+    assert differences == ["−0.023 [−0.045, −0.002]", "+0.500 [+0.400, +0.600]"]
+    one = fake_cards.with_differences(tanhmax, "random")
+    assert "Text by text (n = 60), minus random: −0.023 [−0.045, −0.002]." in render([one])
+
+
+def test_medians_of_signed_draws_are_said_to_be_noise(read: dict[str, Page], softmax: AuditCard) -> None:
+    assert "mostly the luck of its draws" in read["one"].all("main")[0].text
+    assert "mostly the luck of its draws" not in Page(render([softmax])).all("main")[0].text
 
 
 def test_cards_on_different_data_are_a_caution_and_not_compared(

@@ -8,10 +8,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
+from glasshead.escaping import visible
 from glasshead.report import attribution_table, card_table, coloured
 from glasshead.report.bars import BLUE, RED
 from glasshead.report.formats import interval, number
-from glasshead.report.passages import visible
 from glasshead.report.wording import QUESTIONS, sentence
 from glasshead.results import Attribution, AuditCard
 
@@ -118,10 +118,17 @@ def test_two_cards_stand_side_by_side(softmax: AuditCard, tanhmax: AuditCard) ->
     assert "Larger for tanhmax than for" in out
 
 
+def test_paired_differences_stand_beside_their_verdict(tanhmax: AuditCard) -> None:
+    card = fake_cards.with_differences(tanhmax)
+    for cards in ([card], [card, card]):
+        said = printed(card_table(cards), width=400 if len(cards) > 1 else 80)
+        assert fake_cards.DIFFERENCES in " ".join(said.split())
+
+
 def test_empty_and_undefined_cards_print() -> None:
     assert "No key finding" in printed(card_table([AuditCard({}, [])]))
     nothing = fake_cards.finding("agreement", "attention-absolute", "gradient", "all", [float("nan")])
     out = printed(card_table([AuditCard({"name": "[red]\x1b[0m"}, [nothing])]))
-    assert "undefined" in out
+    assert "No key finding" in out  # what has no number is no headline
     assert "[red]␛[0m" in out
     assert "nan" not in out.replace("mean None", "")

@@ -11,7 +11,7 @@ from glasshead.attention import TAPS, MultiHeadAttention
 from glasshead.attention.stance import STANCE
 from glasshead.errors import InputError
 from glasshead.trace import intervene, permute, record, replace, uniform, zero_heads
-from tolerances import EXACT_MATHS, ONE_MODEL
+from tolerances import ALL_LAYERS, EXACT_MATHS, ONE_MODEL
 
 
 def own(layer, weights, call):
@@ -26,10 +26,10 @@ def test_the_recorded_weights_change_nothing(name):
         expected = model(**given)[0]
     with intervene(model, replace({seen.layer: seen.weights for seen in trace})):
         found = model(**given)[0]
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(found, expected, **ALL_LAYERS)
     with intervene(model, uniform):
         assert (model(**given)[0] - expected).abs().max() > 1e-3
-    assert torch.equal(model(**given)[0], expected)
+    torch.testing.assert_close(model(**given)[0], expected, **ONE_MODEL)
 
 
 def test_uniform_weights_by_hand():
@@ -52,11 +52,10 @@ def test_only_later_layers_change():
     with intervene(model, uniform, layers=[1]), record(model) as after:
         model(x, padding())
     for name in ("q", "k", "v", "scores", "weights", "output"):
-        assert torch.equal(getattr(after[0], name), getattr(before[0], name))
-        assert torch.equal(getattr(after[1], name), getattr(before[1], name)) == (
-            name in ("q", "k", "v", "scores")
-        )
-        assert not torch.equal(getattr(after[2], name), getattr(before[2], name))
+        torch.testing.assert_close(getattr(after[0], name), getattr(before[0], name), **ONE_MODEL)
+        same = torch.allclose(getattr(after[1], name), getattr(before[1], name), **ONE_MODEL)
+        assert same == (name in ("q", "k", "v", "scores"))
+        assert not torch.allclose(getattr(after[2], name), getattr(before[2], name), **ONE_MODEL)
     torch.testing.assert_close(after[1].weights[1], torch.where(padding()[1], 0.25, 0.0).expand(3, 7, 7))
 
 
@@ -103,14 +102,14 @@ def test_a_record_sees_the_edited_weights(record_first, options):
     trace = one if record_first else other
     expected = torch.where(padding()[:, None, None], 1 / padding().sum(-1)[:, None, None, None], 0.0)
     torch.testing.assert_close(trace[1].weights, expected.expand_as(trace[1].weights))
-    assert not torch.equal(trace[0].weights, expected.expand_as(trace[0].weights))
+    assert not torch.allclose(trace[0].weights, expected.expand_as(trace[0].weights), **ALL_LAYERS)
     assert trace[1].scores.std() > 0.1
     if "keep_graph" in options:
         gradients = torch.autograd.grad(output.sum(), [seen.weights for seen in trace])
         assert all(each.abs().max() > 0 for each in gradients)
     else:
         with intervene(model, uniform, layers=[1]):
-            assert torch.equal(model(x, padding()), output)
+            torch.testing.assert_close(model(x, padding()), output, **ONE_MODEL)
 
 
 def test_edits_nest_in_order():
@@ -148,7 +147,7 @@ def test_other_layers_keep_their_kernels():
     model.layers[0].register_forward_hook(lambda layer, given, output: made.append(output.output))
     with intervene(model, uniform, layers=[1]), record(model) as trace:
         model(x)
-    assert torch.equal(made[0], expected)
+    torch.testing.assert_close(made[0], expected, **ONE_MODEL)
     assert (trace[0].weighed, trace[1].weighed is None) == (None, False)
 
 
@@ -160,8 +159,8 @@ def test_permuted_weights_are_the_same_numbers_elsewhere(seed, causal):
     with intervene(layer, permute(torch.Generator().manual_seed(seed))), record(layer) as after:
         layer(x, mask=padding(), is_causal=causal)
     old, new = before[0].weights, after[0].weights
-    assert torch.equal(old.sort(dim=-1).values, new.sort(dim=-1).values)
-    assert not torch.equal(old, new)
+    torch.testing.assert_close(old.sort(dim=-1).values, new.sort(dim=-1).values, **ONE_MODEL)
+    assert not torch.allclose(old, new, **ALL_LAYERS)
     assert new.masked_fill(before[0].allowed, 0.0).count_nonzero() == 0
     with intervene(layer, permute(torch.Generator().manual_seed(seed))), record(layer) as again:
         layer(x, mask=padding(), is_causal=causal)

@@ -15,6 +15,7 @@ from glasshead.models import attention_modules, mechanism_of
 from glasshead.trace import record
 from glasshead.training.opened import open_model
 from kinds import saved
+from tolerances import ALL_LAYERS
 
 
 def refused(folder, says):
@@ -38,7 +39,7 @@ def test_a_saved_classifier_is_plugged_with_softmax(family, tmp_path):
     inputs = encode(tokenizer, ["the film was good ."]).inputs()
     with torch.no_grad(), record(model) as trace:
         logits = model(**inputs).logits
-        torch.testing.assert_close(logits, plain(**inputs).logits, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(logits, plain(**inputs).logits, **ALL_LAYERS)
     assert trace[0].projection is not None
 
 

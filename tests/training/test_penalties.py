@@ -260,6 +260,7 @@ def skewed():
 
 
 class TestTraining:
+    @pytest.mark.slow
     @pytest.mark.parametrize("encoder", ["none", "affine"])
     def test_the_coupling_that_skewed_classes_bring_about_stays_small(self, skewed, encoder, tmp_path):
         """Fig. 5 and 9, on data where VᵀW grows (Fig. 7): the same accuracy without the coupling."""
@@ -274,7 +275,12 @@ class TestTraining:
         assert min(accuracy.values()) > 0.95
 
     @pytest.mark.parametrize(
-        ("weight", "optimizer", "noted"), [(0.01, "sgd", 0), (0.2, "sgd", 1), (0.2, "adagrad", 0)]
+        ("weight", "optimizer", "noted"),
+        [
+            pytest.param(0.01, "sgd", 0, marks=pytest.mark.slow),
+            (0.2, "sgd", 1),
+            pytest.param(0.2, "adagrad", 0, marks=pytest.mark.slow),
+        ],
     )
     def test_a_weight_too_large_for_its_steps_is_noted(self, skewed, tmp_path, weight, optimizer, noted):
         recipe = with_penalties(weights={"context-output": weight}, optimizer=optimizer)
@@ -286,6 +292,7 @@ class TestTraining:
             False, *[True] * noted
         ]  # fmt: skip
 
+    @pytest.mark.slow
     def test_a_large_encoder_penalty_empties_the_encoder(self, skewed, tmp_path):
         sizes = []
         for weight in (0.0, 0.2):

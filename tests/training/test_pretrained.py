@@ -17,6 +17,7 @@ from glasshead.models import attention_modules, mechanism_of
 from glasshead.training import load_run, recipe_for, train
 from glasshead.training.pretrained import positions_of, pretrained
 from kinds import FILLERS, data, saved
+from tolerances import ALL_LAYERS
 
 ABOUT = {
     "id2label": {0: "bad", 1: "mixed", 2: "good"},
@@ -60,7 +61,7 @@ def test_a_head_for_other_labels(family, attention, tmp_path):
         together = model.eval()(**encoded.inputs()).logits
         alone = model(**encode(tokenizer, ["the end"]).inputs()).logits
     assert together.shape == (2, 3)
-    torch.testing.assert_close(together[1:], alone, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(together[1:], alone, **ALL_LAYERS)
 
 
 def test_its_own_mechanism_stays_unless_another_is_asked_for(tmp_path):

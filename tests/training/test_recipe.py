@@ -114,6 +114,8 @@ def test_a_number_is_as_good_as_a_float():
         ({"heads": 2}, "no option 'heads': it is one of encoder, hierarchical, pair-encoder"),
         ({"epochs": "two"}, "epochs must be a whole number, not 'two'"),
         ({"epochs": 1.5}, "epochs must be a whole number, not 1.5"),
+        ({"key_size": 2**63}, "key size must lie between"),
+        ({"vocabulary_size": 2**70}, "vocabulary size must lie between"),
         ({"learning_rate": "x"}, "learning rate must be a number, not 'x'"),
         ({"by_length": "yes"}, "by length must be true or false, not 'yes'"),
         ({"vectors": 3}, "vectors must be a word or null, not 3"),

@@ -8,8 +8,10 @@ import statistics
 import pytest
 from transformers import TrainerCallback
 
+from alike import assert_same_weights
 from glasshead.errors import InputError
 from glasshead.folders import partial
+from glasshead.manifest import MANIFEST
 from glasshead.training import load_run, train, train_repeats
 from kinds import data, recipe
 
@@ -43,8 +45,14 @@ def weights(folder):
     return {path.parent.name: path.read_bytes() for path in folder.glob("seed-*/model.safetensors")}
 
 
+def assert_same_runs(one, other):
+    assert names(one) == names(other)
+    for name in names(one) - {"repeats.json", MANIFEST}:
+        assert_same_weights(one / name, other / name)
+
+
 def test_what_is_in_the_folder(unbroken):
-    assert names(unbroken) == {"seed-4", "seed-5", "seed-6", "repeats.json"}
+    assert names(unbroken) == {"seed-4", "seed-5", "seed-6", "repeats.json", MANIFEST}
     told = json.loads((unbroken / "repeats.json").read_text())
     assert told["seeds"] == [4, 5, 6]
     for split in ("dev", "test"):
@@ -63,9 +71,10 @@ def test_what_is_in_the_folder(unbroken):
 
 def test_each_is_the_run_of_its_seed(unbroken, tmp_path):
     alone = train(data(KIND), RECIPE, tmp_path / "alone", seed=5)
-    assert (alone / "model.safetensors").read_bytes() == weights(unbroken)["seed-5"]
+    assert_same_weights(alone, unbroken / "seed-5")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [STEPS + 10, 2 * STEPS])
 def test_goes_on_to_the_same_runs(unbroken, tmp_path, step):
     out = tmp_path / "out"
@@ -78,7 +87,7 @@ def test_goes_on_to_the_same_runs(unbroken, tmp_path, step):
         train_repeats(data(KIND), RECIPE, out, 2, seed=4, resume=True)
     train_repeats(data(KIND), RECIPE, out, 3, seed=4, resume=True)
     assert names(tmp_path) == {"out"}
-    assert weights(out) == weights(unbroken)
+    assert_same_runs(out, unbroken)
     told = [json.loads((folder / "repeats.json").read_text()) for folder in (out, unbroken)]
     assert told[0] == told[1]
 
@@ -89,6 +98,7 @@ def test_stopped_before_anything_is_worth_keeping(tmp_path):
     assert names(tmp_path) == set()
 
 
+@pytest.mark.slow
 def test_a_killed_one_is_begun_again(unbroken, tmp_path):
     """A kill leaves a run that has no whole checkpoint yet; there is nothing in it to resume."""
     out = tmp_path / "out"
@@ -97,7 +107,7 @@ def test_a_killed_one_is_begun_again(unbroken, tmp_path):
     for state in (partial(out) / "seed-5.partial").glob("checkpoints/*/trainer_state.json"):
         state.unlink()
     train_repeats(data(KIND), RECIPE, out, 3, seed=4, resume=True)
-    assert weights(out) == weights(unbroken)
+    assert_same_runs(out, unbroken)
 
 
 class TestRefused:
@@ -105,6 +115,14 @@ class TestRefused:
     def test_too_few(self, repeats, tmp_path):
         with pytest.raises(InputError, match="--repeats takes 2 or more"):
             train_repeats(data(KIND), RECIPE, tmp_path / "out", repeats)
+        assert names(tmp_path) == set()
+
+    @pytest.mark.parametrize(
+        ("repeats", "seed", "says"), [(1001, 0, "at most 1,000"), (2, 2**32 - 1, "beyond 4,294,967,295")]
+    )
+    def test_too_many(self, repeats, seed, says, tmp_path):
+        with pytest.raises(InputError, match=says):
+            train_repeats(data(KIND), RECIPE, tmp_path / "out", repeats, seed=seed)
         assert names(tmp_path) == set()
 
     def test_an_existing_folder(self, unbroken, tmp_path):
@@ -127,8 +145,9 @@ class TestRefused:
             load_run(unbroken)
 
 
+@pytest.mark.slow
 def test_a_new_one_takes_the_place_of_an_old_one(unbroken, tmp_path):
     out = train_repeats(data(KIND), RECIPE.with_changes(epochs=1), tmp_path / "out", 2)
     train_repeats(data(KIND), RECIPE, out, 3, seed=4, overwrite=True)
-    assert weights(out) == weights(unbroken)
+    assert_same_runs(out, unbroken)
     assert names(tmp_path) == {"out"}

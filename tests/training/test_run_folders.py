@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import torch
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, root_mean_squared_error
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
@@ -16,6 +17,7 @@ from glasshead.errors import InputError
 from glasshead.models import MODELS, class_names
 from glasshead.training import load_run, train
 from glasshead.training.build import build, encoded_split, identifiable_length, longest_sequence
+from glasshead.training.floor import constant_guess, floor_metrics, only_class
 from kinds import KINDS, data, recipe, saved
 
 AUTO = "AutoModelForSequenceClassification"
@@ -146,6 +148,53 @@ def test_metrics_are_those_of_the_predictions(kind, folders):
     best = min if "ratings" in kind else max
     main = "rmse" if "ratings" in kind else "accuracy"
     assert metrics["dev"][main] == pytest.approx(best(each[main] for each in metrics["epochs"]), rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_record_holds_the_floor(kind, folders):
+    """Always guessing the commonest class of train, or its mean rating, as scikit-learn's dummies do."""
+    folder = folders(kind)
+    record, table = read(folder / "run.json"), pq.read_table(folder / "predictions.parquet").to_pandas()
+    train_labels = data(kind)["train"]["label"][:]
+    dummy = DummyRegressor() if "ratings" in kind else DummyClassifier(strategy="most_frequent")
+    (guess,) = dummy.fit(np.zeros((len(train_labels), 1)), train_labels).predict(np.zeros((1, 1)))
+    guess = guess if "ratings" in kind else data(kind)["train"].features["label"].int2str(int(guess))
+    assert record["floor"]["guess"] == (pytest.approx(guess) if "ratings" in kind else guess)
+    for split in ("dev", "test"):
+        part = table[table["split"] == split]
+        constant = np.full(len(part), guess)
+        if "ratings" in kind:
+            expected = {
+                "rmse": root_mean_squared_error(part["label"], constant),
+                "mae": mean_absolute_error(part["label"], constant),
+            }
+        else:
+            expected = {
+                "accuracy": accuracy_score(part["label"], constant),
+                "macro_f1": f1_score(part["label"], constant, average="macro"),
+            }
+        assert record["floor"][split] == pytest.approx(expected)
+        classes = set(part["predicted"])
+        collapsed = "ratings" not in kind and len(classes) == 1
+        assert record["only_class"][split] == (classes.pop() if collapsed else None)
+
+
+def test_one_class_and_the_lack_of_classes():
+    assert only_class(np.array(["a", "a"], dtype=object)) == "a"
+    assert only_class(np.array(["a", "b"], dtype=object)) is None
+    assert only_class(np.array([2.0, 2.0])) is None
+    assert constant_guess({"classes": {"train": {"a": 2, "b": 5}}}) == "b"
+    assert floor_metrics("b", np.array(["a", "b", "b", "b"])) == pytest.approx(
+        {"accuracy": 0.75, "macro_f1": 3 / 7}
+    )
+    for broken in (
+        {},
+        {"classes": None},
+        {"classes": {"train": ["a"]}},
+        {"ratings": {"train": {"mean": "3"}}},
+    ):
+        with pytest.raises(InputError, match="neither classes nor ratings"):
+            constant_guess(broken)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "ratings", "pooled ratings"])

@@ -14,6 +14,7 @@ from torch import Tensor
 from glasshead.attention.autocast import lowered
 from glasshead.attention.mask import Mask, Places, fits
 from glasshead.attention.mechanism import Mechanism
+from glasshead.attention.shield import shield
 from glasshead.errors import InputError
 
 
@@ -69,7 +70,7 @@ class Call:
         read = Mask.of(q, k, mask, is_causal)
         if mechanism.position.uses_places:
             read = read.settled(mechanism.position.reach)
-        made = cls(mechanism, q, k, v, read, scale, dropout)
+        made = cls(mechanism, *shield(q, k, v, read), read, scale, dropout)
         mechanism.check(made)
         return made
 

@@ -68,7 +68,7 @@ class Mask:
         if self.causal and self.at is None:
             raise InputError(
                 "a causal mask needs to know where the queries stand among the keys: "
-                "pass Mask(queries, keys, causal=True, at=range(first, first + queries))"
+                "pass glasshead.Mask(queries, keys, causal=True, at=range(first, first + queries))"
             )
 
     @classmethod
@@ -99,7 +99,8 @@ class Mask:
         if is_causal and at is None:
             raise InputError(
                 f"is_causal needs as many queries as keys, not {queries} and {keys}: "
-                "with a cache, pass Mask(queries, keys, causal=True, at=range(first, first + queries))"
+                "with a cache, pass "
+                "glasshead.Mask(queries, keys, causal=True, at=range(first, first + queries))"
             )
         made = cls(queries, keys, causal=is_causal, at=at)
         if mask is None:
@@ -173,7 +174,7 @@ class Mask:
         if self.at is None:
             raise InputError(
                 "this mechanism needs to know where the queries stand among the keys: it is for "
-                "self-attention (with a cache, pass Mask(…, at=range(first, first + queries))); in "
+                "self-attention (with a cache, pass glasshead.Mask(…, at=range(first, first + queries))); in "
                 "cross-attention use one without a position"
             )
         return self.at

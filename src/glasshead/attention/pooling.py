@@ -64,4 +64,5 @@ class AttentionPooling(nn.Module):
         scores = self.score(hidden)
         weights = self.activation.weights(scores, mask)
         values = self.value(hidden)
-        return Pooled(torch.einsum("bk,bkd->bd", weights, values), scores, weights, values)
+        there = values.masked_fill(~mask[..., None], 0.0)  # a weight of 0 times NaN would be NaN
+        return Pooled(torch.einsum("bk,bkd->bd", weights, there), scores, weights, values)

@@ -87,10 +87,17 @@ class Position(nn.Module):
         """Whether `output` is more than weights times values (Shaw)."""
         return False
 
+    def feature_size(self, size: int) -> int:
+        """How long the `features` of keys of a size are, at most."""
+        return 2 * size if self.uses_places else size
+
     def features(
         self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
-        """q′ and k′ with scores = q′ k′ᵀ exactly, scale included; only of `bilinear` positions."""
+        """q′ and k′ with scores = q′ k′ᵀ exactly, scale included; only of `bilinear` positions.
+
+        Sines and cosines are in single precision at least: in bfloat16 they would lose what the angles say.
+        """
         raise TypeError(f"the scores of {type(self).__name__} are no dot products")
 
     def scores(

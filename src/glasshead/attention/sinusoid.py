@@ -52,8 +52,8 @@ class Sinusoid(Position):
         self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
         content, turned, waves = self.turned(q, scale, known(places))
-        waves = waves.expand(*k.shape[:3], -1).to(k.dtype)
-        return torch.cat([content, turned], dim=-1).to(q.dtype), torch.cat([k, waves], dim=-1)
+        waves = waves.expand(*k.shape[:3], -1)
+        return torch.cat([content, turned], dim=-1), torch.cat([k.to(waves.dtype), waves], dim=-1)
 
     def scores(
         self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None

@@ -9,13 +9,14 @@ from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.kendall import KendallResult, kendall_tau_b
 from glasshead.audit.nulls import random_weights
 from glasshead.audit.subject import Floats, Subject
-from glasshead.audit.summary import Interval, Nulls, mean_or_none, summarise
+from glasshead.audit.summary import Interval, Nulls, mean_or_none, null_column, summarise
 from glasshead.explain import EXPLAINERS, Algebra
-from glasshead.results import BY_CONSTRUCTION, RAW_SIGN, Finding
+from glasshead.results import BY_CONSTRUCTION, ONE_SIGNED, RAW_SIGN, Finding
 
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS = 9
+LEAST = -290  # exponent below which digits are lost: the scale of smaller values would overflow
 SEEN = (
     1e-9  # effective attention this close to the attention, relative to the largest weight, is the attention
 )
@@ -31,8 +32,8 @@ def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
     """Values to nine significant digits each, so that rounding noise of float64 breaks no tie."""
     values = np.where(mask, values, 0.0)
     with np.errstate(divide="ignore"):
-        exponent = np.floor(np.log10(np.abs(values)))
-    scale = 10.0 ** (DIGITS - 1 - np.where(np.isfinite(exponent), exponent, 0.0))
+        exponent = np.maximum(np.floor(np.log10(np.abs(values))), LEAST)
+    scale = 10.0 ** (DIGITS - 1 - exponent)
     return np.round(values * scale) / scale
 
 
@@ -94,6 +95,12 @@ class Agreement(Audit):
         ]
         columns = {f"tau.{statistic}.{against}": tau for statistic, against, tau, _, _ in rows}
         columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows if p is not None}
+        columns |= {
+            null_column(f"tau.{statistic}.{against}", name): null
+            for statistic, against, _, _, nulls in rows
+            for name, null in nulls.items()
+            if null is not None
+        }
         return Outcome(findings, columns)
 
     def _findings(
@@ -149,7 +156,9 @@ class Agreement(Audit):
         if statistic == "attention-raw":
             return RAW_SIGN
         if statistic in (*WEIGHTS, *GAINS):
-            return subject.sign_aside(size=statistic.endswith("-absolute"))
+            size = statistic.endswith("-absolute")
+            without_side = subject.signed and subject.one_sided and not size
+            return ONE_SIGNED if without_side else subject.sign_aside(size)
         # Zero-weight erasure changes z by the contribution.
         if not (subject.exact and (subject.binary or subject.rates)) or against != "erasure-zero-weight":
             return None
@@ -185,7 +194,7 @@ def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> s
         return "undecided: too few examples"
     low, high = interval
     if chance[0] <= 0 <= chance[1]:
-        return "no better than random weights"
+        return "no difference from random weights that these texts show"
     if chance[1] < 0:
         opposed = [word for bar, word in STRENGTHS if high <= -bar]
         return f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
@@ -193,7 +202,10 @@ def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> s
     text = f"{agreed[0]} agreement" if agreed else "better than random weights, but hardly agrees"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
-    return f"{text}, though no more than with uniform weights" if uniform and uniform[0] <= 0 else text
+    if uniform is None or uniform[0] > 0:
+        return text
+    than = "less" if uniform[1] < 0 else "not shown to be more"
+    return f"{text}, though {than} than with uniform weights"
 
 
 def gain(interval: Interval | None) -> str:

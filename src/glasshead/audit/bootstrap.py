@@ -5,15 +5,12 @@ statistics of the same examples. Percentile intervals (Efron, 1979), neither bia
 they stay inside the range of the data and need no second loop over examples.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-LEVEL = 0.95
-RESAMPLES = 2000  # moves an end of a 95 % interval by about 0.06 standard errors of the mean
-CHUNK_DRAWS = 1 << 18  # draws held at once
+from glasshead.resampling import CHUNK_DRAWS, LEVEL, RESAMPLES, ends, resampled_counts, tally
 
 
 class Estimate(NamedTuple):
@@ -134,7 +131,7 @@ def auc_interval(
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
         drawn = [group[draws.integers(len(group), size=(count, len(group)))] for group in (p, q)]
-        areas.append(area(*(_tally(group, len(levels)) for group in drawn)))
+        areas.append(area(*(tally(group, len(levels)) for group in drawn)))
     low, high = ends(np.concatenate(areas), level)
     return Estimate(auc, None, float(low), float(high), n)
 
@@ -154,22 +151,3 @@ def _same(defined: NDArray[np.bool_]) -> list[list[int]]:
     for row, pattern in enumerate(np.packbits(defined, axis=1)):
         groups.setdefault(pattern.tobytes(), []).append(row)
     return list(groups.values())
-
-
-def resampled_counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
-    """How often each of n examples is drawn in each resample, in chunks [R, n] of bounded size."""
-    rows = max(CHUNK_DRAWS // n, 1)
-    for start in range(0, resamples, rows):
-        drawn = rng.integers(n, size=(min(rows, resamples - start), n))
-        yield _tally(drawn, n).astype(np.float64)
-
-
-def _tally(drawn: NDArray[np.intp], kinds: int) -> NDArray[np.intp]:
-    """How often each of 0 … kinds − 1 occurs in every row of ``drawn`` [R, n]: [R, kinds]."""
-    flat = drawn + np.arange(len(drawn))[:, None] * kinds
-    return np.bincount(flat.ravel(), minlength=len(drawn) * kinds).reshape(len(drawn), kinds)
-
-
-def ends(replicates: NDArray[np.float64], level: float) -> NDArray[np.float64]:
-    """Lower and upper end [2, …] of the middle ``level`` of replicates [R, …]."""
-    return np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from glasshead.audit.agreement import ALPHA
 from glasshead.audit.audit import AUDITS
 from glasshead.audit.highlights import highlights
 from glasshead.audit.identifiability import Identifiability
-from glasshead.audit.performance import at_chance
+from glasshead.audit.performance import against_guessing
 from glasshead.audit.perturbation import Perturbation
 from glasshead.audit.subject import Subject, prepare
 from glasshead.errors import InputError
@@ -47,6 +48,10 @@ FIRST_ORDER = (
     "The attention that is read is not the last step of the model, so contributions are of first order: "
     "Σ a ∂z/∂a over the heads and rows that are read. Erasure and perturbation change the weights of these "
     "heads in all rows of the layer and run the model again."
+)
+OLD_GAUGE = (
+    "An earlier version trained this run and did not ask whether its weights have one sign, so where the "
+    "sign lives is undecided: train again to know."
 )
 
 
@@ -157,17 +162,18 @@ def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
     return {
         "run": str(run.folder),
         **about_model(run.model, subject),
-        "preset": record["recipe"]["preset"],
+        "preset": record["recipe"].get("preset"),
         "seed": record["seed"],
         "audit_seed": seed,
         "examples": len(subject.texts),
         **measured(subject),
-        "at_chance": at_chance(subject, seed),
+        "against_guessing": against_guessing(subject, seed),
         "signed": subject.signed,
         "gauge": shown_gauge(record["gauge"], subject),
         "empty_texts": int((tokens == 0).sum()),
         "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
         "truncated_to": run.tokenizer.model_max_length,
+        "coverage": asdict(subject.coverage),
         "alpha": ALPHA,
         "recipe": record["recipe"],
         "train_data": record["data"],
@@ -176,6 +182,8 @@ def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
             *NOTES,
             OF_RATINGS if subject.rates else OF_CLASSES,
             EXACT if subject.exact else FIRST_ORDER,
+            *([OLD_GAUGE] if old_gauge(record["gauge"]) and subject.signed else []),
+            *subject.coverage.lines("audited"),
             *record.get("notes", []),
         ],
     }
@@ -221,10 +229,19 @@ def measured(subject: Subject) -> dict[str, Any]:
     }
 
 
+def old_gauge(gauge: dict[str, Any] | None) -> bool:
+    """Whether an earlier version fixed it."""
+    return gauge is not None and not {"kind", "kinds"} & gauge.keys()
+
+
 def shown_gauge(gauge: dict[str, Any] | None, subject: Subject) -> dict[str, Any] | None:
-    """The gauge of a pooled model; of others the signs of the heads that are read, and their margin."""
+    """The gauge of a pooled model; of others that of the heads that are read, together and each."""
     place = subject.view.place
-    if gauge is None or place is None:
-        return gauge
-    signs = gauge["signs"][place.layer]
-    return {"signs": signs if place.head is None else [signs[place.head]], "margin": subject.margin}
+    if gauge is None:
+        return None
+    together = {"kind": subject.kind, "margin": subject.margin}
+    if place is None:
+        return gauge | together
+    heads = slice(None) if place.head is None else slice(place.head, place.head + 1)
+    each = {name: gauge[name][place.layer][heads] for name in ("signs", "kinds", "classes") if name in gauge}
+    return each | together

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from glasshead.audit.bootstrap import RESAMPLES
 from glasshead.audit.paired import (
     Metric,
     Predictions,
@@ -22,6 +21,7 @@ from glasshead.audit.summary import FEW, Interval
 from glasshead.differences import Comparison, RunDifference
 from glasshead.errors import InputError
 from glasshead.registry import nearest
+from glasshead.resampling import RESAMPLES
 
 ONE_SEED = "one seed: train with --repeats to ask about others"
 ALIKE = "the differences of all seeds are equal"
@@ -58,6 +58,7 @@ def compare_runs(
         groups=[each.group for each in found],
         differences=differences,
         resamples=resamples,
+        floor=found[0].floor,
     )
 
 

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.audit.audit import AUDITS, Audit, Outcome
+from glasshead.audit.map_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
 from glasshead.audit.subject import Floats, Subject
-from glasshead.audit.summary import FEW, Interval, Nulls, Summary, summarise
+from glasshead.audit.summary import Interval, Nulls, Summary, null_column, summarise
 from glasshead.data.encode import Encoded
 from glasshead.errors import InputError, counted
 from glasshead.explain import Place
 from glasshead.identifiability import Question, Where, kind_of, survey
-from glasshead.results import EXACT, Finding
+from glasshead.results import CLEAR_RANK, Finding
 
-TEXTS = 200  # where nobody asked for more
+TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
 FEW_KINDS = 2
 CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
@@ -106,12 +107,14 @@ def of_place(place: Place | None) -> Where:
 
 
 def columns(heads: Columns, chosen: NDArray[np.int64], texts: int) -> dict[str, Floats]:
-    """Every statistic per example, the mean over its maps; NaN where nobody asked, or there is none."""
+    """Every statistic per example, the mean over its maps, and its null; NaN where nobody asked, or there is
+    none."""
     made = {}
-    for statistic, lines in statistics(heads).items():
+    nulls = {null_column(statistic, "random"): lines for statistic, lines in random_values(heads).items()}
+    for name, lines in (statistics(heads) | nulls).items():
         values = np.full(texts, np.nan)
         values[chosen] = by_text(heads["text"], lines, len(chosen))
-        made[f"maps.{statistic}"] = values
+        made[f"maps.{name}"] = values
     return made
 
 
@@ -123,6 +126,16 @@ def statistics(heads: Columns) -> dict[str, Floats]:
     made = {statistic: floats(heads[name]) for statistic, name in named.items()}
     made["another-first"] = floats(heads["another_first"])
     return made | {"given-keys": np.where(told, (sure == "unique").astype(float), np.nan)}
+
+
+def random_values(heads: Columns) -> dict[str, Floats]:
+    """The numbers of every map over random values, where there are such."""
+    return {
+        "identifiable": (heads["expected"] <= 0).astype(float),
+        "width": floats(heads["random_width"]),
+        "may-be-zero": floats(heads["random_may_be_zero"]),
+        "another-first": floats(heads["random_another_first"]),
+    }
 
 
 def floats(column: NDArray[Any]) -> Floats:
@@ -163,10 +176,11 @@ def said(heads: Columns, where: Where, asked: Question) -> str:
 def facts(heads: Columns, where: Where, asked: Question) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
-    failing = lengths[np.equal(heads["identifiable"], False)]
+    fails = np.equal(heads["identifiable"], False)
+    doubtful = lengths[~np.equal(heads["identifiable"], True)]
     longest = int(lengths.max(initial=0))
-    shortest_failing = int(failing.min()) if len(failing) else None
-    sure = lengths if shortest_failing is None else lengths[lengths < shortest_failing]
+    shortest_failing = int(lengths[fails].min()) if fails.any() else None
+    sure = lengths[lengths < doubtful.min()] if len(doubtful) else lengths
     projected = heads["projected"].astype(bool)
     return {
         "maps": len(lengths),
@@ -179,6 +193,7 @@ def facts(heads: Columns, where: Where, asked: Question) -> dict[str, Any]:
         "T": "V times the output projection" if projected.all() else "V" if not projected.any() else "mixed",
         "weights without an answer": int(heads["failed"].sum()),
         "weights without bounds": int(heads["unbounded"].sum()),
+        ROUNDING: int(unclear(heads).sum()),
     }
 
 
@@ -201,12 +216,7 @@ def groups(heads: Columns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[Finding]:
     """Every statistic of every group; a unit is a text."""
     told = statistics(heads)
-    random = {
-        "identifiable": (heads["expected"] <= 0).astype(float),
-        "width": floats(heads["random_width"]),
-        "may-be-zero": floats(heads["random_may_be_zero"]),
-        "another-first": floats(heads["random_another_first"]),
-    }
+    random = random_values(heads)
     for group, members in groups(heads):
         text = heads["text"][members]
         values = [by_text(text, each[members], texts) for each in told.values()]
@@ -215,7 +225,8 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
         ]
         summaries = summarise(values, nulls, rng=rng)
         for (statistic, lines), summary in zip(told.items(), summaries, strict=True):
-            left_out = undefined(statistic, lines[members], {k: each[members] for k, each in heads.items()})
+            mine = {name: column[members] for name, column in heads.items()}
+            left_out = undefined(statistic, lines[members], mine)
             yield Finding(
                 audit="identifiability",
                 statistic=statistic,
@@ -225,7 +236,8 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
                 undefined=left_out,
                 significant_fraction=None,
                 citation=CITATION,
-                verdict=verdict(statistic, summary) if summary.n else "not asked: " + " or ".join(left_out),
+                verdict=verdict(statistic, summary, lines[members], mine)
+                or ("undecided: " if OPEN & left_out.keys() else "not asked: ") + " or ".join(left_out),
             )
 
 
@@ -247,70 +259,35 @@ def undefined(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
     else:
         signed = np.isin(heads["kind"][missing], SIGNED) & (statistic == "another-first")
         failed = heads["failed"][missing] > 0
+        rounding = (unclear(heads) & (heads["nullity"] <= 0))[missing] & (statistic == "identifiable")
         reasons = [
             "maps of signed weights, which have no first place" if sign
-            else "maps without an answer of the solver" if lost
+            else ROUNDING if close
+            else UNSOLVED if lost
             else "maps without bounds or weights, or of which only a part was asked about"
-            for sign, lost in zip(signed, failed, strict=True)
+            for sign, close, lost in zip(signed, rounding, failed, strict=True)
         ]  # fmt: skip
     names, counts = np.unique(np.array(reasons, dtype=str), return_counts=True)
     return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
 
-def width_verdict(summary: Summary) -> str:
-    """How far weights can move."""
-    if summary.judged is None:
-        return TOO_FEW
-    if summary.judged[1] <= EXACT:
-        return "every weight is certain"
-    over = summary.over.get("random")
-    if over is None or summary.pairs["random"] < FEW:
-        return "undecided: too few maps with random values"
-    if over[0] <= 0 <= over[1]:
-        return "no difference from random values that these texts show"
-    return "narrower than over random values" if over[1] < 0 else "wider than over random values"
+def unclear(heads: Columns) -> NDArray[np.bool_]:
+    """Of which maps the rank is close to rounding, so that no end of an interval is certain."""
+    return np.asarray(floats(heads["margin"]) < CLEAR_RANK, dtype=bool)
 
 
-def share_verdict(statistic: str, summary: Summary) -> str:
-    """What a share of maps, or of weights, comes to: the first words of `SHARES` that its interval allows."""
-    if summary.judged is None:
-        return TOO_FEW
-    return next(words for holds, words in SHARES[statistic] if holds(*summary.judged))
-
-
-def verdict(statistic: str, summary: Summary) -> str:
-    """In words, from intervals alone."""
-    return width_verdict(summary) if statistic == "width" else share_verdict(statistic, summary)
+def verdict(statistic: str, summary: Summary, lines: Floats, heads: Columns) -> str:
+    """In words, from intervals and from how many maps were decided; empty where nothing was asked."""
+    if statistic == "given-keys":
+        return keys_verdict(summary.judged, heads["given_keys"])
+    if not summary.n:
+        return ""
+    if statistic == "width":
+        return width_verdict(summary, lines, int(unclear(heads).sum()))
+    return share_verdict(statistic, summary.judged, lines)
 
 
 SIGNED = ("cross", "any")
-KEYS = {
-    "undetermined": "maps of which the keys leave it open",
-    "undefined": "maps of learned queries or none, of which it is not asked",
-}
-TOO_FEW = "undecided: too few examples"
-ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
-SHARES: dict[str, tuple[tuple[Callable[[float, float], bool], str], ...]] = {
-    "identifiable": (
-        (lambda low, high: low >= 0.99, "the output of the head fixes every weight"),
-        (lambda low, high: high <= 0.01, "none of the maps is the only one that its head could have drawn"),
-        (ALWAYS, "some maps are the only ones that their heads could have drawn, others are not"),
-    ),
-    "may-be-zero": (
-        (lambda low, high: high <= 0.05, "hardly any of the largest weights may be zero"),
-        (lambda low, high: low > 0.5, "most of the largest weights may be zero"),
-        (lambda low, high: high < 0.5, "fewer than half of the largest weights may be zero"),
-        (ALWAYS, "about half of them may be zero"),
-    ),
-    "another-first": (
-        (lambda low, high: high <= 0.05, "the most attended token is hardly ever in doubt"),
-        (lambda low, high: low > 0.5, "in most maps another token could be the most attended one"),
-        (ALWAYS, "in some maps another token could be the most attended one"),
-    ),
-    "given-keys": (
-        (lambda low, high: low >= 0.99, "no other query near by gives the same output with other weights"),
-        (lambda low, high: high <= 0.01, "other queries near by give the same output with other weights"),
-        (ALWAYS, "in some maps other queries near by give the same output with other weights"),
-    ),
-}
-"""For each share conditions on the ends of its interval, in the order in which they are tried, and words."""
+ROUNDING = "maps whose rank is close to rounding"
+UNSOLVED = "maps without an answer of the solver"
+OPEN = {ROUNDING, UNSOLVED}

@@ -135,5 +135,6 @@ def map_of(
         prediction=0.0,
         method="attention",
         intervals=ends.intervals(),
+        conditioning=seen.conditioning,
         reading=f"layer {row.layer} ({row.name}), head {row.head}, row {row.row}",
     )

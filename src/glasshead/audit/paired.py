@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from glasshead.audit.bootstrap import LEVEL, RESAMPLES, ends, resampled_counts
 from glasshead.differences import SeedTest
+from glasshead.resampling import LEVEL, RESAMPLES, ends, resampled_counts
 
 Floats = NDArray[np.floating]
 CHUNK_DRAWS = 1 << 22  # coin tosses held at once

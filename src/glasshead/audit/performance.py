@@ -3,18 +3,24 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from glasshead.audit.audit import AUDITS, Audit, Outcome
+from glasshead.audit.paired import METRICS, Predictions, difference_intervals, values
 from glasshead.audit.subject import Subject
-from glasshead.audit.summary import Interval, Summary, summarise
-from glasshead.results import Finding
+from glasshead.audit.summary import Summary, enough, summarise
+from glasshead.results import Finding, PairedDifference
+
+Standing = Literal["better", "not better", "undecided"]
 
 
 class Performance(Audit):
     """Accuracy, overall and per true class (recall), beside that of always guessing the commonest class; of
     ratings the root mean squared and the mean absolute error, beside those of always guessing the mean.
+
+    The difference from the guess on the same examples decides which is better.
     """
 
     question = "how good is the model at its task?"
@@ -35,7 +41,7 @@ class Performance(Audit):
         for group, members in subject.groups.items():
             null = {"majority": majority} if group == "all" else {}
             (summary,) = summarise([right[members]], [null], rng=rng)
-            words = verdict(summary.judged, summary.null["majority"]) if group == "all" else ""
+            words = verdict(summary.over_null["majority"], "commonest class") if null else ""
             yield self._finding("accuracy", group, summary, words)
 
     def _errors(self, subject: Subject, rng: np.random.Generator) -> Iterator[Finding]:
@@ -43,8 +49,9 @@ class Performance(Audit):
         absolute, squared = summarise(
             [np.abs(error), error**2], [{"mean": np.abs(spread)}, {"mean": spread**2}], rng=rng
         )
-        yield self._finding("rmse", "all", rooted(squared), rating_verdict(squared))
-        yield self._finding("mae", "all", absolute, rating_verdict(absolute))
+        for name, summary in (("rmse", rooted(squared, root_difference(subject, rng))), ("mae", absolute)):
+            words = verdict(summary.over_null["mean"], "mean rating", errors=True)
+            yield self._finding(name, "all", summary, words)
 
     def _finding(self, statistic: str, group: str, summary: Summary, words: str) -> Finding:
         return Finding(
@@ -63,22 +70,43 @@ class Performance(Audit):
 AUDITS.register("performance")(Performance())
 
 
-def at_chance(subject: Subject, seed: int) -> bool:
-    """Whether the model is not better than always guessing, whichever audits are asked."""
-    return next(Performance().findings(subject, seed)).verdict.startswith("not better")
+def against_guessing(subject: Subject, seed: int) -> Standing:
+    """How the model stands beside always guessing, whichever audits are asked."""
+    overall = next(Performance().findings(subject, seed))
+    (difference,) = overall.over_null.values()
+    return standing(difference, errors=subject.rates)
 
 
-def verdict(interval: Interval | None, majority: float | None) -> str:
-    """In words, from the interval of the accuracy."""
-    if interval is None or majority is None:
+def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
+    """What the paired interval shows of a score minus that of the guess; of ``errors`` less is better.
+
+    A difference of exactly 0 in every resample is the guess itself, and so not better.
+    """
+    interval = enough(difference)
+    if interval is None:
+        return "undecided"
+    low, high = (-interval[1], -interval[0]) if errors else interval
+    if low > 0:
+        return "better"
+    return "not better" if high < 0 or low == high == 0 else "undecided"
+
+
+def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> str:
+    """In words, from the paired interval alone."""
+    if enough(difference) is None:
         return "undecided: too few examples"
-    if interval[0] > majority:
-        return "better than always guessing the commonest class"
-    return "not better than always guessing the commonest class"
+    stands = standing(difference, errors=errors)
+    if stands == "undecided":
+        return (
+            f"these {difference.n:,} texts do not show whether it is better than always guessing the {guess}"
+        )
+    not_better = "as good as" if difference.interval == (0, 0) else "worse than"
+    return f"{'better than' if stands == 'better' else not_better} always guessing the {guess}"
 
 
-def rooted(squares: Summary) -> Summary:
-    """The summary of a mean of squares as one of its root, which has no deviation over examples."""
+def rooted(squares: Summary, difference: PairedDifference) -> Summary:
+    """The summary of a mean of squares as one of its root, which has no deviation over examples, with its own
+    ``difference`` from the root mean square of the mean rating."""
 
     def root(value: float | None) -> float | None:
         return None if value is None else math.sqrt(value)
@@ -90,14 +118,17 @@ def rooted(squares: Summary) -> Summary:
         std=None,
         interval=None if bounds is None else (math.sqrt(bounds[0]), math.sqrt(bounds[1])),
         null={name: root(value) for name, value in squares.null.items()},
+        over_null={"mean": difference},
     )
 
 
-def rating_verdict(errors: Summary) -> str:
-    """In words, from the interval of the difference from the errors of the mean rating."""
-    over = errors.over["mean"]
-    if errors.judged is None or over is None:
-        return "undecided: too few examples"
-    if over[1] < 0:
-        return "better than always guessing the mean rating"
-    return "not better than always guessing the mean rating"
+def root_difference(subject: Subject, rng: np.random.Generator) -> PairedDifference:
+    """RMSE of the model minus that of the mean rating, which is no mean over examples."""
+    labels, metric = subject.labels, METRICS["rmse"]
+    model, guess = (
+        Predictions((0,), labels, each[None], None)
+        for each in (subject.predicted, np.full(len(labels), labels.mean()))
+    )
+    estimate = float(values(metric, model)[0] - values(metric, guess)[0])
+    (interval,) = difference_intervals(model, guess, [metric], rng=rng)
+    return PairedDifference(estimate, interval if len(labels) > 1 else None, len(labels))

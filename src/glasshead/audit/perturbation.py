@@ -11,7 +11,7 @@ from glasshead.audit.audit import AUDITS, Audit, Outcome
 from glasshead.audit.nulls import random_weights, same_mass
 from glasshead.audit.shaking import shake
 from glasshead.audit.subject import Floats, Subject, even
-from glasshead.audit.summary import Interval, summarise
+from glasshead.audit.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explain import Algebra, Passes
 from glasshead.explain.targets import probability
@@ -22,6 +22,13 @@ BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 BLOCK = 2_000_000
 RESOLUTION = 1e-6  # draws are computed in float32: a smaller change is rounding
 TESTS = ("permutation", "random", "random-normalised")
+# What a change is compared with: the same test of random weights.
+TWO_SETS = "between two sets of random weights"
+REFERENCES = {
+    "permutation": "when random weights are shuffled",
+    "random": TWO_SETS,
+    "random-normalised": TWO_SETS,
+}
 # Test and direction → column of examples.parquet.
 COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
 
@@ -73,10 +80,13 @@ class Perturbation(Audit):
                         undefined=undefined(medians[column][members]),
                         significant_fraction=None,
                         citation=self.citation,
-                        verdict=verdict(summary.judged, summary.over.get("random"), direction, subject.unit),
+                        verdict=verdict(
+                            summary.judged, summary.over.get("random"), test, direction, subject.unit
+                        ),
                     )
                 )
-        return Outcome(findings, medians)
+        chance = {null_column(c, name): null[c] for name, null in nulls.items() for c in medians}
+        return Outcome(findings, medians | chance)
 
     @staticmethod
     def groups(subject: Subject) -> dict[str, NDArray[np.bool_]]:
@@ -179,7 +189,7 @@ def undefined(medians: Floats) -> dict[str, int]:
 
 
 def verdict(
-    interval: Interval | None, over_chance: Interval | None, direction: str, unit: float = 1.0
+    interval: Interval | None, over_chance: Interval | None, test: str, direction: str, unit: float = 1.0
 ) -> str:
     """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     if interval is None or over_chance is None:
@@ -192,5 +202,7 @@ def verdict(
             return "no preferred direction"
         return "other weights raise the prediction" if low > 0 else "other weights lower the prediction"
     size = "hardly changes" if high < 0.05 * unit else "changes much" if low >= 0.2 * unit else "changes"
-    compared = "more than" if over_chance[0] > 0 else "less than" if over_chance[1] < 0 else "as much as"
-    return f"the prediction {size}, {compared} for random weights"
+    reference = REFERENCES[test]
+    if over_chance[0] <= 0 <= over_chance[1]:
+        return f"the prediction {size}; whether more or less than {reference} these texts do not show"
+    return f"the prediction {size}, {'more' if over_chance[0] > 0 else 'less'} than {reference}"

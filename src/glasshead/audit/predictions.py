@@ -14,10 +14,13 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from glasshead.audit.paired import Predictions, metrics_of, values
-from glasshead.differences import RunGroup
+from glasshead.differences import Floor, RunGroup
 from glasshead.errors import InputError
 from glasshead.results import CARD, METRIC_NAMES
+from glasshead.storage import check_readable
+from glasshead.training.floor import constant_guess, floor_metrics, guess_in_words, only_class
 from glasshead.training.predictions import PREDICTIONS
+from glasshead.training.record import Record, checked
 from glasshead.training.run import MEASURED, RECORD, REPEATS, read_object, run_folders
 
 AUDIT = "an audit"
@@ -36,6 +39,7 @@ class Told:
     labels: NDArray[Any]
     predicted: NDArray[Any]
     """[S, n], by ascending seed."""
+    floor: Floor
 
 
 def kind_of(folder: Path) -> str:
@@ -44,6 +48,7 @@ def kind_of(folder: Path) -> str:
     Raises:
         InputError: if it is nothing that could be compared.
     """
+    check_readable(folder)
     for name, kind in KINDS.items():
         if (folder / name).is_file():
             return kind
@@ -73,6 +78,8 @@ def told(folder: Path, name: str, split: str) -> Told:
     for shape, (_, each) in zip(shapes, runs, strict=True):
         if shape != shapes[0] or split not in shape:
             raise InputError(f"{each / MEASURED} is damaged (it lacks metrics): train again")
+    first, predicted = tables[0], np.stack([table["predicted"] for table in tables])
+    only = {record["seed"]: only_class(row) for (record, _), row in zip(runs, predicted, strict=True)}
     group = RunGroup(
         name=name,
         facts={"recipe": records[0].get("recipe"), "data": records[0]["data"]},
@@ -81,9 +88,13 @@ def told(folder: Path, name: str, split: str) -> Told:
             part: {metric: [run[part][metric] for run in metrics] for metric in names}
             for part, names in metrics[0].items()
         },
+        only_class={seed: name for seed, name in only.items() if name is not None},
     )
-    first, predicted = tables[0], np.stack([table["predicted"] for table in tables])
-    found = Told(group, str(_part(records[0], "fingerprint")), first["index"], first["label"], predicted)
+    labels = {part: _table(runs[0][1], part)["label"] for part in metrics[0]}
+    guess = constant_guess(records[0]["data"])
+    floor = Floor(guess_in_words(guess), {part: floor_metrics(guess, each) for part, each in labels.items()})
+    fingerprint = str(_part(records[0], "fingerprint"))
+    found = Told(group, fingerprint, first["index"], first["label"], predicted, floor)
     check_metrics(found, split, folder)
     return found
 
@@ -135,19 +146,16 @@ def together(all_told: list[Told]) -> list[Predictions]:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    record = read_object(folder / RECORD)
-    if not isinstance(record.get("seed"), int) or not isinstance(_part(record, "fingerprint"), str):
-        raise InputError(
-            f"{folder / RECORD} is damaged (no seed, or no fingerprint of the data): train again"
-        )
+    record = checked(folder / RECORD, read_object(folder / RECORD), Record)
+    if _part(record, "fingerprint") is None:
+        raise InputError(f"{folder / RECORD} is damaged (no fingerprint of the data): train again")
     return record
 
 
 def _part(record: dict[str, Any], key: str) -> Any:
     """The recipe, in which there is no seed, or the fingerprint of the data."""
     if key == "fingerprint":
-        data = record.get("data")
-        return data.get(key) if isinstance(data, dict) else None
+        return record["data"].get(key)
     return record.get(key)
 
 

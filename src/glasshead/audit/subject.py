@@ -12,6 +12,7 @@ from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
+from glasshead.data import Coverage, coverage
 from glasshead.data.encode import encode, joined
 from glasshead.errors import InputError
 from glasshead.explain import EXPLAINERS, Algebra, Place, Reading, Sentences, View, look
@@ -19,10 +20,13 @@ from glasshead.explain.explainer import check_texts
 from glasshead.explain.passes import signs
 from glasshead.explain.sentences import sentence_numbers
 from glasshead.models import HierarchicalClassifier, is_regression
-from glasshead.results import RAW_SIGN, WEAK_GAUGE, WEAK_MARGIN
+from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
 from glasshead.training import Run
 
 Floats = NDArray[np.floating]
+
+MOST = 0.95
+"""Heads that hold so much of what several do to the score speak for all of them."""
 
 # The measures that attention is held against; each is the name of an explainer and of a finding's `against`.
 IMPORTANCE = {
@@ -37,9 +41,10 @@ class Subject:
     """Texts [N], what is true of each (its class, or its rating), and a float64 view of the model on them.
 
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
-    ``counts`` [K, V] are the train occurrences of every vocabulary id in every class; ``margin`` says how
-    clearly the sign of signed weights was fixed there, None: not at all. Of a pair both texts stand in
-    ``texts``, with a line between. ``trained`` is the model as it was trained, in its own precision.
+    ``counts`` [K, V] are the train occurrences of every vocabulary id in every class. ``kind`` says where the
+    sign of the heads that are read was found there, ``margin`` how clearly (`glasshead.models.Gauge`); None:
+    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``trained`` is the model
+    as it was trained, in its own precision.
     """
 
     view: View
@@ -48,20 +53,28 @@ class Subject:
     labels: NDArray[Any]
     label_names: Sequence[str]
     counts: NDArray[np.int64]
+    kind: str | None
     margin: float | None
     trained: PreTrainedModel
     folder: Path
     pairs: tuple[Sequence[str], Sequence[str]] | None = None
 
-    @property
-    def weak_gauge(self) -> bool:
-        """Signed weights whose canonical sign is close to a coin toss."""
-        return self.signed and self.margin is not None and self.margin < WEAK_MARGIN
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How much of the texts is read."""
+        firsts, seconds = self.pairs or (self.texts, None)
+        return coverage(self.view.tokenizer, firsts, seconds, self.view.encoded)
 
     @property
     def gauged(self) -> bool:
         """Whether the sign of the weights says anything: it cannot be negative, or was fixed."""
-        return not self.signed or (self.margin is not None and self.view.observation.gauged)
+        return not self.signed or (self.kind is not None and self.view.observation.gauged)
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether canonical weights are positive, by their activation or as training left them: sizes, which
+        say for no side."""
+        return not self.signed or (self.gauged and self.kind == ONE_SIGN)
 
     @property
     def mixed(self) -> bool:
@@ -76,7 +89,7 @@ class Subject:
             return None
         if not self.gauged:
             return RAW_SIGN
-        return WEAK_GAUGE if self.weak_gauge else None
+        return WEAK_GAUGE if self.signed and self.kind == UNDECIDED else None
 
     @cached_property
     def turns(self) -> NDArray[np.float64]:
@@ -247,7 +260,7 @@ def prepare(
         labels.astype(float) if view.rates else labels,
         [] if view.rates else run.labels,
         run.counts,
-        margin_of(run.record["gauge"], view),
+        *read_gauge(run.record["gauge"], view),
         run.model,
         run.folder,
         None if seconds is None else (texts, seconds),
@@ -297,21 +310,32 @@ def check_labels(run: Run, split: Dataset) -> None:
         )
 
 
-def margin_of(gauge: dict[str, Any] | None, view: View) -> float | None:
-    """How clearly the signs of the heads that are read were fixed: Σ_h |Σ a ∂z/∂a| over Σ_h Σ |a| |∂z/∂a|; of
-    two layers whose weights are multiplied, that of the weaker."""
+def read_gauge(gauge: dict[str, Any] | None, view: View) -> tuple[str | None, float | None]:
+    """Where the sign of what is read lives, and the margin; None where no sign was fixed.
+
+    Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
+    that of the weaker. Runs of earlier versions have a margin and no kind, which is then undecided.
+    """
     if gauge is None:
-        return None
+        return None, None
     if "margin" in gauge:
-        return float(gauge["margin"])
+        return gauge.get("kind", UNDECIDED), float(gauge["margin"])
     if view.place is None:
-        return None
-    return min(layer_margin(gauge, each) for each in (view.place, view.place.above) if each is not None)
+        return None, None
+    read = [layer_gauge(gauge, each) for each in (view.place, view.place.above) if each is not None]
+    kinds = [kind for kind, _ in read]
+    kind = next(each for each in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if each in kinds)
+    return kind, min(margin for _, margin in read)
 
 
-def layer_margin(gauge: dict[str, Any], place: Place) -> float:
-    """That of one layer."""
-    margins, masses = (np.array(gauge[name][place.layer]) for name in ("margins", "masses"))
+def layer_gauge(gauge: dict[str, Any], place: Place) -> tuple[str, float]:
+    """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
+    undecided, and the mean margin with these masses as weights."""
     heads = slice(None) if place.head is None else slice(place.head, place.head + 1)
-    total = masses[heads].sum()
-    return float((margins[heads] * masses[heads]).sum() / total) if total > 0 else 0.0
+    margins, masses = (np.array(gauge[name][place.layer])[heads] for name in ("margins", "masses"))
+    total = masses.sum()
+    if "kinds" not in gauge or total <= 0:
+        return UNDECIDED, float((margins * masses).sum() / total) if total > 0 else 0.0
+    kinds = np.array(gauge["kinds"][place.layer])[heads]
+    shared = [each for each in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == each].sum() >= MOST * total]
+    return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)

@@ -8,6 +8,7 @@ import numpy as np
 
 from glasshead.audit.bootstrap import mean_intervals
 from glasshead.audit.subject import Floats
+from glasshead.results import PairedDifference
 
 Interval = tuple[float, float]
 FEW = 20  # a percentile bootstrap of fewer units is too narrow to decide anything
@@ -16,16 +17,15 @@ Nulls = Mapping[str, Floats | None]
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, standard deviation and bootstrap interval over the defined units; ``over`` holds the interval of
-    the paired difference from each null, ``pairs`` over how many units."""
+    """Mean, standard deviation and bootstrap interval over the defined units, and the paired difference from
+    each null."""
 
     estimate: float | None
     std: float | None
     interval: Interval | None
     null: dict[str, float | None]
     n: int
-    over: dict[str, Interval | None]
-    pairs: dict[str, int] = field(default_factory=dict)
+    over_null: dict[str, PairedDifference] = field(default_factory=dict)
 
     @property
     def judged(self) -> Interval | None:
@@ -33,10 +33,25 @@ class Summary:
         return self.interval if self.n >= FEW else None
 
     @property
+    def over(self) -> dict[str, Interval | None]:
+        """The same of the paired difference from each null."""
+        return {name: enough(each) for name, each in self.over_null.items()}
+
+    @property
     def numbers(self) -> dict[str, Any]:
         """The fields of a Finding."""
-        names = ("estimate", "std", "interval", "null", "n")
+        names = ("estimate", "std", "interval", "null", "n", "over_null")
         return {name: getattr(self, name) for name in names}
+
+
+def null_column(column: str, null: str) -> str:
+    """The column of the examples that holds the null of another one."""
+    return f"{column}.null.{null}"
+
+
+def enough(difference: PairedDifference | None) -> Interval | None:
+    """The interval on which a verdict may rest: None if it comes from too few units."""
+    return difference.interval if difference is not None and difference.n >= FEW else None
 
 
 def mean_or_none(values: Floats | None) -> float | None:
@@ -54,10 +69,10 @@ def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.rando
     paired = [(row, name, each) for row, name, each in pairs if each is not None]
     differences = [values[row] - each for row, _, each in paired]
     estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)
-    over: list[dict[str, Interval | None]] = [{} for _ in values]
-    counts: list[dict[str, int]] = [{} for _ in values]
-    for (row, name, _), difference in zip(paired, estimates[len(values) :], strict=True):
-        over[row][name], counts[row][name] = difference.interval, difference.n
+    over: list[dict[str, PairedDifference]] = [{} for _ in values]
+    for (row, name, _), each in zip(paired, estimates[len(values) :], strict=True):
+        if each.mean is not None:
+            over[row][name] = PairedDifference(each.mean, each.interval, each.n)
     return [
         Summary(
             estimate=estimate.mean,
@@ -65,8 +80,7 @@ def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.rando
             interval=estimate.interval,
             null={name: mean_or_none(null) for name, null in nulls[row].items()},
             n=estimate.n,
-            over=over[row],
-            pairs=counts[row],
+            over_null=over[row],
         )
         for row, estimate in enumerate(estimates[: len(values)])
     ]

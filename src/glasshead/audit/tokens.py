@@ -13,7 +13,9 @@ from glasshead.audit.subject import Floats, Subject
 from glasshead.audit.summary import FEW, Interval, summarise
 from glasshead.data.groups import token_groups
 from glasshead.explain import Algebra
-from glasshead.results import RAW_SIGN, Finding
+from glasshead.results import ONE_SIGNED, RAW_SIGN, Finding
+
+FAVOURS = {"weight": "more weight", "score": "higher scores"}
 
 
 class Tokens(Audit):
@@ -139,9 +141,9 @@ class Tokens(Audit):
         if (reason := aside(subject, against)) is not None:
             words = reason
         elif statistic == "sign":
-            words = sign_verdict(judged)
-        elif against == "weight" and not subject.signed and subject.binary:
-            words = favour_verdict(judged)
+            words = ONE_SIGNED if subject.one_sided else sign_verdict(judged)
+        elif against in FAVOURS and subject.one_sided and subject.binary:
+            words = favour_verdict(judged, FAVOURS[against])
         else:
             words = separation_verdict(judged)
         return Finding(
@@ -191,14 +193,14 @@ def separation_verdict(interval: Interval | None) -> str:
     return f"{strength(low)} separates them" if low > 0.5 else "separates them the wrong way round"
 
 
-def favour_verdict(interval: Interval | None) -> str:
-    """Weights that are never negative cannot tell for from against, only favour one kind of word."""
+def favour_verdict(interval: Interval | None, what: str) -> str:
+    """Weights of one sign, and their scores, cannot tell for from against, only favour one kind of word."""
     if interval is None:
         return "undecided: too few tokens"
     low, high = interval
     if low <= 0.5 <= high:
         return "does not separate them"
-    return f"gives {'positive' if low > 0.5 else 'negative'} words more weight"
+    return f"gives {'positive' if low > 0.5 else 'negative'} words {what}"
 
 
 def sign_verdict(interval: Interval | None) -> str:

@@ -1,7 +1,7 @@
-"""Intervals of attention weights against a cold linear program for each end; ranks against a forward pass."""
+"""Intervals of attention weights against linear programs, cold and warm; ranks against a forward pass."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,7 +15,7 @@ from transformers import BertConfig, BertModel
 
 from glasshead.bench.measure import Spread, Work, interleaved, ratios, timed
 from glasshead.errors import InputError
-from glasshead.feasible import SINGLE, intervals
+from glasshead.feasible import SINGLE, highs_maxima, intervals
 from glasshead.identifiability.ranks import of_layer
 from glasshead.models import plug
 from glasshead.reading.layout import Layout
@@ -24,6 +24,12 @@ from glasshead.trace import Trace, record
 CASES = ((128, 64), (128, 32), (512, 32))
 SIZES = (32, 64)
 COLD = "linprog, cold"
+WARM: dict[str, Mapping[str, int | str]] = {
+    "HiGHS, warm dual": {"presolve": "off", "solver": "simplex", "simplex_strategy": 1},
+    "HiGHS, warm primal": {"presolve": "off", "solver": "simplex", "simplex_strategy": 4},
+}
+"""One model for each row, of which only the objective changes. Its last vertex stays feasible, so the primal
+simplex goes on from there; the dual simplex, HiGHS's own choice, has to become dual feasible again."""
 BUDGET = 60.0
 """Seconds for each case; at least one round of it is taken."""
 JUDGED = 4
@@ -57,7 +63,8 @@ class IdentifiabilitySettings:
 
 @dataclass(frozen=True)
 class IdentifiabilityResult:
-    """One way to do some work; ``faster`` is the time of the first way over its own, of the same rounds."""
+    """One way to do some work; ``faster`` is the time of the first way over its own, of the same rounds, and
+    ``over_warm`` that of HiGHS kept warm, by the faster of its two simplexes."""
 
     work: str
     """"intervals": of all weights of a row; "ranks": of all heads and texts of a batch."""
@@ -70,6 +77,7 @@ class IdentifiabilityResult:
     per_weight: float | None
     """Seconds."""
     faster: Spread
+    over_warm: Spread | None
     error: float | None
     """The largest difference to the cold programs."""
 
@@ -87,24 +95,27 @@ def measure_identifiability(
 def intervals_compared(
     tokens: int, size: int, settings: IdentifiabilitySettings
 ) -> Iterator[IdentifiabilityResult]:
-    """All weights of a row by cold programs (extrapolated), by one process and by all cores."""
+    """All weights of a row by cold programs (extrapolated), by warm ones, by one process and by all cores."""
     rows = [row(tokens, size, number) for number in range(settings.rows)]
     judged = min(JUDGED, tokens)
     asked = np.linspace(0, tokens - 1, judged).astype(int)
     works: dict[str, Work] = {
         COLD: partial(cold, *rows[0], asked),
+        **{way: partial(warm, *rows[0], options) for way, options in WARM.items()},
         "one process": partial(solved, rows),
     }
     cores = os.cpu_count() or 1
     if cores > 1:
         spread([row(4, 2, 0)] * cores, cores)  # the time until the processes are there is nobody's
         works[f"{cores} processes"] = partial(spread, rows, cores)
+    share = {COLD: judged / tokens} | dict.fromkeys(WARM, 1.0)  # of a row
     seconds = {
-        way: [each * (tokens / judged if way == COLD else 1 / len(rows)) for each in spent]
+        way: [each / share.get(way, len(rows)) for each in spent]
         for way, spent in interleaved(works, settings.budget).items()
     }
-    ours = intervals(*rows[0], eps=SINGLE)
-    error = float(np.abs(cold(*rows[0], asked) - np.stack([ours.low[asked], ours.high[asked]])).max())
+    warmest = min(WARM, key=lambda way: Spread.of(seconds[way]).median)
+    ours, expected = intervals(*rows[0], eps=SINGLE), cold(*rows[0], asked)
+    ends = {way: warm(*rows[0], options) for way, options in WARM.items()}
     for way, spent in seconds.items():
         yield IdentifiabilityResult(
             work="intervals",
@@ -114,7 +125,10 @@ def intervals_compared(
             seconds=Spread.of(spent),
             per_weight=Spread.of(spent).median / tokens,
             faster=ratios(seconds[COLD], spent),
-            error=None if way == COLD else error,
+            over_warm=ratios(seconds[warmest], spent),
+            error=None
+            if way == COLD
+            else float(np.abs(ends.get(way, np.stack([ours.low, ours.high]))[:, asked] - expected).max()),
         )
 
 
@@ -124,9 +138,14 @@ def row(tokens: int, size: int, seed: int) -> tuple[Floats, Floats]:
     return rng.normal(size=(tokens, size)), softmax(2 * rng.normal(size=tokens))
 
 
+def constraints(T: Floats) -> Floats:
+    """A [d + 1, n] of the weights that keep the output and sum to one: A a′ = A a."""
+    return np.concatenate([T, np.ones((len(T), 1))], axis=1).T
+
+
 def cold(T: Floats, a: Floats, asked: NDArray[np.int64]) -> Floats:
     """Both ends [2, weights] by SciPy, every program from the beginning."""
-    A = np.concatenate([T, np.ones((len(a), 1))], axis=1).T
+    A = constraints(T)
     ends = np.empty((2, len(asked)))
     for one, key in enumerate(asked):
         for end, sign in enumerate((1.0, -1.0)):
@@ -134,6 +153,13 @@ def cold(T: Floats, a: Floats, asked: NDArray[np.int64]) -> Floats:
             cost[key] = sign
             ends[end, one] = sign * linprog(cost, A_eq=A, b_eq=A @ a, method="highs").fun
     return ends
+
+
+def warm(T: Floats, a: Floats, options: Mapping[str, int | str]) -> Floats:
+    """Both ends [2, n] of every weight by HiGHS, every program from the solution of the one before."""
+    A, every = constraints(T), np.eye(len(a))
+    values, _ = highs_maxima(A, A @ a, np.concatenate([-every, every]), options)
+    return values.reshape(2, -1) * [[-1.0], [1.0]]
 
 
 def solved(rows: list[tuple[Floats, Floats]]) -> None:
@@ -177,6 +203,7 @@ def ranks_compared(
             seconds=Spread.of(spent),
             per_weight=None,
             faster=ratios(seconds["forward pass"], spent),
+            over_warm=None,
             error=None,
         )
 

@@ -9,7 +9,9 @@ from rich.text import Text
 
 from glasshead.bench.attention import Result
 from glasshead.bench.identifiability import JUDGED, IdentifiabilityResult
+from glasshead.bench.measure import Spread
 from glasshead.bench.training import TrainingResult
+from glasshead.tables import Uncut
 
 
 def table(results: Sequence[Result], facts: Mapping[str, object]) -> RenderableType:
@@ -18,7 +20,7 @@ def table(results: Sequence[Result], facts: Mapping[str, object]) -> RenderableT
     kinds = dict.fromkeys((each.backward, each.size, each.length) for each in results)
     for kind in kinds:
         rows = [each for each in results if (each.backward, each.size, each.length) == kind]
-        parts.append(one(rows, gpu="gpu" in facts))
+        parts.append(Uncut(one(rows, gpu="gpu" in facts)))
     parts.append(
         Text(
             "×: time over that of softmax by PyTorch's fused attention, median and range of the rounds in "
@@ -57,7 +59,7 @@ def training_table(results: Sequence[TrainingResult], facts: Mapping[str, object
                     short(each.least_ratio),
                     short(each.memory_ratio),
                 )
-        parts.append(drawn)
+        parts.append(Uncut(drawn))
     parts.append(
         Text(
             "×: time over that of the first row, median and range of the rounds in which both ran. least ×: "
@@ -76,32 +78,36 @@ def identifiability_table(
     for work, tokens, size in dict.fromkeys((each.work, each.tokens, each.size) for each in results):
         drawn = headed(f"\n{work}, {tokens:,} tokens, values of {size}")
         drawn.add_column("way", no_wrap=True)
-        columns = {"intervals": ("ms", "ms per\nweight", "times\nfaster", "range", "error")}
-        for heading in columns.get(work, ("ms", "times\nfaster", "range")):
+        columns = {"intervals": ("ms", "ms per\nweight", "cold ÷ this", "warm ÷ this", "error")}
+        for heading in columns.get(work, ("ms", "forward pass ÷ this")):
             drawn.add_column(heading, justify="right", no_wrap=True)
         for each in results:
             if (each.work, each.tokens, each.size) == (work, tokens, size):
-                faster = each.faster
                 drawn.add_row(
                     Text(each.way),
                     short(each.seconds.median * 1e3),
                     *([] if each.per_weight is None else [short(each.per_weight * 1e3)]),
-                    short(faster.median),
-                    f"{short(faster.least)}–{short(faster.largest)}",
+                    *(ranged(ratio) for ratio in (each.faster, each.over_warm) if ratio is not None),
                     *([] if work == "ranks" else ["" if each.error is None else f"{each.error:.0e}"]),
                 )
-        parts.append(drawn)
+        parts.append(Uncut(drawn))
     parts.append(
         Text(
-            "intervals: of all weights of a row. times faster: the time of the first row of a table over "
-            "this one, median and range of the rounds in which both ran. linprog: SciPy with HiGHS, two "
-            f"programs for each weight; {JUDGED} weights of one row are solved, and the time of the others "
-            "is extrapolated. error: the largest difference to it. ranks: of T and of [T, 1], for all "
-            "heads and layers of a random BERT-base and a batch of texts.",
+            "intervals: of all weights of a row. ÷: how many times faster, median and range of the rounds in "
+            "which both ran. cold: SciPy's linprog with HiGHS, two programs for each weight, each from the "
+            f"beginning; {JUDGED} weights of one row are solved, and the time of the others is extrapolated. "
+            "warm: HiGHS with one model for the row, without presolve, of which only the objective changes, "
+            "by the faster of its simplexes. error: the largest difference to linprog. ranks: of T and of "
+            "[T, 1], for all heads and layers of a random BERT-base and a batch of texts.",
             style="dim",
         )
     )
     return Group(*parts)
+
+
+def ranged(ratio: Spread) -> str:
+    """5.2 (4.9–5.6)."""
+    return f"{short(ratio.median)} ({short(ratio.least)}–{short(ratio.largest)})"
 
 
 def named(facts: Mapping[str, object]) -> Text:

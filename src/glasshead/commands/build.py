@@ -12,6 +12,7 @@ from glasshead.console import console, say
 from glasshead.errors import InputError
 from glasshead.steps import (
     audit_run,
+    audits_compared,
     load_data,
     pairs,
     resumable,
@@ -37,7 +38,6 @@ def demo(
     Example: [bold]glasshead demo --out my-demo[/]
     """
     from glasshead.folders import whole
-    from glasshead.report import card_table, render
     from glasshead.training import PRESETS
 
     marker = out / "report.html"
@@ -56,8 +56,9 @@ def demo(
             folder.mkdir()
             write_audit(card, folder)
             cards.append(card)
-        (work / "report.html").write_text(render(cards), encoding="utf-8")
-    console.print(card_table(cards))
+        page, table = audits_compared(cards, 0, seed)
+        (work / "report.html").write_text(page, encoding="utf-8")
+    console.print(table)
     say(f"Report: {marker}")
 
 

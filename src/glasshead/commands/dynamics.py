@@ -330,7 +330,11 @@ def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows 
 def called(record: dict[str, Any], history: "History") -> str:
     """A run in a few words."""
     data = Path(str(record["data"].get("source", "data"))).name
-    how = history.facts.get("activation") or history.facts.get("attention") or record["recipe"]["model"]
+    how = (
+        history.facts.get("activation")
+        or history.facts.get("attention")
+        or record["recipe"].get("model", "classifier")
+    )
     return f"{data} · {how} · seed {record['seed']}"
 
 

@@ -30,7 +30,7 @@ from glasshead.commands.options import (
     TextColumn,
 )
 from glasshead.commands.readings import Head, Layer, Level, Row, reading, texts_and_pairs
-from glasshead.console import console, say
+from glasshead.console import console, emit, remark, say
 from glasshead.errors import InputError
 from glasshead.steps import (
     audit_run,
@@ -45,6 +45,8 @@ from glasshead.steps import (
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
+
+    from glasshead.training import Run
 
 
 @app.command()
@@ -97,6 +99,7 @@ def audit(
     Example: [bold]glasshead audit runs/mine my_reviews.csv --out audits/mine --fail-under
     agreement.contribution.gradient=0.3[/]
     """
+    from glasshead.data import Coverage
     from glasshead.folders import whole
     from glasshead.report import card_table
 
@@ -128,6 +131,9 @@ def audit(
         barred = [(barred_finding(card, name), bar) for name, bar in bars.items()]
         write_audit(card, work, parts)
     console.print(card_table([card]))
+    if "coverage" in card.facts:
+        for line in Coverage(**card.facts["coverage"]).lines("audited"):
+            say(line)
     say(f"Report: {out / 'report.html'}")
     if not check_bars(barred):
         raise typer.Exit(1)
@@ -174,6 +180,7 @@ def explain(
     import json
     from dataclasses import asdict
 
+    from glasshead.data import coverage, encode
     from glasshead.data.encode import check_utf8
     from glasshead.explain import EXPLAINERS, by_word, with_intervals
     from glasshead.explain.intervals import check_tolerance, check_weights
@@ -195,23 +202,31 @@ def explain(
         ending(out, format.value)
     loaded = load_run(run)
     firsts, seconds = texts_and_pairs(loaded.model, texts, pair)
-    check_words(loaded.tokenizer, firsts, seconds)
+    refused = unreadable(loaded.tokenizer, firsts, seconds)
+    if len(refused) == len(firsts):
+        raise InputError(f"{refused[0]}: there is nothing to explain")
+    firsts = [text for number, text in enumerate(firsts) if number not in refused]
+    if seconds is not None:
+        seconds = [text for number, text in enumerate(seconds) if number not in refused]
     before, where = (loaded.model, loaded.tokenizer, firsts, seconds), reading(layer, head, row, level)
     told = explainer(*before, target=target, of=of, reading=where)
     attributions = [by_word(each) for each in told]
     if intervals:
         attributions = with_intervals(attributions, *before, reading=where, tolerance=tolerance or 0.0)
+    comment = say if format is Format.text else remark  # standard output is the document's
+    for number, reason in refused.items():
+        comment(f"text {number + 1} is left out: {reason}")
+    encoded = encode(loaded.tokenizer, firsts, seconds)
+    for line in coverage(loaded.tokenizer, firsts, seconds, encoded).lines("read"):
+        comment(line)
     if format is Format.text:
-        for attribution, cut in zip(attributions, left_out(loaded.tokenizer, firsts, seconds), strict=True):
-            if cut:
-                say(f"the text is longer than the model reads: its last {cut} tokens are left out")
+        for attribution in attributions:
             console.print(coloured(attribution))
             say(f"{prediction(attribution)}, {method}")
             if attribution.reading is not None:
                 say(f"read: {attribution.reading}")
-            raw = getattr(loaded.model.config, "gauge", None) is None
-            if raw and attribution.signed and method == "attention":
-                say("raw signs: no gauge was fixed, so read the contributions")
+            if attribution.signed and method == "attention" and (note := sign_note(loaded)) is not None:
+                say(note)
             unknown = [
                 token
                 for token, each in zip(attribution.tokens, attribution.ids, strict=True)
@@ -226,34 +241,41 @@ def explain(
     else:
         page = attribution_page(attributions)
     if out is None:
-        typer.echo(page, nl=False)
+        emit(page, format.value)
     else:
         write_text(out, page, overwrite=overwrite)
         say(f"Written to {out}")
 
 
-def check_words(
+def sign_note(run: "Run") -> str | None:
+    """What keeps the signs of printed weights from being read; None: nothing."""
+    from glasshead.results import ONE_SIGN, UNDECIDED
+
+    if getattr(run.model.config, "gauge", None) is None:
+        return "raw signs: no gauge was fixed, so read the contributions"
+    fixed = run.record["gauge"] or {}
+    before = UNDECIDED if "margin" in fixed else ""  # earlier versions did not ask; heads have a kind each
+    return {
+        ONE_SIGN: "the weights have one sign: the contributions say for which side",
+        UNDECIDED: "it is undecided whether the sign lives in the weights: read the contributions",
+    }.get(fixed.get("kind", before))
+
+
+def unreadable(
     tokenizer: "PreTrainedTokenizerFast", texts: Sequence[str], pairs: Sequence[str] | None
-) -> None:
-    """Raise InputError for a text of which the model knows nothing, whatever is going to be explained."""
+) -> dict[int, str]:
+    """The numbers of texts of which the model knows nothing, whatever is going to be explained, and why."""
     from glasshead.data.encode import encode, joined
 
     encoded = encode(tokenizer, texts, pairs)
+    reasons = {}
     for row, (ids, words) in enumerate(zip(encoded.ids.numpy(), encoded.words, strict=True)):
         if not (words >= 0).any():
-            raise InputError("the text is empty: there is nothing to explain")
-        if (ids[words >= 0] == tokenizer.unk_token_id).all():
+            reasons[row] = "the text is empty"
+        elif (ids[words >= 0] == tokenizer.unk_token_id).all():
             text = joined(texts[row], None if pairs is None else pairs[row])
-            raise InputError(f"the model knows no word of {text!r}: there is nothing to explain")
-
-
-def left_out(
-    tokenizer: "PreTrainedTokenizerFast", texts: Sequence[str], pairs: Sequence[str] | None
-) -> list[int]:
-    """How many tokens of each text, or pair, lie beyond what is read."""
-    given = (list(texts),) if pairs is None else (list(texts), list(pairs))
-    whole = tokenizer(*given, verbose=False)["input_ids"]
-    return [max(len(ids) - tokenizer.model_max_length, 0) for ids in whole]
+            reasons[row] = f"the model knows no word of {text!r}"
+    return reasons
 
 
 @app.command()

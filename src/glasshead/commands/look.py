@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from glasshead.commands.app import app
-from glasshead.commands.options import Format, Overwrite
-from glasshead.console import console, say
+from glasshead.commands.options import Overwrite, Printed
+from glasshead.console import console, emit, say
 from glasshead.errors import InputError
 from glasshead.steps import split_names, stages
 
@@ -29,14 +29,15 @@ def list_entries(
     from rich.markup import escape
     from rich.table import Table
 
-    from glasshead.catalogue import catalogue
+    from glasshead.listing import list_table
+    from glasshead.tables import Uncut
 
-    columns, rows = catalogue(kind)
+    columns, rows = list_table(kind)
     table = Table(*columns, title=kind, title_style="bold", title_justify="left")
     table.columns[0].no_wrap = True  # a name is there to be copied
     for row in rows:
         table.add_row(*map(escape, row))
-    console.print(table)
+    console.print(Uncut(table))
 
 
 @app.command()
@@ -87,17 +88,19 @@ def bench(
 
 @app.command()
 def doctor(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder or a Hub name.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A run, a model's folder or a Hub name.")],
     attention: Annotated[
         str | None, typer.Option(help="The mechanism to ask about; else the model's own, else softmax.")
     ] = None,
-    length: Annotated[int, typer.Option(help="Tokens of a text.", min=1)] = 512,
+    length: Annotated[
+        int | None, typer.Option(help="Tokens of a text; else 512, or as many as the model reads.", min=1)
+    ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …")] = "cpu",
-    format: Annotated[Format, typer.Option(help="text or json.")] = Format.text,
+    format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,
 ) -> None:
-    """Look a Hugging Face model over before anything runs: what dispatches, what serves, what goes wrong.
+    """Look a model over before anything runs: what dispatches, what serves, what goes wrong.
 
-    Reads the configuration only. Exits with 1 if the model cannot be plugged.
+    Reads the configuration only. Exits with 1 if the model cannot be plugged or a call would fail.
 
     Example: [bold]glasshead doctor bert-base-uncased --attention tanhmax[/]
     """
@@ -107,12 +110,16 @@ def doctor(
     from glasshead.models.doctor import doctor as look_over
     from glasshead.report import checkup_table
 
-    if format is Format.html:
-        raise InputError("doctor writes text or json: choose --format json")
+    folder = Path(model)
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        from glasshead.training import is_run, read_record
+
+        if is_run(folder):
+            read_record(folder)  # says of repeats, and of a run that is not finished, what to name
     checkup = look_over(model, attention, length=length, device=device)
     found = json.loads(json.dumps(asdict(checkup)))
-    if format is Format.json:
-        typer.echo(json.dumps({**found, "healthy": checkup.healthy}, ensure_ascii=False, indent=1))
+    if format is Printed.json:
+        emit(json.dumps({**found, "healthy": checkup.healthy}, ensure_ascii=False, indent=1) + "\n", "json")
     else:
         console.print(checkup_table(found))
     if not checkup.healthy:

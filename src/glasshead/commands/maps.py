@@ -96,7 +96,9 @@ def kept_parts(out: Path, work: Path, *, named: bool, resume: bool, overwrite: b
     Raises:
         InputError: if there is an interrupted audit and nobody said what to do with it, or the reverse.
     """
-    from glasshead.folders import discard
+    from glasshead.folders import check_foreign, discard
+    from glasshead.identifiability import PARTS
+    from glasshead.manifest import files_in, unmatched
     from glasshead.steps import resumable
 
     parts = out.with_name(f"{out.name}.maps") if named else work / "maps"
@@ -107,10 +109,16 @@ def kept_parts(out: Path, work: Path, *, named: bool, resume: bool, overwrite: b
             raise InputError(
                 f"{parts} holds an interrupted audit: go on with --resume, or begin anew with --overwrite"
             )
+        check_foreign(parts, unmatched(files_in(parts), PARTS))
         discard(parts)
     try:
         with resumable(parts, "texts") if named else nullcontext():
-            yield parts
+            try:
+                yield parts
+            except BaseException:
+                if not any(parts.glob(PARTS[-1])):
+                    discard(parts)  # nothing worth resuming
+                raise
     except InputError:
         if not resume:
             discard(parts)

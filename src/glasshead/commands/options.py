@@ -13,6 +13,13 @@ class Format(StrEnum):
     html = "html"
 
 
+class Printed(StrEnum):
+    """Formats of what has no page."""
+
+    text = "text"
+    json = "json"
+
+
 SEEDS: dict[str, Any] = {"min": 0, "max": 2**32 - 1}
 Data = Annotated[
     str,

@@ -33,7 +33,7 @@ ModelFolder = Annotated[
 ]
 Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
 Head = Annotated[int, typer.Option(help="From 0.", min=0)]
-Split = Annotated[str, typer.Option(help="train, dev or test.")]
+Split = Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")]
 Seed = Annotated[int, typer.Option(help="Seed of what is drawn.", **SEEDS)]
 
 

@@ -8,7 +8,7 @@ import typer
 
 from glasshead.commands.app import app
 from glasshead.commands.options import SEEDS, Out, Overwrite
-from glasshead.console import console, errors, say
+from glasshead.console import console, remark, say
 from glasshead.errors import counted
 from glasshead.steps import resumable, settings, spec_of, stages
 
@@ -27,11 +27,6 @@ SkipBadRows = Annotated[
 
 
 BEFORE = {"train": "was trained on", "dev": "chose its epoch on"}
-
-
-def remark(line: str) -> None:
-    """One line on standard error that is good to know."""
-    errors.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def read(folder: Path, skip_bad_rows: bool) -> "NewsLogs":
@@ -191,7 +186,7 @@ def train(
 def evaluate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead recommend train.")],
     logs: Logs,
-    seed: Annotated[int, typer.Option(help="Seed of the random ranking and the bootstrap.", **SEEDS)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", **SEEDS)] = 0,
     out: Annotated[Path | None, typer.Option("--out", help="A JSON file to write as well.")] = None,
     skip_bad_rows: SkipBadRows = False,
     overwrite: Overwrite = False,

@@ -1,13 +1,28 @@
 """What a loaded data set holds, in numbers that fit into a run's record."""
 
 import hashlib
-from typing import Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from datasets import ClassLabel, DatasetDict
+
+from glasshead.errors import counted
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
+
+MANY = 12
+"""So many classes are named."""
 
 
-def describe(data: DatasetDict) -> dict[str, Any]:
+def has_ratings(split: "Dataset") -> bool:
+    """Whether the labels of a loaded split are numbers, not classes."""
+    from datasets import ClassLabel
+
+    return not isinstance(split.features["label"], ClassLabel)
+
+
+def describe(data: "DatasetDict") -> dict[str, Any]:
     """Rows, classes, blank texts and origin of every split, and one SHA-256 over all of it.
 
     Ratings have a mean and a standard deviation (of the population) in the place of classes.
@@ -16,7 +31,7 @@ def describe(data: DatasetDict) -> dict[str, Any]:
     """
     digest = hashlib.sha256()
     rows, classes, blank, origin = {}, {}, {}, {}
-    rated = not any(isinstance(dataset.features["label"], ClassLabel) for dataset in data.values())
+    rated = all(map(has_ratings, data.values()))
     for split, dataset in data.items():
         labels = np.asarray(dataset["label"][:], dtype=np.float64 if rated else np.int64)
         columns = [dataset[name][:] for name in ("text", "text_pair") if name in dataset.column_names]
@@ -42,3 +57,42 @@ def describe(data: DatasetDict) -> dict[str, Any]:
         "origin": origin,
         "fingerprint": digest.hexdigest(),
     }
+
+
+def in_words(facts: dict[str, Any]) -> list[str]:
+    """What `describe` found, a line for each split and for labels that may be slips of the pen."""
+    lines = []
+    for split, rows in facts["rows"].items():
+        if "ratings" in facts:
+            found = facts["ratings"][split]
+            what = f"ratings {found['mean']:.4g} ± {found['std']:.4g}"
+        else:
+            sizes = facts["classes"][split]
+            what = ", ".join(f"{name} {size:,}" for name, size in list(sizes.items())[:MANY])
+            what += f", and {len(sizes) - MANY:,} more" if len(sizes) > MANY else ""
+        empty = facts["empty_texts"][split]
+        lines.append(
+            f"{split:>5}  {counted(rows, 'row')}: {what}"
+            + (f"; {counted(empty, 'empty text')}" if empty else "")
+        )
+    return lines + doubtful_labels(facts.get("classes", {}))
+
+
+def doubtful_labels(classes: dict[str, dict[str, int]]) -> list[str]:
+    """Labels that occur once in all splits, and such as differ by their case alone."""
+    total: Counter[str] = Counter()
+    for sizes in classes.values():
+        total.update(sizes)
+    alike: dict[str, list[str]] = {}
+    for name in total:
+        alike.setdefault(" ".join(name.casefold().split()), []).append(name)
+    lines = [
+        f"the labels {' and '.join(map(repr, names))} differ by case alone: if they are one, make them one"
+        for names in alike.values()
+        if len(names) > 1
+    ]
+    once = [repr(name) for name, size in total.items() if size == 1]
+    if once:
+        which = ", ".join(once[:MANY]) + (", …" if len(once) > MANY else "")
+        lines.append(f"labels that occur once: {which}; correct them, or choose --classes")
+    return lines

@@ -2,7 +2,6 @@
 
 import re
 
-import datasets
 from huggingface_hub import HfApi, constants
 
 from glasshead.data.read import Columns, class_names
@@ -17,6 +16,8 @@ def from_hub(name: str) -> dict[str, Columns]:
     Raises:
         InputError: if there is no such data set, or no connection.
     """
+    import datasets
+
     repository, _, configuration = name.partition(":")
     remedy = "give a folder, a file, or a name from 'glasshead list datasets'"
     if not constants.HF_HUB_OFFLINE:

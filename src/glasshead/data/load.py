@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-
-from datasets import ClassLabel, Dataset, DatasetDict, DatasetInfo, Features, Value
+from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, kept, merged
 from glasshead.data.cut import Splits, cut_dev, cut_whole, some_rows
@@ -14,11 +13,16 @@ from glasshead.data.source import find
 from glasshead.data.split import FRACTIONS
 from glasshead.data.synthetic import DATASETS, generate
 from glasshead.errors import InputError
+from glasshead.registry import nearest
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
 
 DEFAULTS = LoadOptions()
+ALL = "all"
 
 
-def load(source: str | Path, options: LoadOptions = DEFAULTS) -> DatasetDict:
+def load(source: str | Path, options: LoadOptions = DEFAULTS) -> "DatasetDict":
     """Splits train, dev and, where the source has one, test, with a label.
 
     ``source`` is, in this order, a name in `DATASETS`, an existing folder or file, or a name on the Hub
@@ -28,6 +32,8 @@ def load(source: str | Path, options: LoadOptions = DEFAULTS) -> DatasetDict:
     Raises:
         InputError: if the source cannot be found or read, or does not hold such a task.
     """
+    from datasets import DatasetDict
+
     name = str(source)
     if isinstance(source, str) and name in DATASETS:
         made, how = _generated(name, options)
@@ -41,6 +47,21 @@ def load(source: str | Path, options: LoadOptions = DEFAULTS) -> DatasetDict:
     return DatasetDict(
         {split: _dataset(made[split], names, how[split]) for split in FRACTIONS if split in made}
     )
+
+
+def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
+    """The rows of one split, or of all of them one after the other for ``all``.
+
+    Raises:
+        InputError: if there is no such split.
+    """
+    from datasets import concatenate_datasets
+
+    if split == ALL:
+        return concatenate_datasets(list(loaded.values()))
+    if split not in loaded:
+        raise InputError(f"{source} has no split {split!r}: {nearest(split, [*loaded, ALL])}")
+    return loaded[split]
 
 
 def _read(source: str | Path, options: LoadOptions) -> Splits:
@@ -89,8 +110,10 @@ def _generated(name: str, options: LoadOptions) -> Splits:
     return _chosen(tables, options), how
 
 
-def _dataset(table: Table, names: Sequence[str] | None, description: str) -> Dataset:
+def _dataset(table: Table, names: Sequence[str] | None, description: str) -> "Dataset":
     """Rows with a class, or with a rating where there are no names of classes."""
+    from datasets import ClassLabel, Dataset, DatasetInfo, Features, Value
+
     columns: dict[str, list[str] | list[int] | list[float]] = {"text": table.text}
     if table.text_pair is not None:
         columns["text_pair"] = table.text_pair

@@ -5,12 +5,15 @@ import math
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
 
+LARGEST = 1e17
+"""Models learn in float32, where the square of an error must not overflow."""
+
 
 def ratings(table: Table) -> list[float]:
     """The labels as finite numbers.
 
     Raises:
-        InputError: if there are none, or with the row of one that is no number.
+        InputError: if there are none, or with the row of one that is no number or too large.
     """
     if not table.label:
         raise InputError(
@@ -26,6 +29,11 @@ def ratings(table: Table) -> list[float]:
             raise InputError(
                 f"{table.source} row {row}: the rating {label!r} is not a number; "
                 "correct it, name another --label-column, or leave --task regression out"
+            )
+        if abs(number) > LARGEST:
+            raise InputError(
+                f"{table.source} row {row}: the rating {label!r} is beyond ±{LARGEST:.0e}, more than a model "
+                "can learn: rescale the ratings"
             )
         numbers.append(number)
     return numbers

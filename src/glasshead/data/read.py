@@ -13,13 +13,14 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
-from datasets import ClassLabel, Features
 
 from glasshead.errors import InputError, counted
+
+if TYPE_CHECKING:
+    from datasets import Features
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -165,15 +166,22 @@ def _parquet(path: Path) -> Columns:
     try:
         _check_names(path, pq.read_schema(path).names)
         table = pq.read_table(path)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        reason = str(error).splitlines()[0]
+        values = {name: table.column(name).to_pylist() for name in table.column_names}
+        coded = {}
+        if b"huggingface" in (table.schema.metadata or {}):
+            from datasets import Features
+
+            coded = class_names(Features.from_arrow_schema(table.schema))
+    except (InputError, OSError):
+        raise
+    except Exception as error:  # pages, types and what `datasets` wrote beside them break in every way
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"{path} is not a parquet file ({reason}): write it again") from error
-    coded = {}
-    if b"huggingface" in (table.schema.metadata or {}):
-        coded = class_names(Features.from_arrow_schema(table.schema))
-    return Columns(str(path), {name: table.column(name).to_pylist() for name in table.column_names}, coded)
+    return Columns(str(path), values, coded)
 
 
-def class_names(features: Features) -> dict[str, list[str]]:
+def class_names(features: "Features") -> dict[str, list[str]]:
     """The names behind every column of class numbers."""
+    from datasets import ClassLabel
+
     return {name: kind.names for name, kind in features.items() if isinstance(kind, ClassLabel)}

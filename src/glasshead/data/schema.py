@@ -57,10 +57,11 @@ def tabulate(
     """Find text, text_pair and label, and make strings of them.
 
     Without ``text_column`` the text is ``text`` (with ``text_pair``, if there is one), else ``premise`` with
-    ``hypothesis``. A missing text becomes ``""``; an integer label its decimal string.
+    ``hypothesis``. An integer label becomes its decimal string.
 
     Raises:
-        InputError: if a column is missing, a label is empty, or a value is neither text nor number.
+        InputError: if a column is missing, a text is missing or no string, or a label is empty or neither
+            string nor number.
     """
     found = columns.values
     text, pair = text_column or "text", "text_pair"
@@ -77,7 +78,15 @@ def tabulate(
     labelled = list(range(len(labels)))
     if names is not None:
         labelled = [i for i, code in enumerate(labels) if code is not None and code != UNLABELLED]
-        labels = [None if code is None or code == UNLABELLED else names[code] for code in labels]
+        known = dict(enumerate(names))
+        labels = [known.get(code) for code in labels]
+
+    def texts(name: str) -> list[str]:
+        for place in labelled:
+            value = found[name][place]
+            if not isinstance(value, str):
+                raise InputError(f"{columns.source} row {place + 1} {_no_text(value, name)}")
+        return [found[name][place] for place in labelled]
 
     def strings(values: list[Any], convert: Callable[[Any], str | None], trouble: str) -> list[str]:
         converted = [convert(values[i]) for i in labelled]
@@ -87,11 +96,10 @@ def tabulate(
         return converted  # type: ignore[return-value]  # no None is left
 
     wanted = "a number" if rated else "a string or an integer"
-    not_text = "holds something else than a text in the column {!r}: give strings"
     return Table(
         source=columns.source,
-        text=strings(found[text], _text, not_text.format(text)),
-        text_pair=strings(found[pair], _text, not_text.format(pair)) if pair in found else None,
+        text=texts(text),
+        text_pair=texts(pair) if pair in found else None,
         label=strings(
             labels, _rating if rated else _label, f"has no usable {label!r}: give every row {wanted}"
         ),
@@ -105,12 +113,17 @@ def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _text(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
+def _no_text(value: Any, column: str) -> str:
+    """What is wrong with a value that should be a text, and the remedy."""
     if _missing(value):
-        return ""
-    return str(value) if isinstance(value, int | float) else None
+        return f'has no text in the column {column!r}: give it one ("" is an empty text), or remove the row'
+    kind = (
+        "a number" if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else "no text"
+    )
+    return (
+        f"has {kind} in the column {column!r}: write it as a string, or name the column of the texts with "
+        "--text-column"
+    )
 
 
 def _label(value: Any) -> str | None:
@@ -129,6 +142,6 @@ def _rating(value: Any) -> str | None:
 def class_order(labels: Iterable[str]) -> tuple[str, ...]:
     """Distinct labels: by number if all are integers, else alphabetically."""
     distinct = set(labels)
-    if all(re.fullmatch(r"[+-]?[0-9]+", label) for label in distinct):
+    if all(re.fullmatch(r"[+-]?[0-9]{1,999}", label) for label in distinct):  # int() takes 4,300 digits
         return tuple(sorted(distinct, key=lambda label: (int(label), label)))
     return tuple(sorted(distinct))

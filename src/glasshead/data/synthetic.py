@@ -21,6 +21,7 @@ from glasshead.errors import InputError
 from glasshead.registry import Registry, nearest
 
 NEUTRAL_GROUP = "neutral"
+LARGEST = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class SyntheticOptions:
                 raise InputError(
                     f"generator option {name} is {value!r}: give an integer of {smallest} or more"
                 )
+            if name != "seed" and value > LARGEST:
+                raise InputError(f"generator option {name} is too large: give at most {LARGEST:,}")
         if self.classes > len(GENRES):
             raise InputError(f"generator option classes is {self.classes}: there are words for {len(GENRES)}")
         if not 0 <= self.noise < 1:

@@ -1,10 +1,11 @@
 """Word-level tokenizers."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable, Iterator
 
 from tokenizers import Regex, Tokenizer
 from tokenizers.models import WordLevel
-from tokenizers.normalizers import Lowercase
+from tokenizers.normalizers import Lowercase, Normalizer, Replace, Sequence
 from tokenizers.pre_tokenizers import Split
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordLevelTrainer
@@ -33,6 +34,8 @@ RULE = "|".join(
         r"([^\s\p{L}\p{N}_\p{Cc}\p{Cf}])\1*",  # one punctuation mark or symbol, repeated: `` ... !!!
     )
 )
+LONGEST_RUN = 3
+"""Marks of one kind in one token where sentences matter: longer runs cannot all be in a vocabulary."""
 
 
 def train_tokenizer(
@@ -44,6 +47,7 @@ def train_tokenizer(
     lowercase: bool = True,
     first: bool = False,
     pairs: bool = False,
+    marks: tuple[Collection[str], Collection[str]] | None = None,
 ) -> PreTrainedTokenizerFast:
     """A word-level tokenizer with the most frequent words of ``texts``, split by `RULE`.
 
@@ -54,6 +58,10 @@ def train_tokenizer(
     [SEP]. ``pairs`` makes token types an input of the model. Offsets refer to the text as given. A text that
     contains ``[MASK]`` or the like is split as any other text. As everywhere in transformers, ``max_length``
     cuts only calls with ``truncation=True``.
+
+    ``marks`` are what ends a sentence and what may close it after its end. They are tokens whatever the
+    texts, beyond ``vocabulary_size``, so that no sentence loses its end to [UNK]: a run of one mark is cut
+    into tokens of at most three, and a straight quote at an end is read as a closing one.
 
     Raises:
         InputError: if a number is too small, or no word is left.
@@ -72,10 +80,15 @@ def train_tokenizer(
             f"give {least} or more"
         )
     tokenizer = Tokenizer(WordLevel(unk_token=SPECIAL["unk_token"]))
-    if lowercase:
-        tokenizer.normalizer = Lowercase()
+    normalizers: list[Normalizer] = [Lowercase()] if lowercase else []
+    rule = RULE
+    if marks is not None:
+        normalizers += closing_quotes(*marks)
+        rule = RULE.removesuffix("*") + f"{{0,{LONGEST_RUN - 1}}}"
+    if normalizers:
+        tokenizer.normalizer = Sequence(normalizers) if len(normalizers) > 1 else normalizers[0]
     # Inverted: the matches are what stays.
-    tokenizer.pre_tokenizer = Split(Regex(RULE), behavior="removed", invert=True)
+    tokenizer.pre_tokenizer = Split(Regex(rule), behavior="removed", invert=True)
     trainer = WordLevelTrainer(
         vocab_size=vocabulary_size,
         min_frequency=minimum_frequency,
@@ -87,6 +100,11 @@ def train_tokenizer(
         raise InputError(
             f"no word occurs {minimum_frequency} times in the texts: lower the minimum frequency"
         )
+    if marks is not None:
+        known = tokenizer.get_vocab()
+        new = [token for token in tokens_of(*marks) if token not in known]
+        numbered = {token: len(known) + place for place, token in enumerate(new)}
+        tokenizer.model = WordLevel(known | numbered, unk_token=SPECIAL["unk_token"])
     start, separator = SPECIAL["cls_token"], SPECIAL["sep_token"]
     tokenizer.post_processor = TemplateProcessing(
         single=f"{start} $A" if first else "$A",
@@ -100,3 +118,16 @@ def train_tokenizer(
         split_special_tokens=True,
         **SPECIAL,
     )
+
+
+def tokens_of(ends: Collection[str], closers: Collection[str]) -> Iterator[str]:
+    """Every token that marks can become: single characters repeated, tags and the like as they are."""
+    for mark in sorted({*ends, *closers}):
+        yield from (mark * times for times in range(1, LONGEST_RUN + 1 if len(mark) == 1 else 2))
+
+
+def closing_quotes(ends: Collection[str], closers: Collection[str]) -> Iterator[Normalizer]:
+    """Straight quotes right after an end or a closer, and before no word, become closing ones."""
+    before = re.escape("".join(mark for mark in sorted({*ends, *closers}) if len(mark) == 1))
+    for straight, closing in (("'", "’"), ('"', "”")):
+        yield Replace(Regex(rf"(?<=[{before}\"]){straight}(?!{straight}|\w)"), closing)

@@ -15,20 +15,13 @@ from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 from transformers import PreTrainedModel
 
-from glasshead.audit.bootstrap import (
-    CHUNK_DRAWS,
-    LEVEL,
-    RESAMPLES,
-    Estimate,
-    auc_interval,
-    ends,
-    mean_interval,
-)
+from glasshead.audit.bootstrap import Estimate, auc_interval, mean_interval
 from glasshead.audit.kendall import kendall_tau_b
 from glasshead.data import Encoded
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, class_names, evaluating
 from glasshead.reading.batches import batches
+from glasshead.resampling import CHUNK_DRAWS, LEVEL, RESAMPLES, ends
 
 ALL = "all"
 NEUTRAL = "neutral"

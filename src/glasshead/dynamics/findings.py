@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audit.bootstrap import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
+from glasshead.audit.bootstrap import mean_intervals
 from glasshead.histories import (
     FEW,
+    NONE_LEADS,
     NOT_EXPLAINED,
     NOT_TOLD,
     QUANTITIES,
@@ -21,6 +22,7 @@ from glasshead.histories import (
     versus,
     why_unsure,
 )
+from glasshead.resampling import LEVEL, RESAMPLES, ends, resampled_counts
 from glasshead.results import Finding
 
 AUDIT = "dynamics"
@@ -136,7 +138,7 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
     looks follow, and bounds none that swing between them. A term is called the largest part if its size
     exceeds that of every other part, the unexplained one among them, in 95 % of draws of ten tokens or more;
     and if it would still do so with the integrals wrong by that much, and with what is unexplained added to
-    any other term.
+    any other term. Where none can be called so, the verdict on the part with the largest mean says why.
     """
     terms = list(history.facts["terms"].get(quantity, {}))
     if any(added(quantity, term) not in history.tokens for term in terms):
@@ -154,12 +156,17 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
         estimates = mean_intervals(parts, rng=rng)
         doubts = owed(history.facts["learning_rate"], steps, rates.mean(axis=2))
         left = abs(rest[-1].mean())
-        largest = sure_largest(parts, rng)
+        sizes = parts.mean(axis=1)
+        sure = sure_largest(parts, rng)
+        first = int(np.abs(sizes).argmax()) if sure is None else sure
+        why_none = TOO_FEW if parts.shape[1] < FEW else NONE_LEADS
         for rank, (name, estimate) in enumerate(zip([*terms, NOT_EXPLAINED], estimates, strict=True)):
             verdict = ""
-            if rank == largest:
+            if rank == first and sure is None:
+                verdict = why_none
+            elif rank == first:
                 more = "" if name == NOT_EXPLAINED else left_over(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = why_unsure(rank, parts.mean(axis=1), doubts) or LARGEST + more
+                verdict = why_unsure(rank, sizes, doubts) or LARGEST + more
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
             bounds = widened(estimate.interval, float(doubt))
             yield finding(

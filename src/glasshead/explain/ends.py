@@ -10,11 +10,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Ends:
-    """Values of units [units] with their intervals; NaN where an interval is not known, ±∞ without bounds."""
+    """Values of units [units] with their intervals; NaN where an interval is not known, ±∞ without bounds.
+
+    ``conditioning`` is that of the least clear rank that they rest on (`Intervals.conditioning`).
+    """
 
     value: Floats
     low: Floats
     high: Floats
+    conditioning: float = 0.0
 
     @classmethod
     def zeros(cls, units: int) -> "Ends":
@@ -34,12 +38,14 @@ class Ends:
 
     def plus(self, other: "Ends") -> "Ends":
         """Of the sum of two that are independent."""
-        return Ends(self.value + other.value, self.low + other.low, self.high + other.high)
+        worst = max(self.conditioning, other.conditioning)
+        return Ends(self.value + other.value, self.low + other.low, self.high + other.high, worst)
 
     def scaled(self, factor: float) -> "Ends":
         """Of the same numbers times a factor, which may turn them round."""
         ends = self.low * factor, self.high * factor
-        return Ends(self.value * factor, *(ends if factor >= 0 else ends[::-1]))
+        low, high = ends if factor >= 0 else ends[::-1]
+        return Ends(self.value * factor, low, high, self.conditioning)
 
     def times(self, other: "Ends", unit: int) -> "Ends":
         """Of the products with one unit of others, independent of these."""
@@ -49,4 +55,5 @@ class Ends:
         # Nothing times something without bounds is nothing.
         unknown = np.isnan(self.low) | np.isnan(low)
         corners = np.where(np.isnan(corners) & ~unknown, 0.0, corners)
-        return Ends(self.value * other.value[unit], corners.min(axis=0), corners.max(axis=0))
+        worst = max(self.conditioning, other.conditioning)
+        return Ends(self.value * other.value[unit], corners.min(axis=0), corners.max(axis=0), worst)

@@ -189,7 +189,7 @@ def of_row(row: HeadRow, sums: Sums, tolerance: float) -> Ends:
     found = row.intervals(tolerance, functions[touched])
     for mine, theirs in ((ends.value, found.value), (ends.low, found.low), (ends.high, found.high)):
         mine[touched] = theirs
-    return ends
+    return replace(ends, conditioning=found.conditioning)
 
 
 def where(place: Place | None) -> Where:
@@ -220,10 +220,11 @@ def bounded(attribution: Attribution, ends: Ends, reading: str) -> Attribution:
     if (np.abs(scores - ends.value) > allowed).any():
         raise InputError(OTHERS)
     # Rounding must not push a weight out of its own interval.
-    ends = Ends(ends.value, np.minimum(ends.low, scores), np.maximum(ends.high, scores))
+    ends = replace(ends, low=np.minimum(ends.low, scores), high=np.maximum(ends.high, scores))
     return replace(
         attribution,
         intervals=ends.intervals(),
+        conditioning=ends.conditioning,
         reading=f"{attribution.reading or 'the learned query'}; {reading}",
     )
 

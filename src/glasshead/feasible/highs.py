@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import highspy
+from collections.abc import Mapping
+
 import numpy as np
 
 from glasshead.feasible.simplex import Floats
 
 
-def maxima(A: Floats, b: Floats, functions: Floats) -> tuple[Floats, list[str]]:
+def maxima(
+    A: Floats, b: Floats, functions: Floats, options: Mapping[str, int | str] | None = None
+) -> tuple[Floats, list[str]]:
     """max Σ_i w_i x_i over {x ≥ 0, A x = b} for every row of ``functions`` [L, n]: values (∞ where there is
     none, NaN where the solver has no answer), and for each why there is no answer, "" where there is one.
+    ``options`` are HiGHS's own.
 
     Source: Huangfu and Hall (2018), Parallelizing the dual revised simplex method.
     """
+    import highspy  # only for the rows that the simplex method gives up
+
     m, n = A.shape
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("small_matrix_value", 1e-12)  # smaller entries are dropped, which frees variables
+    for name, value in (options or {}).items():
+        solver.setOptionValue(name, value)
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = m, n
     program.sense_ = highspy.ObjSense.kMaximize

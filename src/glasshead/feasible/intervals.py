@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,7 @@ class Intervals:
 
     ``rank`` is that of [T, 1] (of T where rows need not sum to one), ``nullity`` the dimension of its left
     null space: with 0 every weight is identifiable, and its interval is a point. ``margin`` says how clear
-    the rank is (`Directions.margin`).
+    the rank is (`Directions.margin`): the ends carry its reciprocal.
     """
 
     value: Floats
@@ -34,6 +35,15 @@ class Intervals:
     nullity: int
     margin: float
     failed: dict[int, str]
+
+    @property
+    def conditioning(self) -> float:
+        """1/margin: how much of the error of T an end may carry, in units of the threshold of the rank.
+
+        An error of T as large as the threshold would move an end by about as much. Rounding itself is
+        smaller, and moves it by about a hundredth of this: 10⁻³ at margin 10.
+        """
+        return 1.0 / self.margin
 
 
 def intervals(
@@ -55,28 +65,38 @@ def intervals(
     output may move by ε ‖a T‖ along each of its principal directions, so by up to √rank · ε ‖a T‖ in all.
     ``functions`` [L, n] asks for sums Σ_j w_j a′_j in place of single weights.
 
+    T and every row of ``functions`` are computed with in a unit of their own, so that neither 1e200 nor
+    1e-200 overflows.
+
     Raises:
-        InputError: on a tolerance that is negative or not finite, an unknown kind, a row without keys, shapes
-            that do not fit, numbers that are not finite, or weights that no activation of this kind makes.
+        InputError: on a tolerance that is negative or not finite, an ``eps`` or a ``width`` that none is, an
+            unknown kind, a row without keys, shapes that do not fit, anything but finite real numbers, or
+            weights that no activation of this kind makes.
 
     Source: Bhardwaj et al. (2021), constraints P1 to P3; the linear programs are this project's.
     """
-    values, a = np.asarray(T), np.asarray(a, dtype=np.float64)
-    T = values.astype(np.float64)
+    T, a, precision = real(T, "values"), real(a, "weights").astype(np.float64), eps
     check(T, a, kind, tolerance)
-    eps = eps or float(np.finfo(values.dtype if values.dtype.kind == "f" else np.float64).eps)
-    wanted = np.eye(len(a)) if functions is None else np.asarray(functions, dtype=np.float64)
+    if precision is None:
+        precision = float(np.finfo(T.dtype if T.dtype.kind == "f" else np.float64).eps)
+    if not (is_number(precision) and 0 < precision < 1):
+        raise InputError(f"eps is a machine epsilon, a number between 0 and 1, not {eps!r}")
+    if not (width is None or (is_number(width) and width >= 1 and width == width // 1)):
+        raise InputError(f"the width is a whole number of at least 1, not {width!r}")
+    wanted, scale = unitary(np.eye(len(a)) if functions is None else sums(functions, len(a)))
+    T = unitary(T.astype(np.float64).reshape(1, -1))[0].reshape(T.shape)
     allowed = RANGES[kind]
-    seen = directions(T, width=width, eps=eps, centred=allowed.sums_to_one)
+    seen = directions(T, width=width, eps=precision, centred=allowed.sums_to_one)
     rank = len(seen.sizes) + allowed.sums_to_one
     nullity = len(a) - rank
     value = wanted @ a
-    known = Intervals(value, value, value, rank, nullity, seen.margin, {})
-    slack = tolerance * float(np.linalg.norm(a @ T))
+    known = Intervals(scale * value, scale * value, scale * value, rank, nullity, seen.margin, {})
+    slack = tolerance * float(np.linalg.norm(a @ T)) if tolerance else 0.0
     if len(a) <= allowed.sums_to_one or (nullity <= 0 and slack <= 0):
         return known
     if allowed.polytope is None:
-        return unbounded(known, wanted, seen, slack)
+        reach = scale * unbounded(wanted, seen, slack)
+        return replace(known, low=known.value - reach, high=known.value + reach)
     unit = allowed.unit(a)
     polytope = allowed.polytope(a / unit, seen, slack / unit)
     A, start = polytope.A, polytope.start
@@ -89,24 +109,57 @@ def intervals(
     # Rounding must not push a weight out of its own interval; more than rounding is a failure.
     off = np.maximum(low - value, value - high)
     for missed in np.flatnonzero(off > ROUNDING * unit).tolist():
-        reasons[missed] = f"the interval misses the weight by {off[missed]:.1e}"
+        reasons[missed] = f"the interval misses the weight by {scale[missed] * off[missed]:.1e}"
     low, high = np.minimum(low, value), np.maximum(high, value)
     low[list(reasons)] = high[list(reasons)] = np.nan
-    return Intervals(value, low, high, rank, nullity, seen.margin, reasons)
+    return replace(known, low=scale * low, high=scale * high, failed=reasons)
+
+
+def real(values: ArrayLike, what: str) -> NDArray[Any]:
+    """The same as an array of finite real numbers, of the type it has.
+
+    Raises:
+        InputError: if it is none: text, complex numbers, dates, lists of different lengths, NaN.
+    """
+    try:
+        array = np.asarray(values)
+        numeric = array.dtype.kind in "fiub"
+    except (ValueError, TypeError):
+        numeric = False
+    if not numeric or not np.isfinite(array).all():
+        raise InputError(f"{what} must be finite numbers, in an array of real numbers")
+    return array
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number, no truth value and no text."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def sums(functions: ArrayLike, n: int) -> Floats:
+    """The weights of sums [L, n], or InputError."""
+    found = real(functions, "functions").astype(np.float64)
+    if found.ndim != 2 or found.shape[1] != n:
+        raise InputError(f"functions are [L, {n}], a number for each weight, not {list(found.shape)}")
+    return found
+
+
+def unitary(rows: Floats) -> tuple[Floats, Floats]:
+    """Rows [L, n] divided by a power of two each, their largest number then in [1, 2), and the powers."""
+    exponents = np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1] - 1
+    return np.ldexp(rows, -exponents[:, None]), np.ldexp(1.0, exponents)
 
 
 def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     """Raise InputError unless intervals can be asked of these."""
-    if not 0 <= tolerance < math.inf:
-        raise InputError(f"the tolerance is a number of at least 0, not {tolerance}")
-    if kind not in RANGES:
+    if not (is_number(tolerance) and 0 <= tolerance < math.inf):
+        raise InputError(f"the tolerance is a number of at least 0, not {tolerance!r}")
+    if not isinstance(kind, str) or kind not in RANGES:
         raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(RANGES)}")
     if a.ndim != 1 or T.ndim != 2 or len(T) != len(a):
         raise InputError(f"a row of weights [n] needs values [n, d], not {list(a.shape)} and {list(T.shape)}")
     if not len(a):
         raise InputError("a row that may attend to no key has no weights: leave it out")
-    if not (np.isfinite(T).all() and np.isfinite(a).all()):
-        raise InputError("weights and values must be finite numbers")
     objection = RANGES[kind].objection(a)
     if objection:
         raise InputError(
@@ -115,12 +168,12 @@ def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
         )
 
 
-def unbounded(known: Intervals, wanted: Floats, seen: Directions, slack: float) -> Intervals:
-    """Where any weights are possible, a sum is known as well as the output is, or can be anything."""
+def unbounded(wanted: Floats, seen: Directions, slack: float) -> Floats:
+    """How far a sum reaches to both sides where any weights are possible: it is known as well as the output
+    is, or can be anything."""
     parts = wanted @ seen.basis
     beyond = np.linalg.norm(wanted - parts @ seen.basis.T, axis=1) > CLOSE * np.linalg.norm(wanted, axis=1)
-    reach = np.where(beyond, np.inf, np.abs(parts) @ (slack / seen.sizes))
-    return replace(known, low=known.value - reach, high=known.value + reach)
+    return np.where(beyond, np.inf, np.abs(parts) @ (slack / seen.sizes))
 
 
 def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[Floats, dict[int, str]]:

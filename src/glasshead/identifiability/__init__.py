@@ -2,9 +2,10 @@
 
 from glasshead.identifiability.certainty import Question, answers
 from glasshead.identifiability.heads import HeadRow, Where, head_rows, kind_of
-from glasshead.identifiability.survey import Store, join, survey
+from glasshead.identifiability.survey import PARTS, Store, join, survey
 
 __all__ = [
+    "PARTS",
     "HeadRow",
     "Question",
     "Store",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
@@ -51,6 +50,8 @@ def answers(tasks: Sequence[Task], processes: int = 1) -> Iterator[Answer]:
     if processes == 1 or len(parts) < 2:
         solved = map(solve, parts)
     else:
+        from joblib import Parallel, delayed
+
         solved = Parallel(n_jobs=processes, return_as="generator")(delayed(solve)(part) for part in parts)
     for part in solved:
         yield from part

@@ -15,9 +15,13 @@ from glasshead.feasible import SINGLE, directions, threshold
 from glasshead.identifiability.rows import HeadRow
 
 Floats = NDArray[np.float64]
-Verdict = Literal["unique", "not unique", "undetermined", "undefined"]
+Verdict = Literal["unique", "not unique", "fixed", "undetermined", "undefined"]
 DOUBLE = 2.0**-52
+SAME = 1e-9  # weights that differ by less are the same
 CLEAR = 10.0  # a singular value above its threshold by less than this factor leaves a rank open
+OUTPUT = "the output alone fixes every weight: there are no more keys than its rank"
+EQUAL = "equal keys: a query moves all scores alike, and no weight"
+FOLD = "first order decides nothing: at queries near by a rank is higher"
 NEARBY = 0.1  # the largest change of a score between a query and the other one that is looked at
 
 
@@ -28,8 +32,9 @@ class Certificate:
     ``rank`` is that of J S (the directions in which weights can move) and ``shown`` that of Tᵀ J S (those
     that the output shows). ``gap`` is the smallest singular value of J S that counts over the largest one
     that does not (∞: there is none), ``smallest`` the least change of the output per change of the weights,
-    relative to ‖T‖₂. ``proven`` is true where ranks do not change nearby, so that first order decides.
-    ``reason`` says why a verdict is "undetermined" or "undefined", and is "" for the others.
+    relative to ‖T‖₂. "fixed": no query whatever gives other weights with this output. ``proven`` is true
+    where ranks do not change nearby, so that first order decides; otherwise the verdict is "undetermined".
+    ``reason`` says why a verdict is neither "unique" nor "not unique", and is "" for these.
     """
 
     verdict: Verdict
@@ -67,6 +72,10 @@ def certificate(
       curve in it leaves along δ: other weights, same output. If the rank is higher nearby, second order may
       forbid that.
 
+    Where the rank in question is higher nearby, at a fold, first order decides nothing: "undetermined". So
+    for K = (−1, 0, 1), T = (0, 1, 0) at q = 0 under softmax, where a₂ = 1 / (1 + 2 cosh q) is largest: the
+    one direction of the weights is hidden, and yet no other query has this output.
+
     A rank cannot fall within some neighbourhood, and (for analytic activations and scores) is the largest
     possible at almost every query. ``proven`` therefore means: at a random query nearby the rank in question
     is no higher. Scores are taken to be linear in the query over that distance, as dot products are, and all
@@ -82,11 +91,16 @@ def certificate(
     is "undetermined" if some that count are less than ten times that, or if it is saturated:
     ‖J S‖₂ ≤ max(n, d_k) · eps · ‖S‖₂. It is *partly* saturated if J S has a higher rank once every row of J
     is scaled to length 1: then some moves are too small to count, and not because the keys lack them. Such a
-    row is never "unique" for what its other moves show, but only where [T, 1] (T, where rows need not sum to
-    one) has rank n: there no other weights give this output at all.
+    row is never "unique" for what its other moves show; where [T, 1] (T, where rows need not sum to one) has
+    rank n, no other weights give this output at all, and it is "fixed". So is a row of equal keys, which is
+    no saturation: all rows of S are equal (up to eps · ‖S‖₂), and scores that grow or shrink alike leave its
+    weights as they are. Rows of zeros in S are no such case: a position with a ReLU may cut all scores off at
+    this query only.
     """
     n, key_size = slopes.shape
     norms = Norms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
+    if unmoved(activation, scores, slopes, eps):
+        return Certificate("fixed", proven=True, reason=EQUAL)
     here = ranks(T, activation_slopes(activation, scores), slopes, norms, eps)
     if here.most <= threshold(n, key_size, eps, norms.slopes):
         return Certificate("undetermined", reason="saturated: no query nearby changes the weights measurably")
@@ -95,16 +109,17 @@ def certificate(
         return Certificate("undetermined", *numbers, reason=here.unclear)
     if here.shown == here.rank < reachable(activation, scores, slopes, eps):
         if determined(T, activation, norms.width, eps):
-            return Certificate("unique", *numbers, proven=True)
+            return Certificate("fixed", *numbers, proven=True, reason=OUTPUT)
         return Certificate(
             "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
         )
     step = slopes @ np.random.default_rng(0).normal(size=key_size)
     other = activation_slopes(activation, scores + NEARBY / np.abs(step).max() * step)
     nearby = ranks(T, other, slopes, norms, eps)
-    if here.shown == here.rank:
-        return Certificate("unique", *numbers, proven=nearby.rank <= here.rank)
-    return Certificate("not unique", *numbers, proven=nearby.shown <= here.shown)
+    shows_all = here.shown == here.rank
+    if nearby.rank > here.rank if shows_all else nearby.shown > here.shown:
+        return Certificate("undetermined", *numbers, reason=FOLD)
+    return Certificate("unique" if shows_all else "not unique", *numbers, proven=True)
 
 
 def given_keys(row: HeadRow) -> Certificate:
@@ -123,6 +138,21 @@ def activation_slopes(activation: Activation, scores: Floats) -> Floats:
         weights = activation.weights(copies, torch.ones(n, n, dtype=torch.bool))
     (slopes,) = torch.autograd.grad(weights.diagonal().sum(), copies)
     return np.asarray(slopes.numpy(), dtype=np.float64)
+
+
+def unmoved(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> bool:
+    """Whether a query moves all scores alike, and scores that move alike leave the weights as they are."""
+    apart = float(np.linalg.norm(slopes - slopes.mean(axis=0), 2))
+    if apart > eps * float(np.linalg.norm(slopes, 2)):
+        return False
+    if (
+        not slopes.any()
+    ):  # equal keys, or a position that cuts all scores off at this query, but not at others
+        return False
+    step = 1.0 + np.abs(scores).max()  # either way past zero, where TanhMax is not flat
+    rows = torch.tensor(np.stack([scores, scores + step, scores - step]), dtype=torch.float64)
+    own, *others = activation.weights(rows, torch.ones_like(rows, dtype=torch.bool))
+    return all(bool((own - other).abs().max() <= SAME) for other in others)
 
 
 def reachable(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> int:

@@ -27,14 +27,16 @@ from glasshead.errors import InputError
 from glasshead.feasible import Intervals
 from glasshead.feasible.tasks import Task
 from glasshead.identifiability.certainty import Question, answers
-from glasshead.identifiability.certificate import Certificate, given_keys
+from glasshead.identifiability.certificate import OUTPUT, Certificate, given_keys
 from glasshead.identifiability.heads import HeadRow, Where, head_rows
-from glasshead.results import EXACT
+from glasshead.results import CLEAR_RANK, EXACT
 
 PART = 32  # texts
 ROWS = 512  # rows of heads whose lines are held at once
 TOP = 5  # the tokens that a reader looks at
 SETTINGS = "survey.json"
+PARTS = (SETTINGS, "*.aside", "weights-*.parquet", "heads-*.parquet")
+"""What lies in a store; where the last of them are, a part is whole."""
 
 HEADS = pa.schema(
     {
@@ -186,8 +188,8 @@ def lines(
             "text": start + row.text, "layer": row.layer, "head": row.head, "row": row.row, "part": row.part,
         }  # fmt: skip
         # Weights that the output fixes are fixed for every query; where there is none, nothing is said.
-        fixed = seen.nullity <= 0 and row.slopes is not None
-        keys = Certificate("unique", proven=True) if fixed else given_keys(row)
+        fixed = seen.nullity <= 0 and seen.margin >= CLEAR_RANK and row.slopes is not None
+        keys = Certificate("fixed", proven=True, reason=OUTPUT) if fixed else given_keys(row)
         random = chance.get(index)
         heads.append(
             place
@@ -244,7 +246,10 @@ def of_each_layer(rows: Sequence[HeadRow], start: int, seed: int) -> list[bool]:
 
 
 def identifiable(seen: Intervals, question: Question, keys: int) -> bool | None:
-    """Whether every weight of a map is fixed, up to the tolerance; None where only some were asked about."""
+    """Whether every weight of a map is fixed, up to the tolerance; None where only some were asked about, or
+    where the rank that says so is close to rounding."""
+    if seen.nullity <= 0 and seen.margin < CLEAR_RANK:
+        return None
     if question.tolerance == 0:
         return seen.nullity <= 0
     if len(seen.low) < keys or seen.failed:

@@ -13,20 +13,14 @@ from glasshead.attention.mechanism import parse, position_of
 from glasshead.attention.tap import tapped, tapped_weights
 from glasshead.errors import InputError
 from glasshead.models.masks import mask_function, read
+from glasshead.models.stops import UNSUPPORTED
+from glasshead.models.structure import NAME
 from glasshead.registration import KEY, SPEC, register
 
-NAME = "mechanism"
-"""Attribute of an attention module that holds its `Mechanism`, and part of its parameters' names."""
 
-UNSUPPORTED = {
-    "softcap": "caps its scores (softcap)",
-    "s_aux": "has attention sinks (s_aux)",
-    "sinks": "has attention sinks (sinks)",
-    "indices": "picks the keys of each query (indices)",
-    "block_indices": "picks blocks of keys (block_indices)",
-    "cache": "runs on a paged cache",
-}
-"""Arguments that change attention in a way no mechanism here knows."""
+class Plugged(dict[str, Any]):
+    """The spec of a configuration that was plugged in memory; saved and loaded again it is a plain dict."""
+
 
 HONOURED = {
     "query",
@@ -126,6 +120,11 @@ def mechanism_of(module: nn.Module) -> Mechanism:
         raise InputError(
             f"the configuration of {type(module).__name__} asks for glasshead but names no mechanism: "
             "call glasshead.plug(model, …)"
+        )
+    if isinstance(spec, Plugged):
+        raise InputError(
+            f"{type(module).__name__} shares its configuration with what was plugged, and was not: "
+            "plug it too, with softmax if it is to stay as it was"
         )
     made = parameterless(spec)
     if made is None:

@@ -12,14 +12,28 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from glasshead.attention import KERNELS, Call, Mask, Mechanism, choose, mechanism
+from glasshead.attention import KERNELS, Call, Mask, Mechanism, MultiHeadAttention, choose, mechanism
 from glasshead.attention.mechanism import Spec, parse, shortest, spell
 from glasshead.errors import InputError
-from glasshead.models.dispatch import NAME, known
+from glasshead.models.dispatch import known
 from glasshead.models.load import first_line, model_class, read_config
-from glasshead.models.plug import attention_modules, crosses, first, own_attention, sizes
-from glasshead.models.traps import Trap, keywords, traps, window_of
+from glasshead.models.stops import Severity, Trap, keywords
+from glasshead.models.structure import (
+    NAME,
+    attention_modules,
+    built_in,
+    crosses,
+    first,
+    own_attention,
+    positions_of,
+    sizes,
+    within,
+)
+from glasshead.models.traps import traps, window_of
 from glasshead.registration import SPEC
+
+TEXT = 512
+"""Tokens of a text that is asked about where the model reads as many."""
 
 FELT = 2048
 """Tokens from which quadratic memory is worth a word."""
@@ -46,7 +60,7 @@ class Layers:
     """What serves a forward pass on this machine, and None where glasshead does not."""
     training_kernel: str | None
     weights: str
-    """``recorded``: by glasshead.record, once plugged; else why not."""
+    """``recorded``: by glasshead.record, once plugged; ``in the output``; or ``out of reach``."""
 
 
 @dataclass(frozen=True)
@@ -64,30 +78,31 @@ class Checkup:
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing stops the plug."""
-        return not any(trap.stops for trap in self.traps)
+        """Whether nothing stops the plug, nor a forward pass after it."""
+        return not any(trap.severity in (Severity.stop, Severity.error) for trap in self.traps)
 
 
 def doctor(
     model: str | Path | PreTrainedModel,
     spec: str | Spec | None = None,
     *,
-    length: int = 512,
+    length: int | None = None,
     device: str = "cpu",
 ) -> Checkup:
     """Look a model over: a folder, a hub name (only its configuration is read), or a model in memory.
 
     ``spec`` is the mechanism to ask about; left out, the one the model has, else softmax. Kernels are those
-    that would serve one text of ``length`` tokens on ``device``.
+    that would serve one text of ``length`` tokens on ``device``; left out, 512 or as many as the model reads.
 
     Raises:
         InputError: if there is no such model, mechanism or device.
     """
-    if length < 1:
+    if length is not None and length < 1:
         raise InputError(f"length is a number of tokens from 1, not {length}")
     place = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
     seen = model if isinstance(model, PreTrainedModel) else weightless(read_config(model))
+    length = length or min(TEXT, positions_of(seen) or TEXT)
     own = getattr(seen.config, SPEC, None)
     if own is not None:
         known(own)
@@ -95,20 +110,30 @@ def doctor(
     dtype = seen.config.dtype if isinstance(seen.config.dtype, torch.dtype) else torch.float32
     groups: dict[Layers, list[str]] = {}
     for module_name, module in attention_modules(seen):
-        found = examine(module_name, module, asked, length, place, dtype)
-        groups.setdefault(found, []).append(module_name)
+        examined = examine(module_name, module, asked, length, place, dtype)
+        groups.setdefault(examined, []).append(module_name)
+    ours = dict(built_in(seen))
+    for module_name, module in ours.items():
+        activation = getattr(seen.config, "activation", "")
+        examined = examine_ours(module, activation, length, place, dtype)
+        groups.setdefault(examined, []).append(module_name)
     for module_name, module in own_attention(seen):
-        groups.setdefault(undispatched(module), []).append(module_name)
+        if not any(within(each, module_name) for each in ours):
+            groups.setdefault(undispatched(module), []).append(module_name)
     layers = tuple(replace(each, modules=tuple(names)) for each, names in groups.items())
+    at_work = next((each.attention for each in layers if each.weights != "out of reach"), None)
+    noted = traps(seen, asked, length, dtype)
+    if ours and spec is None:  # there is nothing to plug, and nobody asked for it
+        noted = (trap for trap in noted if trap.severity is not Severity.stop)
     return Checkup(
         model=name,
         family=type(seen).__name__,
-        attention=spell(asked) if any(each.dispatched for each in layers) else None,
+        attention=spell(asked) if any(each.dispatched for each in layers) else at_work,
         device=str(place),
         dtype=str(dtype).removeprefix("torch."),
         length=length,
         layers=layers,
-        traps=(*traps(seen, asked, length, dtype), *quadratic(layers, length)),
+        traps=(*noted, *quadratic(layers, length)),
     )
 
 
@@ -119,7 +144,7 @@ def quadratic(layers: tuple[Layers, ...], length: int) -> Iterator[Trap]:
             if kernel is not None and not KERNELS[kernel].linear_memory and length > FELT:
                 yield Trap(
                     "quadratic memory",
-                    False,
+                    Severity.warning,
                     f"{when} on {length} tokens is served by {kernel}, which holds every pair of tokens",
                     "shorten the texts, or choose a mechanism that a linear kernel serves",
                     each.modules[0],
@@ -172,28 +197,20 @@ def examine(
     heads, head_dim, value_dim = sizes(module)
     key_heads = first(module, KEY_HEADS) or heads
     crossing = crosses(name, module)
-    causal = bool(getattr(module, "is_causal", True)) and not crossing
+    # NLLB-MoE says is_causal=False everywhere, and is_decoder where it is causal.
+    causal = not crossing and bool(getattr(module, "is_causal", True) or getattr(module, "is_decoder", False))
     attached = getattr(module, NAME, None)
     window = window_of(module)
     window = window if window is not None and window <= length else None
-    kernel = training = None
+    kernels: tuple[str | None, str | None] = None, None
     if heads and key_heads and head_dim and value_dim and heads % key_heads == 0:
         made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
-
-        def serving(*, gradient: bool) -> str | None:
-            whole = torch.zeros((), device=device, dtype=dtype)  # seen in any shape, without memory
-
-            def blank(heads: int, size: int) -> Tensor:
-                return whole.expand(1, heads, length, size).requires_grad_(gradient)
-
-            pairs = None if window is None else whole.bool().expand(1, 1, length, length)
-            mask = Mask(length, length, pairs=pairs, causal=causal and window is None, at=range(length))
-            qkv = blank(heads, head_dim), blank(key_heads, head_dim), blank(key_heads, value_dim)
-            bias = blank(heads, length) if "position_bias" in keywords(module) else None
-            with torch.set_grad_enabled(gradient):
-                return kernel_for(made, qkv, mask, bias)
-
-        kernel, training = serving(gradient=False), serving(gradient=True)
+        blank = torch.zeros((), device=device, dtype=dtype)  # seen in any shape, without memory
+        pairs = None if window is None else blank.bool().expand(1, 1, length, length)
+        mask = Mask(length, length, pairs=pairs, causal=causal and window is None, at=range(length))
+        qkv = (heads, head_dim), (key_heads, head_dim), (key_heads, value_dim)
+        biased = "position_bias" in keywords(module)
+        kernels = serving(made, blank, qkv, mask, biased=biased)
     return Layers(
         modules=(),
         kind=type(module).__name__ + (" (cross)" if crossing else ""),
@@ -204,10 +221,53 @@ def examine(
         causal=causal,
         window=window,
         attention=spell(attached.spec if isinstance(attached, Mechanism) else spec),
-        kernel=kernel,
-        training_kernel=training,
+        kernel=kernels[0],
+        training_kernel=kernels[1],
         weights="recorded",
     )
+
+
+def examine_ours(
+    module: nn.Module, activation: str, length: int, device: torch.device, dtype: torch.dtype
+) -> Layers:
+    """What is true of attention in a model of ours; a pooling without a mechanism has the ``activation``."""
+    made = getattr(module, NAME, None)
+    heads, head_dim = getattr(module, "heads", 1), getattr(module, "key_size", None)
+    kernels: tuple[str | None, str | None] = None, None
+    if isinstance(made, Mechanism) and isinstance(module, MultiHeadAttention):
+        blank = torch.zeros((), device=device, dtype=dtype)
+        mask = Mask(length, length, at=range(length))
+        sized = module.key_size, module.key_size, module.value_size
+        qkv = tuple(zip((module.heads, module.kv_heads, module.kv_heads), sized, strict=True))
+        built = mechanism(made.spec, heads=heads, head_dim=head_dim, value_dim=module.value_size).to(device)
+        kernels = serving(built, blank, qkv, mask, biased=False)
+    return Layers(
+        modules=(),
+        kind=type(module).__name__,
+        dispatched=False,
+        heads=heads,
+        key_heads=getattr(module, "kv_heads", heads),
+        head_dim=head_dim,
+        causal=False,
+        window=None,
+        attention=made.name if isinstance(made, Mechanism) else activation,
+        kernel=kernels[0],
+        training_kernel=kernels[1],
+        weights="recorded" if isinstance(made, Mechanism) else "in the output",
+    )
+
+
+def serving(
+    made: Mechanism, blank: Tensor, qkv: tuple[tuple[int, int], ...], mask: Mask, *, biased: bool
+) -> tuple[str | None, str | None]:
+    """The kernels of a forward pass and of training, for heads and sizes of queries, keys and values."""
+    kernels = []
+    for gradient in (False, True):
+        q, k, v = (blank.expand(1, n, mask.keys, size).requires_grad_(gradient) for n, size in qkv)
+        bias = blank.expand(1, qkv[0][0], mask.keys, mask.keys).requires_grad_(gradient) if biased else None
+        with torch.set_grad_enabled(gradient):
+            kernels.append(kernel_for(made, (q, k, v), mask, bias))
+    return kernels[0], kernels[1]
 
 
 def kernel_for(

@@ -13,20 +13,23 @@ from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig
 from glasshead.models.segments import Segments
 
-ENDS = frozenset(".!?…")
+ENDS = frozenset([*".!?…。！？", "<br />", "<br/>", "<br>"])
+CLOSERS = frozenset([*"”’»›)]}」』】》〉）］｝", "''", "-rrb-", "-rsb-", "-rcb-"])
 
 
 @strict
 class HierarchicalConfig(EncoderConfig):
     """Configuration of `HierarchicalClassifier`.
 
-    ``sentence_ends`` are the ids of the tokens that end a sentence; a sentence that goes on for
+    ``sentence_ends`` are the ids of the tokens that end a sentence, ``sentence_closers`` of those that close
+    it after its end (None in models that were trained before there were any); a sentence that goes on for
     ``sentence_length`` tokens is cut there.
     """
 
     model_type = "glasshead-hierarchical"
 
     sentence_ends: list[int] | None = None
+    sentence_closers: list[int] | None = None
     sentence_length: int = 64
 
     def check(self) -> None:
@@ -38,8 +41,9 @@ class HierarchicalConfig(EncoderConfig):
 class HierarchicalClassifier(EncodedClassifier):
     """A classifier of documents: an encoder over the words of each sentence, another over the sentences.
 
-    A sentence ends after a token made of ``. ! ? …`` only (further such tokens belong to it), or when it is
-    full. The rule reads token ids, so a text is split alike everywhere; it does not know abbreviations.
+    A sentence ends after a token made of ``. ! ? … 。 ！ ？`` only, after ``<br />``, or when it is full;
+    further such tokens, closing quotes and closing brackets belong to it. The tokenizer knows all of them,
+    whatever the training texts, so a text is split alike everywhere; the rule does not know abbreviations.
 
     Source: Wu, Wu and Huang (2021), section 4.1.
     """
@@ -47,6 +51,7 @@ class HierarchicalClassifier(EncodedClassifier):
     config_class = HierarchicalConfig
     config: HierarchicalConfig
     special_tokens = False
+    sentence_marks = (ENDS, CLOSERS)
 
     def build(self, config: EncoderConfig) -> None:
         self.words = Encoder(config)
@@ -54,17 +59,27 @@ class HierarchicalClassifier(EncodedClassifier):
 
     @classmethod
     def about(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
-        ends = sorted(index for token, index in tokenizer.get_vocab().items() if token and set(token) <= ENDS)
-        return super().about(tokenizer) | {"sentence_ends": ends}
+        ends, closers = (
+            sorted(
+                index
+                for token, index in tokenizer.get_vocab().items()
+                if token in marks or (token and set(token) <= marks)
+            )
+            for marks in (ENDS, CLOSERS)
+        )
+        return super().about(tokenizer) | {"sentence_ends": ends, "sentence_closers": closers}
 
     def segments(
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
     ) -> Segments:
         if ids is None:
             raise ValueError("a document needs its input_ids: sentences cannot be told from vectors")
-        ends = torch.tensor(self.config.sentence_ends or [], dtype=ids.dtype, device=ids.device)
         order = (~mask).byte().argsort(dim=1, stable=True)  # the real tokens first: padding is no word
-        numbers = sentence_numbers(torch.isin(ids, ends).gather(1, order), self.config.sentence_length)
+        ends, closers = (
+            torch.isin(ids, torch.tensor(marks or [], dtype=ids.dtype, device=ids.device)).gather(1, order)
+            for marks in (self.config.sentence_ends, self.config.sentence_closers)
+        )
+        numbers = sentence_numbers(closed(ends, closers), self.config.sentence_length)
         return Segments.of(numbers.new_empty(ids.shape).scatter(1, order, numbers), mask)
 
     def encode(
@@ -75,6 +90,13 @@ class HierarchicalClassifier(EncodedClassifier):
         vectors, within = self.words(segments.pack(embeddings), segments.mask, need_weights=need_weights)
         vector, among = self.sentences(*segments.line_up(vectors), need_weights=need_weights)
         return vector, (*within, *among)
+
+
+def closed(ends: Bool[Tensor, "b n"], closers: Bool[Tensor, "b n"]) -> Bool[Tensor, "b n"]:
+    """Which tokens end a sentence once the closers that follow an end, or each other after one, do too."""
+    place = torch.arange(ends.shape[1], device=ends.device).expand_as(ends)
+    last = place.masked_fill(closers, -1).cummax(dim=1).values  # the last token so far that is no closer
+    return ends.gather(1, last.clamp(min=0)) & (last >= 0)
 
 
 def sentence_numbers(ends: Bool[Tensor, "b n"], longest: int) -> Int[Tensor, "b n"]:

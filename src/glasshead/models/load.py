@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import transformers
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+from transformers.utils import logging as transformers_logging
 
 from glasshead.errors import InputError
-from glasshead.models.dispatch import NAME, known
-from glasshead.models.plug import plug
-from glasshead.registration import SPEC
+from glasshead.models.dispatch import known
+from glasshead.models.plug import put
+from glasshead.models.structure import NAME
+from glasshead.registration import MODEL_TYPES, SPEC
+from glasshead.storage import check_readable
 
 
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
@@ -40,12 +45,12 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
 
         def __init__(self, config: PreTrainedConfig, *inputs: Any, **kwargs: Any) -> None:
             super().__init__(config, *inputs, **kwargs)
-            plug(self, spec)
+            put(self, spec)
 
     Plugged.__module__, Plugged.__name__ = wanted.__module__, wanted.__name__
     Plugged.__qualname__ = wanted.__qualname__
     try:
-        model, info = Plugged.from_pretrained(folder, config=config, output_loading_info=True, **options)
+        model, info = load_weights(Plugged, folder, config=config, **options)
     except OSError as error:
         raise InputError(f"{folder} cannot be loaded: {error}") from None
     model.__class__ = wanted
@@ -61,6 +66,26 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
     return model
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Transformers' bars and reports off inside the block: what a person should know of a load, we say."""
+    level, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+        if bar:
+            transformers_logging.enable_progress_bar()
+
+
+def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """A model from safetensors alone, which run no code, without a word; and which keys did not fit."""
+    with quietly():
+        return cls.from_pretrained(folder, output_loading_info=True, use_safetensors=True, **options)
+
+
 def read_config(folder: str | Path, given: PreTrainedConfig | None = None) -> PreTrainedConfig:
     """The configuration of a folder or a hub name.
 
@@ -71,9 +96,13 @@ def read_config(folder: str | Path, given: PreTrainedConfig | None = None) -> Pr
         return given
     if os.fspath(folder).startswith(("/", ".", "~")) and not Path(folder).exists():
         raise InputError(f"there is no folder {folder}: give a saved model or a Hub name")
+    check_readable(Path(folder))
     try:
-        return AutoConfig.from_pretrained(folder)
-    except (OSError, ValueError, KeyError) as error:
+        config = AutoConfig.from_pretrained(folder)
+        if not all(isinstance(name, str) for name in config.architectures or ()):
+            raise ValueError("architectures are no names")
+        return config
+    except Exception as error:  # configurations break in every way there is
         if not Path(folder).exists():
             raise InputError(
                 f"there is no folder {folder}, nor a model of that name on the Hub: {first_line(error)}"
@@ -97,6 +126,8 @@ def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedMod
         if saved and saved[0] is not None:
             return saved[0]
         cls = transformers.AutoModel
+        if config.model_type in MODEL_TYPES and type(config) not in cls._model_mapping:
+            cls = transformers.AutoModelForSequenceClassification  # ours are no classes of transformers
     mapping = getattr(cls, "_model_mapping", None)
     if mapping is None:
         if not (isinstance(cls, type) and issubclass(cls, PreTrainedModel)):

@@ -1,13 +1,17 @@
 """What a Hugging Face model tells an attention module about who may attend to whom.
 
-Transformers builds one mask per forward pass and hands it through the layers to the attention function. Ours
-says by its shape what it means, so that nothing has to be guessed from a module's attributes:
+Transformers builds one mask per forward pass and hands it through the layers to the attention function. What
+a module says of itself need not be true of the call (NLLB-MoE and Moonshine pass ``is_causal=False`` to
+causal attention), so our mask says itself what it means, by its type:
 
-- ``[B, K]``: causal, the queries are the last Q of the K keys, false on padding;
-- ``[B, 1, 1, K]``: every query may attend to every key that is no padding;
-- ``[B, 1, Q, K]``: any other pattern, and a static cache, whose K says nothing about where the queries stand.
+- ``int8 [B, 1, 1, K]``: causal, the queries are the last Q of the K keys;
+- ``int16 [B, 1, 1, K]``: every query may attend to every key that is no padding;
+- ``int16 [B, 1, Q, K]``: any other pattern, and a static cache, whose K says nothing about where the queries
+  stand.
 
-Only the last one is quadratic. A mask of the first two kinds without padding has stride 0: one number.
+Only the last one is quadratic. All are additive, as models expect that add a bias to the mask (BEiT) or read
+the padding off it (NLLB-MoE): 0 where a query may attend, else the lowest number. The first two have stride 0
+without padding: one number.
 """
 
 from __future__ import annotations
@@ -30,6 +34,9 @@ from glasshead.errors import InputError
 FORBIDDEN = -9e3
 """An additive mask forbids below this: models write −1e4, the smallest number of their type, or −∞."""
 
+CAUSAL, WHOLE = torch.int8, torch.int16
+"""Types of our masks, which nobody else's have; the lowest number of the second is below `FORBIDDEN`."""
+
 
 def mask_function(
     batch_size: int,
@@ -48,8 +55,8 @@ def mask_function(
     """The mask of one forward pass, under the signature that `AttentionMaskInterface` asks for.
 
     Where the model wants a whole mask (to join it with another), or the pattern is neither plain causal nor
-    plain bidirectional, it is the boolean ``[B, 1, Q, K]`` of Transformers' own SDPA path. A window wider
-    than the keys is no pattern.
+    plain bidirectional, it is ``[B, 1, Q, K]`` of Transformers' own SDPA path. A window wider than the keys
+    is no pattern.
     """
     # A static cache gives tensors, and more keys than there are tokens.
     start = kv_offset if isinstance(kv_offset, int) and isinstance(q_offset, int) else None
@@ -63,10 +70,11 @@ def mask_function(
         padding = prepare_padding_mask(attention_mask, kv_length, start)
         if padding is not None:
             padding = padding[:, start : start + kv_length]
+        kind = CAUSAL if causal else WHOLE
         # A compiler could not look at the values.
         if padding is None or (not torch.compiler.is_compiling() and bool(padding.all())):
-            padding = torch.ones((), dtype=torch.bool, device=device).expand(batch_size, kv_length)
-        return padding if causal else padding[:, None, None, :]
+            return torch.zeros((), dtype=kind, device=device).expand(batch_size, 1, 1, kv_length)
+        return additive(padding[:, None, None, :], kind)
     whole = sdpa_mask(
         batch_size,
         q_length,
@@ -82,7 +90,12 @@ def mask_function(
         **others,
     )
     assert whole is not None
-    return whole
+    return additive(whole, WHOLE)
+
+
+def additive(allowed: Tensor, kind: torch.dtype) -> Tensor:
+    """0 where it is true, the lowest number of the type elsewhere."""
+    return (~allowed).to(kind) * torch.iinfo(kind).min
 
 
 class Read(NamedTuple):
@@ -103,6 +116,7 @@ def read(given: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | Non
     """
     queries, keys = query.shape[2], key.shape[2]
     same = range(queries) if queries == keys else None
+    end = range(keys - queries, keys)
     if given is None:
         # As in Transformers' SDPA path: causal unless the module says otherwise, and one query sees all keys.
         causal = causal is not False
@@ -111,45 +125,46 @@ def read(given: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | Non
                 f"a causal module got {queries} queries and {keys} keys but no mask, so nobody knows where "
                 "the queries stand: pass attention_mask"
             )
-        end = range(keys - queries, keys) if causal else same
-        return Read(Mask(queries, keys, causal=causal and queries > 1, at=end), None)
-    if given.ndim == 2 and given.dtype == torch.bool and given.shape == (query.shape[0], keys):
-        if causal is False:
-            raise InputError(
-                "a bidirectional module got a mask that glasshead did not make, [batch, keys]: "
-                "pass a boolean one of four dimensions, [batch, 1, 1, keys]"
-            )
-        end = range(keys - queries, keys)
-        return Read(Mask(queries, keys, unless_full(given), causal=queries > 1, at=end), None)
+        return Read(Mask(queries, keys, causal=causal and queries > 1, at=end if causal else same), None)
     if given.ndim != 4:
         raise InputError(
             f"a mask of shape {list(given.shape)} and type {given.dtype} reached the attention of a plugged "
             "model: pass attention_mask as [batch, keys] to the model, or a whole one of four dimensions"
         )
+    if given.shape[3] != keys:
+        raise InputError(f"a mask for {given.shape[3]} keys reached attention over {keys} keys")
     allowed, bias = split(given)
-    if allowed.shape[3] != keys:
-        raise InputError(f"a mask for {allowed.shape[3]} keys reached attention over {keys} keys")
     if allowed.shape[1] == allowed.shape[2] == 1:
-        padding, pairs = unless_full(allowed[:, 0, 0].expand(query.shape[0], -1)), None
+        padding, pairs = None if unpadded(given) else allowed[:, 0, 0].expand(query.shape[0], -1), None
     else:
         # A key that nobody attends to is padding, and no distance counts it.
         padding = allowed.any(dim=1).any(dim=1).expand(query.shape[0], -1) if placed else None
         pairs = allowed.expand(-1, -1, queries, -1)
+    if given.dtype == CAUSAL:
+        return Read(Mask(queries, keys, padding, causal=queries > 1, at=end), None)
     at: range | Tensor | None = same
     if placed and same is None and causal is not False:
         at = diagonal(allowed, queries)
     return Read(Mask(queries, keys, padding, pairs, at=at), bias)
 
 
-def unless_full(padding: Tensor) -> Tensor | None:
-    """None for a mask that is one single true: nothing is padded."""
-    return None if not any(padding.stride()) and padding.numel() and padding[0, 0] else padding
+def unpadded(given: Tensor) -> bool:
+    """Whether a mask is one single number, which ours are where nothing is padded."""
+    return given.dtype in (CAUSAL, WHOLE) and not any(given.stride())
 
 
 def split(given: Tensor) -> tuple[Tensor, Tensor | None]:
-    """An additive mask is what it forbids and, where it is more than that, a bias of the scores."""
+    """An additive mask is what it forbids and, where it is more than that, a bias of the scores.
+
+    Raises:
+        InputError: if it is of another type, or somebody's zeros and ones in the type of our masks; their
+            values are looked at only where that is no round trip to a GPU.
+    """
     if given.dtype == torch.bool:
         return given, None
+    looks = given.device.type == "cpu" and not torch.compiler.is_compiling()
+    if given.dtype in (CAUSAL, WHOLE) and not (looks and bool((given > 0).any())):
+        return given == 0, None
     if not given.is_floating_point():
         raise InputError(f"a mask of four dimensions is boolean or additive, not {given.dtype}")
     allowed = given > FORBIDDEN

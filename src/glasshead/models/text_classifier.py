@@ -34,6 +34,8 @@ class TextClassifier(PreTrainedModel):
     """How many texts make one example."""
     special_tokens: ClassVar[bool] = False
     """Whether each text begins with the tokenizer's [CLS]."""
+    sentence_marks: ClassVar[tuple[frozenset[str], frozenset[str]] | None] = None
+    """Tokens that end a sentence, and that may close it after its end; None where sentences mean nothing."""
     embedding: nn.Module
 
     @classmethod

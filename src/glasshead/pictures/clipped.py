@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import LoadOptions, load
+from glasshead.data import LoadOptions, load, select
 from glasshead.data.encode import LONGEST, Encoded, encode
 from glasshead.errors import InputError
 from glasshead.models import EncodedClassifier, HierarchicalClassifier
-from glasshead.registry import nearest
 
 CHUNK = 256
 
@@ -36,17 +35,15 @@ class Sample:
 
 
 def texts_of(data: str, split: str, text_column: str | None = None) -> list[str]:
-    """The texts of a split.
+    """The texts of a split, or of all of them.
 
     Raises:
         InputError: as `glasshead.data.load`, if there is no such split, or it holds pairs of texts.
     """
-    loaded = load(data, LoadOptions(text_column=text_column))
-    if split not in loaded:
-        raise InputError(f"{data} has no split {split!r}: {nearest(split, loaded)}")
-    if "text_pair" in loaded[split].column_names:
+    rows = select(load(data, LoadOptions(text_column=text_column)), split, data)
+    if "text_pair" in rows.column_names:
         raise InputError(f"{data} holds pairs of texts: give data with one text per row")
-    return list(loaded[split]["text"])
+    return list(rows["text"])
 
 
 def refuse_parts(model: PreTrainedModel) -> None:

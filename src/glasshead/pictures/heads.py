@@ -12,10 +12,11 @@ from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.data.encode import Encoded, check_utf8, encode, joined
 from glasshead.errors import InputError
 from glasshead.explain.passes import signs_of
-from glasshead.models import PooledClassifier
+from glasshead.models import HierarchicalClassifier, PooledClassifier
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.segments import Segments
 from glasshead.pictures.models import layer_name
+from glasshead.pictures.models import title as layer_title
 from glasshead.report.formats import share
 from glasshead.report.heads import UNIFORM, HeadMap, heads_figure, nearly_uniform
 from glasshead.report.prints import drawn
@@ -68,7 +69,10 @@ def heads_picture(
     seen, segments = recorded(run, encoded)
     chosen = layer_of(seen, layer)
     numbers = heads_of(chosen, heads)
-    blocks, note = readable(blocks_of(chosen, segments, named(encoded, joined(text, pair), run)))
+    above = chosen.name.split(".")[0] == SENTENCES
+    part = "sentence" if isinstance(run.model, HierarchicalClassifier) and not above else "text"
+    labels = named(encoded, joined(text, pair), run)
+    blocks, note = readable(blocks_of(chosen, segments, labels), part, "sentences" if above else "tokens")
     signed = chosen.call.mechanism.signed
     signs, gauge = gauged(run.model, chosen) if signed else (np.ones(len(chosen.heads)), "")
     turns = signs[list(numbers)][:, None, None]
@@ -85,9 +89,9 @@ def heads_picture(
         for rank, head in enumerate(numbers)
     ]
     if len(blocks) > 1:
-        note = "Each text stands in a block of its own: no head looks across."
+        note = f"Each {part} stands in a block of its own: no head looks across."
     note = " ".join(part for part in (note, warning(maps, numbers)) if part)
-    name = layer_name(chosen.name) + gauge
+    name = layer_title(run.model, layer_name(chosen.name)) + gauge
     return drawn(heads_figure(maps, rows, labels, name, signed=signed), kind), note
 
 
@@ -201,8 +205,9 @@ def blocks_of(layer: LayerRecord, segments: Segments | None, labels: list[str]) 
     return parts
 
 
-def readable(blocks: list[Block]) -> tuple[list[Block], str]:
-    """All blocks if they fit into one picture, else the longest, and a remark on that.
+def readable(blocks: list[Block], part: str, units: str) -> tuple[list[Block], str]:
+    """All blocks if they fit into one picture, else the longest, and a remark on that; ``part`` is what a
+    block is, a text or a sentence, ``units`` what is in it.
 
     Raises:
         InputError: if that one does not fit either.
@@ -212,9 +217,10 @@ def readable(blocks: list[Block]) -> tuple[list[Block], str]:
     longest = max(blocks, key=lambda block: len(block.labels))
     if len(longest.labels) > MOST_TOKENS:
         raise InputError(
-            f"{len(longest.labels)} tokens cannot be read in a picture: give a text of at most {MOST_TOKENS}"
+            f"{len(longest.labels)} {units} cannot be read in a picture: "
+            f"give a {part} of at most {MOST_TOKENS}"
         )
-    return [longest], f"Drawn is part {longest.row + 1} of {len(blocks)} of the text, the longest."
+    return [longest], f"Drawn is {part} {longest.row + 1} of {len(blocks)}, the longest."
 
 
 def flat(weights: np.ndarray, allowed: np.ndarray, blocks: Sequence[Block]) -> bool:

@@ -8,11 +8,14 @@ from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassificati
 
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.errors import InputError
-from glasshead.models import NewsRecommender
+from glasshead.models import HierarchicalClassifier, NewsRecommender, load_weights
 from glasshead.training import load_run
 from glasshead.training.run import open_record
 
-LEVELS = {"words.": "word level, ", "clicks.": "news level, "}
+LEVELS: dict[type[nn.Module], dict[str, str]] = {
+    NewsRecommender: {"words.": "word level, ", "clicks.": "news level, "},
+    HierarchicalClassifier: {"words.": "word level, ", "sentences.": "sentence level, "},
+}
 INSIDE = (".position", ".mechanism", ".attention")
 
 
@@ -25,14 +28,14 @@ def model_of(folder: Path) -> PreTrainedModel:
     open_record(folder, "glasshead train DATA --out RUN")
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
+    except Exception as error:  # safetensors and configurations break in every way there is
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"{folder} is a damaged run ({reason}): train again") from error
     if type(config) in AutoModelForSequenceClassification._model_mapping:
         return load_run(folder).model
     try:
-        return AutoModel.from_pretrained(folder, config=config, local_files_only=True).eval()
-    except Exception as error:  # safetensors and configurations break in every way there is
+        return load_weights(AutoModel, folder, config=config, local_files_only=True)[0].eval()
+    except Exception as error:  # so do weights
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"{folder} is a damaged run ({reason}): train again") from error
 
@@ -52,9 +55,8 @@ def layer_name(module: str) -> str:
 
 
 def title(model: nn.Module, layer: str) -> str:
-    """A layer as pictures call it; a recommender has a level of words and one of news."""
-    if isinstance(model, NewsRecommender):
-        for prefix, level in LEVELS.items():
-            if layer.startswith(prefix):
-                return level + layer.removeprefix(prefix)
+    """A layer as pictures call it, with its level in a model that has two."""
+    for prefix, level in LEVELS.get(type(model), {}).items():
+        if layer.startswith(prefix):
+            return level + layer.removeprefix(prefix)
     return layer

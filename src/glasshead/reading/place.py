@@ -11,7 +11,7 @@ from glasshead.attention import Mechanism
 from glasshead.attention.summary import AttentionSummary
 from glasshead.errors import InputError
 from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
-from glasshead.models.dispatch import NAME
+from glasshead.models.structure import NAME
 from glasshead.reading.batches import Inputs
 from glasshead.registry import nearest
 from glasshead.trace import LayerRecord, record

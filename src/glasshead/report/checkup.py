@@ -9,43 +9,56 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from glasshead.tables import Uncut
+
 
 def checkup_table(checkup: Mapping[str, Any]) -> RenderableType:
-    """The checkup (as its JSON) as one table of layers and one list of traps."""
+    """The checkup (as its JSON) as a table of layers, what is wrong, and what is true of most models."""
     parts: list[RenderableType] = [headline(checkup), Text()]
     if checkup["layers"]:
         parts.append(layer_table(checkup["layers"]))
-    for trap in checkup["traps"]:
-        parts.append(said(trap))
+    notes = [trap for trap in checkup["traps"] if trap["severity"] == "note"]
+    parts += [advice(trap) for trap in checkup["traps"] if trap not in notes]
+    if notes and not any(trap["severity"] == "stop" for trap in checkup["traps"]):
+        lines = [f"{note['name']}: {note['what']} → {note['remedy']}" for note in notes]
+        above = "\n" if len(lines) < len(checkup["traps"]) else ""
+        parts.append(Text(f"{above}As with most models:"))
+        parts += [Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in lines]
     return Group(*parts)
 
 
 def headline(checkup: Mapping[str, Any]) -> Text:
     """The model, and below it the answer."""
-    if any(trap["stops"] for trap in checkup["traps"]):
+    severities = {trap["severity"] for trap in checkup["traps"]}
+    dispatched = any(each["dispatched"] for each in checkup["layers"])
+    if "stop" in severities:
         verdict = Text("cannot be plugged", style="bold red")
+    elif not dispatched:
+        verdict = Text("its attention is built in", style="bold green")
+    elif "error" in severities:
+        verdict = Text("can be plugged, but a call fails", style="bold red")
     else:
         verdict = Text("can be plugged", style="bold green")
     family = "" if checkup["family"] == checkup["model"] else f" ({checkup['family']})"
     line = Text.assemble((checkup["model"], "bold"), f"{family}\n", verdict)
     if checkup["attention"]:
         asked = f"{checkup['dtype']}, {checkup['length']} tokens, {checkup['device']}"
-        line.append(f" with {checkup['attention']}: {asked}")
+        link = " with" if dispatched and "error" not in severities else ":"
+        line.append(f"{link} {checkup['attention']}, {asked}")
     return line
 
 
-def layer_table(layers: list[Mapping[str, Any]]) -> Table:
+def layer_table(layers: list[Mapping[str, Any]]) -> Uncut:
     """One row per kind of layer."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("layers", overflow="fold", ratio=3)
-    table.add_column("heads", justify="right")
-    table.add_column("size", justify="right")
-    table.add_column("attention", overflow="fold", ratio=2)
-    table.add_column("kernel", overflow="fold", ratio=1)
-    table.add_column("weights", overflow="fold", ratio=1)
+    table.add_column("layers")
+    for heading in ("heads", "size"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("attention", "kernel", "weights"):
+        table.add_column(heading)
     for each in layers:
         count = len(each["modules"])
-        first = Text(f"{count} × {each['kind']}", style="" if each["dispatched"] else "red")
+        first = Text(f"{count} × {each['kind']}", style="red" if each["weights"] == "out of reach" else "")
         first.append(f"\n{each['modules'][0]}", style="dim")
         if each["causal"]:
             first.append(", causal", style="dim")
@@ -62,7 +75,7 @@ def layer_table(layers: list[Mapping[str, Any]]) -> Table:
             Text(kernel),
             Text(each["weights"]),
         )
-    return table
+    return Uncut(table)
 
 
 def shared(heads: int | None, key_heads: int | None) -> str:
@@ -72,9 +85,9 @@ def shared(heads: int | None, key_heads: int | None) -> str:
     return str(heads) if key_heads in (heads, None) else f"{heads}/{key_heads}"
 
 
-def said(trap: Mapping[str, Any]) -> RenderableType:
+def advice(trap: Mapping[str, Any]) -> RenderableType:
     """One trap with its remedy."""
-    mark = ("✗ ", "bold red") if trap["stops"] else ("! ", "yellow")
+    mark = ("! ", "yellow") if trap["severity"] == "warning" else ("✗ ", "bold red")
     head = Text.assemble(mark, (trap["name"], "bold"), f": {trap['what']}")
     if trap["where"]:
         head.append(f" [{trap['where']}]", style="dim")

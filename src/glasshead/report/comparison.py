@@ -13,12 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.differences import Comparison, RunDifference, RunGroup
+from glasshead.escaping import visible
 from glasshead.report.formats import DASH, count, number
 from glasshead.report.gaps import Gap, gap, gap_scale, pairs
 from glasshead.report.markup import Scale
-from glasshead.report.passages import visible
 from glasshead.report.wording import sentence
 from glasshead.results import METRIC_NAMES
+from glasshead.tables import Uncut
 
 LOWER = ("rmse", "mae")
 SPLITS = ("test", "dev")
@@ -33,7 +34,7 @@ class Line:
     group: str
     mean: str
     std: str
-    seeds: int
+    seeds: int | None
     strip: Markup
 
 
@@ -66,11 +67,13 @@ def strips(comparison: Comparison) -> list[Strip]:
             columns = [(each, values) for each, values in columns if values]
             if not columns:
                 continue
-            scale = Scale(*span([value for _, values in columns for value in values]))
+            floor = comparison.floor.metrics[split][metric]
+            scale = Scale(*span([floor, *(value for _, values in columns for value in values)]))
             lines = [
                 Line(each.name, mean(values), deviation(values), len(values), scale.strip(values))
                 for each, values in columns
             ]
+            lines.append(Line("floor", number(floor, 4), "", None, scale.null(floor)))
             better = "lower is better" if metric in LOWER else "higher is better"
             found.append(Strip(f"{word}, {split} ({better})", scale.axis(digits=3), lines))
     return found
@@ -172,13 +175,27 @@ def lead(comparison: Comparison) -> str:
     seeds = "one seed each" if sizes == [1] else f"{runs} seeds each"
     data = comparison.data.rstrip("/").rsplit("/", 1)[-1]
     said = f"{count(comparison.n)} examples of {visible(data)} ({comparison.split} split), {seeds}."
-    return said if sizes[0] > 1 else f"{said} {ONE_SEED}"
+    return " ".join([said, *([] if sizes[0] > 1 else [ONE_SEED]), *collapsed(comparison)])
+
+
+def collapsed(comparison: Comparison) -> list[str]:
+    """A sentence on each group in which a model predicts one class only."""
+    sentences = []
+    for each in comparison.groups:
+        if len(each.only_class) == 0:
+            continue
+        names = ", ".join(sorted({repr(visible(name)) for name in each.only_class.values()}))
+        seeds = ", ".join(map(str, each.only_class))
+        of = "" if len(each.seeds) == 1 else f" with seed {seeds}"
+        sentences.append(f"{visible(each.name)}{of} predicts one class only: {names}.")
+    return sentences
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
     """Metrics of all groups, then the differences and their tests, for the terminal."""
     parts: list[RenderableType] = [Text(lead(comparison), style="bold")]
     parts.append(_metrics_table(comparison))
+    parts.append(Text(f"floor: {visible(comparison.floor.guess)}", style="dim"))
     for (one, other), _, rows in tested(comparison):
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title_justify="left")
         table.title, table.title_style = Text(f"{one} minus {other}", style="bold"), ""
@@ -191,11 +208,11 @@ def comparison_table(comparison: Comparison) -> RenderableType:
             verdict = sentence(row.gap.difference.verdict)
             cells = (row.metric, row.gap.estimate, row.gap.interval, t, row.exchange, verdict)
             table.add_row(*map(Text, cells))
-        parts.append(table)
+        parts.append(Uncut(table))
     return Group(*parts)
 
 
-def _metrics_table(comparison: Comparison) -> Table:
+def _metrics_table(comparison: Comparison) -> Uncut:
     columns = [
         (split, metric)
         for split in SPLITS
@@ -204,7 +221,7 @@ def _metrics_table(comparison: Comparison) -> Table:
     ]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("runs")
-    table.add_column("seeds", justify="right")
+    table.add_column("seeds", justify="right", no_wrap=True)
     for split, metric in columns:
         table.add_column(f"{split} {METRIC_NAMES[metric]}", justify="right")
     for each in comparison.groups:
@@ -213,4 +230,6 @@ def _metrics_table(comparison: Comparison) -> Table:
             for values in (measured(each, split, metric) for split, metric in columns)
         ]
         table.add_row(*map(Text, (visible(each.name), str(len(each.seeds)), *cells)))
-    return table
+    floors = (number(comparison.floor.metrics[split][metric], 4) for split, metric in columns)
+    table.add_row(Text("floor", style="dim"), "", *floors)
+    return Uncut(table)

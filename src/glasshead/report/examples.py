@@ -6,10 +6,11 @@ from typing import Any
 
 from markupsafe import Markup
 
+from glasshead.escaping import visible
 from glasshead.report.formats import finite, number
 from glasshead.report.markup import Scale, highlighted
 from glasshead.report.numbers import Numbers, numbers
-from glasshead.report.passages import shared_scale, visible
+from glasshead.report.passages import shared_scale
 from glasshead.report.ranges import extremes
 from glasshead.report.wording import ordered
 from glasshead.results import AuditCard, Highlight

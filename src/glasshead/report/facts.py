@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from glasshead.report.formats import finite, number, share
-from glasshead.report.passages import visible
+from glasshead.escaping import visible
+from glasshead.report.formats import finite, number
+from glasshead.report.gauge import gauge_fact
 from glasshead.results import AuditCard
 
 NAMES = {
@@ -19,7 +20,8 @@ NAMES = {
     "macro_f1": "Macro-F1",
     "rmse": "RMSE",
     "mae": "MAE",
-    "at_chance": "No better than guessing",
+    "against_guessing": "Against always guessing",
+    "at_chance": "Not shown to be better than guessing",
     "model": "Model",
     "attention": "Attention",
     "layers": "Layers",
@@ -110,14 +112,7 @@ def _value(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if key == "gauge" and isinstance(value, dict):
-        if "signs" in value:
-            signs = " ".join("+" if sign > 0 else "−" for sign in value["signs"])
-            return f"per head {signs}, margin {number(value.get('margin'), 2)}"
-        sign = "kept as trained (+1)" if value.get("sign") == 1 else "negated (−1)"
-        return (
-            f"{sign}, margin {number(value.get('margin'), 2)}, "
-            f"{share(value.get('positive_polarity'))} of polarities positive"
-        )
+        return gauge_fact(value)
     if key == "seconds":
         return f"{number(value, 1)} s"
     if key == "alpha" and finite(value) is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import escape
 from numpy.typing import NDArray
 
-from glasshead.report.passages import visible
+from glasshead.escaping import visible
 from glasshead.report.svg import ACCENT, FAINT, INK, MUTED, PAPER, Canvas
 
 Floats = NDArray[np.float64]

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from glasshead.differences import Difference
-from glasshead.report.formats import count, finite, number, share
+from glasshead.report.formats import count, finite, number
 from glasshead.report.gaps import told
+from glasshead.report.gauge import weak_gauge
 from glasshead.report.markup import Scale
 from glasshead.report.rows import value_range
 from glasshead.report.wording import QUESTIONS, Question
-from glasshead.results import BY_CONSTRUCTION, METRIC_NAMES, WEAK_MARGIN, AuditCard, Finding
+from glasshead.results import BY_CONSTRUCTION, METRIC_NAMES, AuditCard, Finding
 
 SAME = ("data", "split", "examples", "labels")
 TEXTS = ("data", "split")
@@ -31,7 +32,7 @@ class Answer:
 def answers(
     cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
 ) -> list[Answer]:
-    """The key questions that at least one card can answer, nothing that is true by construction.
+    """The key questions that at least one card has a number for, nothing that is true by construction.
 
     Two cards differ by their paired difference, and where there is none by their intervals, if they are about
     the same texts.
@@ -63,7 +64,9 @@ def same(cards: Sequence[AuditCard], key: str) -> bool:
 
 def _telling(card: AuditCard, question: Question) -> Finding | None:
     finding = card.finding(question.finding)
-    return None if finding is not None and BY_CONSTRUCTION in finding.verdict else finding
+    if finding is None or finding.estimate is None or BY_CONSTRUCTION in finding.verdict:
+        return None
+    return finding
 
 
 def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
@@ -112,52 +115,25 @@ def lead(card: AuditCard) -> str:
     return f"{sentence} Identifiability is asked of {maps['read']}." if isinstance(maps, dict) else sentence
 
 
-def gauge(card: AuditCard) -> str:
-    """What the sign of this card's weights is worth."""
-    facts = card.facts
-    if facts.get("signed") is False:
-        return "The weights are never negative: a colour's sign comes from the contribution alone."
-    fixed = facts.get("gauge")
-    if facts.get("signed") and not isinstance(fixed, dict):
-        return "The weights are signed, and their sign was never fixed: it is an accident of the seed."
-    if not facts.get("signed") or not isinstance(fixed, dict):
-        return ""
-    if "signs" in fixed:
-        turned = sum(sign < 0 for sign in fixed["signs"])
-        clear = number(fixed.get("margin"), 2)
-        return (
-            f"The weights are signed; to fix the gauge of each head, the sign of {turned} of "
-            f"{len(fixed['signs'])} was turned round after training (margin {clear} of 1)."
-        )
-    words = "kept as trained" if fixed.get("sign") == 1 else "turned round after training"
-    sentence = f"The weights are signed; to fix the gauge, their sign was {words}"
-    margin = finite(fixed.get("margin"))
-    if margin is not None:
-        sentence += f" (margin {number(margin, 2)} of 1)"
-    positive = finite(fixed.get("positive_polarity"))
-    if positive is not None:
-        sentence += f", with {share(positive)} of the polarities positive"
-    return sentence + "."
-
-
 def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
     """What a reader must know before believing the rest."""
     notes = []
     for card, name in zip(cards, names, strict=True):
-        if card.facts.get("at_chance"):
-            rates = card.facts.get("task") == "regression"
-            guess = "mean rating" if rates else "commonest class"
+        guess = "mean rating" if card.facts.get("task") == "regression" else "commonest class"
+        if card.facts.get("against_guessing") == "not better":
             notes.append(
                 f"{name}: the model is not better than always guessing the {guess}. What its attention "
                 "agrees with is then of little interest."
             )
-        fixed = card.facts.get("gauge")
-        margin = finite(fixed.get("margin")) if isinstance(fixed, dict) else None
-        if card.facts.get("signed") and margin is not None and margin < WEAK_MARGIN:
+        # Cards of earlier versions said `at_chance` of either case.
+        if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
+            size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
             notes.append(
-                f"{name}: the gauge is weak (margin {number(margin, 2)}). Which sign is called positive is "
-                "nearly a coin toss: trust contributions, not signed weights."
+                f"{name}: these {size}texts do not show whether the model is better than always guessing the "
+                f"{guess}. If it is not, what its attention agrees with is of little interest."
             )
+        if (weak := weak_gauge(card)) is not None:
+            notes.append(f"{name}: {weak}")
     for key in SAME:
         if not same(cards, key):
             notes.append(f"The audits differ in their {key}: compare them with care.")

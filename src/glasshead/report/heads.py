@@ -14,7 +14,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from glasshead.report.passages import visible
+from glasshead.escaping import visible
 from glasshead.report.prints import INK, LINE, MUTED, PAPER, SHADES, SIGNED, STYLE
 
 CELL, LARGEST_CELL = 0.17, 0.45  # inches

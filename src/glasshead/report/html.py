@@ -7,17 +7,18 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from glasshead.differences import Comparison, Difference
+from glasshead.escaping import visible
 from glasshead.report.comparison import lead as comparison_lead
 from glasshead.report.comparison import settings, strips, tested
 from glasshead.report.examples import chapters
 from glasshead.report.facts import detail_rows, fact_rows, names, notes, short
 from glasshead.report.formats import interval, number
 from glasshead.report.gaps import pairs
-from glasshead.report.headline import answers, cautions, gauge, lead
-from glasshead.report.markup import Scale, highlighted, nulls
+from glasshead.report.gauge import gauge
+from glasshead.report.headline import answers, cautions, lead
+from glasshead.report.markup import Scale, highlighted, nulls, over_nulls
 from glasshead.report.numbers import numbers, weight_key
-from glasshead.report.passages import shared_scale, visible
-from glasshead.report.plots import plots
+from glasshead.report.passages import shared_scale
 from glasshead.report.ranges import extremes
 from glasshead.report.rows import sections
 from glasshead.report.wording import sentence
@@ -39,6 +40,7 @@ def environment() -> Environment:
         "number": number,
         "interval": interval,
         "nulls": nulls,
+        "over_nulls": over_nulls,
         "visible": visible,
         "lettered": lettered,
     }
@@ -62,6 +64,8 @@ def render(
     Raises:
         ValueError: for no card at all.
     """
+    from glasshead.report.plots import plots  # matplotlib, which a page of explained texts does not need
+
     if not cards:
         raise ValueError("a report needs at least one audit card")
     full = names(cards)
@@ -104,6 +108,8 @@ def comparison_page(comparison: Comparison) -> str:
             lead=comparison_lead(comparison),
             tested=tested(comparison),
             strips=strips(comparison),
+            guess=visible(comparison.floor.guess),
+            repeated=any(len(each.seeds) > 1 for each in comparison.groups),
             differing=differing,
             alike=alike,
             resamples=comparison.resamples,

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
-from glasshead.report.formats import DASH, finite, number
-from glasshead.report.passages import described, strength, stretches, strongest, visible
+from glasshead.escaping import visible
+from glasshead.report.formats import DASH, count, finite, interval, number
+from glasshead.report.passages import described, strength, stretches, strongest
 from glasshead.report.ranges import counted
 from glasshead.results import Attribution, Finding
 
 WIDTH, HEIGHT, EDGE = 132, 20, 7
+DIAMOND, SQUARE = "m-3.5 0l3.5-4.5l3.5 4.5l-3.5 4.5z", "m-3-3h6v6h-6z"
 
 
 def highlighted(attribution: Attribution, scale: float) -> Markup:
@@ -95,7 +97,7 @@ class Scale:
             parts.append(band.format(self.at(estimate - std), self.at(estimate + std)))
         for name, value in finding.null.items():
             if (amount := finite(value)) is not None:
-                shape = "m-3.5 0l3.5-4.5l3.5 4.5l-3.5 4.5z" if name == "random" else "m-3-3h6v6h-6z"
+                shape = DIAMOND if name == "random" else SQUARE
                 parts.append(Markup('<path class="null" d="M{} 10{}"/>').format(self.at(amount), shape))
         return self.framed([*parts, *self.estimate(estimate, finding.interval)], _aria(finding))
 
@@ -114,6 +116,12 @@ class Scale:
         marks = [mark.format(self.at(value)) for value in values] if len(values) > 1 else []
         axis = Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE)
         return self.framed([axis, *marks, *self.estimate(mean, None)], ", ".join(map(number, values)))
+
+    def null(self, value: float) -> Markup:
+        """An open square for what must mean nothing."""
+        axis = Markup('<path class="axis" d="M{} 10H{}"/>').format(EDGE, WIDTH - EDGE)
+        mark = Markup('<path class="null" d="M{} 10{}"/>').format(self.at(value), SQUARE)
+        return self.framed([axis, mark], number(value))
 
     def reach(self, value: float, bounds: tuple[float, float] | None, spoken: str, hollow: bool) -> Markup:
         """A weight as a dot on the range of what it could be, with an arrow where nothing bounds it."""
@@ -159,6 +167,19 @@ def nulls(null: Mapping[str, float | None]) -> str:
         ", ".join(f"{name} {number(value)}" for name, value in null.items() if finite(value) is not None)
         or DASH
     )
+
+
+def over_nulls(finding: Finding) -> str:
+    """The paired differences in words: ``Text by text (n = 60), minus random: −0.023 [−0.044, −0.002].``"""
+    known = {name: each for name, each in finding.over_null.items() if each.estimate is not None}
+    sizes = {name: f" (n = {count(each.n)})" for name, each in known.items()}
+    (shared,) = set(sizes.values()) if len(set(sizes.values())) == 1 else ("",)
+    differences = "; ".join(
+        f"minus {name}{'' if shared else sizes[name]}: {number(each.estimate, plus=True)} "
+        f"{interval(each.interval, plus=True)}"
+        for name, each in known.items()
+    )
+    return f"Text by text{shared}, {differences}." if known else ""
 
 
 def _spoken(estimate: float | None, bounds: tuple[float, float] | None) -> str:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from glasshead.escaping import visible
 from glasshead.report.formats import finite, number
 from glasshead.report.markup import Scale, doubt
-from glasshead.report.passages import score_name, visible
+from glasshead.report.passages import score_name
 from glasshead.report.ranges import could_be, counted, spoken
 from glasshead.results import Attribution
 

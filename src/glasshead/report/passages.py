@@ -1,11 +1,11 @@
 """A text cut into the stretches that a drawing colours: the tokens at their offsets, the rest plain."""
 
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from glasshead.escaping import visible
 from glasshead.report.formats import finite, number
 from glasshead.report.ranges import spoken
 from glasshead.results import Attribution
@@ -18,27 +18,6 @@ class Stretch:
     start: int
     end: int
     token: int | None
-
-
-def visible(text: str) -> str:
-    """The text, character by character, with all that would steer a terminal or a page made visible.
-
-    Control characters become their Unicode pictures; bidirectional overrides and lone surrogates U+FFFD.
-    Length and offsets stay as they were.
-    """
-    return "".join(map(_visible, text))
-
-
-def _visible(character: str) -> str:
-    code = ord(character)
-    if character in "\n\t" or 0x20 <= code < 0x7F:
-        return character
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    steers = unicodedata.category(character) in ("Cc", "Cs") or 0x202A <= code <= 0x202E
-    return "\ufffd" if steers or 0x2066 <= code <= 0x2069 else character
 
 
 def stretches(attribution: Attribution) -> Iterator[Stretch]:

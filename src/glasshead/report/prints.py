@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 from matplotlib.transforms import Bbox
 
-from glasshead.report.passages import visible
+from glasshead.escaping import visible
 
 INK, MUTED, LINE, PAPER = "#1f2328", "#5c636b", "#d9dce0", "#ffffff"
 ORANGE, BLUE = "#c96a08", "#2a6fbb"

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterable
 
-from glasshead.report.formats import MINUS, finite, number
+from glasshead.report.formats import MINUS, finite, number, times_ten
 from glasshead.results import EXACT, Attribution
 
 MEANING = "all weights that give the same head output; no confidence interval"
 ARROW = 0.15  # of an axis
 HATCH, UNKNOWN = "░", "?"
+TYPICAL = 0.01  # how far rounding moves an end, of 1/margin
 
 
 def end(value: float, plus: bool = False) -> str:
@@ -46,7 +47,16 @@ def counted(attribution: Attribution) -> str:
     zero = sum(map(attribution.may_be_zero, every))
     unknown = sum(attribution.interval(token) is None for token in every)
     said = f"{certain} of {len(every)} weights certain, {zero} may be zero"
-    return said + (f", {unknown} not known" if unknown else "")
+    return said + (f", {unknown} not known" if unknown else "") + good_to(attribution)
+
+
+def good_to(attribution: Attribution) -> str:
+    """How good the ends of the ranges are, where that is known."""
+    if not attribution.conditioning:
+        return ""
+    size = f"{TYPICAL * attribution.conditioning:.0e}".split("e")
+    close = "" if attribution.clear else ": ranks are close to rounding, so no weight is called certain"
+    return f"; ends good to about {size[0]}{times_ten(int(size[1]))}{close}"
 
 
 def extremes(attributions: Iterable[Attribution]) -> tuple[float, float]:

@@ -30,6 +30,15 @@ UNSPOKEN = ("all", "", "positive vs negative")
 
 
 @dataclass(frozen=True)
+class Null:
+    """One null of a finding, and the paired difference from it over ``n`` units; empty if there is none."""
+
+    value: str
+    difference: str
+    n: str
+
+
+@dataclass(frozen=True)
 class Cell:
     """One finding of one card, ready to print."""
 
@@ -38,7 +47,7 @@ class Cell:
     estimate: str
     std: str
     interval: str
-    null: list[str]
+    null: list[Null]
     n: str
     undefined: list[tuple[str, str, str]]
     significant: str
@@ -273,8 +282,18 @@ def _cell(finding: Finding | None, scale: Scale, notes: Footnotes) -> Cell | Non
         number(finding.estimate) if finite(finding.estimate) is not None else "undefined",
         number(finding.std) if finite(finding.std) is not None else "",
         interval(finding.interval),
-        [number(finding.null.get(name)) for name in notes.nulls],
+        [_null(finding, name) for name in notes.nulls],
         count(finding.n),
         [(count(times), notes.letter(why), why) for why, times in finding.undefined.items() if times],
         share(finding.significant_fraction),
     )
+
+
+def _null(finding: Finding, name: str) -> Null:
+    value, paired = number(finding.null.get(name)), finding.over_null.get(name)
+    if paired is None or paired.estimate is None:
+        return Null(value, "", "")
+    # A line may break before the interval, not in it.
+    bounds = interval(paired.interval, plus=True).replace(" ", "\u00a0")
+    difference = f"{number(paired.estimate, plus=True)} {bounds}"
+    return Null(value, difference, count(paired.n))

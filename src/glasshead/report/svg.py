@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from glasshead.report.passages import visible
+from glasshead.escaping import visible
 
 VARIABLES = (
     "--ink", "--muted", "--line", "--accent", "--paper", "--positive", "--negative", "--neutral",

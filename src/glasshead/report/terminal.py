@@ -12,17 +12,20 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.differences import Difference
+from glasshead.escaping import one_line, visible
 from glasshead.report.bars import BLUE, CELLS, LEAST, MOST, RANGE, RED, SHOWN, bar, range_bar
 from glasshead.report.facts import names, short
 from glasshead.report.formats import interval, number
-from glasshead.report.headline import Answer, answers, cautions, gauge, lead
-from glasshead.report.markup import nulls
-from glasshead.report.passages import peak, score_name, strength, stretches, visible
+from glasshead.report.gauge import gauge
+from glasshead.report.headline import Answer, answers, cautions, lead
+from glasshead.report.markup import nulls, over_nulls
+from glasshead.report.passages import peak, score_name, strength, stretches
 from glasshead.report.ranges import HATCH, MEANING, UNKNOWN, could_be, counted, extremes
 from glasshead.report.wording import sentence
 from glasshead.results import Attribution, AuditCard, Finding
+from glasshead.tables import Uncut
 
-WIDTH = 80
+NUMBERS = "estimate", "95 % interval", "null"
 STEPS = (0.08, 0.25, 0.5, 0.75)
 
 
@@ -72,35 +75,30 @@ def attribution_table(attribution: Attribution) -> RenderableType:
         range_bar(attribution, i, limits) if known else bar(strength(attribution.colours[i], scale))
         for i in every
     ]
-    names = {"token": [_line(token) for token in attribution.tokens]}
+    names = {"token": [one_line(token) for token in attribution.tokens]}
     within = [word for word in attribution.words if word >= 0]
     if len(set(within)) < len(within):
         names = {"word": _words(attribution)} | names
-    wide = RANGE + 1 if known else 2 * CELLS + 1
-    taken = wide + sum(max(map(len, [heading, *cells])) + 2 for heading, cells in columns.items())
-    room = min(24, max(8, (WIDTH - taken) // len(names) - 2))
-    drawn = taken + (room + 2) * len(names) <= WIDTH  # a bar must not cut the numbers short
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for name in names:
-        table.add_column(name, max_width=room, overflow="ellipsis", no_wrap=True)
+        table.add_column(name, overflow="fold")
     for heading in columns:
         table.add_column(heading, justify="left" if heading == "could be" else "right", no_wrap=True)
-    if drawn:
-        table.add_column("", no_wrap=True, width=wide)
+    table.add_column("", no_wrap=True, width=RANGE + 1 if known else 2 * CELLS + 1)
     for i in every:
         faded = "dim" if attribution.may_be_zero(i) else ""
         cells = [Text(column[i], style=faded) for column in names.values()]
         cells += [Text(column[i]) for column in columns.values()]
-        table.add_row(*cells, *([bars[i]] if drawn else []))
-    return Group(table, *_key(attribution)) if known else table
+        table.add_row(*cells, bars[i])
+    drawn = Uncut(table, ornament=True)
+    return Group(drawn, *_key(attribution)) if known else drawn
 
 
 def _words(attribution: Attribution) -> list[str]:
     """The word of each token, said once."""
     spans, words = _word_spans(attribution), attribution.words
     return [
-        "" if i and words[i - 1] == word else _line(attribution.text[slice(*spans[word])])
+        "" if i and words[i - 1] == word else one_line(attribution.text[slice(*spans[word])])
         for i, word in enumerate(words)
     ]
 
@@ -125,10 +123,6 @@ def _word_spans(attribution: Attribution) -> dict[int, tuple[int, int]]:
     return spans
 
 
-def _line(text: str) -> str:
-    return visible(text).replace("\n", "␊").replace("\t", "␉")
-
-
 def card_table(
     cards: Sequence[AuditCard], differences: Sequence[Difference] = (), remarks: Sequence[str] = ()
 ) -> RenderableType:
@@ -137,8 +131,10 @@ def card_table(
     _, called = short(full)
     parts: list[RenderableType] = []
     for card, name in zip(cards, full, strict=True):
-        parts.append(Text(_line(name), style="bold"))
-        parts.append(Text(_line(" ".join(part for part in (lead(card), gauge(card)) if part)), style="dim"))
+        parts.append(Text(one_line(name), style="bold"))
+        parts.append(
+            Text(one_line(" ".join(part for part in (lead(card), gauge(card)) if part)), style="dim")
+        )
     found = answers(cards, called, differences)
     if not found:
         parts.append(Text("No key finding in this audit."))
@@ -147,65 +143,61 @@ def card_table(
     else:
         parts.append(_side_by_side(found, called))
     for caution in cautions(cards, called):
-        parts.append(Text(f"! {_line(caution)}", style="yellow"))
-    parts += [Text(_line(remark), style="dim") for remark in remarks]
+        parts.append(Text(f"! {one_line(caution)}", style="yellow"))
+    parts += [Text(one_line(remark), style="dim") for remark in remarks]
     return Group(*parts)
 
 
 def _single(found: list[Answer]) -> Group:
     """One line of numbers per question, its verdict below at full width."""
-    parts: list[RenderableType] = [Text(), _line_of("", "estimate", "95 % interval", "null", "dim")]
-    for answer in found:
-        for finding in answer.findings:
-            if finding is None:
-                continue
-            numbers = _estimate(finding), interval(finding.interval), _random(finding)
-            parts.append(_line_of(answer.question.asks, *numbers, "bold"))
-            verdict = Text.assemble((f"{answer.question.measure}. ", "dim"), sentence(_line(finding.verdict)))
-            parts.append(Padding(verdict, (0, 0, 1, 2)))
+    known = [(answer, finding) for answer in found for finding in answer.findings if finding is not None]
+    numbers = [(number(f.estimate), interval(f.interval), _random(f)) for _, f in known]
+    widths = [max(map(len, column)) for column in zip(NUMBERS, *numbers, strict=True)]
+    parts: list[RenderableType] = [Text(), _line_of("", NUMBERS, widths, "dim")]
+    for (answer, finding), line in zip(known, numbers, strict=True):
+        parts.append(_line_of(answer.question.asks, line, widths, "bold"))
+        verdict = Text.assemble((f"{answer.question.measure}. ", "dim"), sentence(one_line(finding.verdict)))
+        paired = Text(one_line(over_nulls(finding)), style="dim")
+        parts.append(Padding(Group(verdict, *([paired] if paired else [])), (0, 0, 1, 2)))
     return Group(*parts)
 
 
-def _line_of(asked: str, estimate: str, bounds: str, null: str, emphasis: str) -> Table:
+def _line_of(asked: str, numbers: Sequence[str], widths: Sequence[int], emphasis: str) -> Uncut:
     grid = Table.grid(expand=True, padding=(0, 1))
     grid.add_column(ratio=1)
-    for width in (9, 16, 7):
-        grid.add_column(justify="right", no_wrap=True, width=width)
-    grid.add_row(
-        Text(asked, style=emphasis), Text(estimate, style=emphasis), Text(bounds), Text(null, style="dim")
-    )
-    return grid
+    for heading, width in zip(NUMBERS, widths, strict=True):
+        grid.add_column(heading, justify="right", no_wrap=True, min_width=width)
+    styles = emphasis, emphasis, "", "dim"
+    grid.add_row(*(Text(cell, style=style) for cell, style in zip((asked, *numbers), styles, strict=True)))
+    return Uncut(grid)
 
 
-def _side_by_side(found: list[Answer], called: list[str]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", expand=True)
+def _side_by_side(found: list[Answer], called: list[str]) -> Uncut:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("question", ratio=3)
     for name in called:
-        table.add_column(Text(_line(name)), justify="right", ratio=2)
+        table.add_column(Text(one_line(name)), justify="right", ratio=2)
     for answer in found:
         cells = [
             Text("–")
             if finding is None
             else Text.assemble(
-                (_estimate(finding), "bold"),
+                (number(finding.estimate), "bold"),
                 f"\n{interval(finding.interval)}",
                 (f"\nnull {_random(finding)}" if finding.null else "", "dim"),
-                f"\n{sentence(_line(finding.verdict))}" if finding.verdict else "",
+                f"\n{sentence(one_line(finding.verdict))}" if finding.verdict else "",
+                (f"\n{one_line(over_nulls(finding))}" if finding.over_null else "", "dim"),
             )
             for finding in answer.findings
         ]
         asked = Text.assemble(
             (answer.question.asks, "bold"),
             (f"  {answer.question.measure}", "dim"),
-            f"\n{_line(answer.difference)}",
+            f"\n{one_line(answer.difference)}",
         )
         table.add_row(asked, *cells)
         table.add_row()
-    return table
-
-
-def _estimate(finding: Finding) -> str:
-    return "undefined" if finding.estimate is None else number(finding.estimate)
+    return Uncut(table)
 
 
 def _random(finding: Finding) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from glasshead.escaping import visible
 from glasshead.report.formats import count, finite, number
-from glasshead.report.passages import visible
 from glasshead.report.wording import LAST, groups_in_order
 from glasshead.results import AuditCard
 

@@ -3,19 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from datasets import ClassLabel, Dataset, DatasetDict
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, encode, train_tokenizer
+from glasshead.data import Coverage, Encoded, coverage, encode, has_ratings, train_tokenizer
 from glasshead.errors import InputError
 from glasshead.models import MODELS, EncodedClassifier, PooledClassifier, is_regression, read_vectors
+from glasshead.models.load import first_line
 from glasshead.models.text_classifier import REGRESSION, TextClassifier
 from glasshead.training.pretrained import pretrained
 from glasshead.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
 
 PAIR = "text_pair"
 
@@ -29,13 +32,13 @@ class Built:
     notes: list[str] = field(default_factory=list)
 
 
-def check_texts(recipe: Recipe, data: DatasetDict) -> None:
+def check_texts(recipe: Recipe, data: "DatasetDict") -> None:
     """Raise InputError if the model reads pairs and the data have none, or the reverse."""
     if not recipe.pretrained:
         check_number(MODELS[recipe.model], recipe.model, data)
 
 
-def check_number(family: type[TextClassifier], name: str, data: DatasetDict) -> None:
+def check_number(family: type[TextClassifier], name: str, data: "DatasetDict") -> None:
     """Raise InputError unless the family reads as many texts per example as there are."""
     pairs = PAIR in data["train"].column_names
     if pairs and family.texts == 1:
@@ -48,31 +51,36 @@ def check_number(family: type[TextClassifier], name: str, data: DatasetDict) -> 
         )
 
 
-def encoded_split(tokenizer: PreTrainedTokenizerFast, split: Dataset) -> Encoded:
+def encoded_split(tokenizer: PreTrainedTokenizerFast, split: "Dataset") -> Encoded:
     """The texts of a split, or its pairs."""
     pairs = split[PAIR][:] if PAIR in split.column_names else None
     return encode(tokenizer, split["text"][:], pairs)
 
 
-def label_tensor(split: Dataset) -> torch.Tensor:
+def split_coverage(tokenizer: "PreTrainedTokenizerFast", split: "Dataset", encoded: Encoded) -> Coverage:
+    """How much of a split is read."""
+    pairs = split[PAIR][:] if PAIR in split.column_names else None
+    return coverage(tokenizer, split["text"][:], pairs, encoded)
+
+
+def label_tensor(split: "Dataset") -> torch.Tensor:
     """Class numbers, or ratings in float32."""
-    rated = not isinstance(split.features["label"], ClassLabel)
-    return torch.tensor(split["label"][:], dtype=torch.float32 if rated else torch.long)
+    return torch.tensor(split["label"][:], dtype=torch.float32 if has_ratings(split) else torch.long)
 
 
-def about_labels(data: DatasetDict) -> dict[str, Any]:
+def about_labels(data: "DatasetDict") -> dict[str, Any]:
     """What a configuration has to know about the task."""
-    label = data["train"].features["label"]
-    if not isinstance(label, ClassLabel):
+    if has_ratings(data["train"]):
         return {"id2label": {0: "rating"}, "label2id": {"rating": 0}, "problem_type": REGRESSION}
+    names = data["train"].features["label"].names
     return {
-        "id2label": dict(enumerate(label.names)),
-        "label2id": {name: index for index, name in enumerate(label.names)},
+        "id2label": dict(enumerate(names)),
+        "label2id": {name: index for index, name in enumerate(names)},
         "problem_type": "single_label_classification",
     }
 
 
-def build(recipe: Recipe, data: DatasetDict) -> Built:
+def build(recipe: Recipe, data: "DatasetDict") -> Built:
     """A model and a tokenizer for these data.
 
     Raises:
@@ -87,7 +95,7 @@ def build(recipe: Recipe, data: DatasetDict) -> Built:
     return fresh(recipe, data)
 
 
-def fresh(recipe: Recipe, data: DatasetDict) -> Built:
+def fresh(recipe: Recipe, data: "DatasetDict") -> Built:
     """A new model, with pretrained word vectors if the recipe names a file."""
     family = MODELS[recipe.model]
     tokenizer = train_tokenizer(
@@ -102,6 +110,7 @@ def fresh(recipe: Recipe, data: DatasetDict) -> Built:
         max_length=recipe.max_length,
         first=family.special_tokens,
         pairs=family.texts == 2,
+        marks=family.sentence_marks,
     )
     ids, vectors, notes = None, None, []
     told: dict[str, Any] = {}
@@ -114,7 +123,10 @@ def fresh(recipe: Recipe, data: DatasetDict) -> Built:
         notes.append(f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}")
     config = recipe.config(**family.about(tokenizer), **about_labels(data), **told)
     config.check()
-    model = family(config)
+    try:
+        model = family(config)
+    except RuntimeError as error:  # torch has no error of its own for too little memory
+        raise InputError(f"the model cannot be built ({first_line(error)}): choose smaller sizes") from error
     if ids is not None and vectors is not None:
         notes += place_vectors(model, ids, vectors)
     if is_regression(config) and model.classifier.bias is not None:

@@ -1,20 +1,25 @@
 """The canonical signs of trained weights, fixed on the train split; the model's configuration keeps them."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism
 from glasshead.models import (
     Gauge,
     PooledClassifier,
+    class_names,
     default_target,
-    fix_gauge,
+    fix_gauges,
     is_regression,
+    sides,
     target_polarity,
+    text_sums,
 )
 from glasshead.trace import head_gauges
 from glasshead.training.rows import Batch, TensorRows
@@ -43,21 +48,31 @@ def batches(rows: TensorRows, size: int) -> Iterator[Batch]:
         yield rows.__getitems__(range(start, min(start + size, len(rows))))
 
 
-@torch.inference_mode()
 def pooled_gauge(model: PooledClassifier, rows: TensorRows) -> Gauge:
-    """The sign for which Σ |a_i| o_i, towards the target or of the rating, is positive."""
+    """The gauge of a pooled classifier: `glasshead.models.fix_gauges` of its one head."""
+    sums, positive, tokens = pooled_sums(model, rows)
+    groups, names = sides(rows.labels, class_names(model), rates=is_regression(model.config))
+    (gauge,) = fix_gauges(sums, groups, names, [model.activation.signed])
+    share = (positive if gauge.sign > 0 else tokens - positive) / max(tokens, 1)
+    return replace(gauge, positive_polarity=share)
+
+
+@torch.inference_mode()
+def pooled_sums(model: PooledClassifier, rows: TensorRows) -> tuple[Float[Tensor, "texts 1 4"], int, int]:
+    """`glasshead.models.text_sums` of every text, with o towards the target or of the rating; how many o are
+    positive; how many tokens there are."""
     model.eval()
-    parts = []
+    parts, positive, tokens = [], 0, 0
     for batch in batches(rows, 1024):
-        mask = batch["attention_mask"]
+        mask = batch["attention_mask"].bool()
         inputs = {key: value.to(model.device) for key, value in batch.items() if key != "labels"}
         output = model(**inputs, output_attentions=True)
         polarity = (
             output.polarity[..., 0]
             if is_regression(model.config)
             else target_polarity(output.polarity, default_target(output.logits))
-        )
-        parts.append((output.weights.cpu()[mask], polarity.cpu()[mask]))
-    weights, polarities = (torch.cat(part)[None] for part in zip(*parts, strict=True))
-    mask = torch.ones_like(weights, dtype=torch.bool)
-    return fix_gauge(weights, polarities, mask, signed=model.activation.signed)
+        ).cpu()
+        parts.append(text_sums(output.weights.cpu() * mask, polarity * mask, -1)[:, None])
+        positive += int((polarity[mask] > 0).sum())
+        tokens += int(mask.sum())
+    return torch.cat(parts), positive, tokens

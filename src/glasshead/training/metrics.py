@@ -2,12 +2,13 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, f1_score, mean_absolute_error, root_mean_squared_error
 from transformers import EvalPrediction
 
 
 def class_metrics(labels: NDArray[np.int64], predicted: NDArray[np.int64]) -> dict[str, float]:
     """Share of correct predictions, and the unweighted mean of the F1 of every class."""
+    from sklearn.metrics import accuracy_score, f1_score
+
     return {
         "accuracy": float(accuracy_score(labels, predicted)),
         "macro_f1": float(f1_score(labels, predicted, average="macro", zero_division=0)),
@@ -16,6 +17,8 @@ def class_metrics(labels: NDArray[np.int64], predicted: NDArray[np.int64]) -> di
 
 def rating_metrics(labels: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
     """√(mean (y − ŷ)²) and mean |y − ŷ|, in units of the rating."""
+    from sklearn.metrics import mean_absolute_error, root_mean_squared_error
+
     return {
         "rmse": float(root_mean_squared_error(labels, predicted)),
         "mae": float(mean_absolute_error(labels, predicted)),

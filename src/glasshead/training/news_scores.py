@@ -24,6 +24,7 @@ def click_scores(model: Any, tensors: NewsTensors, batch_size: int = 256) -> lis
         model.encode_users(vectors, histories.to(device))[0]
         for histories in tensors.history.split(batch_size)
     ]
-    # In float64, so that equal vectors tie and nothing else does.
+    # In float64 and row by row, so that equal vectors tie and nothing else does (a matrix product may sum
+    # its last rows in another order).
     at, by = vectors.double().cpu().numpy(), torch.cat(users).double().cpu().numpy()
-    return [at[shown] @ user for shown, user in zip(tensors.shown, by, strict=True)]
+    return [(at[shown] * user).sum(axis=1) for shown, user in zip(tensors.shown, by, strict=True)]

@@ -11,16 +11,16 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerFast,
 )
-from transformers.utils import logging as transformers_logging
 
 from glasshead.attention import Mechanism
 from glasshead.errors import InputError
 from glasshead.folders import partial
-from glasshead.models import NewsRecommender, PooledClassifier, load, plug
-from glasshead.models.dispatch import NAME
+from glasshead.models import NewsRecommender, PooledClassifier, load, load_weights, plug, positions_of
 from glasshead.models.load import first_line, model_class, read_config
+from glasshead.models.structure import NAME
 from glasshead.registration import SPEC
-from glasshead.training.pretrained import check_words, positions_of, tokenizer_of
+from glasshead.storage import check_readable
+from glasshead.training.pretrained import check_words, tokenizer_of
 from glasshead.training.run import RECORD, REPEATS, load_run
 
 CONFIG = "config.json"
@@ -57,6 +57,7 @@ def opened(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
         return run.model, run.tokenizer
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}: give a run, or a folder with a saved model")
+    check_readable(folder)
     if not (folder / CONFIG).is_file():
         raise InputError(
             f"{folder} holds neither a run ({RECORD}) nor a model ({CONFIG}): make one with 'glasshead train "
@@ -75,7 +76,6 @@ def opened(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
 
 def loaded(folder: Path, config: PreTrainedConfig) -> PreTrainedModel:
     """The weights in the class that reads texts with them."""
-    transformers_logging.disable_progress_bar()
     options: dict[str, Any] = {"config": config, "dtype": torch.float32, "local_files_only": True}
     classifies = is_classifier(config)
     cls = AutoModelForSequenceClassification if classifies else AutoModel
@@ -88,7 +88,7 @@ def loaded(folder: Path, config: PreTrainedConfig) -> PreTrainedModel:
         if getattr(config, SPEC, None) is not None:
             model = load(folder, cls, **options)
         else:
-            model, info = cls.from_pretrained(folder, output_loading_info=True, **options)
+            model, info = load_weights(cls, folder, **options)
             missing = sorted(key for key in info["missing_keys"] if not key.startswith(POOLER))
     except InputError:
         raise

@@ -1,23 +1,27 @@
 """What a trained model predicts for each example, and its metrics."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.special import logsumexp, softmax
-from transformers import PreTrainedModel, Trainer
+from transformers import PreTrainedModel
 
 from glasshead.models import class_names, is_regression
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.rows import TensorRows
+
+if TYPE_CHECKING:
+    from transformers import Trainer
 
 PREDICTIONS = "predictions.parquet"
 TOLD = ("dev", "test")
 COLUMNS = ("split", "index", "label", "predicted", "probability")
 
 
-def predict(trainer: Trainer, rows: TensorRows) -> np.ndarray:
+def predict(trainer: "Trainer", rows: TensorRows) -> np.ndarray:
     """Logits, or ratings [N, 1], of every example in its order."""
     ordered, order = rows.by_length()
     outputs = np.asarray(trainer.predict(ordered).predictions, dtype=np.float64)
@@ -34,30 +38,34 @@ def tell(
     The columns are split, index (the row of the split), label, predicted, and the probability of the
     predicted class; of ratings there is none.
     """
-    names = np.array(class_names(model), dtype=object)
     metrics: dict[str, dict[str, float]] = {}
     tables = []
     for split, found in outputs.items():
         labels = rows[split].labels.numpy()
+        shown = named(model, found, rows[split])
         if is_regression(model.config):
             predicted = found[:, 0]
             metrics[split] = rating_metrics(labels, predicted)
             metrics[split]["loss"] = float(np.mean((predicted - labels) ** 2))
-            columns = [
-                pa.array(labels, pa.float64()),
-                pa.array(predicted),
-                pa.nulls(len(labels), pa.float64()),
-            ]
+            columns = [*(pa.array(each, pa.float64()) for each in shown), pa.nulls(len(labels), pa.float64())]
         else:
             chances = softmax(found, axis=-1)
-            predicted = chances.argmax(axis=-1)
-            metrics[split] = class_metrics(labels, predicted)
+            metrics[split] = class_metrics(labels, found.argmax(axis=-1))
             metrics[split]["loss"] = float(np.mean(cross_entropy(found, labels)))
-            columns = [pa.array(names[labels]), pa.array(names[predicted]), pa.array(chances.max(axis=-1))]
+            columns = [*map(pa.array, shown), pa.array(chances.max(axis=-1))]
         index = pa.array(np.arange(len(labels)))
         tables.append(pa.table([pa.array([split] * len(labels)), index, *columns], names=COLUMNS))
     pq.write_table(pa.concat_tables(tables), out)
     return metrics
+
+
+def named(model: PreTrainedModel, outputs: np.ndarray, rows: TensorRows) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and predictions of every example, as class names or ratings."""
+    labels = rows.labels.numpy()
+    if is_regression(model.config):
+        return labels, outputs[:, 0]
+    names = np.array(class_names(model), dtype=object)
+    return names[labels], names[outputs.argmax(axis=-1)]
 
 
 def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:

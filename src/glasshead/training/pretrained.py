@@ -3,7 +3,6 @@
 from typing import Any
 
 import torch
-from torch import nn
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -13,7 +12,7 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.models import MODELS, load, plug
+from glasshead.models import MODELS, load, load_weights, plug, positions_of, quietly
 from glasshead.models.load import first_line, read_config
 from glasshead.registration import SPEC
 from glasshead.registry import hinted, nearest
@@ -58,7 +57,8 @@ def tokenizer_of(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
     length, or to another one."""
     options = {} if max_length is None else {"model_max_length": max_length}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, **options)
+        with quietly():
+            tokenizer = AutoTokenizer.from_pretrained(name, **options)
     except Exception as error:  # tokenizers break in every way there is
         raise InputError(
             f"{name} has no tokenizer that loads ({first_line(error)}): save one into it with save_pretrained"
@@ -97,19 +97,8 @@ def classifier(recipe: Recipe, config: PreTrainedConfig) -> PreTrainedModel:
     try:
         if own is not None:
             return load(recipe.model, AutoModelForSequenceClassification, config=config, **options)
-        return AutoModelForSequenceClassification.from_pretrained(recipe.model, config=config, **options)
+        return load_weights(AutoModelForSequenceClassification, recipe.model, config=config, **options)[0]
     except InputError:
         raise
     except Exception as error:  # so do weights and configurations
         raise InputError(f"{recipe.model} is no model that classifies texts: {first_line(error)}") from error
-
-
-def positions_of(model: PreTrainedModel) -> int | None:
-    """How long a text may be; None where there is no limit."""
-    positions: int | None = getattr(model.config, "max_position_embeddings", None)
-    for name, module in model.named_modules():
-        # RoBERTa and its like count from the place of the padding on.
-        counted = isinstance(module, nn.Embedding) and name.endswith("position_embeddings")
-        if counted and module.padding_idx is not None:
-            return module.num_embeddings - module.padding_idx - 1
-    return positions

@@ -1,20 +1,24 @@
 """A progress bar for the Trainer, on standard error."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from glasshead.escaping import one_line
+
 
 class ProgressBar(TrainerCallback):
-    """Steps done, the latest dev accuracy or RMSE, time left."""
+    """Steps done, the latest dev accuracy or RMSE, time left; ``begin`` is called first of all."""
 
-    def __init__(self, title: str) -> None:
-        self.title = title
+    def __init__(self, title: str, begin: Callable[[], None] = lambda: None) -> None:
+        self.begin = begin
+        self.title = one_line(title)
         self.bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -27,6 +31,7 @@ class ProgressBar(TrainerCallback):
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
+        self.begin()
         self.task = self.bar.add_task(self.title, total=state.max_steps, completed=state.global_step)
         self.bar.start()
 

@@ -6,7 +6,6 @@ tests compare them), but check their input for a millisecond or more per impress
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 Scores = NDArray[np.float64]
 Clicks = NDArray[np.bool_]
@@ -14,6 +13,8 @@ Clicks = NDArray[np.bool_]
 
 def auc(scores: Scores, clicked: Clicks) -> float:
     """How often something clicked scores above something not clicked; a tie counts one half."""
+    from scipy.stats import rankdata
+
     positive, negative = int(clicked.sum()), int((~clicked).sum())
     wins = rankdata(scores)[clicked].sum() - positive * (positive + 1) / 2
     return float(wins / (positive * negative))
@@ -33,6 +34,8 @@ def ndcg(scores: Scores, clicked: Clicks, k: int) -> float:
 
 def by_rank(scores: Scores, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The value of the rank of each item, the largest score first; ties share the mean of their ranks."""
+    from scipy.stats import rankdata
+
     first = rankdata(-scores, method="min").astype(int) - 1
     after = rankdata(-scores, method="max").astype(int)
     total = np.concatenate([[0.0], np.cumsum(values)])

@@ -15,7 +15,7 @@ from glasshead.registry import Registry, nearest
 from glasshead.training.penalties import checked_penalties
 from glasshead.training.typed import fitting
 
-TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends")
+TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
 TYPED = {"combine": "--heads", "key_size": "--d-k", "value_size": "--d-v"}
 """Fields that the command line calls otherwise."""

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 from transformers import AutoModel, PreTrainedTokenizerFast
-from transformers.utils import logging as transformers_logging
 
 from glasshead.data.mind import NewsLogs
 from glasshead.errors import InputError
-from glasshead.models.recommender import NewsRecommender
+from glasshead.models import NewsRecommender, load_weights, quietly
 from glasshead.training.news_rows import NewsTensors
 from glasshead.training.news_scores import click_scores
 from glasshead.training.recommend import CLICKS, WHAT
-from glasshead.training.run import open_record
+from glasshead.training.record import RecommenderRecord, checked
+from glasshead.training.run import RECORD, open_record
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,11 @@ def load_recommender(folder: Path) -> RecommenderRun:
     record = open_record(folder, "glasshead recommend train LOGS --out RUN")
     if record.get("what") != WHAT:
         raise InputError(f"{folder} is no run of 'glasshead recommend train': give one of those")
-    if not isinstance(record.get("data"), dict):
-        raise InputError(f"{folder} is a damaged run (run.json says nothing about the logs): train again")
-    transformers_logging.disable_progress_bar()
+    checked(folder / RECORD, record, RecommenderRecord)
     try:
-        model, loading = AutoModel.from_pretrained(folder, output_loading_info=True, local_files_only=True)
-        tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        model, loading = load_weights(AutoModel, folder, local_files_only=True)
+        with quietly():
+            tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         table = pq.read_table(folder / CLICKS)
         clicks = dict(zip(table["news"].to_pylist(), table["clicks"].to_pylist(), strict=True))
         fits = isinstance(model, NewsRecommender) and model.config.vocab_size == len(tokenizer)

@@ -2,24 +2,29 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from datasets import DatasetDict
 from transformers import TrainerCallback
 
 from glasshead.errors import InputError
-from glasshead.folders import claim, discard, parents, partial, publish
+from glasshead.folders import claim, discard, partial, reserve
 from glasshead.training.recipe import Recipe
 from glasshead.training.run import MEASURED, REPEATS, read_object, write_json
 from glasshead.training.train import plan_of, train
-from glasshead.training.workspace import CHECKPOINTS, begin, check_same, whole_checkpoints
+from glasshead.training.workspace import CHECKPOINTS, begin, check_same, publish, recover, whole_checkpoints
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
 
 PLAN = "plan.json"
+MOST_REPEATS = 1000
+SEEDS = 2**32
+"""So many seeds have the generators."""
 
 
 def train_repeats(
-    data: DatasetDict,
+    data: "DatasetDict",
     recipe: Recipe,
     out: Path,
     repeats: int,
@@ -36,14 +41,19 @@ def train_repeats(
     one that was cut off.
 
     Raises:
-        InputError: on fewer than two repeats, and wherever `train` raises it.
+        InputError: on fewer than two repeats or more than 1,000, and wherever `train` raises it.
     """
     if repeats < 2:
         raise InputError(f"--repeats takes 2 or more, not {repeats}: leave it out for a single run")
+    if repeats > MOST_REPEATS:
+        raise InputError(f"--repeats takes at most {MOST_REPEATS:,}")
+    if seed + repeats > SEEDS:
+        raise InputError(f"the last of the seeds would be beyond {SEEDS - 1:,}: take a smaller --seed")
     claim(out, overwrite=overwrite, resume=resume)
     work = partial(out)
     plan = plan_of(data, recipe, seed, source) | {"repeats": repeats}
-    with parents(out):
+    with reserve(out, overwrite=overwrite) as reserved:
+        recover(out, work, work / PLAN)
         _prepare(work, plan, resume=resume, overwrite=overwrite)
         folders = [work / f"seed-{seed + number}" for number in range(repeats)]
         try:
@@ -63,8 +73,7 @@ def train_repeats(
                 discard(work)  # nothing worth resuming
             raise
         write_json(work / REPEATS, summary(folders, [seed + number for number in range(repeats)]))
-        (work / PLAN).unlink()
-        publish(work, out)
+        publish(reserved, work, work / PLAN)
     return out
 
 

@@ -5,7 +5,7 @@ tokenizer.json, …                its tokenizer
 vocabulary.parquet               how often each token occurs in each class of the train split
 metrics.json                     accuracy and macro-F1 (or RMSE and MAE) on dev and test, dev per epoch
 predictions.parquet              what the model says to every dev and test example
-run.json                         recipe, data and its fingerprint, versions, seed, gauge, wall time
+run.json                         recipe, data and its fingerprint, versions, seed, gauge, wall time, floor
 """
 
 import json
@@ -25,12 +25,13 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerFast,
 )
-from transformers.utils import logging as transformers_logging
 
 from glasshead.errors import InputError
 from glasshead.folders import partial
-from glasshead.models import class_names, load
+from glasshead.models import class_names, load, load_weights, quietly
 from glasshead.registration import SPEC
+from glasshead.storage import check_readable
+from glasshead.training.record import ClassifierRecord, checked
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
@@ -38,7 +39,6 @@ REPEATS = "repeats.json"
 MEASURED = "metrics.json"
 WHOLE: dict[str, list[str]] = {"missing_keys": [], "unexpected_keys": []}
 """What `load` gives it has checked itself."""
-FACTS = ("recipe", "data", "seed", "gauge")
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ def open_record(folder: Path, command: str) -> dict[str, Any]:
     Raises:
         InputError: if the folder is not a run.
     """
+    check_readable(folder)
     path = folder / RECORD
     if not path.is_file():
         if not folder.exists() and partial(folder).exists():
@@ -89,9 +90,10 @@ def read_object(path: Path) -> dict[str, Any]:
     """
     if not path.is_file():
         raise InputError(f"{path} is missing: train again")
+    check_readable(path)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged ({error}): train again") from error
     if not isinstance(found, dict):
         raise InputError(f"{path} is damaged (it holds no object): train again")
@@ -117,15 +119,12 @@ def read_record(folder: Path) -> dict[str, Any]:
     """The content of a classifier's run.json.
 
     Raises:
-        InputError: if the folder is not a run of a classifier.
+        InputError: if the folder is not a run of a classifier, or its record is damaged.
     """
     record = open_record(folder, "glasshead train DATA --out RUN")
     if "what" in record:
         raise InputError(f"{folder} is a {record['what']}, no classifier: read it with 'glasshead recommend'")
-    missing = [key for key in FACTS if key not in record]
-    if missing:
-        raise InputError(f"{folder / RECORD} is damaged (no {', '.join(missing)}): train again")
-    return record
+    return checked(folder / RECORD, record, ClassifierRecord)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -146,19 +145,21 @@ def load_run(folder: Path) -> Run:
         InputError: if it is not a run, or a file of it is missing or damaged.
     """
     record = read_record(folder)
-    transformers_logging.disable_progress_bar()
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         if getattr(config, SPEC, None) is not None:
             model, loading = load(folder, local_files_only=True), WHOLE
         else:
-            model, loading = AutoModelForSequenceClassification.from_pretrained(
-                folder, config=config, output_loading_info=True, local_files_only=True
+            model, loading = load_weights(
+                AutoModelForSequenceClassification, folder, config=config, local_files_only=True
             )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        with quietly():
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         if not isinstance(tokenizer, PreTrainedTokenizerFast):
             raise InputError("its tokenizer does not know where tokens stand")
-        counts = np.array(pq.read_table(folder / VOCABULARY)["counts"].to_pylist()).T
+        if tokenizer.pad_token_id is None:
+            raise InputError("tokenizer_config.json names no padding token")
+        counts = np.array(pq.ParquetFile(folder / VOCABULARY).read()["counts"].to_pylist()).T
         fits = counts.shape == (len(class_names(model)), len(tokenizer))
     except Exception as error:  # safetensors, tokenizers and configurations break in every way there is
         reason = next(iter(str(error).splitlines()), type(error).__name__)

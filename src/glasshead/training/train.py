@@ -4,11 +4,10 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from datasets import DatasetDict
 from transformers import TrainerCallback, set_seed
 from transformers.utils import logging as transformers_logging
 
@@ -22,15 +21,19 @@ from glasshead.training.build import (
     encoded_split,
     identifiable_length,
     label_tensor,
+    split_coverage,
 )
+from glasshead.training.floor import floor_record
 from glasshead.training.gauge import gauge_on
 from glasshead.training.penalties import PenaltyGradient, penalty_values
-from glasshead.training.predictions import PREDICTIONS, TOLD, predict, tell
+from glasshead.training.predictions import PREDICTIONS, TOLD, named, predict, tell
 from glasshead.training.recipe import Recipe
 from glasshead.training.rows import TensorRows
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
-from glasshead.training.trainer import make_trainer
 from glasshead.training.workspace import CHECKPOINTS, WATCHED, workspace
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
 
 
 @runtime_checkable
@@ -46,7 +49,7 @@ class Attached(Protocol):
 
 
 def train(
-    data: DatasetDict,
+    data: "DatasetDict",
     recipe: Recipe,
     out: Path,
     *,
@@ -75,7 +78,7 @@ def train(
     return out
 
 
-def plan_of(data: DatasetDict, recipe: Recipe, seed: int, source: dict[str, Any] | None) -> dict[str, Any]:
+def plan_of(data: "DatasetDict", recipe: Recipe, seed: int, source: dict[str, Any] | None) -> dict[str, Any]:
     """Everything that decides what comes out; a training is resumed only with the same."""
     told = recipe.as_dict()
     del told["dev_fraction"]  # a wish of the preset; what was cut is told by the data
@@ -84,13 +87,17 @@ def plan_of(data: DatasetDict, recipe: Recipe, seed: int, source: dict[str, Any]
 
 def _fill(
     work: Path,
-    data: DatasetDict,
+    data: "DatasetDict",
     recipe: Recipe,
     plan: dict[str, Any],
     checkpoint: Path | None,
     callbacks: Sequence[TrainerCallback],
 ) -> None:
     """Train into the work folder, from a checkpoint or from the start."""
+    from glasshead.training.trainer import (
+        make_trainer,  # Trainer, which whoever only reads a run can do without
+    )
+
     seed = plan["seed"]
     started = time.perf_counter()
     set_seed(seed)
@@ -102,6 +109,11 @@ def _fill(
         split: TensorRows(encoded_split(tokenizer, data[split]), label_tensor(data[split])) for split in data
     }
     notes = built.notes + identifiable_length(model, [each.encoded for each in rows.values()])
+    notes += [
+        line
+        for split in data
+        for line in split_coverage(tokenizer, data[split], rows[split].encoded).lines(split)
+    ]
     for each in callbacks:
         if isinstance(each, Attached):
             each.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=recipe)
@@ -153,6 +165,8 @@ def _fill(
     write_json(work / MEASURED, metrics)
     seconds = round(time.perf_counter() - started, 2)
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
+    pairs = {split: named(model, found, rows[split]) for split, found in outputs.items()}
+    facts |= floor_record(plan["data"], pairs)
     write_json(work / RECORD, plan | facts | {"versions": versions()})
 
 

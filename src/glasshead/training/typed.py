@@ -7,6 +7,8 @@ from huggingface_hub.dataclasses import type_validator
 
 from glasshead.errors import InputError
 
+LARGEST = 2**31 - 1
+"""No size, count or length is larger."""
 WORDS = {
     int: "a whole number",
     float: "a number",
@@ -21,8 +23,10 @@ def fitting(name: str, value: Any, kind: Any) -> Any:
     """The value; a whole number becomes a float where a number is wanted.
 
     Raises:
-        InputError: if it is of another kind.
+        InputError: if it is of another kind, or a whole number beyond all sizes.
     """
+    if type(value) is int and abs(value) > LARGEST:
+        raise InputError(f"{name.replace('_', ' ')} must lie between ±{LARGEST:,}")
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if type(value) is int and float in kinds and int not in kinds:
         return float(value)

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.errors import InputError
-from glasshead.folders import discard, parents, partial, publish
+from glasshead.folders import Reserved, beside, check_foreign, discard, partial, reserve
+from glasshead.manifest import KNOWN, unmatched
 from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
 CHECKPOINTS = "checkpoints"
+PARTS = (CHECKPOINTS, "dynamics", "plan.json", "seed-*", ".seed-*", "*.model", "*.jinja", *KNOWN)
+"""What trainings and their tokenizers write into a work folder."""
 WATCHED = "watched"
 """Told of a training only where somebody looks on."""
 
@@ -25,19 +28,43 @@ def workspace(
     When the block fails, whatever is worth resuming stays; before the first checkpoint nothing is.
 
     Raises:
-        InputError: if there is nothing to resume, or what there is was started with another plan.
+        InputError: if there is nothing to resume, or what there is was started with another plan, or if
+            another process writes ``out``.
     """
     work = partial(out)
-    with parents(out):
+    with reserve(out, overwrite=overwrite) as reserved:
+        recover(out, work, work / CHECKPOINTS)
         checkpoint = _prepare(work, plan, resume=resume, overwrite=overwrite)
         try:
             yield work, checkpoint
+            publish(reserved, work, work / CHECKPOINTS)
         except BaseException:
             if not whole_checkpoints(work / CHECKPOINTS):
                 discard(work)
             raise
-        discard(work / CHECKPOINTS)
-        publish(work, out)
+
+
+def publish(reserved: Reserved, work: Path, scaffold: Path) -> None:
+    """Publish a finished work without what it would be resumed by, which comes back if that fails."""
+    removed = beside(reserved.out, "scaffold")
+    scaffold.rename(removed)
+    try:
+        reserved.publish(work)
+    except BaseException:
+        if work.exists():
+            removed.rename(scaffold)
+        else:  # it stands, and only what it replaced could not be removed
+            discard(removed)
+        raise
+    discard(removed)
+
+
+def recover(out: Path, work: Path, scaffold: Path) -> None:
+    """Put back what a work is resumed by, if `publish` was killed before the work stood; else remove it."""
+    removed = beside(out, "scaffold")
+    if removed.exists() and work.exists() and not scaffold.exists():
+        removed.rename(scaffold)
+    discard(removed)
 
 
 def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> Path | None:
@@ -60,12 +87,14 @@ def begin(work: Path, record: Path, plan: dict[str, Any]) -> None:
     """An empty work folder that says what is planned.
 
     Raises:
-        InputError: if somebody else's folder has its name.
+        InputError: if somebody else's folder has its name, or somebody else's files are in it.
     """
     if work.exists() and any(work.iterdir()) and not record.is_file():
         raise InputError(
             f"{work} is in the way, and glasshead did not make it: move it, or choose another --out"
         )
+    if work.is_dir():
+        check_foreign(work, unmatched(sorted(path.name for path in work.iterdir()), PARTS))
     discard(work)
     work.mkdir()
     write_json(record, plan)

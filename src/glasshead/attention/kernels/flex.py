@@ -16,6 +16,7 @@ from torch.nn.functional import pad
 from glasshead.attention.call import Call
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, double_precision
 from glasshead.attention.mask import Mask
+from glasshead.attention.mechanism import accurate
 from glasshead.errors import InputError
 
 BLOCK = 128
@@ -69,7 +70,11 @@ class Flex(Kernel):
                     "pad sequences to fewer lengths, or use backend='auto'"
                 ) from None
         SEEN.add(kind(call))
-        return output[..., : call.v.shape[3]]
+        output = output[..., : call.v.shape[3]].to(call.q.dtype)
+        if q.is_cuda:
+            return output
+        # On CPUs torch says 0 for a query that is not a number.
+        return output.masked_fill(call.q.sum(dim=-1, keepdim=True).isnan(), torch.nan)
 
 
 def affordable(call: Call) -> bool:
@@ -102,8 +107,10 @@ def unsupported(call: Call) -> str | None:
         return imprecise
     if 0 in (*call.q.shape, *call.k.shape, *call.v.shape):
         return "there is nothing to compute"
-    if call.q.is_cuda and max(call.q.shape[3], call.v.shape[3]) > WIDEST:
-        return f"heads are at most {WIDEST} numbers wide"
+    position, size = call.mechanism.position, call.q.shape[3]
+    widest = max(position.feature_size(size) if position.bilinear else size, call.v.shape[3])
+    if call.q.is_cuda and widest > WIDEST:
+        return f"heads and features are at most {WIDEST} numbers wide, not {widest}"
     return None
 
 
@@ -152,6 +159,7 @@ def as_changed_products(call: Call) -> tuple[Tensor, Tensor, Tensor, Callable[..
     if position.bilinear and position.uses_places:
         k, v = call.expanded()
         q, k = position.features(q, k, scale, call.places())
+        v = accurate(v)
     else:
         score_of = position.score_mod(q, scale, call.places())
 

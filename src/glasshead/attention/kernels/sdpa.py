@@ -72,8 +72,8 @@ def heads(call: Call) -> int:
     cut = position.per_head or not position.learned
     if call.needs_gradient or call.q.is_cuda or not cut or not (position.uses_places or paired):
         return every
-    # Features are about twice as long as keys; q and output, k and v all end up as wide as the widest.
-    width = max(2 * size if position.uses_places else size, call.v.shape[3])
+    # q and output, k and v all end up as wide as the widest.
+    width = max(position.feature_size(size), call.v.shape[3])
     made = 2 * width * (keys * (2 if paired else 1) + call.groups * call.q.shape[2])
     return max(1, MADE // max(1, batch * made))
 
@@ -148,14 +148,13 @@ def mask_of(call: Call) -> Bool[Tensor, "b h q k"]:
 
 
 def features(call: Call) -> tuple[Tensor, Tensor, Tensor, float]:
-    """q′, k′, v and what is left of the scale, in a type in which no score overflows."""
+    """q′, k′, v and what is left of the scale; features in half precision would be other places."""
     position = call.mechanism.position
     if not position.uses_places:
         return call.q, call.k, call.v, call.scale
     k, v = call.expanded()
-    q, k = position.features(accurate(call.q), accurate(k), call.scale, call.places())
-    kept = torch.float32 if call.q.dtype == torch.float16 else call.q.dtype
-    return q.to(kept), k.to(kept), v.to(kept), 1.0
+    q, k = position.features(call.q, k, call.scale, call.places())
+    return q, k, accurate(v), 1.0
 
 
 KERNELS.register("sdpa")(SDPA())

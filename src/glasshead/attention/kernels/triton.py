@@ -15,6 +15,7 @@ from glasshead.attention.kernels.kernel import (
     no_prefixes,
     no_products,
 )
+from glasshead.attention.mechanism import accurate
 
 WIDEST = 256
 OLDEST = (8, 0)
@@ -43,9 +44,9 @@ class Triton(Kernel):
         if call.mechanism.position.uses_places:
             k, v = call.expanded()
             q, k = call.mechanism.position.features(q, k, scale, call.places())
-            q, k, scale = q.to(v.dtype), k.to(v.dtype), 1.0
+            v, scale = accurate(v), 1.0
         first = call.mask.first if call.mask.causal else None
-        return paired_attention(q, k, v, call.mask.padding, scale, first)[0]
+        return paired_attention(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
 
 
 def unsupported(call: Call) -> str | None:
@@ -58,9 +59,7 @@ def unsupported(call: Call) -> str | None:
 
 def too_wide(call: Call) -> str | None:
     """Refuses heads that do not fit a tile."""
-    # The features of a position are at most twice as long as the keys.
-    features = call.q.shape[3] * (2 if call.mechanism.position.uses_places else 1)
-    widest = max(features, call.v.shape[3])
+    widest = max(call.mechanism.position.feature_size(call.q.shape[3]), call.v.shape[3])
     fits = widest <= WIDEST
     return None if fits else f"heads and features are at most {WIDEST} numbers wide, not {widest}"
 

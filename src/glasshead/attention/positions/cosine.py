@@ -54,7 +54,7 @@ class Cosine(Position):
         (sin_q, cos_q), (sin_k, cos_k) = (
             sines(each, frequency, dtype) for each in (places.query, places.key)
         )
-        queries, keys = q.relu() * scale, k.relu()
+        queries, keys = q.to(dtype).relu() * scale, k.to(dtype).relu()
         queries = torch.cat([queries * cos_q, queries * sin_q], dim=-1)
         keys = torch.cat([keys * cos_k, keys * sin_k], dim=-1)
-        return queries.to(q.dtype), keys.to(k.dtype)
+        return queries, keys

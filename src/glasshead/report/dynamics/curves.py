@@ -138,10 +138,12 @@ def training(history: History) -> Picture:
         panel_of(history, "", [line], line.words, line.words, ranges.get(name))
         for name, line in lines.items()
     ]
-    caption = (
-        f"On {history.facts['probe']:,} texts of train. Entropy is a share of the largest possible: "
-        f"0 one token alone, 1 all tokens alike; the band is one standard deviation of the texts."
-    )
+    caption = f"On {history.facts['probe']:,} texts of train."
+    if "entropy" in lines:
+        caption += (
+            " Entropy is a share of the largest possible: 0 one token alone, 1 all tokens alike; the band is "
+            "one standard deviation of the texts."
+        )
     return Picture("The training", panels, with_kept(history, caption))
 
 
@@ -182,7 +184,8 @@ def layers(history: History) -> Picture:
             panels.append(panel_of(history, title, lines, up, title, range_))
             keys = keys or [key for key in keys_of(lines) if key.words]
     recorded(history, panels, "entropy")
-    meanings = "; ".join(f"{up} – {meaning}" for _, up, meaning in LAYERED.values())
+    drawn = {panel.title for panel in panels}
+    meanings = "; ".join(f"{up} – {meaning}" for title, up, meaning in LAYERED.values() if title in drawn)
     caption = (
         f"Means over heads and texts, with one standard deviation: {meanings}. {one_row(history)}".strip()
     )

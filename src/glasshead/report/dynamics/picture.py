@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, ScalarFormatter
 
-from glasshead.report.passages import visible
+from glasshead.escaping import visible
 from glasshead.report.prints import COLOURS, LINE, MUTED, PAPER, STYLE, drawable
 from glasshead.report.svg import PLACEHOLDERS, Canvas
 from glasshead.report.wording import sentence

@@ -1,16 +1,14 @@
 """A history in the terminal: groups, what moved them, chosen tokens."""
 
-from dataclasses import dataclass
-
 from rich import box
-from rich.cells import cell_len
 from rich.columns import Columns
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
-from glasshead.histories import NOT_TOLD, TOO_FEW
+from glasshead.escaping import visible
+from glasshead.histories import NOT_TOLD, TOO_FEW, UNDECIDED
 from glasshead.report.dynamics.contexts import context_verdicts, orders, prominent
 from glasshead.report.dynamics.told import (
     Told,
@@ -28,7 +26,7 @@ from glasshead.report.dynamics.told import (
     verdicts,
 )
 from glasshead.report.formats import DASH
-from glasshead.report.passages import visible
+from glasshead.tables import Uncut
 
 
 def dynamics_table(told: Told) -> RenderableType:
@@ -46,7 +44,7 @@ def dynamics_table(told: Told) -> RenderableType:
         table = headed("group", "term", "added", "95 % interval", "share", right=(2, 4))
         for part in moved:
             words = f"{part.term}: {part.words}" if part.words else part.term
-            style = "bold" if part.verdict else ""
+            style = "bold" if part.verdict and part.verdict not in UNDECIDED else ""
             cells = part.group, words, part.added, part.interval, part.share
             table.add_row(*(Text(visible(cell), style=style) for cell in cells))
         lines.append(Uncut(table))
@@ -77,34 +75,6 @@ def indented(sentence: str) -> RenderableType:
     return Padding(Text(visible(sentence)), (0, 0, 0, 2), expand=False)
 
 
-NAME = 10
-"""The least that a name is folded to before numbers are."""
-
-
-@dataclass(frozen=True)
-class Uncut:
-    """A table whose names give way where a terminal is narrow; where that is not enough, its numbers are
-    folded too: none is ever cut."""
-
-    table: Table
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        padding = self.table.padding[1] + self.table.padding[3]
-        least = sum(
-            padding + (min(NAME, width(each)) if not each.no_wrap else width(each))
-            for each in self.table.columns
-        )
-        if least > options.max_width:
-            for column in self.table.columns:
-                column.no_wrap, column.overflow = False, "fold"
-        yield self.table
-
-
-def width(column: Column) -> int:
-    """Of the longest cell, which Rich would cut to its longest word."""
-    return max(cell_len(str(each)) for each in [column.header, *column.cells])
-
-
 def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
     """An empty table of this house's style."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
@@ -115,7 +85,7 @@ def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
             name,
             justify="right" if rank in right else "left",
             no_wrap=whole,
-            overflow="ellipsis" if whole else "fold",
+            overflow="fold",
         )
     return table
 

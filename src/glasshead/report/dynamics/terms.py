@@ -24,9 +24,8 @@ def terms(history: History) -> Picture:
         caption = (
             "What each term adds to the score or the polarity of a mean token of the group in a unit of "
         )
-        caption += (
-            "time τ of gradient flow (steps times learning rate); whiskers: 95 % intervals over tokens."
-        )
+        caption += "time τ of gradient flow (steps times learning rate)"
+        caption += "; whiskers: 95 % intervals over tokens." if whiskers(found) else "."
         return Picture("What moves the trained model's scores", panels, caption, keys, source_of(history))
     panels = [
         over_steps(history, quantity, group, by_group[group])
@@ -36,8 +35,11 @@ def terms(history: History) -> Picture:
     caption = (
         "What each term adds to the score or the polarity of a mean token of the group in a unit of time τ "
         "of gradient flow (steps times learning rate). Every panel has a scale of its own. The broad grey "
-        "line is the sum; where terms lie upon each other, a thin broken line runs inside a thick one."
+        "line is the sum"
     )
+    broken = {cause_of(name).kind != "line" for name in names} == {True, False}
+    upon = "; where terms lie upon each other, a thin broken line runs inside a thick one"
+    caption += f"{upon if broken else ''}."
     keys.append(Key("--ink", "sum of all terms", "broad"))
     caption = with_kept(history, caption)
     return Picture("What moves scores and polarities", panels, caption, keys, source_of(history), len(AXES))
@@ -91,6 +93,14 @@ def total(by_term: dict[str, Columns]) -> Columns:
     """The sum of all terms."""
     curves = list(by_term.values())
     return {"step": curves[0]["step"], "mean": np.sum([columns["mean"] for columns in curves], axis=0)}
+
+
+def whiskers(found: dict[str, Rates]) -> bool:
+    """Whether any bar has an interval: of a single token there is none."""
+    curves = [
+        columns for by_group in found.values() for terms in by_group.values() for columns in terms.values()
+    ]
+    return any(np.isfinite(columns["std"][-1]) for columns in curves)
 
 
 def at_the_end(quantity: str, by_group: Rates) -> Panel:

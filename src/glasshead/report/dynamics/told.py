@@ -10,6 +10,7 @@ from glasshead.data.groups import NEUTRAL, OFTEN, TYPICAL
 from glasshead.errors import InputError
 from glasshead.histories import (
     FEW,
+    NONE_LEADS,
     NOT_EXPLAINED,
     NOT_TOLD,
     QUANTITIES,
@@ -219,7 +220,9 @@ def parts(told: Told, quantity: str) -> list[Part]:
 
 
 def largest(part: Part) -> str:
-    """The verdict on a part, as half a sentence."""
+    """The verdict on a group, which stands on its largest part, as half a sentence."""
+    if part.verdict == NONE_LEADS:
+        return "no part leads: these tokens do not tell which is the largest"
     if part.verdict in UNDECIDED:
         return f"{part.verdict} to tell which part is the largest"
     return f"{part.term} is {part.verdict}"

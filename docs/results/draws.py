@@ -1,0 +1,36 @@
+"""How far the median over random weights belongs to its text, and not to its draws.
+
+    python docs/results/draws.py
+
+Trains a softmax and a TanhMax classifier on SST-2 (default preset, seed 0), asks the perturbation audit twice
+with other draws, and prints how the medians |Δŷ| of the same 600 test texts correlate between the two
+(Pearson).
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from encoders import SST2
+from glasshead.audit import AUDITS, prepare
+from glasshead.training import PRESETS, load_run, train
+
+TEXTS = 600
+COLUMNS = ("permutation.median.absolute", "random.median.absolute", "random-normalised.median.absolute")
+
+
+def main() -> None:
+    data = SST2.read()
+    with tempfile.TemporaryDirectory() as folder:
+        for attention in ("softmax", "tanhmax"):
+            run = Path(folder) / attention
+            train(data, PRESETS["s0-paper"].with_changes(attention=attention), run)
+            subject = prepare(load_run(run), data["test"], limit=TEXTS)
+            one, other = (AUDITS["perturbation"](subject, seed=seed).examples for seed in (1, 2))
+            for column in COLUMNS:
+                print(f"{attention:8} {column:34} {np.corrcoef(one[column], other[column])[0, 1]:+.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Text from outside, made harmless for whatever shows it: a terminal, a page, a drawing."""
+
+import json
+import re
+
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff"
+    "\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\ud800-\udfff]"
+)
+"""What steers a terminal, turns the direction of writing, or has no width: two texts that differ in it look
+alike."""
+REPLACEMENT = "\ufffd"
+
+
+def visible(text: str) -> str:
+    """The text, character by character, with all that would steer a terminal or a page made visible.
+
+    Control characters become their Unicode pictures; what turns the direction of writing or has no width,
+    and lone surrogates, U+FFFD. Line feeds and tabs stay, as do length and offsets.
+    """
+    return STEERING.sub(_picture, text)
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else REPLACEMENT
+
+
+def one_line(text: str) -> str:
+    """The same, with pictures of line feeds and tabs: a name of a file or class cannot pass for a line."""
+    return visible(text).replace("\n", "␊").replace("\t", "␉")
+
+
+def as_json(document: str) -> str:
+    """A JSON document that says the same with nothing in it that steers a terminal."""
+    return STEERING.sub(lambda match: json.dumps(match[0])[1:-1], document)
+
+
+def as_html(document: str) -> str:
+    """An HTML document that says the same with nothing in it that steers a terminal."""
+    return STEERING.sub(lambda match: f"&#x{ord(match[0]):x};", document)

@@ -1,0 +1,105 @@
+"""One process at a time: a locked file, which the kernel lets go when its process ends, however it ends."""
+
+import contextlib
+import errno
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from glasshead.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows, where two processes are not kept apart
+    fcntl = None  # type: ignore[assignment]
+
+ELSEWHERE = (errno.EAGAIN, errno.EACCES)
+"""How `flock` says that another process holds the file."""
+
+
+@contextlib.contextmanager
+def locked(path: Path, out: Path) -> Iterator[Callable[[], None]]:
+    """Hold the file ``path``, which guards ``out``; what is yielded makes sure that it is still held.
+
+    The file names its host and process. A process that died on this host has let go, and its file is taken
+    over. Of another host nobody here can tell, and not every network file system shares locks: its file is
+    respected until somebody removes it.
+
+    Raises:
+        InputError: if another process holds it, or one of another host has left it.
+    """
+    descriptor = _acquire(path, out)
+
+    def check() -> None:
+        if not _same(descriptor, path):
+            raise InputError(
+                f"another process has taken over {out}, for {path} was removed: nothing is replaced"
+            )
+
+    try:
+        os.truncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, json.dumps({"host": socket.gethostname(), "pid": os.getpid()}).encode())
+        yield check
+    finally:
+        if _same(descriptor, path):
+            path.unlink()
+        os.close(descriptor)
+
+
+def _acquire(path: Path, out: Path) -> int:
+    """The descriptor of the locked file."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            owner = _owner(descriptor)
+            if not _free(descriptor, owner):
+                raise InputError(busy(out, path, owner))
+            if _same(descriptor, path):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # its owner removed it while it was opened here
+
+
+def _free(descriptor: int, owner: dict[str, Any]) -> bool:
+    """Whether nobody holds the file; it is held here then."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in ELSEWHERE:
+                return False
+            raise
+    return owner.get("host") in (None, socket.gethostname())
+
+
+def _same(descriptor: int, path: Path) -> bool:
+    """Whether the open file is the one that has this name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+def _owner(descriptor: int) -> dict[str, Any]:
+    """What the file says of its process; nothing if it has not been said yet."""
+    try:
+        owner = json.loads(os.read(descriptor, 1000))
+    except ValueError:
+        return {}
+    return owner if isinstance(owner, dict) else {}
+
+
+def busy(out: Path, path: Path, owner: dict[str, Any]) -> str:
+    """Who is writing, and what to do."""
+    if "pid" not in owner:
+        return f"another process is writing {out}: wait for it, or choose another --out"
+    who = f"process {owner['pid']} on {owner.get('host')}"
+    if owner.get("host") == socket.gethostname():
+        return f"{out} is being written by {who}: wait for it, or choose another --out"
+    return f"{out} is being written by {who}: wait for it; if it runs no longer, delete {path}"

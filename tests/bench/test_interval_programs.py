@@ -1,0 +1,17 @@
+"""The opponents of the benchmark answer the same question: cold programs, warm ones, and ours."""
+
+import numpy as np
+import pytest
+
+from glasshead.bench.identifiability import WARM, cold, row, warm
+from glasshead.feasible import intervals
+
+
+@pytest.mark.parametrize(("tokens", "size"), [(6, 2), (12, 5), (5, 8)])
+def test_both_opponents_give_our_intervals(tokens, size):
+    T, a = row(tokens, size, 0)
+    expected = cold(T, a, np.arange(tokens))
+    ours = intervals(T, a)
+    np.testing.assert_allclose(np.stack([ours.low, ours.high]), expected, atol=1e-8)
+    for options in WARM.values():
+        np.testing.assert_allclose(warm(T, a, options), expected, atol=1e-8)

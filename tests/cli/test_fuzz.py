@@ -1,0 +1,282 @@
+"""Several hundred inputs that nobody means: the command works, or says one line and leaves nothing behind.
+
+Files, records and options are changed by generators with fixed seeds (`nonsense`). A training stops at its
+first step, as if somebody had pressed Ctrl-C: all that can be refused has been refused by then.
+"""
+
+import gzip
+import json
+import os
+import shutil
+import traceback
+
+import nonsense
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import transformers
+from typed import CliRunner, app, glasshead, one_line, shell
+
+from glasshead import bench
+
+TEXT = "a wonderful film"
+ROWS = [(f"a {word} film of {i} acts", word) for i in range(12) for word in ("fine", "bad")]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Where commands run, and all that they may write; relative names lie there too."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def interrupted(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(transformers.Trainer, "train", interrupted)
+    for name, each in list(bench.BENCHMARKS.items()):
+        monkeypatch.setitem(bench.BENCHMARKS._entries, name, each._replace(measure=lambda *given: []))
+    return tmp_path / "here"
+
+
+def trouble(place, *arguments):
+    """What is wrong with how a command ended; None: it worked, or refused as it should. Clears the place."""
+    before = {path: path.stat().st_mtime_ns for path in place.rglob("*")}
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    left = [path.name for path in place.rglob("*") if path not in before]
+    lost = [
+        path.name
+        for path, written in before.items()
+        if not path.exists() or (path.is_file() and path.stat().st_mtime_ns != written)
+    ]
+    for path in sorted(place.iterdir()):
+        if path not in before:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return "".join(traceback.format_exception(result.exception)[-3:])
+    if result.exit_code == 0:
+        return None
+    if left or lost:
+        return f"code {result.exit_code}, left {left}, lost {lost}"
+    if result.exit_code == 130:
+        return None
+    if result.exit_code != 2 or result.stdout:
+        return f"code {result.exit_code}, said {result.output!r}"
+    try:
+        one_line(result.stderr)
+    except AssertionError:
+        return f"said {result.stderr!r}"
+    return None
+
+
+def check(cases):
+    """Fail with every command that ended badly."""
+    wrong = [f"{typed}: {what}" for typed, what in cases if what is not None]
+    assert not wrong, "\n".join(wrong)
+
+
+def data_file(path):
+    """A small file of each kind that is read."""
+    kind = path.name.removesuffix(".gz").rpartition(".")[2]
+    if kind == "parquet":
+        pq.write_table(
+            pa.table({"text": [text for text, _ in ROWS], "label": [label for _, label in ROWS]}), path
+        )
+        return
+    mark = "," if kind == "csv" else "\t"
+    lines = [mark.join(row) for row in [("text", "label"), *ROWS]]
+    if kind == "jsonl":
+        lines = [json.dumps({"text": text, "label": label}) for text, label in ROWS]
+    content = "\n".join(lines).encode()
+    path.write_bytes(gzip.compress(content, mtime=0) if path.name.endswith(".gz") else content)
+
+
+KINDS = ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz", "a.jsonl.gz"]
+
+
+def bad_data(place, kind, seeds):
+    """Every damaged file of a kind, and how a training on it ends."""
+    path = place / kind
+    data_file(path)
+    content = path.read_bytes()
+    for seed in seeds:
+        path.write_bytes(nonsense.damaged(content, np.random.default_rng(seed)))
+        yield f"{kind} {seed}", trouble(place, "train", path, "--epochs", 1, "--out", place / "out")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_data(place, kind):
+    check(bad_data(place, kind, range(16)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_data_of_many_kinds(place, kind):
+    check(bad_data(place, kind, range(20, 320)))
+
+
+RECORDS = [
+    {"text": None}, {"text": 3}, {"text": True}, {"text": []}, {"text": {}}, {"label": None}, {"label": 0.5},
+    {"label": []}, {"label": {}}, {"label": ""}, {"label": 10**400}, {"text": "\ud800"}, {}, {"": ""},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_records_of_every_shape(place, task):
+    def cases():
+        path = place / "a.jsonl"
+        for number, changed in enumerate(RECORDS):
+            records = [{"text": text, "label": place} for place, (text, _) in enumerate(ROWS)]
+            records[3] = records[3] | changed if changed else {}
+            path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+            model = ("--model", "encoder") if task == "regression" else ()
+            yield number, trouble(place, "train", path, "--task", task, *model, "--out", place / "out")
+
+    check(cases())
+
+
+def bad_folders(place, made, commands, seeds):
+    """A folder with one file damaged, for each seed, and how a command ends that reads it."""
+    files = [path.relative_to(made) for path in sorted(made.rglob("*")) if path.is_file()]
+    copy = place / "copy"
+    shutil.copytree(made, copy)
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        name = files[seed % len(files)]
+        content = (made / name).read_bytes()
+        chance = rng.random()
+        if chance < 0.05:
+            (copy / name).unlink()
+        elif name.suffix == ".json" and chance < 0.7:
+            (copy / name).write_bytes(nonsense.changed(content, rng))
+        else:
+            (copy / name).write_bytes(nonsense.damaged(content, rng))
+        command = commands[int(rng.integers(len(commands)))]
+        yield f"{command[0]}, {name} {seed}", trouble(place, *command)
+        (copy / name).write_bytes(content)
+
+
+@pytest.fixture
+def reading(place, tiny):
+    """For each kind of folder one that is whole, and commands that read its copy."""
+    copy, page = place / "copy", place / "page.html"
+    return {
+        "run": (
+            tiny.tanhmax,
+            [("explain", copy, TEXT), ("compare", tiny.softmax, copy, "--out", page), ("doctor", copy)],
+        ),
+        "audit": (tiny.tanhmax_audit, [("compare", tiny.softmax_audit, copy, "--out", page)]),
+    }
+
+
+@pytest.mark.parametrize("kind", ["run", "audit"])
+def test_damaged_folders(place, reading, kind):
+    check(bad_folders(place, *reading[kind], range(60 if kind == "run" else 8)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["run", "audit"])
+def test_damaged_folders_of_many_kinds(place, reading, kind):
+    check(bad_folders(place, *reading[kind], range(60, 500)))
+
+
+@pytest.fixture
+def usual(place, tiny):
+    """Each command as it is meant."""
+    out, run, data = ("--out", place / "out"), tiny.tanhmax, ("synthetic", "--option", "instances=40")
+    few = ("--limit", 5, "--tests", "performance")
+    return {
+        ("demo",): (*out,),
+        ("train",): (*data, *out),
+        ("dynamics",): (run, "--out", place / "a.html"),
+        ("audit",): (run, "synthetic", *out, *few),
+        ("explain",): (run, TEXT),
+        ("compare",): (run, tiny.softmax, "--out", place / "a.html"),
+        ("bench",): ("attention",),
+        ("doctor",): (run,),
+        ("plot", "distance-aware"): ("--out", place / "a.svg"),
+        ("plot", "positions"): (run, "--out", place / "a.svg"),
+        ("plot", "heads"): (run, TEXT, "--out", place / "a.svg"),
+        ("plot", "ranks"): (run, "synthetic", "--out", place / "a.svg"),
+        ("plot", "logits"): (run, "synthetic", "--out", place / "a.svg"),
+        ("plot", "dynamics"): (run, "--out", place / "a.svg"),
+        ("plot", "ratios"): (run, "--out", place / "a.svg"),
+        ("recommend", "generate"): (place / "logs",),
+        ("recommend", "train"): (place / "logs", *out),
+        ("recommend", "evaluate"): (run, place / "logs"),
+    }
+
+
+def bad_options(place, usual, values):
+    """Every option of every command with values that it is not meant to have."""
+    for number, (path, option) in enumerate(nonsense.options(app)):
+        for value in values(number):
+            wrong = trouble(place, *path, *usual[path], option, value)
+            yield f"{' '.join(path)} {option} {value[:40]!r}", wrong
+
+
+def test_nonsense_for_every_option(place, usual):
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(nonsense.VALUES))
+    chosen = [nonsense.VALUES[place] for place in order]
+    found = bad_options(place, usual, lambda number: [chosen[number % len(chosen)]])
+    check(found)
+
+
+@pytest.mark.slow
+def test_every_nonsense_for_every_option(place, usual):
+    check(bad_options(place, usual, lambda number: nonsense.VALUES))
+
+
+def test_paths_of_the_wrong_kind(place, usual, reading):
+    file, folder = place / "file", place / "folder"
+    file.write_text("nothing", encoding="utf-8")
+    folder.mkdir()
+    wrong = [
+        file,
+        folder,
+        place / "no" / "where",
+        file / "below",
+        "",
+        "x" * 300,
+        "~nobody/x",
+        os.devnull,
+    ]
+    places = [("train", "#", "--out", place / "out"), ("audit", "#", "synthetic", "--out", place / "out")]
+    places += [("explain", "#", TEXT), ("compare", "#", "#", "--out", place / "a.html"), ("doctor", "#")]
+    places += [("dynamics", "#"), ("plot", "heads", "#", TEXT), ("recommend", "evaluate", "#", "#")]
+    places += [
+        ("train", "synthetic", "--vectors", "#", "--out", place / "out"),
+        ("train", "synthetic", "--out", "#"),
+    ]
+    cases = [[path if word == "#" else word for word in command] for command in places for path in wrong]
+    check((case, trouble(place, *case)) for case in cases)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_as_a_process(tmp_path, reading, seed):
+    name, kind = ("run", "explain") if seed % 2 else ("audit", "compare")
+    made, commands = reading[name]
+    rng = np.random.default_rng(1000 + seed)
+    copy = shutil.copytree(made, tmp_path / "copy")
+    files = sorted(path for path in copy.rglob("*") if path.is_file())
+    damaged = files[int(rng.integers(len(files)))]
+    damaged.write_bytes(nonsense.damaged(damaged.read_bytes(), rng))
+    words = next(words for words in commands if words[0] == kind)
+    typed = [copy if word == tmp_path / "here" / "copy" else word for word in words]
+    process = shell(*typed, cwd=tmp_path / "here")
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode in (0, 2), errors
+    if process.returncode == 2:
+        assert output == ""
+        one_line(errors)
+        assert list((tmp_path / "here").iterdir()) == []
+
+
+def test_the_inputs_are_fine_as_they_are(place, usual, reading):
+    for kind in KINDS:
+        data_file(place / kind)
+        glasshead("train", place / kind, "--out", place / "out", code=130)
+    shutil.copytree(reading["run"][0], place / "copy")
+    glasshead("explain", place / "copy", TEXT)

@@ -1,0 +1,185 @@
+"""No table of a terminal cuts a number, however narrow the terminal and however long the number."""
+
+import io
+import re
+from dataclasses import replace
+
+import fake_cards
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from test_comparison_page import group
+from test_dynamics_page import told
+from test_ranking import estimate
+
+import fake_histories
+from glasshead.bench.attention import Result
+from glasshead.bench.identifiability import IdentifiabilityResult
+from glasshead.bench.measure import Spread
+from glasshead.bench.table import identifiability_table, table, training_table
+from glasshead.bench.training import TrainingResult
+from glasshead.differences import Comparison, Floor, RunDifference, SeedTest
+from glasshead.report import attribution_table, card_table, comparison_table, ranking_table
+from glasshead.report.checkup import layer_table
+from glasshead.report.dynamics import dynamics_table
+from glasshead.tables import NAME, Uncut
+
+NUMBER = re.compile(r"[−+]?\d[\d,.·⁻⁰¹²³⁴-⁹]*")
+TINY = 1.2345e-7
+SPREAD = Spread(123456.789, 23456.789, 1234567.89)
+FACTS = {"processor": "a processor", "threads": 2, "torch": "2.13"}
+
+
+def attribution(known=False):
+    made = fake_cards.attribution(
+        "a warm film of unfathomable length", True, fake_cards.np.random.default_rng(0), ("bad", "good")
+    )
+    made = replace(
+        made,
+        scores=tuple(score * TINY for score in made.scores),
+        contributions=tuple(each * TINY for each in made.contributions),
+    )
+    return attribution_table(fake_cards.ranged(made) if known else made)
+
+
+def card(activation):
+    made = fake_cards.make(activation)
+    small = [
+        each
+        if each.estimate is None
+        else replace(
+            each,
+            estimate=each.estimate * TINY,
+            interval=tuple(end * TINY for end in each.interval),
+            null={name: None if value is None else value * TINY for name, value in each.null.items()},
+        )
+        for each in made.findings
+    ]
+    return replace(made, findings=small)
+
+
+def comparison():
+    difference = RunDifference(
+        "accuracy",
+        1,
+        0,
+        TINY,
+        (-6.2e-7, 8.4e-7),
+        500,
+        "no difference is shown",
+        SeedTest(2.5, 1.0, 0.2422, True),
+        "",
+        0.031,
+        "",
+    )
+    groups = [
+        group("a-run-with-a-long-name", "softmax", [0.5, 0.75]),
+        group("far", "distance-aware", [0.75, 0.8125]),
+    ]
+    part = {"accuracy": 0.4, "macro_f1": 0.2}
+    floor = Floor("always guessing 'human'", {"test": part, "dev": part})
+    return comparison_table(Comparison("data/trec", "test", 500, groups, [difference], 2000, floor))
+
+
+def ranking():
+    values = {name: estimate(TINY, -6.2e-7, 8.4e-7) for name in ("auc", "mrr", "ndcg@5", "ndcg@10")}
+    return ranking_table({"model": values, "popularity": values}, {"popularity": values})
+
+
+def layers():
+    layer = {
+        "modules": ["encoder.layer.0.attention"],
+        "kind": "BertSelfAttention",
+        "dispatched": True,
+        "causal": False,
+        "window": 1234567,
+        "kernel": "blockwise",
+        "training_kernel": "sdpa",
+        "heads": 1234567890,
+        "key_heads": 123456789,
+        "head_dim": 1234567890123,
+        "attention": "tanhmax+distance-aware",
+        "weights": "recorded",
+    }
+    return layer_table([layer])
+
+
+TABLES = {
+    "attribution": attribution,
+    "attribution with intervals": lambda: attribution(known=True),
+    "card": lambda: card_table([card("tanhmax")]),
+    "two cards": lambda: card_table([card("tanhmax"), card("softmax")]),
+    "three cards": lambda: card_table([card("tanhmax"), card("softmax"), card("softmax")]),
+    "comparison": comparison,
+    "ranking": ranking,
+    "checkup": layers,
+    "dynamics": lambda: dynamics_table(told()),
+    "dynamics of layers": lambda: dynamics_table(told(fake_histories.layered(), tokens=())),
+    "bench attention": lambda: table(
+        [
+            Result(
+                "tanhmax+distance-aware",
+                "blockwise",
+                2048,
+                64,
+                True,
+                SPREAD,
+                SPREAD,
+                2**30,
+                12345.6,
+                1e-5,
+                1e9,
+                0.5,
+            )
+        ],
+        FACTS,
+    ),
+    "bench training": lambda: training_table(
+        [TrainingResult("step", "tanhmax+distance-aware", 512, SPREAD, SPREAD, 1234567.8, 234567.8)], FACTS
+    ),
+    "bench identifiability": lambda: identifiability_table(
+        [IdentifiabilityResult("intervals", "linear programs", 512, 64, SPREAD, 12.3, SPREAD, SPREAD, 1e-11)],
+        FACTS,
+    ),
+}
+
+
+def printed(renderable, width):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("name", TABLES)
+def test_every_number_is_whole(name, width):
+    whole = set(NUMBER.findall(printed(TABLES[name](), 1000)))
+    assert len(whole) > 3
+    said = printed(TABLES[name](), width)
+    assert max(map(cell_len, said.splitlines())) <= width
+    assert whole <= set(NUMBER.findall(said))
+    assert "…" not in said
+
+
+def test_names_fold_before_numbers_leave_their_columns():
+    made = Table("name")
+    made.add_column("number", justify="right", no_wrap=True)
+    made.add_row("a-name-of-thirty-letters-or-so", "1.2·10⁻⁶")
+    beside = printed(Uncut(made), 30)
+    assert "1.2·10⁻⁶" in beside
+    assert "number" in beside.splitlines()[1]
+    below = printed(Uncut(made), NAME + 8)
+    assert below.splitlines()[-1].split() == ["number", "1.2·10⁻⁶"]
+    assert printed(Uncut(made), 100) == printed(made, 100)  # and the table itself is as it was
+
+
+def test_an_ornament_goes_first():
+    made = Table("name")
+    made.add_column("number", no_wrap=True)
+    made.add_column("", no_wrap=True, width=20)
+    made.add_row("token", "1.2·10⁻⁶", "█" * 20)
+    assert "█" * 20 in printed(Uncut(made, ornament=True), 50)
+    narrow = printed(Uncut(made, ornament=True), 30)
+    assert "█" not in narrow
+    assert "number" in narrow.splitlines()[1]

@@ -1,0 +1,65 @@
+"""What is listed needs no torch; what is explained imports nothing that it does not use."""
+
+import subprocess
+import sys
+
+import pytest
+
+from glasshead.catalogue import TABLES, catalogue
+from glasshead.errors import InputError
+from glasshead.listing import ENTRY_FOLDERS, KINDS, PACKAGE, entry_files, list_table, store, stored_table
+
+
+def modules_after(command: list[str], suspects: set[str]) -> set[str]:
+    """Which of the suspects a command has imported, in a process of its own."""
+    script = (
+        "import sys\n"
+        "from glasshead.cli import app\n"
+        f"app({command!r}, standalone_mode=False)\n"
+        f"print('imported:', *sorted({suspects!r} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].removeprefix("imported:").split())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_stored_tables_are_those_of_the_registries(kind):
+    assert stored_table(kind) == catalogue(kind), "run `make catalogue`"
+
+
+def test_every_table_has_a_kind_and_every_file_a_place():
+    assert set(TABLES) == set(KINDS)
+    files = entry_files()
+    for folder in ENTRY_FOLDERS:
+        assert sum(file.startswith(f"{folder}/") for file in files) > 3
+        assert (PACKAGE / folder).is_dir()
+
+
+def test_a_new_file_is_listed_without_storing_it(tmp_path, monkeypatch):
+    stored = tmp_path / "catalogue.json"
+    store(["penalties"], stored)
+    assert stored_table("penalties", stored) == catalogue("penalties")
+    now = entry_files()
+    monkeypatch.setattr("glasshead.listing.entry_files", lambda: [*now, "explain/new.py"])
+    assert stored_table("penalties", stored) is None
+    assert stored_table("penalties", tmp_path / "none.json") is None
+    assert list_table("penalties", stored) == catalogue("penalties")
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(InputError, match="did you mean 'activations'"):
+        list_table("activation")
+
+
+def test_listing_imports_nothing_heavy():
+    assert modules_after(["list", "activations"], {"torch", "transformers", "numpy", "scipy"}) == set()
+
+
+@pytest.mark.slow
+def test_explaining_a_sentence_imports_no_more_than_a_model_needs(tmp_path):
+    run = tmp_path / "run"
+    script = "from glasshead.cli import main; main()"
+    options = ["train", "synthetic", "--epochs", "1", "--rows", "60", "--out", str(run)]
+    subprocess.run([sys.executable, "-c", script, *options], capture_output=True, check=True)
+    unused = {"datasets", "pandas", "sklearn", "scipy.stats", "matplotlib", "highspy", "joblib", "captum"}
+    assert modules_after(["explain", str(run), "a superb film"], unused) == set()
