@@ -19,7 +19,7 @@ test-slow: .venv/dev
 	$(TESTS) -m slow
 
 # What computes, with the vector instructions of older CPUs: other last digits, the same results.
-NUMERIC := $(addprefix tests/,attention dynamics explain identifiability models recommend trace)
+NUMERIC := $(addprefix tests/,attention dynamics explainers huggingface identifiability models recommend trace)
 test-cpus: .venv/dev
 	ATEN_CPU_CAPABILITY=default $(TESTS) $(NUMERIC)
 	ATEN_CPU_CAPABILITY=avx2 $(TESTS) $(NUMERIC)
@@ -55,7 +55,7 @@ results: .venv/base
 
 # What `glasshead list` shows, written down so that it needs no torch; after a change of any registry.
 catalogue: .venv/base
-	$(BIN)/python -m glasshead.listing
+	$(BIN)/python -m glasshead.cli.listing
 
 clean:
 	rm -rf .venv docs/_build glasshead-demo

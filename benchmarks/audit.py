@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from scipy.stats import kendalltau
 
-from glasshead.audit import AUDITS, audit, prepare
+from glasshead.audits import AUDITS, audit, prepare
 from glasshead.data import load
 from glasshead.training import PRESETS, Run, load_run, train
 

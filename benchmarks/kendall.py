@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 from scipy.stats import kendalltau
 
-from glasshead.audit.kendall import kendall_tau_b
+from glasshead.statistics.kendall import kendall_tau_b
 
 CASES = (  # name, rows, length, repeats, share of the rows that the loop takes
     ("without ties", 2_000, 30, 7, 1.0),

@@ -3,7 +3,7 @@
 import torch
 
 from glasshead.attention import POSITIONS, Heads
-from glasshead.attention.mapping import MAPPINGS
+from glasshead.attention.positions.distance_mappings import MAPPINGS
 
 SIZES = Heads(heads=3, key_size=4, value_size=5)
 ADJUSTMENTS = ("early-multiply", "early-add", "late-multiply", "late-add", "signed-multiply")

@@ -9,7 +9,8 @@ from datasets import ClassLabel, Dataset, Features, Value
 from transformers import BertConfig, BertForSequenceClassification, GPT2Config, GPT2ForSequenceClassification
 
 from glasshead.data import encode, occurrences, train_tokenizer
-from glasshead.models import MODELS, is_regression, plug
+from glasshead.huggingface import plug
+from glasshead.models import MODELS, is_regression
 from glasshead.training import Run
 
 WORDS = ("good", "bad", "the", "film", "was", "long", "short", "plot", "music", "and", "scene", "end", ".")

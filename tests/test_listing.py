@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from glasshead.catalogue import TABLES, catalogue
+from glasshead.cli.catalogue import TABLES, catalogue
+from glasshead.cli.listing import ENTRY_FOLDERS, KINDS, PACKAGE, entry_files, list_table, store, stored_table
 from glasshead.errors import InputError
-from glasshead.listing import ENTRY_FOLDERS, KINDS, PACKAGE, entry_files, list_table, store, stored_table
 
 
 def modules_after(command: list[str], suspects: set[str]) -> set[str]:
@@ -40,7 +40,7 @@ def test_a_new_file_is_listed_without_storing_it(tmp_path, monkeypatch):
     store(["penalties"], stored)
     assert stored_table("penalties", stored) == catalogue("penalties")
     now = entry_files()
-    monkeypatch.setattr("glasshead.listing.entry_files", lambda: [*now, "explain/new.py"])
+    monkeypatch.setattr("glasshead.cli.listing.entry_files", lambda: [*now, "explain/new.py"])
     assert stored_table("penalties", stored) is None
     assert stored_table("penalties", tmp_path / "none.json") is None
     assert list_table("penalties", stored) == catalogue("penalties")

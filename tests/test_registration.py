@@ -78,8 +78,8 @@ def test_other_modules_are_none_of_the_watchers_business():
 
 @torch.no_grad()
 def test_what_stands_in_is_what_it_stands_for():
-    from glasshead.models.dispatch import attention_function
-    from glasshead.models.masks import mask_function
+    from glasshead.huggingface.dispatch import attention_function
+    from glasshead.huggingface.masks import mask_function
 
     model, given = glasshead.plug(BERT.build(), "tanhmax"), BERT.inputs([6, 4])
     expected = model(**given).last_hidden_state
@@ -91,7 +91,8 @@ def test_what_stands_in_is_what_it_stands_for():
 
 
 def test_our_own_models_are_known_by_name():
-    from glasshead.models import MODELS, NewsRecommenderConfig
+    from glasshead.models import MODELS
+    from glasshead.recommend import NewsRecommenderConfig
 
     types = {family.config_class.model_type for family in MODELS.values()}
     assert set(MODEL_TYPES) == types | {NewsRecommenderConfig.model_type}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from glasshead.audit import audit
+from glasshead.audits import audit
 from glasshead.data import load
 from glasshead.training import load_run
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from glasshead.explain import EXPLAINERS, by_word
+from glasshead.explainers import EXPLAINERS, by_word
 from glasshead.training import load_run
 
 run = load_run(Path("runs/tanhmax"))

@@ -2,8 +2,9 @@
 
 import torch
 
-from glasshead.dynamics.forms import FORMS, Batch, Parameters, linearised, pushes, score_flow
-from glasshead.dynamics.products import product_rates
+from glasshead.dynamics.embedding_products import product_rates
+from glasshead.dynamics.forms.additive import linearised
+from glasshead.dynamics.forms.form import FORMS, Batch, Parameters, pushes, score_flow
 
 rng = torch.Generator().manual_seed(0)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from glasshead.explain import observe
+from glasshead.explainers import observe
 from glasshead.training import load_run
 
 run = load_run(Path("runs/tanhmax"))

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from glasshead.data import encode
-from glasshead.feasible import intervals
-from glasshead.identifiability import Where, head_rows
+from glasshead.identifiability import Where, head_rows, intervals
 from glasshead.training import load_run
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import kendalltau
 
-from glasshead.audit import kendall_tau_b
+from glasshead.statistics import kendall_tau_b
 
 rng = np.random.default_rng(0)
 x, y = rng.integers(0, 9, size=(2, 50, 12))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import signed_square  # noqa: F401  # registers the activation
 
-from glasshead.audit import audit
-from glasshead.catalogue import catalogue
+from glasshead.audits import audit
+from glasshead.cli.catalogue import catalogue
 from glasshead.data import LoadOptions, load
 from glasshead.training import PRESETS, load_run, train
 

@@ -7,7 +7,7 @@ python docs/results/attention_table.py
 import json
 from pathlib import Path
 
-from glasshead.bench.table import short
+from glasshead.bench.tables import short
 
 HERE = Path(__file__).parent
 MEASURED = ("attention.json", "attention_long.json")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from encoders import SST2
-from glasshead.audit import AUDITS, prepare
+from glasshead.audits import AUDITS, prepare
 from glasshead.training import PRESETS, load_run, train
 
 TEXTS = 600

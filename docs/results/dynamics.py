@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from glasshead.cli.workflows import planted
 from glasshead.data import LoadOptions
 from glasshead.dynamics import watch
 from glasshead.dynamics.findings import LARGEST, shares
-from glasshead.histories import History, read_history
-from glasshead.steps import planted
+from glasshead.results import History, read_history
 from glasshead.training import Recipe, recipe_for
 from study import Cell, Set, Study, main
 

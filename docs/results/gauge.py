@@ -5,7 +5,8 @@
 
 The rule reads weights and values on the train split, without any word list. The truth it is held against
 comes from elsewhere: from the positive and negative words of the test split, by its labels
-(`glasshead.data.groups`). Of their mean weights a share w has the sign of its word (in the better gauge, so
+(`glasshead.data.token_groups`). Of their
+mean weights a share w has the sign of its word (in the better gauge, so
 at least ½), of their mean polarities a share v. With r = (w − ½) / (w − ½ + v − ½), the sign lives in the
 weights if r ≥ ¾, in the values if r ≤ ¼, and else in both. A model that gives one answer to nine test texts
 in ten, or whose w and v are below 0.6, has learned no side and is not judged. Neither are models of more than
@@ -26,17 +27,17 @@ import numpy as np
 import torch
 from datasets import ClassLabel, DatasetDict
 
-from glasshead.audit import prepare
-from glasshead.audit.subject import Subject
+from glasshead.audits import prepare
+from glasshead.audits.context import Subject
 from glasshead.data import LoadOptions, load, occurrences
-from glasshead.data.groups import token_groups
-from glasshead.models import ClassSigns, fix_gauge
-from glasshead.models.gauge import ONE_SIDED
+from glasshead.data.token_groups import token_groups
 from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.trace import ClassSigns, fix_gauge
+from glasshead.trace.gauge import ONE_SIDED
 from glasshead.training import PRESETS, load_run, train
-from glasshead.training.build import encoded_split, label_tensor
+from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.gauge import pooled_sums
-from glasshead.training.rows import TensorRows
+from glasshead.training.tensor_dataset import TensorRows
 from study import DATA
 
 HERE = Path(__file__).parent

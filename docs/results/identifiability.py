@@ -27,11 +27,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from encoders import STUDY
 from glasshead.data import LoadOptions, load
 from glasshead.identifiability import Question, Where, survey
+from glasshead.identifiability.length_sampling import Sample, clipped
 from glasshead.pictures import logits, ranks
-from glasshead.pictures.clipped import Sample, clipped
-from glasshead.report.prints import drawn
+from glasshead.report.style import drawn
 from glasshead.training import Recipe, recipe_for, train
-from glasshead.training.opened import open_model
+from glasshead.training.open_model import open_model
 from study import DATA, rounded
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from encoders import STUDY
-from glasshead.audit.bootstrap import Estimate, mean_interval
+from glasshead.statistics.bootstrap import Estimate, mean_interval
 from identifiability import DRAWS, HERE, KEYS, LENGTHS, LOGITS, REVIEWS, SENTENCES, TEXTS, TOKENS, read
 from study import t_half
 

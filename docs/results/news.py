@@ -24,12 +24,12 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numpy as np
 from scipy import stats
 
-from glasshead.audit.ranking import as_numbers, rank
-from glasshead.data.mind import read_logs
-from glasshead.data.news_logs import NewsLogOptions, news_logs
-from glasshead.training.news_recipe import NEWS_PRESETS, NewsRecipe
-from glasshead.training.recommend import train_recommender
-from glasshead.training.recommender_run import load_recommender
+from glasshead.recommend.config import NEWS_PRESETS, NewsRecipe
+from glasshead.recommend.evaluate import as_numbers, rank
+from glasshead.recommend.mind import read_logs
+from glasshead.recommend.run import load_recommender
+from glasshead.recommend.synthetic_logs import NewsLogOptions, news_logs
+from glasshead.recommend.train import train_recommender
 from study import t_half
 
 HERE = Path(__file__).parent

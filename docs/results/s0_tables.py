@@ -16,7 +16,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-from glasshead.audit import audit
+from glasshead.audits import audit
 from glasshead.data import LoadOptions, load
 from glasshead.results import SIGN_IN_WEIGHTS, AuditCard
 from glasshead.training import PRESETS, load_run, train

@@ -1,8 +1,8 @@
 """Glasshead: attention you can see through."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from glasshead.lazy import lazy_exports
 from glasshead.registration import watch
 
 __version__ = "0.1.0"
@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from glasshead.attention import Mask, Mechanism, attend, mechanism
     from glasshead.errors import InputError
-    from glasshead.models import doctor, load, plug, unplug
+    from glasshead.huggingface import doctor, load, plug, unplug
     from glasshead.trace import intervene, record
 
 # Public names by package, imported when first asked for: torch and transformers take seconds.
@@ -19,13 +19,13 @@ PUBLIC = {
     "Mask": "glasshead.attention",
     "Mechanism": "glasshead.attention",
     "attend": "glasshead.attention",
-    "doctor": "glasshead.models",
+    "doctor": "glasshead.huggingface",
     "intervene": "glasshead.trace",
-    "load": "glasshead.models",
+    "load": "glasshead.huggingface",
     "mechanism": "glasshead.attention",
-    "plug": "glasshead.models",
+    "plug": "glasshead.huggingface",
     "record": "glasshead.trace",
-    "unplug": "glasshead.models",
+    "unplug": "glasshead.huggingface",
 }
 
 __all__ = [
@@ -47,13 +47,4 @@ __all__ = [
 watch()
 
 
-def __getattr__(name: str) -> Any:
-    if name not in PUBLIC:
-        raise AttributeError(f"module 'glasshead' has no attribute {name!r}")
-    found = getattr(import_module(PUBLIC[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *PUBLIC])
+__getattr__, __dir__, _ = lazy_exports(globals(), PUBLIC)

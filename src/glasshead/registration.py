@@ -72,18 +72,19 @@ class LateConfig:
     @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **options: Any) -> Any:
         """The configuration that a config.json describes, of the class that belongs to it."""
-        import_module("glasshead.models")
+        for room in ("glasshead.models", "glasshead.recommend"):
+            import_module(room)
         return import_module(AUTO).CONFIG_MAPPING[config_dict["model_type"]].from_dict(config_dict, **options)
 
 
 def late_attention(*given: Any, **options: Any) -> Any:
-    """Stands in for `glasshead.models.dispatch.attention_function`, which replaces it when imported."""
-    return import_module("glasshead.models.dispatch").attention_function(*given, **options)
+    """Stands in for `glasshead.huggingface.dispatch.attention_function`, which replaces it when imported."""
+    return import_module("glasshead.huggingface.dispatch").attention_function(*given, **options)
 
 
 def late_mask(*given: Any, **options: Any) -> Any:
-    """Stands in for `glasshead.models.masks.mask_function`."""
-    return import_module("glasshead.models.dispatch").mask_function(*given, **options)
+    """Stands in for `glasshead.huggingface.masks.mask_function`."""
+    return import_module("glasshead.huggingface.dispatch").mask_function(*given, **options)
 
 
 def spec_of(config: Any) -> Any:

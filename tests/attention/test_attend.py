@@ -6,7 +6,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from glasshead.attention import KERNELS, Call, Mask, attend, choose, mechanism
 from glasshead.attention.attend import run
-from glasshead.bench.measure import peak_bytes
+from glasshead.bench.timing import peak_bytes
 from glasshead.errors import InputError
 from tolerances import ONE_FORMULA, ONE_MODEL
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from glasshead.attention import Heads, Mask, attend, mechanism
-from glasshead.attention.mapping import MAPPINGS, learnable_sigmoid
 from glasshead.attention.positions.distance_aware import DistanceAware
+from glasshead.attention.positions.distance_mappings import MAPPINGS, learnable_sigmoid
 from glasshead.errors import InputError
 
 R = torch.linspace(-60, 60, 1201, dtype=torch.float64)

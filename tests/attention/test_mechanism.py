@@ -7,16 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from glasshead.attention import (
-    ACTIVATIONS,
-    POSITIONS,
-    PRESETS,
-    Call,
-    Heads,
-    Mechanism,
-    attend,
-    mechanism,
-)
+from glasshead.attention import ACTIVATIONS, POSITIONS, PRESETS, Call, Heads, Mechanism, attend, mechanism
 from glasshead.attention.mechanism import parse, shortest, spell
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS

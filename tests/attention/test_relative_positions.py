@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from glasshead.attention import Heads, Mask, Places, attend, mechanism
+from glasshead.attention.positions.relative import skewed, straightened
 from glasshead.attention.positions.shaw import Shaw
 from glasshead.attention.positions.tener import Tener
 from glasshead.attention.positions.transformer_xl import TransformerXL
-from glasshead.attention.relative import skewed, straightened
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS
 

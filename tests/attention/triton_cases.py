@@ -117,7 +117,7 @@ def test_values_and_gradients_at_every_length(name, dtype):
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", range(4))
 def test_every_tiling_gives_the_same(choice, monkeypatch):
-    from glasshead.attention.kernels.programs import launch
+    from glasshead.attention.kernels.triton_programs import launch
 
     for tuned in (launch.attend, launch.attend_queries, launch.attend_keys):
         monkeypatch.setattr(tuned, "configs", [tuned.configs[choice]])
@@ -196,7 +196,7 @@ def test_positions_that_are_dot_products_learn(position):
 @pytest.mark.slow
 def test_the_operator_keeps_the_promises_of_torch():
     """Schema, shapes without data, autograd registration and tracing, checked by torch itself."""
-    from glasshead.attention.kernels.programs.launch import paired_attention
+    from glasshead.attention.kernels.triton_programs.launch import paired_attention
 
     case = Case((1, 2, 1, 5, 7, 16, 8), padding=(2, 0))
     torch.library.opcheck(paired_attention, (*case.tensors(torch.float32), case.mask().padding, 0.25, None))

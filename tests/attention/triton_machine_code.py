@@ -10,7 +10,7 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from glasshead.attention.kernels.programs import launch
+from glasshead.attention.kernels.triton_programs import launch
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 OF_INPUT = {"q", "k", "v", "out", "grad", "grad_q", "grad_k", "grad_v"}

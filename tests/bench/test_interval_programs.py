@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glasshead.bench.identifiability import WARM, cold, row, warm
-from glasshead.feasible import intervals
+from glasshead.identifiability import intervals
 
 
 @pytest.mark.parametrize(("tokens", "size"), [(6, 2), (12, 5), (5, 8)])

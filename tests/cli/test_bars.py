@@ -2,9 +2,9 @@
 
 import pytest
 
+from glasshead.cli.workflows import barred_finding, check_bars
 from glasshead.errors import InputError
 from glasshead.results import ONE_SIGNED, RAW_SIGN, WEAK_GAUGE, AuditCard, Finding
-from glasshead.steps import barred_finding, check_bars
 
 
 def finding(name, verdict=""):

@@ -82,7 +82,7 @@ def test_identifiability(tmp_path, monkeypatch):
     bench = "glasshead.bench.identifiability"
     for name, value in {"ROWS": 2, "HEADS": 2, "TEXTS": 3, "BATCH": 2, "SIZES": (4,)}.items():
         monkeypatch.setattr(f"{bench}.{name}", value)
-    monkeypatch.setattr("glasshead.bench.plan.SIZES", (4,))
+    monkeypatch.setattr("glasshead.bench.settings.SIZES", (4,))
     monkeypatch.setattr("os.cpu_count", lambda: 1)  # no other processes for so little
     arguments = ("bench", "identifiability", "--lengths", "9")
     result = glasshead(*arguments, "--out", tmp_path / "results.json")

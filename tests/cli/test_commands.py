@@ -18,12 +18,12 @@ from typed import TINY, glasshead, one_line, tree
 from alike import assert_alike, assert_same_weights
 from glasshead import __version__
 from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS
-from glasshead.audit import AUDITS
-from glasshead.console import console
+from glasshead.audits import AUDITS
+from glasshead.cli.console import console
 from glasshead.data import DATASETS, LoadOptions
-from glasshead.explain import EXPLAINERS
-from glasshead.folders import whole
-from glasshead.manifest import MANIFEST
+from glasshead.explainers import EXPLAINERS
+from glasshead.files import whole
+from glasshead.files.manifest import MANIFEST
 from glasshead.models import MODELS
 from glasshead.training import PENALTIES, load_run
 from glasshead.training import PRESETS as RECIPES
@@ -591,7 +591,7 @@ class TestOverwrite:
             f"No space left on device: {out}; the finished epochs are kept: repeat the command with --resume"
         )
         assert one_line(result.stderr) == said
-        monkeypatch.setattr("glasshead.commands.judge.write_audit", fail)
+        monkeypatch.setattr("glasshead.cli.audit.write_audit", fail)
         other = tmp_path / "audit"
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", other, "--overwrite", code=1)
         assert one_line(result.stderr) == f"No space left on device: {other}"

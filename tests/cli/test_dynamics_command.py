@@ -14,7 +14,7 @@ from typed import TINY, glasshead, refusal
 import fake_histories
 from alike import assert_same_weights
 from fake_models import write_model
-from glasshead.commands.dynamics import (
+from glasshead.cli.dynamics import (
     FEW_LOOKS,
     kept_remark,
     sparse_remark,
@@ -23,8 +23,8 @@ from glasshead.commands.dynamics import (
     watched_again,
 )
 from glasshead.dynamics.findings import LARGEST, finding
-from glasshead.histories import TOO_MUCH_LEFT, TOO_SPARSE, History
-from glasshead.report.dynamics import PICTURES
+from glasshead.report.dynamics.registry import PICTURES
+from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, History
 
 WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
 

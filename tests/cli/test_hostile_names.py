@@ -8,9 +8,9 @@ import pytest
 from rich.text import Text
 from typed import glasshead
 
-from glasshead.console import Harmless, complain, errors, say
+from glasshead.cli.console import Harmless, complain, errors, say
+from glasshead.cli.progress import ProgressBar
 from glasshead.escaping import visible
-from glasshead.training.progress import ProgressBar
 
 HOSTILE = "\x1b[31m\x1b]0;x\x07\x9b2J\u202e\u2066\u200b\u200f\ufeff"
 

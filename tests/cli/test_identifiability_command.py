@@ -9,7 +9,7 @@ import transformers as hf
 import typer
 from typed import glasshead, refusal, shell, wait_for
 
-from glasshead.commands.maps import kept_parts
+from glasshead.cli.identifiability_options import kept_parts
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
@@ -145,7 +145,7 @@ def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
     def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glasshead.audit.maps.findings", stop)
+    monkeypatch.setattr("glasshead.audits.model_identifiability.findings", stop)
     glasshead(*typed[:2], saved / "texts.csv", *typed[2:], code=130)
     monkeypatch.undo()
     assert "part of another audit" in refusal(tmp_path, *typed[:2], other, *typed[2:], "--resume")

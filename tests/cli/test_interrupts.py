@@ -9,9 +9,9 @@ import pytest
 from typed import TINY, glasshead, one_line, shell, tree, wait_for
 
 from alike import assert_same_weights
-from glasshead.folders import whole
-from glasshead.manifest import MANIFEST
-from glasshead.training.progress import ProgressBar
+from glasshead.cli.progress import ProgressBar
+from glasshead.files import whole
+from glasshead.files.manifest import MANIFEST
 
 STEPS = 7  # per epoch of the tiny set
 # Enough epochs for a signal to arrive in the middle, enough steps for one to arrive in the first.
@@ -121,7 +121,7 @@ class TestOthers:
         def stop(*arguments, **options):
             os.kill(os.getpid(), signal.SIGINT)
 
-        step = {"card": "glasshead.audit.audit", "writing": "glasshead.commands.judge.write_audit"}[stage]
+        step = {"card": "glasshead.audits.base", "writing": "glasshead.cli.audit.write_audit"}[stage]
         monkeypatch.setattr(step, stop)
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "new" / "a", code=130)
         assert one_line(result.stderr) == "interrupted"

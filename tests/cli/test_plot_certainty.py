@@ -9,10 +9,10 @@ from typed import glasshead, refusal
 from fake_models import write_model
 from glasshead.errors import InputError
 from glasshead.identifiability import Where
-from glasshead.pictures.clipped import Sample, clipped, texts_of
+from glasshead.identifiability.length_sampling import Sample, clipped, texts_of
 from glasshead.pictures.logits import Head, logit_points
 from glasshead.pictures.ranks import rank_points, usual_lengths
-from glasshead.training.opened import open_model
+from glasshead.training.open_model import open_model
 from kinds import saved
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")

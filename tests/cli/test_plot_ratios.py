@@ -8,10 +8,10 @@ import pytest
 from typed import glasshead, refusal
 
 from glasshead.data import LoadOptions, load
-from glasshead.histories import read_history
-from glasshead.report.dynamics import figure_of
+from glasshead.report.dynamics.picture import figure_of
 from glasshead.report.dynamics.ratios import Point, by_ratio, ratios
-from glasshead.report.formats import number
+from glasshead.report.number_format import number
+from glasshead.results import read_history
 
 TINY = ("synthetic", "--option", "instances=200", "--epochs", "1")
 WATCHED = ("--watch", "dynamics", "--watch-every", "2", "--scale", "10")

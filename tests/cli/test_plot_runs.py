@@ -75,7 +75,7 @@ class TestPositions:
         assert "has no distance-aware attention" in said
 
     def test_a_news_recommender(self, tmp_path):
-        from glasshead.models.recommender import NewsRecommender, NewsRecommenderConfig
+        from glasshead.recommend.model import NewsRecommender, NewsRecommenderConfig
 
         config = NewsRecommenderConfig(vocab_size=9, embedding_size=8, heads=2, attention="distance-aware")
         NewsRecommender(config).save_pretrained(tmp_path / "run")

@@ -9,8 +9,8 @@ import pytest
 from typed import glasshead, one_line, refusal, tree
 
 from alike import assert_same_weights
-from glasshead.manifest import MANIFEST
-from glasshead.training.progress import ProgressBar
+from glasshead.cli.progress import ProgressBar
+from glasshead.files.manifest import MANIFEST
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
 SMALL = ("--epochs", 2, "--set", "embedding_size=8", "--set", "heads=1", "--set", "key_size=4")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from glasshead.cli import app
+from glasshead.cli.app import app
 
 TINY = ("synthetic", "--option", "instances=300", "--epochs", "2")
 

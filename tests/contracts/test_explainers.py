@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.explain import EXPLAINERS, TARGETS
+from glasshead.explainers import EXPLAINERS, TARGETS
 from readable import KINDS, planted
 from small import TEXTS, planted_model, random_model, tokenizer
 from tolerances import ONE_MODEL

@@ -13,8 +13,8 @@ import torch
 from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, Call, Mask, mechanism
 from glasshead.attention.attend import run
 from glasshead.attention.kernels import blockwise, sdpa
-from glasshead.attention.kernels.rows import in_groups
-from glasshead.bench.measure import peak_bytes
+from glasshead.attention.kernels.blocking import in_groups
+from glasshead.bench.timing import peak_bytes
 from glasshead.errors import InputError
 from tolerances import ONE_FORMULA, ONE_FORMULA_HALF, ONE_FORMULA_SINGLE
 

@@ -12,9 +12,9 @@ from transformers import AutoModel
 
 import glasshead
 from families import FAMILIES, REFUSED, Family
-from glasshead.attention import tap as tap_module
+from glasshead.attention import hooks as tap_module
 from glasshead.errors import InputError
-from glasshead.models import attention_modules, mechanism_of
+from glasshead.huggingface import attention_modules, mechanism_of
 from tolerances import ALL_LAYERS
 
 PLAIN = ["tanhmax", "sigsoftmax"]

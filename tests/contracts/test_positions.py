@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glasshead.attention import ACTIVATIONS, POSITIONS, Heads, Mask, Mechanism, Places, attend, mechanism
-from glasshead.attention.call import Call
+from glasshead.attention.inputs import Call
 from glasshead.errors import InputError
 from positions import CHOICES, SIZES, built, tensors
 from tolerances import EXACT_MATHS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from glasshead.data import DATASETS, LoadOptions, SyntheticOptions, describe, load, truth
 from glasshead.data.synthetic import generate, groups
-from glasshead.data.words import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend
+from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend
 from glasshead.errors import InputError
 
 SMALL = SyntheticOptions(instances=400, polar_words=5, neutral_words=30)

@@ -11,7 +11,7 @@ import dynamics
 import dynamics_tables
 import fake_histories
 import study
-from glasshead.histories import TOO_SPARSE, History
+from glasshead.results import TOO_SPARSE, History
 
 
 @pytest.fixture

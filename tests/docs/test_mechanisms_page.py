@@ -11,8 +11,8 @@ import torch
 
 from glasshead.attention import ACTIVATIONS, AUTOMATIC, KERNELS, POSITIONS, PRESETS, Call, mechanism
 from glasshead.attention.kernels import flex, triton
-from glasshead.attention.mapping import MAPPINGS
-from glasshead.catalogue import sentence
+from glasshead.attention.positions.distance_mappings import MAPPINGS
+from glasshead.cli.catalogue import sentence
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "mechanisms.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ import yaml
 from typer.testing import CliRunner
 
 from glasshead import __version__
-from glasshead.cli import app
+from glasshead.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -138,17 +138,10 @@ def test_presets_are_those_of_the_code() -> None:
 
 
 def test_constants_and_names_of_the_audit_page() -> None:
-    from glasshead.audit import (
-        AUDITS,
-        agreement,
-        bootstrap,
-        identifiability,
-        kendall,
-        perturbation,
-        summary,
-    )
-    from glasshead.data import groups
-    from glasshead.identifiability.survey import TOP
+    from glasshead.audits import AUDITS, agreement, identifiability, perturbation, summary
+    from glasshead.data import token_groups as groups
+    from glasshead.identifiability.batch_run import TOP
+    from glasshead.statistics import bootstrap, kendall
 
     page = read(DOCS / "audit.md")
     assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == [
@@ -178,7 +171,7 @@ def test_constants_and_names_of_the_audit_page() -> None:
 
 
 def test_verdicts_of_the_audit_page() -> None:
-    from glasshead.audit import agreement, performance, perturbation, tokens
+    from glasshead.audits import agreement, performance, perturbation, tokens
     from glasshead.results import ONE_SIGNED, PairedDifference
 
     page = " ".join(read(DOCS / "audit.md").split())
@@ -259,7 +252,7 @@ def test_verdicts_of_the_audit_page() -> None:
 
 def test_methods_targets_and_datasets_of_the_pages() -> None:
     from glasshead.data import DATASETS
-    from glasshead.explain import EXPLAINERS, TARGETS
+    from glasshead.explainers import EXPLAINERS, TARGETS
 
     tables = set(re.findall(r"^\| `([\w-]+)`", read(DOCS / "explain.md"), re.MULTILINE))
     assert tables >= set(EXPLAINERS) | set(TARGETS)

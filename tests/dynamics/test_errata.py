@@ -11,9 +11,10 @@ import torch
 from torch import outer, tanh
 from written_out import autograd_gradients, random_batch, random_parameters, score_of, texts_of
 
-from glasshead.data.groups import token_groups
-from glasshead.dynamics.forms import FORMS, Batch, along, linearised, pushes, score_flow
-from glasshead.dynamics.update import general_update, tanhmax_update
+from glasshead.data.token_groups import token_groups
+from glasshead.dynamics.forms.additive import linearised
+from glasshead.dynamics.forms.form import FORMS, Batch, along, pushes, score_flow
+from glasshead.dynamics.score_update import general_update, tanhmax_update
 from tolerances import EXACT_MATHS
 
 

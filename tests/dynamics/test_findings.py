@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 import fake_histories
-from glasshead.dynamics.findings import (
-    LARGEST,
-    difference_interval,
-    findings,
-    sure_largest,
-)
-from glasshead.histories import (
+from glasshead.dynamics.findings import LARGEST, difference_interval, findings, sure_largest
+from glasshead.results import (
     MUCH_LEFT,
     MUCH_LEFT_BEFORE,
     NOT_EXPLAINED,

@@ -19,11 +19,11 @@ from written_out import (
 )
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, truth
-from glasshead.dynamics.closed import form_of, parameters_of
-from glasshead.dynamics.forms import FORMS, Batch, along, gradients, score_flow
-from glasshead.dynamics.pooled import PooledObserver
-from glasshead.dynamics.watcher import Watcher
-from glasshead.histories import read_history
+from glasshead.dynamics.callback import Watcher
+from glasshead.dynamics.forms.form import FORMS, Batch, along, gradients, score_flow
+from glasshead.dynamics.forms.select import form_of, parameters_of
+from glasshead.dynamics.observers.pooled import PooledObserver
+from glasshead.results import read_history
 from glasshead.training import PRESETS, penalty_of, train
 from glasshead.training.trainer import scaled_loss
 from small import random_model

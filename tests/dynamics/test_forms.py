@@ -18,8 +18,8 @@ from written_out import (
 )
 
 from glasshead.data import encode
-from glasshead.dynamics.closed import form_of, parameters_of, why_not
-from glasshead.dynamics.forms import FORMS, Batch, gradients, pushes
+from glasshead.dynamics.forms.form import FORMS, Batch, gradients, pushes
+from glasshead.dynamics.forms.select import form_of, parameters_of, why_not
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.training.trainer import scaled_loss

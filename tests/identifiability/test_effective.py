@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.identifiability.alternatives import alternatives, left_null
 from glasshead.identifiability.effective import effective_weights
+from glasshead.identifiability.null_space_sampling import alternatives, left_null
 from tolerances import EXACT_MATHS, ONE_MODEL
 
 

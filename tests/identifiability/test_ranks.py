@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from fake_models import TEXT, write_model
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.feasible import SINGLE, directions
-from glasshead.identifiability import Where, head_rows
+from glasshead.identifiability import SINGLE, Where, directions, head_rows
 from glasshead.identifiability.ranks import head_ranks, ranks, singular_values
-from glasshead.training.opened import open_model
+from glasshead.training.open_model import open_model
 from tolerances import of_size
 
 DOUBLE = 2.0**-52

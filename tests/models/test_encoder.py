@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from glasshead.attention.summary import AttentionSummary
+from glasshead.attention.learned_query import AttentionSummary
 from glasshead.errors import InputError
 from glasshead.models import Encoder, EncoderClassifier, EncoderConfig
 from glasshead.models.encoder import EncoderLayer

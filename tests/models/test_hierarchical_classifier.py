@@ -11,7 +11,7 @@ from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalConfig, closed, sentence_numbers
-from glasshead.training.build import build
+from glasshead.training.build_model import build
 from kinds import data, recipe
 from small_encoders import STOP, batch, small
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from captum.attr import FeatureAblation, InputXGradient, Saliency
 
-from glasshead.explain import EXPLAINERS
+from glasshead.explainers import EXPLAINERS
 from small import random_model, tokenizer
 from tolerances import ONE_MODEL
 

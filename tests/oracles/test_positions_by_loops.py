@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from glasshead.attention import ACTIVATIONS, Mask, Mechanism, attend
-from glasshead.attention.mapping import MAPPINGS
+from glasshead.attention.positions.distance_mappings import MAPPINGS
 from positions import ADJUSTMENTS, CHOICES, SIZES, built, tensors
 from tolerances import EXACT_MATHS
 

@@ -5,9 +5,9 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from glasshead.attention import mechanism
-from glasshead.attention.call import Call
+from glasshead.attention.inputs import Call
 from glasshead.errors import InputError
-from glasshead.models import NewsRecommender, NewsRecommenderConfig
+from glasshead.recommend import NewsRecommender, NewsRecommenderConfig
 from tolerances import ONE_MODEL
 
 MECHANISMS = ["softmax", "distance-aware", "shaw", "transformer-xl", "tener", "tanhmax"]

@@ -10,14 +10,14 @@ import pytest
 from transformers import TrainerCallback
 
 from alike import assert_alike, assert_same_weights
-from glasshead.audit.ranking import judge_ranking, rank
-from glasshead.data.mind import read_logs
-from glasshead.data.news_logs import NewsLogOptions, news_logs
 from glasshead.errors import InputError
-from glasshead.folders import partial
-from glasshead.training.news_recipe import NEWS_PRESETS, NewsRecipe
-from glasshead.training.recommend import clicks_of, train_recommender
-from glasshead.training.recommender_run import load_recommender
+from glasshead.files import partial
+from glasshead.recommend.config import NEWS_PRESETS, NewsRecipe
+from glasshead.recommend.evaluate import judge_ranking, rank
+from glasshead.recommend.mind import read_logs
+from glasshead.recommend.run import load_recommender
+from glasshead.recommend.synthetic_logs import NewsLogOptions, news_logs
+from glasshead.recommend.train import clicks_of, train_recommender
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
 TINY = NEWS_PRESETS["small"].with_changes(embedding_size=8, heads=1, key_size=4, value_size=4, epochs=3)

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import fake_histories
 from glasshead.dynamics.findings import findings
 from glasshead.report import attribution_page, render
-from glasshead.report.dynamics import Told, dynamics_page
+from glasshead.report.dynamics.page import dynamics_page
+from glasshead.report.dynamics.summary import Told
 from glasshead.results import AuditCard
 
 pytestmark = pytest.mark.slow

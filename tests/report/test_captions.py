@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import fake_histories
-from glasshead.histories import History
-from glasshead.report.dynamics.catalogue import PICTURES, Asked
+from glasshead.report.dynamics.registry import PICTURES, Asked
 from glasshead.report.plots import plots
+from glasshead.results import History
 
 
 def card_of(n, *without):

@@ -7,9 +7,9 @@ import pytest
 from pages import Page
 from rich.console import Console
 
-from glasshead.differences import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
 from glasshead.report import card_table, comparison_page, comparison_table, render
 from glasshead.report.comparison import settings, span
+from glasshead.results import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
 
 NASTY = "<script>alert(1)</script>"
 

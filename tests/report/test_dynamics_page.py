@@ -12,12 +12,13 @@ from rich.console import Console
 
 import fake_histories
 from fake_histories import NASTY
-from glasshead.dynamics.contexts import context_findings
+from glasshead.dynamics.context_comparison import context_findings
 from glasshead.dynamics.findings import finding, findings
-from glasshead.histories import NONE_LEADS, TOO_FEW, History
-from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
+from glasshead.report.dynamics.page import dynamics_page
 from glasshead.report.dynamics.precision import bounds, digits, fixed, span
-from glasshead.report.dynamics.told import lead, levels, parts
+from glasshead.report.dynamics.summary import Told, lead, levels, parts
+from glasshead.report.dynamics.terminal import dynamics_table
+from glasshead.results import NONE_LEADS, TOO_FEW, History
 
 
 @pytest.fixture

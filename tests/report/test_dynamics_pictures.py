@@ -15,14 +15,15 @@ from pages import Page
 import fake_histories
 from fake_histories import NASTY, REST, SCORE, STEPS
 from glasshead.errors import InputError
-from glasshead.report.dynamics import PICTURES, Asked, figure_of, picture_page
-from glasshead.report.dynamics.causes import scaled
 from glasshead.report.dynamics.ledger import ledger, mean_ledger, stacked
-from glasshead.report.dynamics.picture import LONGEST, drawings, shortened
+from glasshead.report.dynamics.page import picture_page
+from glasshead.report.dynamics.picture import LONGEST, drawings, figure_of, shortened
 from glasshead.report.dynamics.ratios import Point, ratios
+from glasshead.report.dynamics.registry import PICTURES, Asked
+from glasshead.report.dynamics.term_labels import scaled
 from glasshead.report.dynamics.tokens import groups_of
-from glasshead.report.formats import number
-from glasshead.report.prints import COLOURS, drawable, drawn
+from glasshead.report.number_format import number
+from glasshead.report.style import COLOURS, drawable, drawn
 from glasshead.report.svg import PLACEHOLDERS
 
 CHOSEN = Asked(("positive0", NASTY))

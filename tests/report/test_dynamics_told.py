@@ -9,9 +9,10 @@ from rich.console import Console
 
 import fake_histories
 from glasshead.dynamics.findings import findings
-from glasshead.histories import MUCH_LEFT, History, added
-from glasshead.report.dynamics import Told, dynamics_page, dynamics_table
-from glasshead.report.dynamics.told import moved_by
+from glasshead.report.dynamics.page import dynamics_page
+from glasshead.report.dynamics.summary import Told, moved_by
+from glasshead.report.dynamics.terminal import dynamics_table
+from glasshead.results import MUCH_LEFT, History, added
 
 TOKEN = "neutral3"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from glasshead.report.facts import names, short
-from glasshead.report.formats import count, interval, number, round_up, share
-from glasshead.report.headline import difference
-from glasshead.report.wording import sentence
+from glasshead.report.key_findings import difference
+from glasshead.report.labels import sentence
+from glasshead.report.number_format import count, interval, number, round_up, share
+from glasshead.report.run_facts import names, short
 from glasshead.results import AuditCard, Finding
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glasshead.report.null_space import Curve, logits_figure, rank_figure
-from glasshead.report.prints import drawn
+from glasshead.report.style import drawn
 
 LENGTHS = np.arange(2, 7)
 

@@ -5,15 +5,17 @@ from pages import Page
 
 import fake_histories
 from fake_histories import NASTY
-from glasshead.commands.plot import dynamics as plot_dynamics
-from glasshead.commands.plot import ratios as plot_ratios
+from glasshead.cli.plot import dynamics as plot_dynamics
+from glasshead.cli.plot import ratios as plot_ratios
 from glasshead.data import LoadOptions, load
 from glasshead.dynamics import watch
 from glasshead.errors import InputError
-from glasshead.histories import read_history
-from glasshead.report.dynamics import PICTURES, Asked, Told, dynamics_page, picture_page
+from glasshead.report.dynamics.page import dynamics_page, picture_page
 from glasshead.report.dynamics.ratios import Point, ratios
-from glasshead.report.formats import number
+from glasshead.report.dynamics.registry import PICTURES, Asked
+from glasshead.report.dynamics.summary import Told
+from glasshead.report.number_format import number
+from glasshead.results import read_history
 from glasshead.training import recipe_for, train
 
 

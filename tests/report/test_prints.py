@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from glasshead.report.prints import drawn
+from glasshead.report.style import drawn
 
 NUDGES = (0.0, 1e-15, -1e-15)
 

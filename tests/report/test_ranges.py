@@ -12,9 +12,9 @@ from test_terminal import made, printed
 
 from glasshead.report import attribution_table, coloured
 from glasshead.report.bars import BLUE, RANGE, RED, range_bar
-from glasshead.report.passages import described
-from glasshead.report.ranges import MEANING, could_be, counted, extremes, spoken
 from glasshead.report.terminal import faint
+from glasshead.report.text_spans import described
+from glasshead.report.weight_intervals import MEANING, could_be, counted, extremes, spoken
 from glasshead.results import Attribution, AuditCard
 
 Ends = tuple[float | None, float | None] | None

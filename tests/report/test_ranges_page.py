@@ -9,8 +9,8 @@ from pages import Element, Page
 from test_report_page import OURS
 
 from glasshead.report import attribution_page, render
-from glasshead.report.markup import EDGE, WIDTH, Scale
-from glasshead.report.ranges import could_be, counted, extremes, spoken
+from glasshead.report.html_fragments import EDGE, WIDTH, Scale
+from glasshead.report.weight_intervals import could_be, counted, extremes, spoken
 from glasshead.results import Attribution, AuditCard
 
 

@@ -9,8 +9,8 @@ import pytest
 from pages import Page
 
 from glasshead.report import attribution_page, render
-from glasshead.report.formats import interval, number
-from glasshead.report.wording import QUESTIONS, sentence
+from glasshead.report.labels import QUESTIONS, sentence
+from glasshead.report.number_format import interval, number
 from glasshead.results import UNDECIDED, Attribution, AuditCard, Highlight
 
 OURS = {"style", "data-tip", "tabindex", "aria-label", "class", "dir", "title"}

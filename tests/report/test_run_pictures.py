@@ -5,7 +5,7 @@ import pytest
 
 from glasshead.report.heads import UNIFORM, HeadMap, heads_figure, nearly_uniform
 from glasshead.report.positions import Learned, positions_figure
-from glasshead.report.prints import drawn
+from glasshead.report.style import drawn
 
 W = np.array([[0.5, -1.0, 0.25], [0.75, 0.5, -0.5]])
 START = np.array([-0.05, 0.0, 0.05])

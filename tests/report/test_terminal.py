@@ -11,8 +11,8 @@ from rich.console import Console, RenderableType
 from glasshead.escaping import visible
 from glasshead.report import attribution_table, card_table, coloured
 from glasshead.report.bars import BLUE, RED
-from glasshead.report.formats import interval, number
-from glasshead.report.wording import QUESTIONS, sentence
+from glasshead.report.labels import QUESTIONS, sentence
+from glasshead.report.number_format import interval, number
 from glasshead.results import Attribution, AuditCard
 
 

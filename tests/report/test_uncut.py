@@ -11,19 +11,19 @@ from rich.console import Console
 from rich.table import Table
 from test_comparison_page import group
 from test_dynamics_page import told
-from test_ranking import estimate
+from test_ranking_table import estimate
 
 import fake_histories
 from glasshead.bench.attention import Result
 from glasshead.bench.identifiability import IdentifiabilityResult
-from glasshead.bench.measure import Spread
-from glasshead.bench.table import identifiability_table, table, training_table
+from glasshead.bench.tables import identifiability_table, table, training_table
+from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
-from glasshead.differences import Comparison, Floor, RunDifference, SeedTest
-from glasshead.report import attribution_table, card_table, comparison_table, ranking_table
-from glasshead.report.checkup import layer_table
-from glasshead.report.dynamics import dynamics_table
-from glasshead.tables import NAME, Uncut
+from glasshead.report import Uncut, attribution_table, card_table, comparison_table, ranking_table
+from glasshead.report.doctor_table import layer_table
+from glasshead.report.dynamics.terminal import dynamics_table
+from glasshead.report.tables import NAME
+from glasshead.results import Comparison, Floor, RunDifference, SeedTest
 
 NUMBER = re.compile(r"[−+]?\d[\d,.·⁻⁰¹²³⁴-⁹]*")
 TINY = 1.2345e-7

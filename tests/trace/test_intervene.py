@@ -8,7 +8,7 @@ from trace_stack import Stack, hooks, padding, plugged, sequence
 
 from families import FAMILIES
 from glasshead.attention import TAPS, MultiHeadAttention
-from glasshead.attention.stance import STANCE
+from glasshead.attention.compile_guard import STANCE
 from glasshead.errors import InputError
 from glasshead.trace import intervene, permute, record, replace, uniform, zero_heads
 from tolerances import ALL_LAYERS, EXACT_MATHS, ONE_MODEL

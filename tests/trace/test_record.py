@@ -12,8 +12,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from trace_stack import Stack, hooks, padding, plugged, sequence
 
 from families import FAMILIES
-from glasshead.attention import ACTIVATIONS, TAPS, Mechanism, MultiHeadAttention, Position, tap
-from glasshead.attention.stance import STANCE
+from glasshead.attention import ACTIVATIONS, TAPS, Mechanism, MultiHeadAttention, Position
+from glasshead.attention import hooks as tap
+from glasshead.attention.compile_guard import STANCE
 from glasshead.errors import InputError
 from glasshead.trace import record
 from tolerances import EXACT_MATHS, ONE_MODEL

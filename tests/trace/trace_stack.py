@@ -5,7 +5,7 @@ from torch import nn
 
 from families import FAMILIES
 from glasshead.attention import MultiHeadAttention
-from glasshead.models import plug
+from glasshead.huggingface import plug
 
 
 class Stack(nn.Module):

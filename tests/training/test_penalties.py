@@ -15,9 +15,9 @@ from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
 from glasshead.training import PENALTIES, PRESETS, Recipe, load_run, penalty_of, train
-from glasshead.training.build import build, encoded_split, label_tensor
+from glasshead.training.build_model import build, encoded_split, label_tensor
 from glasshead.training.penalties import PenaltyGradient, overshoot, slopes_of
-from glasshead.training.rows import TensorRows
+from glasshead.training.tensor_dataset import TensorRows
 from glasshead.training.trainer import make_trainer, scaled_loss
 from small import random_model
 

@@ -13,9 +13,10 @@ import glasshead
 from families import FAMILIES, REFUSED
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
-from glasshead.models import attention_modules, mechanism_of
+from glasshead.huggingface import attention_modules, mechanism_of
+from glasshead.huggingface.structure import positions_of
 from glasshead.training import load_run, recipe_for, train
-from glasshead.training.pretrained import positions_of, pretrained
+from glasshead.training.pretrained import pretrained
 from kinds import FILLERS, data, saved
 from tolerances import ALL_LAYERS
 

@@ -17,9 +17,9 @@ import kinds
 from alike import assert_alike, assert_same_weights
 from glasshead.data import LoadOptions, describe, load
 from glasshead.errors import InputError
-from glasshead.folders import partial
+from glasshead.files import partial
 from glasshead.training import PRESETS, load_run, train
-from glasshead.training.workspace import CHECKPOINTS, STATE, whole_checkpoints
+from glasshead.training.checkpointing import CHECKPOINTS, STATE, whole_checkpoints
 
 # Dropout, a bad last epoch and several batches per epoch: everything that a resume could get wrong.
 RECIPE = PRESETS["s0-paper"].with_changes(activation="tanhmax", epochs=6, learning_rate=0.05)

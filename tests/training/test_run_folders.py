@@ -14,10 +14,11 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer, pipe
 
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.models import MODELS, class_names
+from glasshead.huggingface import class_names
+from glasshead.models import MODELS
 from glasshead.training import load_run, train
-from glasshead.training.build import build, encoded_split, identifiable_length, longest_sequence
-from glasshead.training.floor import constant_guess, floor_metrics, only_class
+from glasshead.training.baselines import constant_guess, floor_metrics, only_class
+from glasshead.training.build_model import build, encoded_split, identifiable_length, longest_sequence
 from kinds import KINDS, data, recipe, saved
 
 AUTO = "AutoModelForSequenceClassification"

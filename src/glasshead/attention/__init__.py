@@ -2,17 +2,32 @@
 
 from glasshead.attention import activations, kernels, positions  # importing a folder registers all it holds
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.attend import AUTOMATIC, attend, choose
-from glasshead.attention.call import Attended, Call
+from glasshead.attention.attend import AUTOMATIC, attend, choose, numbers, row_index, run
+from glasshead.attention.compile_guard import STANCE
+from glasshead.attention.elementwise import Ratio
+from glasshead.attention.hooks import TAPS, Flow, Tap, tapped, tapped_weights
+from glasshead.attention.inputs import Attended, Call, some_heads
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.learned_query import AttentionSummary
 from glasshead.attention.mask import Mask, Places
-from glasshead.attention.mechanism import PRESETS, Mechanism, mechanism
+from glasshead.attention.mechanism import (
+    PRESETS,
+    Mechanism,
+    Spec,
+    accurate,
+    mechanism,
+    parse,
+    position_of,
+    shortest,
+    spell,
+)
 from glasshead.attention.multihead import MultiHeadAttention
-from glasshead.attention.pooling import AttentionPooling, Pooled
+from glasshead.attention.pooling import AttentionPooling, Pooled, pooling_activation
 from glasshead.attention.position import POSITIONS, Heads, Position
-from glasshead.attention.ratio import Ratio
-from glasshead.attention.scores import SCORES
-from glasshead.attention.tap import TAPS, Flow, Tap, tapped, tapped_weights
+from glasshead.attention.positions.distance_aware import DistanceAware
+from glasshead.attention.positions.distance_mappings import learnable_sigmoid
+from glasshead.attention.positions.sinusoidal import sines
+from glasshead.attention.score_functions import SCORES
 
 __all__ = [
     "ACTIVATIONS",
@@ -21,11 +36,14 @@ __all__ = [
     "POSITIONS",
     "PRESETS",
     "SCORES",
+    "STANCE",
     "TAPS",
     "Activation",
     "Attended",
     "AttentionPooling",
+    "AttentionSummary",
     "Call",
+    "DistanceAware",
     "Flow",
     "Heads",
     "Kernel",
@@ -36,13 +54,26 @@ __all__ = [
     "Pooled",
     "Position",
     "Ratio",
+    "Spec",
     "Tap",
+    "accurate",
     "activations",
     "attend",
     "choose",
     "kernels",
+    "learnable_sigmoid",
     "mechanism",
+    "numbers",
+    "parse",
+    "pooling_activation",
+    "position_of",
     "positions",
+    "row_index",
+    "run",
+    "shortest",
+    "sines",
+    "some_heads",
+    "spell",
     "tapped",
     "tapped_weights",
 ]

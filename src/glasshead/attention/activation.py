@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from glasshead.attention.facts import measured
+from glasshead.attention.activation_properties import measured
 from glasshead.registry import Registry
 
 
@@ -18,7 +18,7 @@ class Activation(ABC):
     true where a query may attend. A masked key has weight exactly 0 whatever its score, a fully masked row is
     all zeros; a score that is not a number at an allowed key stays visible as NaN.
 
-    Facts that a class does not declare are measured (`glasshead.attention.facts.measure`); those that it
+    Facts that a class does not declare are measured (`activation_properties.measure`); those that it
     declares are held against the measurement by the contracts.
 
     Source: Huang, Yang and Wang (2024), Rethinking attention weights as bidirectional coefficients.

@@ -8,11 +8,11 @@ from operator import index
 import torch
 from torch import Tensor
 
-from glasshead.attention.autocast import as_written
-from glasshead.attention.call import Attended, Call
+from glasshead.attention.inputs import Attended, Call
 from glasshead.attention.kernels.kernel import KERNELS
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec, mechanism
+from glasshead.attention.precision import as_written
 from glasshead.errors import InputError
 
 AUTOMATIC = ("linear", "triton", "sdpa", "tiles", "flex", "reference", "blockwise")

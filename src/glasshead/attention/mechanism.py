@@ -12,13 +12,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.autocast import as_written
 from glasshead.attention.position import POSITIONS, Heads, Position, whole_number
+from glasshead.attention.precision import as_written
 from glasshead.errors import InputError
 from glasshead.registry import Registry, nearest
 
 if TYPE_CHECKING:
-    from glasshead.attention.call import Call
+    from glasshead.attention.inputs import Call
 
 Spec = Mapping[str, Any]
 

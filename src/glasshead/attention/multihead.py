@@ -8,12 +8,12 @@ from typing import Literal
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.addition import added, read_by
-from glasshead.attention.call import Attended, Call, check_dropout
+from glasshead.attention.hooks import tapped, tapped_sum, tapped_weights
+from glasshead.attention.inputs import Attended, Call, check_dropout
+from glasshead.attention.kernels.summed_heads import added, read_by
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec
 from glasshead.attention.mechanism import mechanism as build
-from glasshead.attention.tap import tapped, tapped_sum, tapped_weights
 from glasshead.errors import InputError
 
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
 from glasshead.attention.mechanism import build, parse
-from glasshead.attention.scores import SCORES
+from glasshead.attention.score_functions import SCORES
 from glasshead.errors import InputError
 
 

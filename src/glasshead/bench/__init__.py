@@ -7,8 +7,8 @@ from glasshead.bench.identifiability import (
     measure_identifiability,
 )
 from glasshead.bench.machine import machine
-from glasshead.bench.measure import peak_bytes
-from glasshead.bench.plan import BENCHMARKS, as_json
+from glasshead.bench.settings import BENCHMARKS, as_json
+from glasshead.bench.timing import peak_bytes
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 
 __all__ = [

@@ -8,11 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, Call, mechanism
-from glasshead.attention.attend import run
-from glasshead.attention.mechanism import parse
+from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, Call, mechanism, parse, run
 from glasshead.bench.machine import matmul_rate
-from glasshead.bench.measure import Spread, Work, interleaved, peak_bytes, ratios
+from glasshead.bench.timing import Spread, Work, interleaved, peak_bytes, ratios
 from glasshead.errors import InputError
 from glasshead.registry import nearest
 

@@ -13,13 +13,11 @@ from scipy.optimize import linprog
 from scipy.special import softmax
 from transformers import BertConfig, BertModel
 
-from glasshead.bench.measure import Spread, Work, interleaved, ratios, timed
+from glasshead.bench.timing import Spread, Work, interleaved, ratios, timed
 from glasshead.errors import InputError
-from glasshead.feasible import SINGLE, highs_maxima, intervals
-from glasshead.identifiability.ranks import of_layer
-from glasshead.models import plug
-from glasshead.reading.layout import Layout
-from glasshead.trace import Trace, record
+from glasshead.huggingface import plug
+from glasshead.identifiability import SINGLE, highs_maxima, intervals, of_layer
+from glasshead.trace import Layout, Trace, record
 
 CASES = ((128, 64), (128, 32), (512, 32))
 SIZES = (32, 64)

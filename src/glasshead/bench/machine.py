@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from glasshead.bench.measure import interleaved
+from glasshead.bench.timing import interleaved
 
 
 def machine(device: str) -> dict[str, str | int]:

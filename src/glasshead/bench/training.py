@@ -7,10 +7,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from glasshead.attention import MultiHeadAttention
-from glasshead.attention.mechanism import position_of
-from glasshead.attention.tap import TAPS, Flow
-from glasshead.bench.measure import Spread, Work, interleaved, peak_bytes, ratios
+from glasshead.attention import TAPS, Flow, MultiHeadAttention, position_of
+from glasshead.bench.timing import Spread, Work, interleaved, peak_bytes, ratios
 from glasshead.errors import InputError
 from glasshead.models import EncoderClassifier, EncoderConfig
 

@@ -8,8 +8,8 @@ from glasshead.data.classes import class_names, kept, merged
 from glasshead.data.cut import Splits, cut_dev, cut_whole, some_rows
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, ratings
+from glasshead.data.resolve import find
 from glasshead.data.schema import Table, tabulate
-from glasshead.data.source import find
 from glasshead.data.split import FRACTIONS
 from glasshead.data.synthetic import DATASETS, generate
 from glasshead.errors import InputError

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 
 from glasshead.data.split import FRACTIONS
-from glasshead.data.words import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend
+from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend
 from glasshead.errors import InputError
 from glasshead.registry import Registry, nearest
 

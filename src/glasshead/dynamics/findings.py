@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audit.bootstrap import mean_intervals
-from glasshead.histories import (
+from glasshead.results import (
     FEW,
     NONE_LEADS,
     NOT_EXPLAINED,
     NOT_TOLD,
     QUANTITIES,
     TOO_FEW,
+    Finding,
     History,
     added,
     left_over,
@@ -22,8 +22,7 @@ from glasshead.histories import (
     versus,
     why_unsure,
 )
-from glasshead.resampling import LEVEL, RESAMPLES, ends, resampled_counts
-from glasshead.results import Finding
+from glasshead.statistics import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
 
 AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"

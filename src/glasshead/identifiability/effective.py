@@ -22,7 +22,7 @@ def effective_weights(
     to; others get 0. Rows that see different keys are given one by one, as ``weights[..., None, :]`` with T
     ``[..., None, n, d]``. Computed in float64; ``eps`` is the machine epsilon of the type in which T was
     computed, by default that of T, ``width`` d_e where T is given in fewer coordinates. The threshold of the
-    rank is that of `glasshead.feasible.threshold`.
+    rank is that of `glasshead.identifiability.threshold`.
 
     Source: Brunner et al. (2019), effective attention.
     """

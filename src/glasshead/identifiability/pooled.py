@@ -8,12 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from glasshead.attention.pooling import AttentionPooling
-from glasshead.data.encode import Encoded
+from glasshead.attention import AttentionPooling
+from glasshead.data import Encoded, batches
 from glasshead.errors import InputError
-from glasshead.identifiability.rows import HeadRow, Where, kind_of_activation
+from glasshead.identifiability.row_selection import HeadRow, Where, kind_of_activation
 from glasshead.models import PooledClassifier
-from glasshead.reading.batches import batches
 
 
 @torch.no_grad()

@@ -13,21 +13,13 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
-from glasshead.data.encode import Encoded
-from glasshead.feasible import threshold
-from glasshead.identifiability.heads import (
-    HeadRow,
-    Where,
-    coordinates,
-    recorded,
-    refuse_half,
-    standing,
-    values_of,
-)
+from glasshead.data import Encoded
+from glasshead.identifiability.attention_rows import coordinates, recorded, refuse_half, standing, values_of
+from glasshead.identifiability.lp.rank import threshold
 from glasshead.identifiability.pooled import pooled_rows
+from glasshead.identifiability.row_selection import HeadRow, Where
 from glasshead.models import PooledClassifier
-from glasshead.reading.layout import Layout
-from glasshead.trace import LayerRecord
+from glasshead.trace import LayerRecord, Layout
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -88,7 +80,7 @@ def ranks(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterator[He
     the values from row to row it is that of the first row. Which ``rows`` are chosen does not matter.
 
     Raises:
-        InputError: as `glasshead.identifiability.heads.head_rows`.
+        InputError: as `glasshead.identifiability.attention_rows.head_rows`.
     """
     refuse_half(model)
     if isinstance(model, PooledClassifier):

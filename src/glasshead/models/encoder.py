@@ -9,10 +9,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig
 from transformers import initialization as init
 
-from glasshead.attention import MultiHeadAttention, Position
-from glasshead.attention.mechanism import position_of
-from glasshead.attention.sinusoid import sines
-from glasshead.attention.summary import AttentionSummary
+from glasshead.attention import AttentionSummary, MultiHeadAttention, Position, position_of, sines
 from glasshead.errors import InputError
 from glasshead.registry import Registry
 

@@ -13,8 +13,7 @@ from transformers import PreTrainedConfig
 from transformers import initialization as init
 from transformers.utils.generic import ModelOutput
 
-from glasshead.attention import SCORES, Activation, AttentionPooling
-from glasshead.attention.pooling import pooling_activation
+from glasshead.attention import SCORES, Activation, AttentionPooling, pooling_activation
 from glasshead.errors import InputError
 from glasshead.models.text_classifier import TextClassifier, outputs_of
 from glasshead.registry import Registry
@@ -25,7 +24,7 @@ class PooledConfig(PreTrainedConfig):
     """Configuration of `PooledClassifier`.
 
     ``gauge`` is the sign (+1 or −1) that makes signed weights canonical; training sets it (see
-    `glasshead.models.gauge`). It changes how weights are read, never what the model computes.
+    `glasshead.trace.gauge`). It changes how weights are read, never what the model computes.
     """
 
     model_type = "glasshead-pooled"

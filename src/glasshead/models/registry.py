@@ -1,13 +1,12 @@
 """The catalogue of model families, and their introduction to Hugging Face's Auto classes."""
 
-from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
+from transformers import AutoConfig, AutoModelForSequenceClassification
 
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier
 from glasshead.models.pair_classifier import PairEncoderClassifier
 from glasshead.models.pooled import PooledClassifier
-from glasshead.models.recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.registry import Registry
 
 Family = type[PooledClassifier] | type[EncodedClassifier]
@@ -20,6 +19,3 @@ MODELS.register("hierarchical")(HierarchicalClassifier)
 for each in MODELS.values():
     AutoConfig.register(each.config_class.model_type, each.config_class)
     AutoModelForSequenceClassification.register(each.config_class, each)
-
-AutoConfig.register(NewsRecommenderConfig.model_type, NewsRecommenderConfig)
-AutoModel.register(NewsRecommenderConfig, NewsRecommender)

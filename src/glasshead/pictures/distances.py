@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from glasshead.attention.mapping import learnable_sigmoid
+from glasshead.attention import learnable_sigmoid
 from glasshead.errors import InputError
-from glasshead.report.distances import Curve, Floats, Matrix, distance_figure
-from glasshead.report.prints import drawn
+from glasshead.report import Curve, Floats, Matrix, distance_figure, drawn
 
 LARGEST_V = 20.0
 """f reaches 1 + e^v: beyond this nothing else could be seen beside it."""

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from glasshead.histories import History
-from glasshead.pictures.files import PAGE
-from glasshead.report.dynamics import PICTURES, Asked, Picture, figure_of, picture_page
-from glasshead.report.prints import drawn
+from glasshead.pictures.plot_arguments import PAGE
+from glasshead.report import PICTURES, Asked, Picture, drawn, figure_of, picture_page
+from glasshead.results import History
 
 
 def dynamics_picture(

@@ -8,20 +8,15 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from glasshead.attention.positions.distance_aware import DistanceAware
-from glasshead.data.encode import Encoded, check_utf8, encode, joined
+from glasshead.attention import DistanceAware
+from glasshead.data import Encoded, check_utf8, encode, joined
 from glasshead.errors import InputError
-from glasshead.explain.passes import signs_of
-from glasshead.models import HierarchicalClassifier, PooledClassifier
-from glasshead.models.classifier import EncodedClassifier
-from glasshead.models.segments import Segments
-from glasshead.pictures.models import layer_name
-from glasshead.pictures.models import title as layer_title
-from glasshead.report.formats import share
-from glasshead.report.heads import UNIFORM, HeadMap, heads_figure, nearly_uniform
-from glasshead.report.prints import drawn
-from glasshead.trace import record
-from glasshead.trace.layer import LayerRecord
+from glasshead.explainers import signs_of
+from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier, Segments
+from glasshead.pictures.distance_positions import layer_name
+from glasshead.pictures.distance_positions import title as layer_title
+from glasshead.report import UNIFORM, HeadMap, drawn, heads_figure, nearly_uniform, share
+from glasshead.trace import LayerRecord, record
 from glasshead.training import Run, load_run
 
 MOST_TOKENS = 60

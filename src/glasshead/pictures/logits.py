@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data.encode import Encoded
+from glasshead.data import Encoded
 from glasshead.errors import InputError
-from glasshead.identifiability.heads import HeadRow, Where, head_rows
-from glasshead.identifiability.logits import LeastRanks, least_ranks, objection_to_call
+from glasshead.identifiability import HeadRow, LeastRanks, Where, head_rows, least_ranks, objection_to_call
+from glasshead.identifiability.length_sampling import Sample, clipped, cut, limit, longest, refuse_parts
 from glasshead.models import PooledClassifier
-from glasshead.pictures.clipped import Sample, clipped, cut, limit, longest, refuse_parts
 from glasshead.pictures.ranks import value_size
-from glasshead.reading.place import calls
-from glasshead.report.null_space import logits_figure
-from glasshead.report.prints import drawn
-from glasshead.training.opened import open_model
+from glasshead.report import drawn, logits_figure
+from glasshead.trace import calls
+from glasshead.training import open_model
 
 STEPS = 8
 ONE_ROW = "the rank of logits says nothing about this head: one learned query gives one row of weights"

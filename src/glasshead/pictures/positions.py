@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from glasshead.attention.positions.distance_aware import DistanceAware
+from glasshead.attention import DistanceAware
 from glasshead.errors import InputError
-from glasshead.pictures.models import distance_layers, model_of
-from glasshead.report.positions import Learned, positions_figure
-from glasshead.report.prints import drawn
-from glasshead.training.run import run_folders
+from glasshead.pictures.distance_positions import distance_layers, model_of
+from glasshead.report import Learned, drawn, positions_figure
+from glasshead.training import run_folders
 
 
 def positions_picture(folder: Path, kind: str) -> bytes:

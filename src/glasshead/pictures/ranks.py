@@ -9,12 +9,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.identifiability.heads import Where
-from glasshead.identifiability.ranks import HeadRanks, ranks
-from glasshead.pictures.clipped import Sample, clipped, cut, limit, longest, refuse_parts
-from glasshead.report.null_space import Curve, rank_figure
-from glasshead.report.prints import drawn
-from glasshead.training.opened import open_model
+from glasshead.identifiability import HeadRanks, Where, ranks
+from glasshead.identifiability.length_sampling import Sample, clipped, cut, limit, longest, refuse_parts
+from glasshead.report import drawn, rank_figure
+from glasshead.report.null_space import Curve
+from glasshead.training import open_model
 
 USUAL_LENGTHS = 16
 FARTHEST = 3

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glasshead.dynamics.trained import recipe_of
+from glasshead.dynamics import recipe_of
 from glasshead.errors import InputError
-from glasshead.histories import History, read_history
 from glasshead.pictures.dynamics import file_of
-from glasshead.report.dynamics.ratios import Point, by_ratio, ratios, told
-from glasshead.report.prints import plain
-from glasshead.training.recipe import Recipe, chosen_fields
-from glasshead.training.run import read_record, run_folders
+from glasshead.report import Point, by_ratio, plain, ratios, told
+from glasshead.results import History, read_history
+from glasshead.training import Recipe, chosen_fields, read_record, run_folders
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import math
 
 from rich.text import Text
 
-from glasshead.report.formats import finite
-from glasshead.report.ranges import HATCH
+from glasshead.report.number_format import finite
+from glasshead.report.weight_intervals import HATCH
 from glasshead.results import EXACT, Attribution
 
 # Weak tokens colour the letters, strong ones the ground: readable on dark and on light terminals.

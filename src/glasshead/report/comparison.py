@@ -12,14 +12,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from glasshead.differences import Comparison, RunDifference, RunGroup
 from glasshead.escaping import visible
-from glasshead.report.formats import DASH, count, number
-from glasshead.report.gaps import Gap, gap, gap_scale, pairs
-from glasshead.report.markup import Scale
-from glasshead.report.wording import sentence
-from glasshead.results import METRIC_NAMES
-from glasshead.tables import Uncut
+from glasshead.report.difference_rows import Gap, gap, gap_scale, pairs
+from glasshead.report.html_fragments import Scale
+from glasshead.report.labels import sentence
+from glasshead.report.number_format import DASH, count, number
+from glasshead.report.tables import Uncut
+from glasshead.results import METRIC_NAMES, Comparison, RunDifference, RunGroup
 
 LOWER = ("rmse", "mae")
 SPLITS = ("test", "dev")

@@ -13,7 +13,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from glasshead.report.prints import LINE, MUTED, PAPER, SHADES, STYLE, plain
+from glasshead.report.style import LINE, MUTED, PAPER, SHADES, STYLE, plain
 
 Floats = NDArray[np.float64]
 

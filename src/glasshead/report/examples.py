@@ -7,12 +7,12 @@ from typing import Any
 from markupsafe import Markup
 
 from glasshead.escaping import visible
-from glasshead.report.formats import finite, number
-from glasshead.report.markup import Scale, highlighted
-from glasshead.report.numbers import Numbers, numbers
-from glasshead.report.passages import shared_scale
-from glasshead.report.ranges import extremes
-from glasshead.report.wording import ordered
+from glasshead.report.html_fragments import Scale, highlighted
+from glasshead.report.labels import ordered
+from glasshead.report.number_format import finite, number
+from glasshead.report.text_spans import shared_scale
+from glasshead.report.token_table import Numbers, numbers
+from glasshead.report.weight_intervals import extremes
 from glasshead.results import AuditCard, Highlight
 
 REASONS = (

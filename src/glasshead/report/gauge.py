@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from glasshead.report.formats import finite, number, share
+from glasshead.report.number_format import finite, number, share
 from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, AuditCard
 
 

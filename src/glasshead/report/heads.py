@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from glasshead.escaping import visible
-from glasshead.report.prints import INK, LINE, MUTED, PAPER, SHADES, SIGNED, STYLE
+from glasshead.report.style import INK, LINE, MUTED, PAPER, SHADES, SIGNED, STYLE
 
 CELL, LARGEST_CELL = 0.17, 0.45  # inches
 SMALL = 24

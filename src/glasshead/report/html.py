@@ -6,24 +6,23 @@ from collections.abc import Sequence
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from glasshead.differences import Comparison, Difference
 from glasshead.escaping import visible
 from glasshead.report.comparison import lead as comparison_lead
 from glasshead.report.comparison import settings, strips, tested
+from glasshead.report.difference_rows import pairs
 from glasshead.report.examples import chapters
-from glasshead.report.facts import detail_rows, fact_rows, names, notes, short
-from glasshead.report.formats import interval, number
-from glasshead.report.gaps import pairs
+from glasshead.report.finding_tables import sections
 from glasshead.report.gauge import gauge
-from glasshead.report.headline import answers, cautions, lead
-from glasshead.report.markup import Scale, highlighted, nulls, over_nulls
-from glasshead.report.numbers import numbers, weight_key
-from glasshead.report.passages import shared_scale
-from glasshead.report.ranges import extremes
-from glasshead.report.rows import sections
-from glasshead.report.wording import sentence
-from glasshead.report.words import QUANTITIES, typical
-from glasshead.results import Attribution, AuditCard
+from glasshead.report.html_fragments import Scale, highlighted, nulls, over_nulls
+from glasshead.report.key_findings import answers, cautions, lead
+from glasshead.report.labels import sentence
+from glasshead.report.number_format import interval, number
+from glasshead.report.run_facts import detail_rows, fact_rows, names, notes, short
+from glasshead.report.text_spans import shared_scale
+from glasshead.report.token_table import numbers, weight_key
+from glasshead.report.typical_tokens import QUANTITIES, typical
+from glasshead.report.weight_intervals import extremes
+from glasshead.results import Attribution, AuditCard, Comparison, Difference
 
 
 def environment() -> Environment:

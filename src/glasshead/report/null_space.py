@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from glasshead.report.distances import apart
-from glasshead.report.prints import BLUE, LINE, MUTED, ORANGE, PAPER, STYLE
+from glasshead.report.style import BLUE, LINE, MUTED, ORANGE, PAPER, STYLE
 
 Numbers = NDArray[Any]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from glasshead.report.facts import signed
 from glasshead.report.figures import Floats, Points, Spread, histograms, limits, scatter, violins
-from glasshead.report.formats import finite, number
-from glasshead.report.wording import CANONICAL, LAST, groups_in_order, named, ordered
+from glasshead.report.labels import CANONICAL, LAST, groups_in_order, named, ordered
+from glasshead.report.number_format import finite, number
+from glasshead.report.run_facts import signed
 from glasshead.results import AuditCard
 
 MOST_POINTS = 1200

@@ -12,7 +12,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from glasshead.report.prints import BLUE, INK, LINE, MUTED, ORANGE, PAPER, STYLE, plain
+from glasshead.report.style import BLUE, INK, LINE, MUTED, ORANGE, PAPER, STYLE, plain
 
 Floats = NDArray[np.floating[Any]]
 MEANINGS = {"w": "local  ←  w  →  distant", "v": "v", "k": "slope k", "b": "intercept b"}

@@ -11,19 +11,18 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from glasshead.differences import Difference
 from glasshead.escaping import one_line, visible
 from glasshead.report.bars import BLUE, CELLS, LEAST, MOST, RANGE, RED, SHOWN, bar, range_bar
-from glasshead.report.facts import names, short
-from glasshead.report.formats import interval, number
 from glasshead.report.gauge import gauge
-from glasshead.report.headline import Answer, answers, cautions, lead
-from glasshead.report.markup import nulls, over_nulls
-from glasshead.report.passages import peak, score_name, strength, stretches
-from glasshead.report.ranges import HATCH, MEANING, UNKNOWN, could_be, counted, extremes
-from glasshead.report.wording import sentence
-from glasshead.results import Attribution, AuditCard, Finding
-from glasshead.tables import Uncut
+from glasshead.report.html_fragments import nulls, over_nulls
+from glasshead.report.key_findings import Answer, answers, cautions, lead
+from glasshead.report.labels import sentence
+from glasshead.report.number_format import interval, number
+from glasshead.report.run_facts import names, short
+from glasshead.report.tables import Uncut
+from glasshead.report.text_spans import peak, score_name, strength, stretches
+from glasshead.report.weight_intervals import HATCH, MEANING, UNKNOWN, could_be, counted, extremes
+from glasshead.results import Attribution, AuditCard, Difference, Finding
 
 NUMBERS = "estimate", "95 % interval", "null"
 STEPS = (0.08, 0.25, 0.5, 0.75)

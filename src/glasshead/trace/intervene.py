@@ -7,10 +7,9 @@ from contextlib import contextmanager
 
 from torch import Tensor, nn
 
-from glasshead.attention import Call
-from glasshead.attention.tap import Flow
+from glasshead.attention import Call, Flow
 from glasshead.errors import InputError
-from glasshead.trace.watch import Watch, watching
+from glasshead.trace.hooks import Watch, watching
 
 Edit = Callable[[int, Tensor, Call], Tensor]
 """(layer, weights ``[B, H, Q, K]``, call) → weights; the call has q, k, v and the mask."""

@@ -10,16 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from glasshead.attention import Call
-from glasshead.attention.attend import numbers, row_index
-from glasshead.attention.call import some_heads
-from glasshead.attention.summary import AttentionSummary
-from glasshead.attention.tap import Flow
+from glasshead.attention import AttentionSummary, Call, Flow, numbers, row_index, some_heads
 from glasshead.errors import InputError
-from glasshead.trace.copies import Copies, copied
-from glasshead.trace.layer import LayerRecord, Pass, Trace
-from glasshead.trace.projection import LinearMap, Wake, linear_maps
-from glasshead.trace.watch import Watch, watching
+from glasshead.trace.hooks import Watch, watching
+from glasshead.trace.output_projection import LinearMap, Wake, linear_maps
+from glasshead.trace.records import LayerRecord, Pass, Trace
+from glasshead.trace.shared_copies import Copies, copied
 
 
 @contextmanager

@@ -10,19 +10,10 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism
-from glasshead.models import (
-    Gauge,
-    PooledClassifier,
-    class_names,
-    default_target,
-    fix_gauges,
-    is_regression,
-    sides,
-    target_polarity,
-    text_sums,
-)
-from glasshead.trace import head_gauges
-from glasshead.training.rows import Batch, TensorRows
+from glasshead.huggingface import class_names
+from glasshead.models import PooledClassifier, is_regression
+from glasshead.trace import Gauge, default_target, fix_gauges, head_gauges, sides, target_polarity, text_sums
+from glasshead.training.tensor_dataset import Batch, TensorRows
 
 
 def gauge_on(model: PreTrainedModel, rows: TensorRows) -> dict[str, Any] | None:
@@ -49,7 +40,7 @@ def batches(rows: TensorRows, size: int) -> Iterator[Batch]:
 
 
 def pooled_gauge(model: PooledClassifier, rows: TensorRows) -> Gauge:
-    """The gauge of a pooled classifier: `glasshead.models.fix_gauges` of its one head."""
+    """The gauge of a pooled classifier: `glasshead.trace.fix_gauges` of its one head."""
     sums, positive, tokens = pooled_sums(model, rows)
     groups, names = sides(rows.labels, class_names(model), rates=is_regression(model.config))
     (gauge,) = fix_gauges(sums, groups, names, [model.activation.signed])
@@ -59,7 +50,7 @@ def pooled_gauge(model: PooledClassifier, rows: TensorRows) -> Gauge:
 
 @torch.inference_mode()
 def pooled_sums(model: PooledClassifier, rows: TensorRows) -> tuple[Float[Tensor, "texts 1 4"], int, int]:
-    """`glasshead.models.text_sums` of every text, with o towards the target or of the rating; how many o are
+    """`glasshead.trace.text_sums` of every text, with o towards the target or of the rating; how many o are
     positive; how many tokens there are."""
     model.eval()
     parts, positive, tokens = [], 0, 0

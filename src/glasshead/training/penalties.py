@@ -13,7 +13,7 @@ from transformers import PreTrainedModel, TrainerCallback, TrainerControl, Train
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.registry import Registry
-from glasshead.training.typed import fitting
+from glasshead.training.field_types import fitting
 
 
 class Penalty(ABC):

@@ -5,7 +5,7 @@ from typing import Any
 from glasshead.errors import InputError
 from glasshead.models import MODELS
 from glasshead.registry import Registry
-from glasshead.training.recipe import Recipe
+from glasshead.training.config import Recipe
 
 PRESETS: Registry[Recipe] = Registry("preset")
 

@@ -12,11 +12,11 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.models import MODELS, load, load_weights, plug, positions_of, quietly
-from glasshead.models.load import first_line, read_config
+from glasshead.huggingface import first_line, load, load_weights, plug, positions_of, quietly, read_config
+from glasshead.models import MODELS
 from glasshead.registration import SPEC
 from glasshead.registry import hinted, nearest
-from glasshead.training.recipe import Recipe
+from glasshead.training.config import Recipe
 
 
 def pretrained(recipe: Recipe, about: dict[str, Any]) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:

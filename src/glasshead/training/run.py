@@ -27,11 +27,10 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.folders import partial
-from glasshead.models import class_names, load, load_weights, quietly
+from glasshead.files import check_readable, partial
+from glasshead.huggingface import class_names, load, load_weights, quietly
 from glasshead.registration import SPEC
-from glasshead.storage import check_readable
-from glasshead.training.record import ClassifierRecord, checked
+from glasshead.training.run_record import ClassifierRecord, checked
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"

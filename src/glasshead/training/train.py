@@ -13,9 +13,11 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.data import describe, occurrences
 from glasshead.errors import InputError
-from glasshead.folders import claim, discard
-from glasshead.models import class_names, is_regression
-from glasshead.training.build import (
+from glasshead.files import claim, discard
+from glasshead.huggingface import class_names
+from glasshead.models import is_regression
+from glasshead.training.baselines import floor_record
+from glasshead.training.build_model import (
     build,
     check_texts,
     encoded_split,
@@ -23,14 +25,13 @@ from glasshead.training.build import (
     label_tensor,
     split_coverage,
 )
-from glasshead.training.floor import floor_record
+from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
+from glasshead.training.config import Recipe
 from glasshead.training.gauge import gauge_on
 from glasshead.training.penalties import PenaltyGradient, penalty_values
-from glasshead.training.predictions import PREDICTIONS, TOLD, named, predict, tell
-from glasshead.training.recipe import Recipe
-from glasshead.training.rows import TensorRows
+from glasshead.training.predict import PREDICTIONS, TOLD, named, predict, tell
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
-from glasshead.training.workspace import CHECKPOINTS, WATCHED, workspace
+from glasshead.training.tensor_dataset import TensorRows
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -94,9 +95,7 @@ def _fill(
     callbacks: Sequence[TrainerCallback],
 ) -> None:
     """Train into the work folder, from a checkpoint or from the start."""
-    from glasshead.training.trainer import (
-        make_trainer,  # Trainer, which whoever only reads a run can do without
-    )
+    from glasshead.training.trainer import make_trainer
 
     seed = plan["seed"]
     started = time.perf_counter()

@@ -9,11 +9,11 @@ from torch.utils.data import Sampler
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from glasshead.models import is_regression
-from glasshead.training.lengths import SimilarLengths
+from glasshead.training.config import OPTIMIZERS, Recipe
+from glasshead.training.length_sampler import SimilarLengths
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.penalties import PenaltyGradient
-from glasshead.training.recipe import OPTIMIZERS, Recipe
-from glasshead.training.rows import TensorRows, whole_batch
+from glasshead.training.tensor_dataset import TensorRows, whole_batch
 
 
 class LengthTrainer(Trainer):

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.attention.activation import ACTIVATIONS
-from glasshead.attention.ratio import Ratio
+from glasshead.attention.elementwise import Ratio
 
 
 @ACTIVATIONS.register("dot-product")

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glasshead.attention.call import Call
+from glasshead.attention.inputs import Call
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, double_precision
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import accurate

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.call import Call
+from glasshead.attention.inputs import Call
 from glasshead.registry import Registry
 
 

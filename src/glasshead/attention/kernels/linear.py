@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glasshead.attention.call import Call
+from glasshead.attention.inputs import Call
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_prefixes, no_products
 from glasshead.attention.mechanism import accurate
 

@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.call import Call
+from glasshead.attention.inputs import Call
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 
 SMALL = 2**22

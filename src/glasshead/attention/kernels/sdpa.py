@@ -8,9 +8,9 @@ from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from glasshead.attention.activation import Activation
-from glasshead.attention.call import Call
+from glasshead.attention.inputs import Call
+from glasshead.attention.kernels.blocking import FEWEST, in_blocks, in_groups
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_products
-from glasshead.attention.kernels.rows import FEWEST, in_blocks, in_groups
 from glasshead.attention.mechanism import accurate
 
 BLOCK = 2**22

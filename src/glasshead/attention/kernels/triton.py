@@ -7,14 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.call import Call
-from glasshead.attention.kernels.kernel import (
-    KERNELS,
-    Kernel,
-    double_precision,
-    no_prefixes,
-    no_products,
-)
+from glasshead.attention.inputs import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, double_precision, no_prefixes, no_products
 from glasshead.attention.mechanism import accurate
 
 WIDEST = 256
@@ -38,7 +32,7 @@ class Triton(Kernel):
         return call.q.is_cuda and not interpreted()
 
     def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
-        from glasshead.attention.kernels.programs.launch import paired_attention
+        from glasshead.attention.kernels.triton_programs.launch import paired_attention
 
         q, k, v, scale = call.q, call.k, call.v, call.scale
         if call.mechanism.position.uses_places:

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from glasshead.attention.mask import Places
 from glasshead.attention.position import POSITIONS, Heads, Position, whole_number
-from glasshead.attention.relative import known
-from glasshead.attention.sinusoid import sines
+from glasshead.attention.positions.relative import known
+from glasshead.attention.positions.sinusoidal import sines
 from glasshead.errors import InputError
 
 

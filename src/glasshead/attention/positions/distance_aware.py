@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glasshead.attention.mapping import MAPPINGS
 from glasshead.attention.mask import Places
 from glasshead.attention.position import POSITIONS, Heads, Position, ScoreMod
-from glasshead.attention.relative import by_distance, known, offset_of, reach
+from glasshead.attention.positions.distance_mappings import MAPPINGS
+from glasshead.attention.positions.relative import by_distance, known, offset_of, reach
 from glasshead.errors import InputError
 from glasshead.registry import nearest
 

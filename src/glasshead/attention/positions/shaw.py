@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.mask import Places
 from glasshead.attention.position import POSITIONS, Heads, Position, ScoreMod, whole_number
-from glasshead.attention.relative import known, line, offset_of, skewed, straightened
+from glasshead.attention.positions.relative import known, line, offset_of, skewed, straightened
 
 
 @POSITIONS.register("shaw")

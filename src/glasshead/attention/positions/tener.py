@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glasshead.attention.position import POSITIONS, Heads
-from glasshead.attention.sinusoid import Sinusoid
+from glasshead.attention.positions.sinusoidal import Sinusoid
 from glasshead.errors import InputError
 
 

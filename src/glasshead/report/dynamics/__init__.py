@@ -1,10 +1,10 @@
 """How attention came about, drawn and told: pictures of a `History`, pages, a table in the terminal."""
 
-from glasshead.report.dynamics.catalogue import PICTURES, Asked
 from glasshead.report.dynamics.page import dynamics_page, picture_page
 from glasshead.report.dynamics.picture import Picture, figure_of
+from glasshead.report.dynamics.registry import PICTURES, Asked
+from glasshead.report.dynamics.summary import Told
 from glasshead.report.dynamics.terminal import dynamics_table
-from glasshead.report.dynamics.told import Told
 
 __all__ = [
     "PICTURES",

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.errors import InputError
-from glasshead.histories import UNDECIDED, History, versus
 from glasshead.report.dynamics.curves import SUN_AND_LU
 from glasshead.report.dynamics.picture import Key, Picture
 from glasshead.report.dynamics.precision import USUAL, bounds, digits, fixed
+from glasshead.report.dynamics.summary import Told, capital
 from glasshead.report.dynamics.tokens import cloud, groups_of, points_of, ranges_of
-from glasshead.report.dynamics.told import Told, capital
-from glasshead.report.formats import DASH, number, share
+from glasshead.report.labels import groups_in_order
+from glasshead.report.number_format import DASH, number, share
 from glasshead.report.plots import group_colours
-from glasshead.report.wording import groups_in_order
-from glasshead.results import Finding
+from glasshead.results import UNDECIDED_TERMS, Finding, History, versus
 
 PLACES = {"local": "in their texts", "global": "alone"}
 
@@ -138,5 +137,5 @@ def context_verdicts(told: Told) -> list[str]:
     return [
         f"{capital(f.verdict)}: {'AUC ' if f.against != 'gain' else ''}{' '.join(stood(f))}."
         for f in told.findings
-        if f.statistic == "prominence" and f.group == first and f.verdict not in UNDECIDED
+        if f.statistic == "prominence" and f.group == first and f.verdict not in UNDECIDED_TERMS
     ]

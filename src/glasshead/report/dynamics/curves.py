@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from glasshead.errors import InputError
-from glasshead.histories import Columns, History
 from glasshead.report.dynamics.picture import DASHES, Ink, Key, Panel, Picture
-from glasshead.report.formats import number
+from glasshead.report.number_format import number
 from glasshead.report.plots import group_colours, near_zero
+from glasshead.results import Columns, History
 
 STEPS = "step"
 PLAIN = "--ink"

@@ -7,8 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from glasshead.histories import NOT_EXPLAINED, Columns, History, added
-from glasshead.report.dynamics.causes import (
+from glasshead.report.dynamics.curves import STEPS, kept, with_kept
+from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
+from glasshead.report.dynamics.term_labels import (
     AXES,
     REST_COLOUR,
     cause_of,
@@ -17,10 +18,9 @@ from glasshead.report.dynamics.causes import (
     scaled,
     source_of,
 )
-from glasshead.report.dynamics.curves import STEPS, kept, with_kept
-from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
-from glasshead.report.formats import number
-from glasshead.report.wording import groups_in_order
+from glasshead.report.labels import groups_in_order
+from glasshead.report.number_format import number
+from glasshead.results import NOT_EXPLAINED, Columns, History, added
 
 Floats = NDArray[np.float64]
 

@@ -7,12 +7,11 @@ from typing import TypeVar
 from markupsafe import Markup
 
 from glasshead.errors import InputError
-from glasshead.report.dynamics.catalogue import PICTURES, Asked
-from glasshead.report.dynamics.causes import cause_of
 from glasshead.report.dynamics.contexts import Order, context_verdicts, orders, prominent
 from glasshead.report.dynamics.curves import primes
 from glasshead.report.dynamics.picture import Picture, drawings
-from glasshead.report.dynamics.told import (
+from glasshead.report.dynamics.registry import PICTURES, Asked
+from glasshead.report.dynamics.summary import (
     Level,
     Part,
     Told,
@@ -27,8 +26,9 @@ from glasshead.report.dynamics.told import (
     token_lines,
     verdicts,
 )
+from glasshead.report.dynamics.term_labels import cause_of
 from glasshead.report.html import environment
-from glasshead.report.wording import sentence
+from glasshead.report.labels import sentence
 
 SECTIONS = {
     "groups": ("Groups of tokens", ("polarity", "scores", "weights", "training")),

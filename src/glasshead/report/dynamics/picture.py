@@ -16,9 +16,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator, ScalarFormatter
 
 from glasshead.escaping import visible
-from glasshead.report.prints import COLOURS, LINE, MUTED, PAPER, STYLE, drawable
+from glasshead.report.labels import sentence
+from glasshead.report.style import COLOURS, LINE, MUTED, PAPER, STYLE, drawable
 from glasshead.report.svg import PLACEHOLDERS, Canvas
-from glasshead.report.wording import sentence
 
 Ink = Callable[[str], str]
 """A colour of the page, such as ``--positive`` → what a drawing is to be painted with."""

@@ -7,7 +7,7 @@ Numbers too small for that share a power of ten: more decimals than `MOST` stand
 import math
 from collections.abc import Sequence
 
-from glasshead.report.formats import DASH, MINUS, finite, times_ten
+from glasshead.report.number_format import DASH, MINUS, finite, times_ten
 from glasshead.results import Finding
 
 USUAL, MOST = 3, 7

@@ -6,13 +6,13 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from glasshead.errors import InputError
-from glasshead.histories import PRODUCT_RATE, Columns, History
-from glasshead.report.dynamics.causes import cause_of, scaled
 from glasshead.report.dynamics.curves import STEPS, SUN_AND_LU, kept, many_looks, recorded, with_kept
 from glasshead.report.dynamics.picture import DASHES, Ink, Key, Panel, Picture
-from glasshead.report.formats import number
+from glasshead.report.dynamics.term_labels import cause_of, scaled
+from glasshead.report.labels import LAST
+from glasshead.report.number_format import number
 from glasshead.report.plots import group_colours
-from glasshead.report.wording import LAST
+from glasshead.results import PRODUCT_RATE, Columns, History
 
 TITLES = {"e": "embeddings, Ω = eᵢᵀeₖ", "h": "after the map, hᵢᵀhₖ"}
 UP = {"e": "Ω", "h": "hᵢᵀhₖ"}

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 
 from glasshead.report.dynamics.curves import spaced
 from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
-from glasshead.report.formats import number
+from glasshead.report.number_format import number
 from glasshead.report.plots import near_zero
-from glasshead.report.prints import drawable, plain
+from glasshead.report.style import drawable, plain
 
 
 @dataclass(frozen=True)

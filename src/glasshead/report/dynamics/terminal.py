@@ -8,9 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.escaping import visible
-from glasshead.histories import NOT_TOLD, TOO_FEW, UNDECIDED
 from glasshead.report.dynamics.contexts import context_verdicts, orders, prominent
-from glasshead.report.dynamics.told import (
+from glasshead.report.dynamics.summary import (
     Told,
     lacking,
     largest,
@@ -25,8 +24,9 @@ from glasshead.report.dynamics.told import (
     token_lines,
     verdicts,
 )
-from glasshead.report.formats import DASH
-from glasshead.tables import Uncut
+from glasshead.report.number_format import DASH
+from glasshead.report.tables import Uncut
+from glasshead.results import NOT_TOLD, TOO_FEW, UNDECIDED_TERMS
 
 
 def dynamics_table(told: Told) -> RenderableType:
@@ -44,7 +44,7 @@ def dynamics_table(told: Told) -> RenderableType:
         table = headed("group", "term", "added", "95 % interval", "share", right=(2, 4))
         for part in moved:
             words = f"{part.term}: {part.words}" if part.words else part.term
-            style = "bold" if part.verdict and part.verdict not in UNDECIDED else ""
+            style = "bold" if part.verdict and part.verdict not in UNDECIDED_TERMS else ""
             cells = part.group, words, part.added, part.interval, part.share
             table.add_row(*(Text(visible(cell), style=style) for cell in cells))
         lines.append(Uncut(table))

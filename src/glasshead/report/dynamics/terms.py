@@ -3,12 +3,12 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.histories import Columns, History
-from glasshead.report.dynamics.causes import AXES, cause_of, keys_of, scaled, source_of, terms_of
 from glasshead.report.dynamics.curves import STEPS, kept, with_kept
 from glasshead.report.dynamics.picture import BROAD, DASHES, Ink, Key, Panel, Picture
+from glasshead.report.dynamics.term_labels import AXES, cause_of, keys_of, scaled, source_of, terms_of
 from glasshead.report.figures import limits
-from glasshead.report.formats import number
+from glasshead.report.number_format import number
+from glasshead.results import Columns, History
 
 SURE = 1.96
 """Standard errors to either side of a mean of many tokens that hold it 95 times of 100."""

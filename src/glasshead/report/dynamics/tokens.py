@@ -9,14 +9,14 @@ from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.histories import History
 from glasshead.report.dynamics.curves import SUN_AND_LU, UP, Line, many_looks, panel_of, with_kept
 from glasshead.report.dynamics.picture import Ink, Key, Panel, Picture
 from glasshead.report.figures import Limits, Points, limits, named_points, scatter
-from glasshead.report.formats import number
+from glasshead.report.labels import groups_in_order
+from glasshead.report.number_format import number
 from glasshead.report.plots import group_colours, near_zero
-from glasshead.report.prints import drawable
-from glasshead.report.wording import groups_in_order
+from glasshead.report.style import drawable
+from glasshead.results import History
 
 MOST_POINTS = 1200
 COLOURS = ("--c3", "--c5", "--c2", "--c4", "--c6", "--c0", "--c1", "--c7")

@@ -1,0 +1,90 @@
+"""Attention in blocks of query rows or heads: exact, because no row and no head knows of another."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from glasshead.attention.inputs import Call, some_heads
+
+FEWEST = 16
+"""Rows of a block, however long they are."""
+
+
+def in_blocks(
+    call: Call, rows: int, compute: Callable[[Call], Tensor], heads: int | None = None
+) -> Float[Tensor, "b h q d_v"]:
+    """``compute`` on so many query rows at a time, under a causal mask on the keys up to the last of them.
+
+    ``heads`` is how many of them its output has, if not those of the queries.
+
+    Where a gradient may be asked for, a block forgets its matrices and computes them again in the backward
+    pass, with the same random numbers. All rows in one block are computed without that.
+    """
+    queries = call.q.shape[2]
+    if queries <= rows:
+        return compute(without_the_future(call))
+    places = [slice(at, at + rows) for at in range(0, queries, rows)]
+    # Cut one by one: the backward pass then frees the gradient of one cut before it makes the next.
+    blocks = (without_the_future(call.rows(place)) for place in places)
+    if call.needs_gradient:
+        return torch.cat([recomputed(each, compute) for each in blocks], dim=2)
+    batch, every = call.q.shape[:2]
+    output = call.q.new_empty(batch, heads or every, queries, call.v.shape[3])
+    for place, each in zip(places, blocks, strict=True):
+        output[:, :, place] = compute(each)
+    return output
+
+
+def in_groups(call: Call, heads: int, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
+    """``compute`` on so many key heads, and the query heads that read them, at a time."""
+    if heads >= call.k.shape[1]:
+        return compute(call)
+    output = call.q.new_empty(*call.q.shape[:3], call.v.shape[3])
+    for at in range(0, call.k.shape[1], heads):
+        keys, queries = slice(at, at + heads), slice(at * call.groups, (at + heads) * call.groups)
+        output[:, queries] = compute(
+            replace(
+                call,
+                mechanism=call.mechanism.of_heads(queries),
+                q=call.q[:, queries],
+                k=call.k[:, keys],
+                v=call.v[:, keys],
+                mask=replace(call.mask, pairs=some_heads(call.mask.pairs, queries)),
+                bias=some_heads(call.bias, queries),
+            )
+        )
+    return output
+
+
+def recomputed(call: Call, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
+    """``compute``, of which nothing is kept for the backward pass but the call."""
+    return checkpoint(
+        lambda q, k, v: compute(replace(call, q=q, k=k, v=v)),
+        *(call.q, call.k, call.v),  # named, so that the random numbers of their device are the ones kept
+        use_reentrant=False,
+        preserve_rng_state=call.dropout > 0,
+    )
+
+
+def without_the_future(call: Call) -> Call:
+    """The call without the keys that come after its last query, if it is causal and its queries are a range.
+
+    A single query then has nothing left that causality forbids.
+    """
+    mask = call.mask
+    if not mask.causal or mask.span is None:
+        return call
+    keys = mask.span[1] + 1
+    known = replace(
+        mask,
+        keys=keys,
+        padding=None if mask.padding is None else mask.padding[:, :keys],
+        pairs=None if mask.pairs is None else mask.pairs[..., :keys],
+        causal=mask.queries > 1,
+    )
+    bias = None if call.bias is None else call.bias[..., :keys]
+    return replace(call, k=call.k[:, :, :keys], v=call.v[:, :, :keys], mask=known, bias=bias)

@@ -1,0 +1,149 @@
+"""Distance-aware attention on a CPU, in tiles that stay in its cache, with a backward pass of its own."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.attention.inputs import Call
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, no_prefixes
+from glasshead.attention.kernels.sdpa import is_softmax
+from glasshead.attention.mask import has_holes
+from glasshead.attention.mechanism import accurate
+from glasshead.attention.positions.distance_aware import DistanceAware
+
+TILE = 2**17
+"""Scores of one tile for each thread: 512 KiB, about what the second cache of a core keeps."""
+COEFFICIENTS = 2**22
+"""Coefficients held at once, for all heads but not for every text: 16 heads of 512 tokens."""
+FEWEST = 32
+"""Keys below which the formula is as fast."""
+
+Tile = tuple[int, slice, slice, slice]
+
+
+class Tiles(Kernel):
+    """Softmax over ReLU(q·k) · f(distance) in tiles for the cache of a CPU; f is held, for no text twice."""
+
+    linear_memory = False
+
+    def refuses(self, call: Call) -> str | None:
+        position, mask = call.mechanism.position, call.mask
+        if not (isinstance(position, DistanceAware) and position.adjust == "early-multiply"):
+            return acts_late(call) or "its scores are not ReLU(q·k) · f of a distance"
+        if not is_softmax(call.mechanism.activation):
+            return "its weights are no softmax"
+        if call.q.is_cuda or torch.compiler.is_compiling():
+            return "it is for a CPU, and no compiler reads it"
+        if call.dropout:
+            return "it drops no weights: set dropout=0"
+        if mask.causal or mask.pairs is not None:
+            return no_prefixes(call) or "it knows padding, and no causal mask"
+        if mask.first is None:
+            return "its queries are consecutive"
+        if mask.padding is not None and (has_holes(mask.padding) if mask.counted is None else mask.counted):
+            return "it knows padding at the ends, and no holes"
+        return None
+
+    def suits(self, call: Call) -> bool:
+        _, heads, queries, _ = call.q.shape
+        keys = call.k.shape[2]
+        return min(queries, keys) >= FEWEST and heads * queries * keys <= COEFFICIENTS
+
+    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+        position, places = call.mechanism.position, call.places()
+        assert isinstance(position, DistanceAware)
+        assert places is not None
+        k, v = (accurate(each).contiguous() for each in call.expanded())
+        q = (accurate(call.q) * call.scale).contiguous()
+        factors = position.coefficients(places, q.dtype)[0].contiguous()
+        output: Tensor = Tiled.apply(q, k, v, factors, spans(call))[0]
+        return output.to(call.q.dtype)
+
+
+def spans(call: Call) -> list[slice]:
+    """The real keys of every text."""
+    if call.mask.padding is None:
+        return [slice(0, call.k.shape[2])] * len(call.q)
+    counts, firsts = call.mask.padding.sum(dim=1).tolist(), call.mask.padding.int().argmax(dim=1).tolist()
+    return [slice(first, first + count) for first, count in zip(firsts, counts, strict=True)]
+
+
+def tiles(heads: int, queries: int, real: list[slice]) -> Iterator[Tile]:
+    """(text, heads, queries, keys); texts follow each other, so that they share coefficients in the cache."""
+    size = TILE * torch.get_num_threads()
+    keys = max((each.stop - each.start for each in real), default=0)
+    if not keys:
+        return
+    rows = max(1, min(queries, size // keys))
+    some = max(1, min(heads, size // (rows * keys)))
+    for head in range(0, heads, some):
+        for row in range(0, queries, rows):
+            for text, each in enumerate(real):
+                if each.stop > each.start:
+                    yield text, slice(head, head + some), slice(row, row + rows), each
+
+
+class Tiled(torch.autograd.Function):
+    """o = softmax(max(q kᵀ, 0) ∘ F) v, with q scaled; the backward pass computes the weights again.
+
+    With r = max(q kᵀ, 0), p = softmax(r ∘ F) and δ_i = dO_i · o_i: ds = p ∘ (dO vᵀ − δ), dF = Σ_texts ds ∘ r,
+    and ds ∘ F where r > 0 is the gradient of q kᵀ.
+    """
+
+    @staticmethod
+    def forward(q: Tensor, k: Tensor, v: Tensor, factors: Tensor, real: list[slice]) -> tuple[Tensor]:
+        _, heads, queries, _ = q.shape
+        output = q.new_zeros(*q.shape[:3], v.shape[3])
+        for text, head, row, key in tiles(heads, queries, real):
+            scores = torch.bmm(q[text, head, row], k[text, head, key].transpose(1, 2)).clamp_min_(0)
+            weights = scores.mul_(factors[head, row, key]).softmax(dim=-1)
+            output[text, head, row] = torch.bmm(weights, v[text, head, key])
+        return (output,)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor]) -> None:
+        ctx.save_for_backward(*inputs[:4], *output)
+        ctx.real = inputs[4]
+
+    @staticmethod
+    def backward(ctx: Any, along: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, factors, output = ctx.saved_tensors
+        if torch.is_grad_enabled():  # create_graph: who wants a second derivative gets it by the formula
+            return *again(ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along), None
+        _, heads, queries, _ = q.shape
+        along = along.contiguous()
+        delta = (along * output).sum(dim=-1, keepdim=True)
+        dq, dk, dv, df = (torch.zeros_like(each) for each in (q, k, v, factors))
+        for text, head, row, key in tiles(heads, queries, ctx.real):
+            q_, k_, v_ = q[text, head, row], k[text, head, key], v[text, head, key]
+            along_, factors_ = along[text, head, row], factors[head, row, key]
+            raised = torch.bmm(q_, k_.transpose(1, 2)).clamp_min_(0)
+            weights = (raised * factors_).softmax(dim=-1)
+            dv[text, head, key].baddbmm_(weights.transpose(1, 2), along_)
+            ds = torch.bmm(along_, v_.transpose(1, 2)).sub_(delta[text, head, row]).mul_(weights)
+            if ctx.needs_input_grad[3]:
+                df[head, row, key].addcmul_(ds, raised)
+            ds = torch.ops.aten.threshold_backward(ds.mul_(factors_), raised, 0)
+            dq[text, head, row] = torch.bmm(ds, k_)
+            dk[text, head, key].baddbmm_(ds.transpose(1, 2), q_)
+        return dq, dk, dv, df, None
+
+
+def again(
+    inputs: tuple[Tensor, ...], wanted: tuple[bool, ...], real: list[slice], along: Tensor
+) -> Iterator[Tensor | None]:
+    """The gradients of what `Tiled` computes, themselves part of the graph."""
+    q, k, v, factors = inputs
+    texts = [
+        (q_ @ k_[:, key].transpose(1, 2)).relu().mul(factors[:, :, key]).softmax(dim=-1) @ v_[:, key]
+        for q_, k_, v_, key in zip(q, k, v, real, strict=True)
+    ]  # an empty text: a product over no keys, zeros
+    asked = [each for each, want in zip(inputs, wanted, strict=False) if want]
+    found = iter(torch.autograd.grad(torch.stack(texts), asked, along, create_graph=True))
+    return (next(found) if want else None for want in wanted[:4])
+
+
+KERNELS.register("tiles")(Tiles())

@@ -1,0 +1,47 @@
+"""Attention with one learned query over the outputs of an encoder, seen by taps as every other call."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glasshead.attention.hooks import tapped, tapped_weights
+from glasshead.attention.inputs import Attended, Call
+from glasshead.attention.mechanism import Mechanism, Spec
+from glasshead.attention.mechanism import mechanism as build
+from glasshead.errors import InputError
+
+
+class AttentionSummary(nn.Module):
+    """o = Σ_i a_i h_i, a = φ(s), s_i = qᵀ tanh(W h_i + b): a sequence of vectors becomes one.
+
+    W is ``[d_q, d]``; the mechanism is an activation without a position, since the query stands nowhere.
+    An empty sequence gives zeros.
+
+    Raises:
+        InputError: on a mechanism with a position.
+
+    Source: Wu et al. (2019), Neural news recommendation with multi-head self-attention, eq. 4–6.
+    """
+
+    def __init__(
+        self, size: int, query_size: int | None = None, mechanism: str | Spec | Mechanism = "softmax"
+    ) -> None:
+        super().__init__()
+        self.mechanism = build(mechanism, heads=1, head_dim=query_size or size, value_dim=size)
+        if self.mechanism.position.uses_places:
+            raise InputError(
+                f"{self.mechanism.name!r} has no meaning for one learned query, which stands nowhere: "
+                "take an activation alone"
+            )
+        self.key = nn.Linear(size, query_size or size)
+        self.query = nn.Linear(query_size or size, 1, bias=False)
+
+    def forward(
+        self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], *, need_weights: bool = False
+    ) -> Attended:
+        """The summary ``[B, d]`` and, where they are asked for, its weights ``[B, 1, 1, n]``."""
+        keys = torch.tanh(self.key(hidden))[:, None]  # [B, 1, n, d_q]
+        query = self.query.weight.expand(len(hidden), 1, 1, -1)
+        call = Call.of(self.mechanism, query, keys, hidden[:, None], mask=mask[:, None, None], scale=1.0)
+        output, weights = tapped_weights(self, call) if need_weights else (tapped(self, call), None)
+        return Attended(output[:, 0, 0], weights)

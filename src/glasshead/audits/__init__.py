@@ -1,0 +1,28 @@
+"""One file, one question about an attention map."""
+
+from glasshead.audits.base import AUDITS, Audit, Outcome
+from glasshead.audits.compare_audits import differences
+from glasshead.audits.compare_runs import baseline, compare_runs, short_names
+from glasshead.audits.context import Subject, check_labels, prepare
+from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.model_identifiability import audit_maps
+from glasshead.audits.run import audit
+from glasshead.registry import import_siblings
+
+import_siblings(__name__, __path__)
+
+__all__ = [
+    "AUDITS",
+    "Audit",
+    "Identifiability",
+    "Outcome",
+    "Subject",
+    "audit",
+    "audit_maps",
+    "baseline",
+    "check_labels",
+    "compare_runs",
+    "differences",
+    "prepare",
+    "short_names",
+]

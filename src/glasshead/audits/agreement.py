@@ -1,0 +1,219 @@
+"""Does attention order the tokens as gradients and erasure do?"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.base import AUDITS, Audit, Outcome
+from glasshead.audits.context import Floats, Subject
+from glasshead.audits.null_weights import random_weights
+from glasshead.audits.summary import Interval, Nulls, mean_or_none, null_column, summarise
+from glasshead.explainers import EXPLAINERS, Algebra
+from glasshead.results import BY_CONSTRUCTION, ONE_SIGNED, RAW_SIGN, Finding
+from glasshead.statistics import KendallResult, kendall_tau_b
+
+ALPHA = 0.01
+# Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
+DIGITS = 9
+LEAST = -290  # exponent below which digits are lost: the scale of smaller values would overflow
+SEEN = (
+    1e-9  # effective attention this close to the attention, relative to the largest weight, is the attention
+)
+TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
+# What is held against the measures, by place.
+RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
+WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
+GAINS = ("effective-gain", "effective-gain-absolute")
+ALL_SEEN = f"the attention itself {BY_CONSTRUCTION}: no part of it lies in the left null space of T"
+
+
+def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
+    """Values to nine significant digits each, so that rounding noise of float64 breaks no tie."""
+    values = np.where(mask, values, 0.0)
+    with np.errstate(divide="ignore"):
+        exponent = np.maximum(np.floor(np.log10(np.abs(values))), LEAST)
+    scale = 10.0 ** (DIGITS - 1 - exponent)
+    return np.round(values * scale) / scale
+
+
+def effective_part(subject: Subject) -> tuple[Floats, NDArray[np.bool_]]:
+    """The effective attention of every unit [N, n], and for which texts [N] it is the attention."""
+    found = subject.folded(EXPLAINERS["effective-attention"].importance(subject.view).numpy())
+    size = np.abs(subject.canonical).max(axis=1, initial=0.0, keepdims=True)
+    same = (np.abs(found - subject.canonical) <= SEEN * size).all(axis=1)
+    # Rounding noise must not order what is zero.
+    scale = np.where(size > 0, size, 1.0) * TIE
+    return np.where(same[:, None], subject.canonical, np.round(found / scale) * scale), same
+
+
+class Agreement(Audit):
+    """Kendall τ-b of attention and of contribution with each importance measure, per example.
+
+    Signed (raw and canonical gauge) and absolute; beside them the same τ for random weights and, where it
+    exists, for uniform weights. Huang, Yang and Wang 2024, section 5.2, with gauge and target fixed.
+
+    The same for effective attention, the part of the weights that the output of the head can show (Brunner et
+    al. 2019), and its gain: its τ minus that of attention, text by text.
+    """
+
+    question = "does attention order the tokens as gradients and erasure do?"
+    citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
+    effective = "Brunner et al. 2019"
+
+    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
+        rng = np.random.default_rng([seed, 1])
+        mask, a, o = subject.mask, subject.weights, subject.polarity
+        chance = random_weights(mask, subject.signed, rng)
+        effective, same = effective_part(subject)
+        # [variant, N, n]: attention and contribution, then their nulls, then the effective part.
+        variants = np.stack(
+            [a, subject.canonical, subject.contributions, chance, chance * o, subject.uniform * o, effective]
+        )
+        measures = np.stack(list(subject.importance.values()))
+        signed = kendall_tau_b(quantised(variants, mask), quantised(measures, mask), mask)
+        absolute = kendall_tau_b(quantised(np.abs(variants), mask), quantised(np.abs(measures), mask), mask)
+
+        rows: list[tuple[str, str, Floats, Floats | None, Nulls]] = []
+        for m, against in enumerate(subject.importance):
+            for statistic, result, row, null in self._statistics(subject, signed, absolute):
+                nulls = {
+                    "random": result.tau[null, m],
+                    # Uniform weights order nothing; uniform contributions order the tokens by polarity.
+                    # With one sign for all, so not where signs mean nothing.
+                    "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION and subject.gauged else None,
+                }
+                rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
+            for statistic, result in zip(GAINS, (signed, absolute), strict=True):
+                rows.append(
+                    (statistic, against, result.tau[EFFECTIVE, m] - result.tau[CANONICAL, m], None, {})
+                )
+        findings = [
+            finding
+            for group, members in subject.groups.items()
+            for finding in self._findings(subject, rows, group, members, rng, bool(same[members].all()))
+        ]
+        columns = {f"tau.{statistic}.{against}": tau for statistic, against, tau, _, _ in rows}
+        columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows if p is not None}
+        columns |= {
+            null_column(f"tau.{statistic}.{against}", name): null
+            for statistic, against, _, _, nulls in rows
+            for name, null in nulls.items()
+            if null is not None
+        }
+        return Outcome(findings, columns)
+
+    def _findings(
+        self,
+        subject: Subject,
+        rows: list[tuple[str, str, Floats, Floats | None, Nulls]],
+        group: str,
+        members: NDArray[np.bool_],
+        rng: np.random.Generator,
+        same: bool,
+    ) -> Iterator[Finding]:
+        """One finding per row for one group; ``same``: effective attention is the attention in all of it."""
+        nulls = [
+            {name: null if null is None else null[members] for name, null in row[4].items()} for row in rows
+        ]
+        summaries = summarise([row[2][members] for row in rows], nulls, rng=rng)
+        for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
+            significant = None if pvalue is None else pvalue[members & ~np.isnan(tau)] < ALPHA
+            effective = statistic.startswith("effective")
+            aside = ALL_SEEN if effective and same else self._aside(subject, statistic, against)
+            judged = gain(summary.judged) if statistic in GAINS else verdict(summary.judged, summary.over)
+            yield Finding(
+                audit="agreement",
+                statistic=statistic,
+                against=against,
+                group=group,
+                **summary.numbers,
+                undefined=self._undefined(subject, tau, members),
+                significant_fraction=None if significant is None else mean_or_none(significant.astype(float)),
+                citation=self.effective if effective else self.citation,
+                verdict=aside or judged,
+            )
+
+    @staticmethod
+    def _statistics(
+        subject: Subject, signed: KendallResult, absolute: KendallResult
+    ) -> list[tuple[str, KendallResult, int, int]]:
+        """Name, result, variant and its null."""
+        statistics = [
+            ("attention", signed, CANONICAL, CHANCE),
+            ("attention-absolute", absolute, CANONICAL, CHANCE),
+            ("contribution", signed, CONTRIBUTION, CHANCE_CONTRIBUTION),
+            ("contribution-absolute", absolute, CONTRIBUTION, CHANCE_CONTRIBUTION),
+            ("effective", signed, EFFECTIVE, CHANCE),
+            ("effective-absolute", absolute, EFFECTIVE, CHANCE),
+        ]
+        # Unsigned weights have no gauge: raw and canonical are one number.
+        return ([("attention-raw", signed, RAW, CHANCE)] if subject.signed else []) + statistics
+
+    @staticmethod
+    def _aside(subject: Subject, statistic: str, against: str) -> str | None:
+        """What no number can decide: signs without a gauge, and what is true of any model."""
+        if statistic == "attention-raw":
+            return RAW_SIGN
+        if statistic in (*WEIGHTS, *GAINS):
+            size = statistic.endswith("-absolute")
+            without_side = subject.signed and subject.one_sided and not size
+            return ONE_SIGNED if without_side else subject.sign_aside(size)
+        # Zero-weight erasure changes z by the contribution.
+        if not (subject.exact and (subject.binary or subject.rates)) or against != "erasure-zero-weight":
+            return None
+        if statistic not in ("contribution", "contribution-absolute"):
+            return None
+        # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
+        whole = isinstance(subject.view.observation, Algebra) or subject.sentence is not None
+        nearly = "" if statistic == "contribution" and whole else "nearly "
+        return f"{nearly}true {BY_CONSTRUCTION}: z − a·o changes with a·o alone"
+
+    @staticmethod
+    def _undefined(subject: Subject, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
+        """Why τ does not exist: fewer than two tokens, or nothing but ties on one side."""
+        missing = members & np.isnan(tau)
+        short = missing & (subject.mask.sum(axis=1) < 2)
+        counts = {
+            "fewer than two tokens": int(short.sum()),
+            "all tokens tied": int((missing & ~short).sum()),
+        }
+        return {reason: count for reason, count in counts.items() if count}
+
+
+AUDITS.register("agreement")(Agreement())
+
+
+STRENGTHS = ((0.7, "strong"), (0.4, "moderate"), (0.1, "weak"))
+
+
+def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> str:
+    """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls."""
+    chance = over.get("random")
+    if interval is None or chance is None:
+        return "undecided: too few examples"
+    low, high = interval
+    if chance[0] <= 0 <= chance[1]:
+        return "no difference from random weights that these texts show"
+    if chance[1] < 0:
+        opposed = [word for bar, word in STRENGTHS if high <= -bar]
+        return f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
+    agreed = [word for bar, word in STRENGTHS if low >= bar]
+    text = f"{agreed[0]} agreement" if agreed else "better than random weights, but hardly agrees"
+    uniform = over.get("uniform")
+    # With all weights alike the contribution is the polarity: attention has added nothing.
+    if uniform is None or uniform[0] > 0:
+        return text
+    than = "less" if uniform[1] < 0 else "not shown to be more"
+    return f"{text}, though {than} than with uniform weights"
+
+
+def gain(interval: Interval | None) -> str:
+    """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
+    if interval is None:
+        return "undecided: too few examples"
+    if interval[0] > 0:
+        return "the identifiable part agrees better than the attention"
+    if interval[1] < 0:
+        return "the identifiable part agrees worse than the attention"
+    return "no difference that these texts show"

@@ -1,0 +1,37 @@
+"""The shape of every audit: a question about a subject, answered with findings."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from glasshead.audits.context import Subject
+from glasshead.registry import Registry
+from glasshead.results import Finding
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Findings, the columns per example and per token type that they were computed from, and facts."""
+
+    findings: list[Finding]
+    examples: Mapping[str, Any] = field(default_factory=dict)
+    tokens: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Audit(ABC):
+    """One question, asked of one subject; deterministic under a seed."""
+
+    question: ClassVar[str]
+    citation: ClassVar[str]
+
+    def refuses(self, subject: Subject) -> str | None:
+        """Why the question has no meaning for this subject; None if it has."""
+        return None
+
+    @abstractmethod
+    def __call__(self, subject: Subject, *, seed: int) -> Outcome: ...
+
+
+AUDITS: Registry[Audit] = Registry("audit")

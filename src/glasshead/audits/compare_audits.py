@@ -1,0 +1,165 @@
+"""How the findings of two audits differ, text by text where both have read the same ones."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.summary import FEW, Interval
+from glasshead.results import AuditCard, Difference, Finding
+from glasshead.statistics import METRICS, Predictions, difference_intervals, mean_intervals, values
+
+NOTHING_SHARED = "they have no text in common, so nothing can be paired: compare their intervals"
+NOT_PAIRED = (
+    "Token groups are means over token types, and groups by maximum weight, layer or length hold other texts "
+    "or maps in each audit: such findings have no paired difference, compare their intervals."
+)
+OF_NO_CLASS = ("performance", "identifiability")  # whatever class the explanation is of
+Floats = NDArray[np.float64]
+
+
+def differences(
+    cards: Sequence[AuditCard], base: int = 0, seed: int = 0
+) -> tuple[list[Difference], list[str]]:
+    """Every finding of each audit minus that of the audit ``base``; and what could not be paired, in words.
+
+    Means over the texts that both audits read (the same row with the same words) and where both have a
+    number, with the paired bootstrap 95 % interval. What is about the probability of a class is compared
+    where it is the same class. A finding that is no evidence in one of the audits is none in the difference,
+    whose verdict says so.
+    """
+    found: list[Difference] = []
+    notes: dict[str, None] = {}
+    for rank, card in enumerate(cards):
+        if rank == base:
+            continue
+        rows = shared_rows(card, cards[base])
+        names = " and ".join(str(each.facts.get("name") or "an audit") for each in (card, cards[base]))
+        if not len(rows[0]):
+            notes[f"{names}: {NOTHING_SHARED}."] = None
+            continue
+        alike = same_target(card, cards[base], rows)
+        if not alike.all():
+            notes[
+                f"{names}: {int((~alike).sum())} of {len(alike)} shared texts have other targets, so only "
+                "their performance is compared."
+            ] = None
+        columns: dict[str, Floats] = {}
+        asides: dict[str, str | None] = {}
+        rooted: list[Difference] = []
+        for finding in card.findings:
+            other = cards[base].finding(finding.name)
+            if other is None:
+                continue
+            asides[finding.name] = finding.aside or other.aside
+            if (finding.audit, finding.statistic) == ("performance", "rmse"):
+                rooted.append(root_difference(finding.name, card, cards[base], rows, rank, base, seed))
+                continue
+            ours, theirs = per_example(card, finding), per_example(cards[base], finding)
+            if ours is None or theirs is None:
+                notes[NOT_PAIRED] = None
+                continue
+            change = ours[rows[0]] - theirs[rows[1]]
+            columns[finding.name] = (
+                change if finding.audit in OF_NO_CLASS else np.where(alike, change, np.nan)
+            )
+        estimates = mean_intervals(
+            np.stack([*columns.values()]) if columns else np.empty((0, 0)),
+            rng=np.random.default_rng([seed, rank]),
+        )
+        found += rooted
+        found += [
+            Difference(
+                name, rank, base, each.mean, each.interval, each.n,
+                asides[name] or verdict(each.interval, each.n),
+            )
+            for name, each in zip(columns, estimates, strict=True)
+            if each.mean is not None
+        ]  # fmt: skip
+    return found, list(notes)
+
+
+def root_difference(
+    name: str,
+    card: AuditCard,
+    other: AuditCard,
+    rows: tuple[NDArray[np.intp], NDArray[np.intp]],
+    rank: int,
+    base: int,
+    seed: int,
+) -> Difference:
+    """The difference of two root mean squared errors, which are no means over texts themselves."""
+    ours, theirs = (
+        Predictions(
+            (0,),
+            np.asarray(each.examples["label"], dtype=np.float64)[mine],
+            np.asarray(each.examples["predicted"], dtype=np.float64)[None, mine],
+            None,
+        )
+        for each, mine in zip((card, other), rows, strict=True)
+    )
+    metric, n = METRICS["rmse"], len(rows[0])
+    estimate = float(values(metric, ours)[0] - values(metric, theirs)[0])
+    rng = np.random.default_rng([seed, rank])
+    interval = difference_intervals(ours, theirs, [metric], rng=rng)[0] if n > 1 else None
+    return Difference(name, rank, base, estimate, interval, n, verdict(interval, n))
+
+
+def same_target(
+    card: AuditCard, other: AuditCard, rows: tuple[NDArray[np.intp], NDArray[np.intp]]
+) -> NDArray[np.bool_]:
+    """For which of the shared texts both audits speak of the same class; ratings have no other."""
+    if not all("target" in each.examples for each in (card, other)):
+        return np.ones(len(rows[0]), dtype=bool)
+    ours, theirs = (
+        np.asarray(each.examples["target"])[mine] for each, mine in zip((card, other), rows, strict=True)
+    )
+    return np.asarray(ours == theirs, dtype=bool)
+
+
+def shared_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the texts that both have read stand in the examples of each."""
+    keys = [
+        list(zip(each.examples["index"], each.examples["text"], strict=True)) if has(each) else []
+        for each in (card, other)
+    ]
+    place = {key: row for row, key in enumerate(keys[1])}
+    pairs = [(row, place[key]) for row, key in enumerate(keys[0]) if key in place]
+    ours, theirs = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return ours, theirs
+
+
+def has(card: AuditCard) -> bool:
+    """Whether its examples can be told from each other."""
+    return {"index", "text"} <= set(card.examples)
+
+
+def per_example(card: AuditCard, finding: Finding) -> Floats | None:
+    """What a finding is the mean of, NaN for texts outside of its group; None where that is no column."""
+    if finding.audit == "performance" and finding.statistic == "accuracy":
+        pairs = zip(card.examples["predicted"], card.examples["label"], strict=True)
+        numbers = np.array([predicted == label for predicted, label in pairs], dtype=np.float64)
+    elif finding.audit == "performance" and finding.statistic == "mae":
+        predicted, label = (np.asarray(card.examples[name], dtype=float) for name in ("predicted", "label"))
+        numbers = np.abs(predicted - label)
+    else:
+        patterns = {"agreement": "tau.{}.{}", "perturbation": "{}.median.{}", "identifiability": "maps.{}"}
+        name = patterns.get(finding.audit, "").format(finding.statistic, finding.against)
+        if name not in card.examples:
+            return None
+        column: Any = card.examples[name]
+        numbers = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+    if finding.group in ("all", ""):
+        return numbers
+    if not finding.group.startswith("class "):
+        return None
+    inside = np.array([f"class {label}" == finding.group for label in card.examples["label"]])
+    return np.where(inside, numbers, np.nan)
+
+
+def verdict(interval: Interval | None, n: int) -> str:
+    """In words, from the interval alone."""
+    if interval is None or n < FEW:
+        return "undecided: too few examples"
+    return "higher" if interval[0] > 0 else "lower" if interval[1] < 0 else "no difference shown"

@@ -1,0 +1,135 @@
+"""Compare groups of runs: every metric with its deviation over seeds, and every difference with its tests."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glasshead.audits.summary import FEW, Interval
+from glasshead.errors import InputError
+from glasshead.registry import nearest
+from glasshead.results import Comparison, RunDifference
+from glasshead.statistics import (
+    RESAMPLES,
+    Metric,
+    Predictions,
+    difference_intervals,
+    exchange_test,
+    metrics_of,
+    paired_by_seed,
+    seed_test,
+    values,
+)
+from glasshead.training import Told, together, told
+
+ONE_SEED = "one seed: train with --repeats to ask about others"
+ALIKE = "the differences of all seeds are equal"
+UNEQUAL = "groups of different size cannot be exchanged"
+
+
+def compare_runs(
+    folders: Sequence[Path], *, against: str | None = None, split: str = "test", seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Comparison:  # fmt: skip
+    """The metrics of run folders, or of folders of repeats, and each one's difference from the first.
+
+    ``against`` names another folder than the first.
+
+    Raises:
+        InputError: on folders that are no runs or not comparable, and on an unknown ``against``.
+    """
+    names = short_names(folders)
+    base = baseline(folders, names, against)
+    found = [told(folder, name, split) for folder, name in zip(folders, names, strict=True)]
+    given = together(found)
+    differences = [
+        each
+        for rank in range(len(folders))
+        if rank != base
+        for each in differ(
+            given[rank], given[base], rank, base, np.random.default_rng([seed, rank]), resamples
+        )
+    ]
+    return Comparison(
+        data=source(found[0]),
+        split=split,
+        n=len(given[0].labels),
+        groups=[each.group for each in found],
+        differences=differences,
+        resamples=resamples,
+        floor=found[0].floor,
+    )
+
+
+def differ(
+    one: Predictions, other: Predictions, rank: int, base: int, rng: np.random.Generator, resamples: int
+) -> list[RunDifference]:
+    """Every metric of one group minus that of the other."""
+    metrics = metrics_of(one)
+    chosen = list(metrics.values())
+    intervals = difference_intervals(one, other, chosen, rng=rng, resamples=resamples)
+    exchanges = exchange_test(one, other, chosen, rng=rng, resamples=resamples)
+    n, seeds = len(one.labels), min(len(one.seeds), len(other.seeds))
+    rows = []
+    for (name, metric), interval, exchange in zip(metrics.items(), intervals, exchanges, strict=True):
+        scores = values(metric, one), values(metric, other)
+        test = seed_test(*scores, paired=paired_by_seed(one, other))
+        rows.append(
+            RunDifference(
+                name=name,
+                one=rank,
+                other=base,
+                estimate=float(scores[0].mean() - scores[1].mean()),
+                interval=interval if n > 1 else None,
+                n=n,
+                verdict=verdict(interval, metric, n, seeds),
+                seed_test=test,
+                untested="" if test else ONE_SEED if seeds < 2 else ALIKE,
+                exchange=exchange,
+                unexchanged="" if exchange is not None else UNEQUAL,
+            )
+        )
+    return rows
+
+
+def verdict(interval: Interval, metric: Metric, n: int, seeds: int) -> str:
+    """In words, from the interval alone."""
+    if n < FEW:
+        return "undecided: too few examples"
+    low, high = interval if metric.higher_is_better else (-interval[1], -interval[0])
+    said = "better" if low > 0 else "worse" if high < 0 else "no difference shown"
+    return said if seeds > 1 else f"{said}, for these runs alone"
+
+
+def short_names(folders: Sequence[Path]) -> list[str]:
+    """The names of the folders, with as much of their paths as tells them apart."""
+    paths = [folder.absolute() for folder in folders]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise InputError("the same folder is given twice: a comparison needs two")
+    depth = next(
+        size
+        for size in range(1, max(len(path.parts) for path in paths) + 1)
+        if len({path.parts[-size:] for path in paths}) == len(paths)
+    )
+    return [str(Path(*path.parts[-depth:])) for path in paths]
+
+
+def baseline(folders: Sequence[Path], names: Sequence[str], against: str | None) -> int:
+    """Which of the folders the others are held against.
+
+    Raises:
+        InputError: on a name that none of them has.
+    """
+    if against is None:
+        return 0
+    for rank, (folder, name) in enumerate(zip(folders, names, strict=True)):
+        if against.rstrip("/") in (str(folder), name) or Path(against).resolve() == folder.resolve():
+            return rank
+    raise InputError(f"--against {against!r} is none of the folders compared: {nearest(against, names)}")
+
+
+def source(one: Told) -> str:
+    """What the runs were trained on, in a word."""
+    data: Any = one.group.facts["data"]
+    return str(data.get("source") or "data")

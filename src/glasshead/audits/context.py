@@ -1,0 +1,347 @@
+"""What is audited: one model before one split, with everything the audits share computed once."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from datasets import Dataset
+from numpy.typing import NDArray
+from transformers import PreTrainedModel
+
+from glasshead.data import Coverage, coverage, encode, joined
+from glasshead.errors import InputError
+from glasshead.explainers import (
+    EXPLAINERS,
+    Algebra,
+    Sentences,
+    View,
+    check_texts,
+    look,
+    sentence_numbers,
+    signs,
+)
+from glasshead.models import HierarchicalClassifier, is_regression
+from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
+from glasshead.trace import Place, Reading
+from glasshead.training import Run
+
+Floats = NDArray[np.floating]
+
+MOST = 0.95
+"""Heads that hold so much of what several do to the score speak for all of them."""
+
+# The measures that attention is held against; each is the name of an explainer and of a finding's `against`.
+IMPORTANCE = {
+    "gradient": "gradient",
+    "erasure-zero-weight": "erasure",
+    "erasure-renormalise": "erasure-renormalise",
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Texts [N], what is true of each (its class, or its rating), and a float64 view of the model on them.
+
+    Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
+    ``counts`` [K, V] are the train occurrences of every vocabulary id in every class. ``kind`` says where the
+    sign of the heads that are read was found there, ``margin`` how clearly (`glasshead.trace.Gauge`); None:
+    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``trained`` is the model
+    as it was trained, in its own precision.
+    """
+
+    view: View
+    texts: Sequence[str]
+    indices: NDArray[np.int64]
+    labels: NDArray[Any]
+    label_names: Sequence[str]
+    counts: NDArray[np.int64]
+    kind: str | None
+    margin: float | None
+    trained: PreTrainedModel
+    folder: Path
+    pairs: tuple[Sequence[str], Sequence[str]] | None = None
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How much of the texts is read."""
+        firsts, seconds = self.pairs or (self.texts, None)
+        return coverage(self.view.tokenizer, firsts, seconds, self.view.encoded)
+
+    @property
+    def gauged(self) -> bool:
+        """Whether the sign of the weights says anything: it cannot be negative, or was fixed."""
+        return not self.signed or (self.kind is not None and self.view.observation.gauged)
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether canonical weights are positive, by their activation or as training left them: sizes, which
+        say for no side."""
+        return not self.signed or (self.gauged and self.kind == ONE_SIGN)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether weights of several heads were added up, so that their signs decide the sizes too."""
+        places = [self.view.place, self.view.place.above] if self.view.place else []
+        many = (each.head is None and each.heads > 1 for each in places if each is not None)
+        return self.signed and any(many)
+
+    def sign_aside(self, size: bool = False) -> str | None:
+        """Why the signs of canonical weights, or their ``size`` alone, say nothing; None: they do."""
+        if size and not self.mixed:
+            return None
+        if not self.gauged:
+            return RAW_SIGN
+        return WEAK_GAUGE if self.signed and self.kind == UNDECIDED else None
+
+    @cached_property
+    def turns(self) -> NDArray[np.float64]:
+        """The canonical sign of each head of the attention that is read; 1 where none was fixed."""
+        if self.keys is not None:
+            return np.array([self.keys.gauge], dtype=float)
+        assert self.view.place is not None
+        sign = signs(self.view.model, self.view.place)
+        return np.ones(self.view.place.heads) if sign is None else sign.double().numpy()
+
+    @property
+    def keys(self) -> Algebra | None:
+        """The algebra of tokens, or of sentences, where the outputs are linear in their weights."""
+        seen = self.view.observation
+        if isinstance(seen, Sentences):
+            return seen.keys
+        return seen if isinstance(seen, Algebra) else None
+
+    @property
+    def rates(self) -> bool:
+        """Whether a rating is predicted, and no class."""
+        return self.view.rates
+
+    @property
+    def binary(self) -> bool:
+        return len(self.label_names) == 2 and not self.rates
+
+    @property
+    def exact(self) -> bool:
+        """Whether the outputs are linear in the weights that are read."""
+        return self.view.observation.exact
+
+    @property
+    def signed(self) -> bool:
+        """Whether the activation gives signed weights."""
+        return self.view.observation.signed
+
+    @cached_property
+    def real(self) -> NDArray[np.bool_]:
+        """Where there are tokens."""
+        return self.view.encoded.mask.numpy()
+
+    @cached_property
+    def sentence(self) -> NDArray[np.int64] | None:
+        """The sentence of each token, where sentences are read; None where tokens are."""
+        if self.view.reading.level == "word":
+            return None
+        return sentence_numbers(self.view.model, self.view.encoded).numpy()
+
+    @cached_property
+    def mask(self) -> NDArray[np.bool_]:
+        return self.folded(self.real) > 0
+
+    def folded(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of tokens [N, n], added up for each sentence where sentences are read."""
+        if self.sentence is None:
+            return values
+        width = max(int(self.sentence.max(initial=0)) + 1, 1)
+        folded = np.zeros((len(values), width), dtype=float)
+        text, token = np.nonzero(self.real)
+        np.add.at(folded, (text, self.sentence[text, token]), values[text, token])
+        return folded
+
+    @cached_property
+    def weights(self) -> Floats:
+        """a_i as the model computes them: the raw gauge."""
+        return self.folded(self.view.observation.weights.numpy())
+
+    @cached_property
+    def canonical(self) -> Floats:
+        """a_i in the gauge that was fixed on the train split."""
+        return self.folded(self.view.observation.canonical.numpy())
+
+    @cached_property
+    def polarity(self) -> Floats:
+        """o_i towards each text's target: what a unit would add at weight 1 in the canonical gauge; to first
+        order, unless exact."""
+        observation = self.view.observation
+        return self.folded((observation.slopes(self.view.target) * observation.shares()).numpy())
+
+    @cached_property
+    def contributions(self) -> Floats:
+        """What each unit adds to the score of the target; to first order, unless exact."""
+        return self.folded(self.view.observation.contributions(self.view.target).numpy())
+
+    @cached_property
+    def uniform(self) -> Floats:
+        """The same canonical weight for all units that share a row; of words in sentences, times that of the
+        sentence."""
+        weights = even(self.mask, self.parts)
+        if self.sentence is None and isinstance(self.view.model, HierarchicalClassifier):
+            weights /= np.maximum(self.parts.max(axis=1, initial=0, keepdims=True) + 1, 1)
+        return weights
+
+    @cached_property
+    def parts(self) -> NDArray[np.int64]:
+        """Which units share a row of weights: texts of a pair, and the words of each sentence."""
+        model, encoded = self.view.model, self.view.encoded
+        if self.sentence is None and isinstance(model, HierarchicalClassifier):
+            return sentence_numbers(model, encoded).clamp(min=0).numpy()
+        if encoded.types is not None and getattr(model, "texts", 1) > 1:
+            return encoded.types.numpy()
+        return np.zeros(self.mask.shape, dtype=np.int64)
+
+    @cached_property
+    def importance(self) -> dict[str, Floats]:
+        """Gradient and erasure importance of every unit, by finding name."""
+        return {
+            name: self.folded(EXPLAINERS[method].importance(self.view).numpy())
+            for name, method in IMPORTANCE.items()
+        }
+
+    @cached_property
+    def prediction(self) -> Floats:
+        """ŷ, the probability of the target class, or the rating."""
+        return self.view.value(self.view.logits).numpy()
+
+    @cached_property
+    def predicted(self) -> NDArray[Any]:
+        """The predicted class, or rating."""
+        return self.prediction if self.rates else self.view.logits.argmax(dim=-1).numpy()
+
+    @cached_property
+    def unit(self) -> float:
+        """From one end of what can be predicted to the other: 1 for a probability, the range of the labels
+        for a rating."""
+        return float(np.ptp(self.labels)) if self.rates else 1.0
+
+    @cached_property
+    def groups(self) -> dict[str, NDArray[np.bool_]]:
+        """All examples, then those of each true class, if there are classes."""
+        groups = {"all": np.ones(len(self.labels), dtype=bool)}
+        if self.rates:
+            return groups
+        return groups | {f"class {name}": self.labels == k for k, name in enumerate(self.label_names)}
+
+
+def even(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats:
+    """One over the number of units that share a part."""
+    weights = np.zeros(mask.shape)
+    for part in range(int(parts.max(initial=0)) + 1):
+        here = mask & (parts == part)
+        weights += here / np.maximum(here.sum(axis=1, keepdims=True), 1)
+    return weights
+
+
+def prepare(
+    run: Run, split: Dataset, *, limit: int | None = None, seed: int = 0, reading: Reading | None = None
+) -> Subject:
+    """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
+
+    Raises:
+        InputError: if the split is empty, does not hold what the run was trained on (its classes, ratings,
+            pairs of texts), or the model has no such reading.
+    """
+    check_labels(run, split)
+    indices, split = drawn(split, limit, seed)
+    texts, seconds, shown = texts_of(split)
+    check_texts(run.model, seconds is not None)
+    model = copy.deepcopy(run.model).cpu().double()
+    encoded = encode(run.tokenizer, texts, seconds)
+    view = look(model, encoded, run.tokenizer, reading=reading or Reading())
+    labels = np.array(split["label"][:])
+    return Subject(
+        view,
+        shown,
+        indices,
+        labels.astype(float) if view.rates else labels,
+        [] if view.rates else run.labels,
+        run.counts,
+        *read_gauge(run.record["gauge"], view),
+        run.model,
+        run.folder,
+        None if seconds is None else (texts, seconds),
+    )
+
+
+def drawn(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
+    """A random part of so many rows, in order, and their numbers.
+
+    Raises:
+        InputError: on a limit below 1, and if there is no row.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"--limit must be at least 1, not {limit}")
+    indices = np.arange(len(split))
+    if limit is not None and limit < len(split):
+        indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
+        split = split.select(indices)
+    if not len(split):
+        raise InputError("there is no text to audit")
+    return indices, split
+
+
+def texts_of(split: Dataset) -> tuple[list[str], list[str] | None, list[str]]:
+    """The first and, of pairs, the second texts, and both as one text to be shown."""
+    firsts = list(split["text"][:])
+    if "text_pair" not in split.column_names:
+        return firsts, None, firsts
+    seconds = list(split["text_pair"][:])
+    return firsts, seconds, list(map(joined, firsts, seconds))
+
+
+def check_labels(run: Run, split: Dataset) -> None:
+    """Raise InputError unless the labels of the data are what the model predicts."""
+    names = getattr(split.features["label"], "names", None)
+    if is_regression(run.model.config):
+        if names is not None:
+            raise InputError(
+                f"the run predicts ratings and the data have the classes {', '.join(names)}: read them with "
+                "--task regression"
+            )
+    elif names is None:
+        raise InputError(f"the run knows the classes {', '.join(run.labels)}; the data have ratings")
+    elif list(names) != run.labels:
+        raise InputError(
+            f"the run knows the classes {', '.join(run.labels)}; the data have {', '.join(names)}"
+        )
+
+
+def read_gauge(gauge: dict[str, Any] | None, view: View) -> tuple[str | None, float | None]:
+    """Where the sign of what is read lives, and the margin; None where no sign was fixed.
+
+    Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
+    that of the weaker. Runs of earlier versions have a margin and no kind, which is then undecided.
+    """
+    if gauge is None:
+        return None, None
+    if "margin" in gauge:
+        return gauge.get("kind", UNDECIDED), float(gauge["margin"])
+    if view.place is None:
+        return None, None
+    read = [layer_gauge(gauge, each) for each in (view.place, view.place.above) if each is not None]
+    kinds = [kind for kind, _ in read]
+    kind = next(each for each in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if each in kinds)
+    return kind, min(margin for _, margin in read)
+
+
+def layer_gauge(gauge: dict[str, Any], place: Place) -> tuple[str, float]:
+    """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
+    undecided, and the mean margin with these masses as weights."""
+    heads = slice(None) if place.head is None else slice(place.head, place.head + 1)
+    margins, masses = (np.array(gauge[name][place.layer])[heads] for name in ("margins", "masses"))
+    total = masses.sum()
+    if "kinds" not in gauge or total <= 0:
+        return UNDECIDED, float((margins * masses).sum() / total) if total > 0 else 0.0
+    kinds = np.array(gauge["kinds"][place.layer])[heads]
+    shared = [each for each in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == each].sum() >= MOST * total]
+    return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)

@@ -1,0 +1,109 @@
+"""Perturbation tests by forward passes, for attention anywhere in a model."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from glasshead.attention import Call
+from glasshead.audits.context import Floats, Subject
+from glasshead.data import batches
+from glasshead.explainers import Passes, shaken
+from glasshead.trace import Edit, permute, uniform
+
+
+def shake(subject: Subject, seen: Passes, draws: int, seed: int) -> dict[str, Floats]:
+    """ŷ in float32 by name: ``own``, ``chance`` and ``uniform`` weights [N]; and under each draw [draws, N]
+    their ``permuted`` and ``permuted-chance`` orders, and fresh ``random`` and ``random-normalised`` ones.
+
+    Every row of every head that is read gets its own draw, in the canonical gauge. Uniform weights have one
+    order only. NaN for a text without tokens.
+    """
+    turns = torch.from_numpy(subject.turns)
+    seen = replace(seen, model=copy.deepcopy(seen.model).float())
+    generator = torch.Generator().manual_seed(seed)
+    texts = len(subject.labels)
+    single = {name: np.full(texts, np.nan, dtype=np.float32) for name in ("own", "chance", "uniform")}
+    drawn = {
+        name: np.full((draws, texts), np.nan, dtype=np.float32)
+        for name in ("permuted", "permuted-chance", "random", "random-normalised")
+    }
+    filled = torch.from_numpy(np.flatnonzero(subject.real.any(axis=1)))
+    for places, inputs in batches(seen.encoded, filled, seen.model.device, maps=seen.place.heads):
+        rows = filled[places]
+
+        def predicted(edit: Edit, rows: Tensor = rows, inputs: Mapping[str, Tensor] = inputs) -> Floats:
+            logits = shaken(seen, dict(inputs), edit)
+            return subject.view.of(logits, subject.view.target[rows]).numpy()
+
+        chance = massed(Fixed(generator, turns))
+        for name, edit in (("own", same), ("chance", chance), ("uniform", Even(turns))):
+            single[name][rows] = predicted(edit)
+        shuffle = permute(generator)
+        for draw in range(draws):
+            drawn["permuted"][draw, rows] = predicted(shuffle)
+            drawn["permuted-chance"][draw, rows] = predicted(after(chance, shuffle))
+            fresh = Fixed(generator, turns)
+            drawn["random"][draw, rows] = predicted(fresh)
+            drawn["random-normalised"][draw, rows] = predicted(massed(fresh))
+    return single | drawn
+
+
+def same(layer: int, weights: Tensor, call: Call) -> Tensor:
+    """The model's own weights."""
+    return weights
+
+
+class Even:
+    """The same weight for all allowed keys, with the mass of the row and the canonical sign of the head."""
+
+    def __init__(self, turns: Tensor) -> None:
+        self.turns = turns
+
+    def __call__(self, layer: int, weights: Tensor, call: Call) -> Tensor:
+        return turned(scaled(uniform(layer, weights, call), weights), self.turns)
+
+
+class Fixed:
+    """Random weights that are the same at every call: U(0, 1), or U(−1, 1) for signed mechanisms, on allowed
+    keys, times the canonical sign of the head."""
+
+    def __init__(self, generator: torch.Generator, turns: Tensor) -> None:
+        self.generator, self.turns = generator, turns
+        self.drawn: Tensor | None = None
+
+    def __call__(self, layer: int, weights: Tensor, call: Call) -> Tensor:
+        if self.drawn is None:
+            noise = torch.rand(weights.shape, generator=self.generator).to(weights)
+            noise = 2 * noise - 1 if call.mechanism.signed else noise
+            self.drawn = turned(noise * call.mask.allowed(weights.device), self.turns)
+        return self.drawn
+
+
+def turned(weights: Tensor, turns: Tensor) -> Tensor:
+    """Canonical weights [R, h, q, k] in the gauge of the model."""
+    return weights * turns.to(weights)[:, None, None]
+
+
+def massed(edit: Edit) -> Edit:
+    """The edit, scaled to the mass of the rows that it replaces."""
+    return lambda layer, weights, call: scaled(edit(layer, weights, call), weights)
+
+
+def after(first: Edit, then: Edit) -> Edit:
+    """One edit after the other."""
+    return lambda layer, weights, call: then(layer, first(layer, weights, call), call)
+
+
+def scaled(random: Tensor, weights: Tensor) -> Tensor:
+    """Weights with the mass Σ|a| of the rows that they replace."""
+    total = mass(random)
+    return random * mass(weights) / torch.where(total > 0, total, 1.0)
+
+
+def mass(weights: Tensor) -> Tensor:
+    """Σ|a| of each row."""
+    return weights.abs().sum(dim=-1, keepdim=True)

@@ -1,0 +1,293 @@
+"""Is the map the only one that its head could have drawn?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.audits.base import AUDITS, Audit, Outcome
+from glasshead.audits.context import Floats, Subject
+from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
+from glasshead.audits.summary import Interval, Nulls, Summary, null_column, summarise
+from glasshead.data import Encoded
+from glasshead.errors import InputError, counted
+from glasshead.identifiability import Question, Where, kind_of, survey
+from glasshead.results import CLEAR_RANK, Finding
+from glasshead.trace import Place
+
+TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
+LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
+FEW_KINDS = 2
+CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
+
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Identifiability(Audit):
+    """For every weight the interval of values that give the same output of the head, by linear programs.
+
+    ``where`` are fields of `Where` that are told; the others are where attention is read, with all heads.
+    ``texts`` is how many texts are asked about, at most (None: all), ``store`` the folder of an audit that
+    can be resumed (None: one that goes again). Per text the numbers are means over its heads and rows;
+    intervals resample texts.
+    """
+
+    question = "is the map the only one that its head could have drawn?"
+    citation = CITATION
+
+    where: Mapping[str, Any] = field(default_factory=dict)
+    asked: Question = field(default_factory=Question)
+    texts: int | None = TEXTS
+    processes: int = 1
+    store: Path | None = None
+    progress: Callable[[int, int], None] = lambda done, total: None
+
+    def refuses(self, subject: Subject) -> str | None:
+        """Why intervals have no meaning for this subject."""
+        place = subject.view.place
+        try:
+            for each in (place, place.above) if place is not None else ():
+                if each is not None:
+                    kind_of(each.mechanism)
+        except InputError as error:
+            return str(error)
+        return None
+
+    def survey(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerFast,
+        encoded: Encoded,
+        read: Where,
+        seed: int,
+    ) -> tuple[Columns, dict[str, Any]]:
+        """The columns of all lines about heads, and the facts that they state."""
+        where = replace(read, **self.where)
+        with tempfile.TemporaryDirectory() as folder:
+            heads = survey(
+                model, tokenizer, encoded, where, self.asked, self.store or Path(folder),
+                seed=seed, processes=self.processes, progress=self.progress,
+            ).heads()  # fmt: skip
+        return heads, {"identifiability": facts(heads, where, self.asked)}
+
+    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
+        encoded = subject.view.encoded
+        chosen = np.arange(len(encoded.ids))
+        if self.texts is not None and len(chosen) > self.texts:
+            chosen = np.sort(np.random.default_rng([seed, 7]).choice(len(chosen), self.texts, replace=False))
+        heads, told = self.survey(
+            subject.trained,
+            subject.view.tokenizer,
+            encoded.some(chosen),
+            of_place(subject.view.place),
+            seed,
+        )
+        found = list(findings(heads, len(chosen), np.random.default_rng([seed, 8])))
+        return Outcome(found, columns(heads, chosen, len(encoded.ids)), facts=told)
+
+
+AUDITS.register("identifiability")(Identifiability())
+
+
+def of_place(place: Place | None) -> Where:
+    """All heads of the attention that is read, and of that above it."""
+    if place is None:
+        return Where()
+    layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
+    return Where(layers=tuple(layers), rows="all" if place.row == "mean" else place.row)
+
+
+def columns(heads: Columns, chosen: NDArray[np.int64], texts: int) -> dict[str, Floats]:
+    """Every statistic per example, the mean over its maps, and its null; NaN where nobody asked, or there is
+    none."""
+    made = {}
+    nulls = {null_column(statistic, "random"): lines for statistic, lines in random_values(heads).items()}
+    for name, lines in (statistics(heads) | nulls).items():
+        values = np.full(texts, np.nan)
+        values[chosen] = by_text(heads["text"], lines, len(chosen))
+        made[f"maps.{name}"] = values
+    return made
+
+
+def statistics(heads: Columns) -> dict[str, Floats]:
+    """The numbers of every map."""
+    sure = heads["given_keys"]
+    told = np.isin(sure, ["unique", "not unique"])
+    named = {"identifiable": "identifiable", "width": "width", "may-be-zero": "may_be_zero"}
+    made = {statistic: floats(heads[name]) for statistic, name in named.items()}
+    made["another-first"] = floats(heads["another_first"])
+    return made | {"given-keys": np.where(told, (sure == "unique").astype(float), np.nan)}
+
+
+def random_values(heads: Columns) -> dict[str, Floats]:
+    """The numbers of every map over random values, where there are such."""
+    return {
+        "identifiable": (heads["expected"] <= 0).astype(float),
+        "width": floats(heads["random_width"]),
+        "may-be-zero": floats(heads["random_may_be_zero"]),
+        "another-first": floats(heads["random_another_first"]),
+    }
+
+
+def floats(column: NDArray[Any]) -> Floats:
+    """Numbers; what is None becomes NaN."""
+    return np.array([np.nan if each is None else float(each) for each in column.tolist()])
+
+
+def by_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats:
+    """The mean over the lines of each text that have a number; NaN where none has."""
+    there = ~np.isnan(values)
+    total = np.bincount(text[there], weights=values[there], minlength=texts)
+    count = np.bincount(text[there], minlength=texts)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def said(heads: Columns, where: Where, asked: Question) -> str:
+    """Which maps were read, in words."""
+    layers = len(np.unique(heads["layer"]))
+    numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
+    named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
+    rows = named.get(str(where.named), f"rows {where.rows}")
+    learned = heads["learned"].astype(bool)
+    if learned.all():
+        rows = "row of the learned query"
+    elif learned.any():
+        rows += ", and that of the learned query"
+    return (
+        f"{counted(len(learned), 'map')} by {counted(numbers, 'head')} of {counted(layers, 'layer')}, {rows}"
+        + (f", the {asked.top} largest weights of each" if asked.top else "")
+        + (
+            f"; outputs may move by {100 * asked.tolerance:g} % along each direction"
+            if asked.tolerance
+            else ""
+        )
+    )
+
+
+def facts(heads: Columns, where: Where, asked: Question) -> dict[str, Any]:
+    """Which maps were read, up to which length every one was the only one, and what T was."""
+    lengths = heads["tokens"]
+    fails = np.equal(heads["identifiable"], False)
+    doubtful = lengths[~np.equal(heads["identifiable"], True)]
+    longest = int(lengths.max(initial=0))
+    shortest_failing = int(lengths[fails].min()) if fails.any() else None
+    sure = lengths[lengths < doubtful.min()] if len(doubtful) else lengths
+    projected = heads["projected"].astype(bool)
+    return {
+        "maps": len(lengths),
+        "read": said(heads, where, asked),
+        "tolerance": asked.tolerance,
+        "largest weights of a row": asked.top or "all",
+        "identifiable up to (keys)": int(sure.max(initial=0)) or None,
+        "not identifiable from (keys)": shortest_failing,
+        "longest row (keys)": longest,
+        "T": "V times the output projection" if projected.all() else "V" if not projected.any() else "mixed",
+        "weights without an answer": int(heads["failed"].sum()),
+        "weights without bounds": int(heads["unbounded"].sum()),
+        ROUNDING: int(unclear(heads).sum()),
+    }
+
+
+def groups(heads: Columns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """All lines, those of each layer, and those of rows of similar length."""
+    every = np.ones(len(heads["text"]), dtype=bool)
+    yield "all", every
+    layers = np.unique(heads["layer"])
+    if len(layers) >= FEW_KINDS:
+        for layer in layers:
+            yield f"layer {layer}", heads["layer"] == layer
+    bins = np.searchsorted(LENGTHS, heads["tokens"])
+    if len(np.unique(bins)) >= FEW_KINDS:
+        for each in np.unique(bins):
+            low = 1 if each == 0 else LENGTHS[each - 1] + 1
+            high = f"{LENGTHS[each]}" if each < len(LENGTHS) else "more"
+            yield f"{low} to {high} tokens", bins == each
+
+
+def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[Finding]:
+    """Every statistic of every group; a unit is a text."""
+    told = statistics(heads)
+    random = random_values(heads)
+    for group, members in groups(heads):
+        text = heads["text"][members]
+        values = [by_text(text, each[members], texts) for each in told.values()]
+        nulls: list[Nulls] = [
+            {"random": by_text(text, random[name][members], texts)} if name in random else {} for name in told
+        ]
+        summaries = summarise(values, nulls, rng=rng)
+        for (statistic, lines), summary in zip(told.items(), summaries, strict=True):
+            mine = {name: column[members] for name, column in heads.items()}
+            left_out = undefined(statistic, lines[members], mine)
+            yield Finding(
+                audit="identifiability",
+                statistic=statistic,
+                against="",
+                group=group,
+                **(summary.numbers | {"interval": bounded(statistic, summary.interval)}),
+                undefined=left_out,
+                significant_fraction=None,
+                citation=CITATION,
+                verdict=verdict(statistic, summary, lines[members], mine)
+                or ("undecided: " if OPEN & left_out.keys() else "not asked: ") + " or ".join(left_out),
+            )
+
+
+def bounded(statistic: str, interval: Interval | None) -> Interval | None:
+    """An interval within what the statistic can be: a mean of zeros may come out as −10⁻¹⁷."""
+    if interval is None:
+        return None
+    most = np.inf if statistic == "width" else 1.0
+    low, high = (float(min(max(end, 0.0), most)) for end in interval)
+    return low, high
+
+
+def undefined(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
+    """How many maps had no such number, by reason."""
+    missing = np.isnan(lines)
+    if statistic == "given-keys":
+        said = KEYS
+        reasons = [said.get(each, each) for each in heads["given_keys"][missing]]
+    else:
+        signed = np.isin(heads["kind"][missing], SIGNED) & (statistic == "another-first")
+        failed = heads["failed"][missing] > 0
+        rounding = (unclear(heads) & (heads["nullity"] <= 0))[missing] & (statistic == "identifiable")
+        reasons = [
+            "maps of signed weights, which have no first place" if sign
+            else ROUNDING if close
+            else UNSOLVED if lost
+            else "maps without bounds or weights, or of which only a part was asked about"
+            for sign, close, lost in zip(signed, rounding, failed, strict=True)
+        ]  # fmt: skip
+    names, counts = np.unique(np.array(reasons, dtype=str), return_counts=True)
+    return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
+
+
+def unclear(heads: Columns) -> NDArray[np.bool_]:
+    """Of which maps the rank is close to rounding, so that no end of an interval is certain."""
+    return np.asarray(floats(heads["margin"]) < CLEAR_RANK, dtype=bool)
+
+
+def verdict(statistic: str, summary: Summary, lines: Floats, heads: Columns) -> str:
+    """In words, from intervals and from how many maps were decided; empty where nothing was asked."""
+    if statistic == "given-keys":
+        return keys_verdict(summary.judged, heads["given_keys"])
+    if not summary.n:
+        return ""
+    if statistic == "width":
+        return width_verdict(summary, lines, int(unclear(heads).sum()))
+    return share_verdict(statistic, summary.judged, lines)
+
+
+SIGNED = ("cross", "any")
+ROUNDING = "maps whose rank is close to rounding"
+UNSOLVED = "maps without an answer of the solver"
+OPEN = {ROUNDING, UNSOLVED}

@@ -1,0 +1,136 @@
+"""What shares of maps come to in words: as much as their intervals say, with the maps that were left open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.context import Floats
+from glasshead.audits.summary import Interval, Summary
+from glasshead.results import EXACT
+
+TOO_FEW = "undecided: too few examples"
+ALMOST, HARDLY = 0.99, 0.01
+KEYS = {
+    "fixed": "maps that are fixed for every query: no more keys than the rank, or equal keys",
+    "undetermined": "maps of which the keys leave it open",
+    "undefined": "maps of learned queries or none, of which it is not asked",
+}
+"""Why a certificate is no yes or no."""
+
+
+def width_verdict(summary: Summary, lines: Floats, unclear: int = 0) -> str:
+    """How far weights can move; that of maps which are NaN in ``lines`` is not known.
+
+    ``unclear`` is the number of maps whose rank is close to rounding.
+    """
+    if summary.judged is None:
+        return TOO_FEW
+    left = maps_left(lines)
+    if summary.judged[1] > EXACT:
+        return random_words(summary.over.get("random")) + left
+    if unclear:
+        words = "no weight can move, as far as ranks can tell"
+        return f"{words}: those of {unclear:,} maps are close to rounding{left}"
+    return f"every weight{' that could be decided' if left else ''} is certain{left}"
+
+
+def random_words(over: Interval | None) -> str:
+    """How weights move beside those over random values."""
+    if over is None:
+        return "undecided: too few maps with random values"
+    if over[0] <= 0 <= over[1]:
+        return "no difference from random values that these texts show"
+    return "narrower than over random values" if over[1] < 0 else "wider than over random values"
+
+
+def maps_left(lines: Floats) -> str:
+    """How many maps have no number."""
+    left = int(np.isnan(lines).sum())
+    return f" ({left:,} of {len(lines):,} maps undecided)" if left else ""
+
+
+def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> str:
+    """The words that the ``interval`` of a share over texts allows, and how many maps were yes, no and open.
+
+    ``lines`` [maps] are 1, 0 or, of the largest weights that may be zero, a share; NaN where it is open.
+    """
+    if interval is None:
+        return TOO_FEW
+    still_open = int(np.isnan(lines).sum())
+    decided = " that could be decided" if still_open else ""
+    left = f", {still_open:,} undecided" if still_open else ""
+    yes, no = int((lines == 1).sum()), int((lines == 0).sum())
+    if statistic == "identifiable":
+        tally = f"{yes:,} of {len(lines):,} are, {no:,} are not{left}"
+        return f"{fixed_words(interval, yes, no, decided)} ({tally})"
+    if statistic == "another-first":
+        return f"{first(FIRST, interval)} ({yes:,} of {len(lines):,} maps{left})"
+    return first(ZERO, interval) + maps_left(lines)
+
+
+def fixed_words(interval: Interval, yes: int, no: int, decided: str) -> str:
+    """Which maps are the only ones: all and none are said of nothing less."""
+    only = "that its head could have drawn"
+    if interval[0] >= ALMOST:
+        return f"{'almost ' if no or decided else ''}every map{decided} is the only one {only}"
+    if interval[1] <= HARDLY:
+        return f"{'almost ' if yes or decided else ''}none of the maps{decided} is the only one {only}"
+    return f"some maps{decided} are the only ones that their heads could have drawn, others are not"
+
+
+def keys_verdict(interval: Interval | None, verdicts: NDArray[np.str_]) -> str:
+    """Whether other queries near by do the same, with the number of maps of every kind.
+
+    ``interval`` is that of the share of unique maps among those that are unique or not.
+    """
+    count = Counter(verdicts.tolist())
+    asked = len(verdicts) - count["undefined"]
+    if not asked:
+        return f"not asked: {KEYS['undefined']}"
+    tally = (
+        f"of {asked:,} maps {count['unique']:,} are unique, {count['not unique']:,} are not, "
+        f"{count['undetermined']:,} are undetermined, and {count['fixed']:,} are fixed for every query"
+    )
+    return f"{keys_words(interval, count)}: {tally}"
+
+
+def keys_words(interval: Interval | None, count: Mapping[str, int]) -> str:
+    """The part of the sentence before the numbers."""
+    if count["fixed"] and not any(count[kind] for kind in ("unique", "not unique", "undetermined")):
+        return "no query at all gives the same output with other weights"
+    if interval is None:
+        return "undecided"
+    where = "where that can be told, " if count["undetermined"] else ""
+    same = "the same output with other weights"
+    if interval[0] >= ALMOST:
+        if not count["not unique"]:
+            return f"{where}no other query near by gives {same}"
+        return f"{where}other queries near by hardly ever give {same}"
+    if interval[1] <= HARDLY:
+        return f"{where}other queries near by {'almost always ' if count['unique'] else ''}give {same}"
+    return f"{where}other queries near by give {same} in some maps"
+
+
+Words = tuple[tuple[Callable[[float, float], bool], str], ...]
+ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
+ZERO: Words = (
+    (lambda low, high: high <= 0.05, "hardly any of the largest weights may be zero"),
+    (lambda low, high: low > 0.5, "most of the largest weights may be zero"),
+    (lambda low, high: high < 0.5, "fewer than half of the largest weights may be zero"),
+    (ALWAYS, "about half of the largest weights may be zero"),
+)
+FIRST: Words = (
+    (lambda low, high: high <= 0.05, "the most attended token is hardly ever in doubt"),
+    (lambda low, high: low > 0.5, "in most maps another token could be the most attended one"),
+    (ALWAYS, "in some maps another token could be the most attended one"),
+)
+"""Conditions on the ends of an interval, in the order in which they are tried, and words."""
+
+
+def first(words: Words, interval: Interval) -> str:
+    """Those whose condition holds first."""
+    return next(said for holds, said in words if holds(*interval))

@@ -1,0 +1,29 @@
+"""The ``glasshead`` command. Nothing heavy is imported until a command runs."""
+
+import io
+import signal
+import sys
+
+from glasshead.cli import (
+    audit,
+    doctor,
+    dynamics,
+    plot,
+    recommend,
+    train,
+)  # importing a file adds its commands
+from glasshead.cli.app import app
+
+__all__ = ["app", "audit", "doctor", "dynamics", "main", "plot", "recommend", "train"]
+
+
+def main() -> None:
+    """Entry point of the ``glasshead`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without τ shows a question mark
+    try:
+        app()
+    finally:  # a signal while the interpreter ends would only falsify the exit code of what is done
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)

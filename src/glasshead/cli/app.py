@@ -1,0 +1,133 @@
+"""The app that all commands belong to, and what becomes of their errors."""
+
+import errno
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from glasshead.cli.console import abandon, complain, console, unread
+from glasshead.errors import InputError, Terminated, exit_code
+
+# Threads that spin while they wait make small models ten times slower as soon as a core is shared.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+UsageError: Any = typer.BadParameter.__bases__[0]
+"""An unknown option, a missing argument, …, whichever click this Typer is built on."""
+
+
+def terminate(*signalled: Any) -> NoReturn:
+    """Handle SIGTERM."""
+    raise Terminated
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, where nobody else handles it."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def failure(error: OSError) -> str:
+    """What the system could not do, and to which file."""
+    named = error.filename is not None and error.strerror
+    reason = f"{error.strerror}: {error.filename}" if named else error.strerror or str(error)
+    return " ".join("; ".join([reason, *getattr(error, "__notes__", ())]).split())
+
+
+class Commands(TyperGroup):
+    """Turns what a person did wrong into one line and exit code 2, Ctrl-C into 130 and SIGTERM into 143."""
+
+    def main(self, *given: Any, **options: Any) -> Any:
+        alone = options.get("standalone_mode", True)
+        # The name is the same however the program was started.
+        options |= {"prog_name": "glasshead", "standalone_mode": False}
+        try:
+            code = super().main(*given, **options)
+        except UsageError as error:
+            code = error.exit_code
+            if type(error).__name__ != "NoArgsIsHelpError":  # then the help page has been printed
+                complain(misused(error))
+        except typer.Abort:
+            code = 130
+            complain("interrupted")
+        except OSError as error:  # of a help page, on a full disk
+            abandon()
+            code = 1
+            complain(failure(error))
+        if alone:
+            sys.exit(code or 0)
+        return code
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            with terminable():
+                return super().invoke(ctx)
+        except InputError as error:
+            if ctx.params.get("debug"):
+                raise
+            complain(" ".join(str(error).split()))
+            raise typer.Exit(2) from None
+        except BrokenPipeError:
+            unread()
+        except OSError as error:  # a full disk, a folder that went away: nobody's mistake in the command
+            abandon()
+            if ctx.params.get("debug"):
+                raise
+            complain(failure(error))
+            named = isinstance(error, PermissionError) or error.errno == errno.ENAMETOOLONG
+            raise typer.Exit(2 if named else 1) from None
+        except KeyboardInterrupt as error:
+            complain("interrupted")
+            raise typer.Exit(exit_code(error)) from None
+
+
+def misused(error: Any) -> str:
+    """What is wrong with a command as it was typed, and where to read how it is typed."""
+    words = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    command = "glasshead" if error.ctx is None else error.ctx.command_path
+    return f"{words[:1].lower()}{words[1:]} (see {command} --help)"
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from glasshead import __version__
+
+        console.print(f"glasshead {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Attention you can see through: train, explain, audit, compare.
+
+    Example: [bold]glasshead demo[/]
+    """

@@ -1,0 +1,132 @@
+"""What there is to choose from, straight from the registries."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, parse, spell
+from glasshead.audits import AUDITS
+from glasshead.cli.listing import Table
+from glasshead.data import DATASETS
+from glasshead.explainers import EXPLAINERS
+from glasshead.models import MODELS
+from glasshead.training import PENALTIES
+from glasshead.training import PRESETS as PRESETS_OF_TRAINING
+
+
+def sentence(documented: object) -> str:
+    """The sentence with which a docstring begins; nothing where there is none."""
+    return " ".join(inspect.cleandoc(documented.__doc__ or "").partition("\n\n")[0].split())
+
+
+def tick(holds: bool) -> str:
+    return "✓" if holds else ""
+
+
+def activations() -> Table:
+    """The facts of Huang et al. 2024, Table 3, and two more."""
+    facts = {
+        "monotone": "mono-\ntone",
+        "log_nonlinear": "log-\nnon-\nlinear",
+        "normalised": "norma-\nlised",
+        "origin_symmetric": "origin-\nsymm.",
+        "signed": "signed",
+        "rows_sum_to_one": "rows\nsum\nto 1",
+    }
+    rows = [
+        [name, *(tick(getattr(entry, fact)) for fact in facts), entry.paper]
+        for name, entry in ACTIVATIONS.items()
+    ]
+    return ["name", *facts.values(), "paper"], rows
+
+
+def positions() -> Table:
+    """The scores of each, whether parameters come with it, and whether its scores are dot products."""
+    rows = [
+        [name, sentence(entry), tick(entry.learned), tick(entry.bilinear), entry.paper or "–"]
+        for name, entry in POSITIONS.items()
+    ]
+    return ["name", "what", "learned", "dot\nproducts", "paper"], rows
+
+
+def mechanisms() -> Table:
+    """Every word; an activation and a position are joined by a plus."""
+    rows = [[name, "activation", name, "none", entry.paper] for name, entry in ACTIVATIONS.items()]
+    rows += [
+        [name, "position", "softmax", name, entry.paper]
+        for name, entry in POSITIONS.items()
+        if name != parse({})["position"]["name"]
+    ]
+    for name, spec in PRESETS.items():
+        full = parse(spec)
+        papers = [ACTIVATIONS[full["activation"]["name"]].paper, POSITIONS[full["position"]["name"]].paper]
+        rows.append(
+            [name, "preset", spelt(full["activation"]), spelt(full["position"]), papers[1] or papers[0]]
+        )
+    return ["name", "kind", "activation", "position", "paper"], rows
+
+
+def spelt(options: Mapping[str, Any]) -> str:
+    """A name with its options."""
+    return ", ".join(value if key == "name" else f"{key} {value}" for key, value in options.items())
+
+
+def kernels() -> Table:
+    rows = [[name, sentence(entry), tick(entry.linear_memory)] for name, entry in KERNELS.items()]
+    return ["name", "what", "linear\nmemory"], rows
+
+
+def explainers() -> Table:
+    rows = [[name, entry.description, entry.citation] for name, entry in EXPLAINERS.items()]
+    return ["name", "what", "source"], rows
+
+
+def audits() -> Table:
+    return ["name", "question", "source"], [[n, e.question, e.citation] for n, e in AUDITS.items()]
+
+
+def datasets() -> Table:
+    return ["name", "what"], [[name, entry.description] for name, entry in DATASETS.items()]
+
+
+def models() -> Table:
+    return ["name", "what"], [[name, sentence(entry)] for name, entry in MODELS.items()]
+
+
+def presets() -> Table:
+    """What each trains, and how."""
+    rows = [
+        [
+            name,
+            recipe.model or "a folder",
+            spell(recipe.attention) if recipe.attention else "its own",
+            f"{recipe.optimizer} {recipe.learning_rate:g}",
+            f"{recipe.batch_size} × {recipe.epochs}",
+        ]
+        for name, recipe in PRESETS_OF_TRAINING.items()
+    ]
+    return ["name", "model", "attention", "optimizer", "batch ×\nepochs"], rows
+
+
+def penalties() -> Table:
+    """What each makes small, beside the loss."""
+    return ["name", "what", "source"], [[n, sentence(type(e)), e.source] for n, e in PENALTIES.items()]
+
+
+TABLES: dict[str, Callable[[], Table]] = {
+    "activations": activations,
+    "audits": audits,
+    "datasets": datasets,
+    "explainers": explainers,
+    "kernels": kernels,
+    "mechanisms": mechanisms,
+    "models": models,
+    "penalties": penalties,
+    "positions": positions,
+    "presets": presets,
+}
+
+
+def catalogue(kind: str) -> Table:
+    """Column heads and rows of one kind, one of `glasshead.cli.listing.KINDS`."""
+    return TABLES[kind]()

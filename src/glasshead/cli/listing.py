@@ -1,0 +1,83 @@
+"""What `glasshead list` shows, read from catalogue.json: torch and the registries take seconds to import.
+
+`make catalogue` writes that file from the registries. Where an activation, a position, a kernel, an explainer
+or an audit has come as a new file since, the registries themselves are asked: one file is still enough.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from glasshead.errors import InputError
+from glasshead.registry import nearest
+
+PACKAGE = Path(__file__).parents[1]
+STORED = PACKAGE / "catalogue.json"
+ENTRY_FOLDERS = ("attention/activations", "attention/positions", "attention/kernels", "explainers", "audits")
+"""Where one file is one entry."""
+KINDS = (
+    "activations",
+    "audits",
+    "datasets",
+    "explainers",
+    "kernels",
+    "mechanisms",
+    "models",
+    "penalties",
+    "positions",
+    "presets",
+)
+
+Table = tuple[list[str], list[list[str]]]
+
+
+def entry_files(package: Path = PACKAGE) -> list[str]:
+    """The files of all folders whose files register themselves."""
+    return sorted(
+        path.relative_to(package).as_posix()
+        for folder in ENTRY_FOLDERS
+        for path in (package / folder).glob("*.py")
+    )
+
+
+def list_table(kind: str, stored: Path = STORED) -> Table:
+    """Column heads and rows of one kind; from the registries where they are imported already.
+
+    Raises:
+        InputError: on an unknown kind.
+    """
+    if kind not in KINDS:
+        raise InputError(f"nothing to list under {kind!r}: {nearest(kind, KINDS)}")
+    table = None if "glasshead.attention" in sys.modules else stored_table(kind, stored)
+    if table is not None:
+        return table
+    from glasshead.cli.catalogue import catalogue
+
+    return catalogue(kind)
+
+
+def stored_table(kind: str, stored: Path = STORED) -> Table | None:
+    """What was written down, or None if entries have come since."""
+    try:
+        known: Mapping[str, Any] = json.loads(stored.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    if known["files"] != entry_files():
+        return None
+    table = known["tables"][kind]
+    return table["columns"], table["rows"]
+
+
+def store(kinds: Iterable[str] = KINDS, stored: Path = STORED) -> None:
+    """Write the tables of the registries."""
+    from glasshead.cli.catalogue import catalogue
+
+    tables = {kind: dict(zip(("columns", "rows"), catalogue(kind), strict=True)) for kind in kinds}
+    text = json.dumps({"files": entry_files(), "tables": tables}, ensure_ascii=False, indent=1)
+    stored.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    store()

@@ -1,0 +1,335 @@
+"""Draw: plot distance-aware, positions, heads, ranks, logits, dynamics, ratios."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from glasshead.cli.app import app
+from glasshead.cli.console import say
+from glasshead.cli.dynamics import DataAgain, Step, history_of, sorted_out
+from glasshead.cli.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
+from glasshead.cli.workflows import stages
+from glasshead.errors import InputError
+from glasshead.registry import nearest
+
+MOST_HEADS = 16
+MOST_LENGTHS = 40
+PictureOut = Annotated[
+    Path | None, typer.Option("--out", help="The file to write: .png, .svg or .pdf.", show_default=False)
+]
+PictureOrPageOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="The file to write: .png, .svg, .pdf or .html.", show_default=False),
+]
+TableOut = Annotated[
+    Path | None, typer.Option("--data", help="A csv file to write with the numbers of every text.")
+]
+ModelFolder = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A run, or a folder with a saved Hugging Face model.")
+]
+Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
+Head = Annotated[int, typer.Option(help="From 0.", min=0)]
+Split = Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn.", **SEEDS)]
+
+
+class Pictures(TyperGroup):
+    """Answers a misspelt picture with one line."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise InputError(f"unknown picture {args[0]!r}: {nearest(args[0], self.commands)}")
+        return super().resolve_command(ctx, args)
+
+
+plots = typer.Typer(cls=Pictures, no_args_is_help=True, rich_markup_mode="rich")
+app.add_typer(
+    plots,
+    name="plot",
+    help="Draw what a mechanism does with distance, what a run has learned and when, and how far its weights "
+    "are determined.",
+)
+
+
+@plots.command("distance-aware")
+def distance_aware(
+    out: Annotated[Path, typer.Option("--out", help="The file to write: .png, .svg or .pdf.")],
+    curves: Annotated[
+        str, typer.Option(metavar="A,B,…", help="v of the curves f(R), at most 9.")
+    ] = "-2,-1,0,1,2",
+    w: Annotated[str, typer.Option(metavar="A,B,…", help="w of the matrices, at most 4.")] = "1,-1",
+    v: Annotated[str, typer.Option(metavar="A,B,…", help="v of the matrices, at most 4.")] = "-1,1",
+    tokens: Annotated[int, typer.Option(help="Tokens of a matrix.", min=2, max=200)] = 12,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw how distance-aware attention sees distance: its coefficient over R, and between tokens.
+
+    Example: [bold]glasshead plot distance-aware --out distances.svg[/]
+    """
+    from glasshead.files import claim
+    from glasshead.pictures import distance_aware as draw
+    from glasshead.pictures.plot_arguments import file_kind, numbers
+
+    kind = file_kind(out)
+    claim(out, overwrite=overwrite)
+    given = numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4)
+    written(out, draw(kind, *given, tokens), overwrite)
+
+
+@plots.command("positions")
+def positions(run: RunFolder, out: PictureOut = None, overwrite: Overwrite = False) -> None:
+    """Draw the w and v that the heads of a run have learned; of repeats, their mean over seeds.
+
+    Example: [bold]glasshead plot positions runs/trec-da --out positions.svg[/]
+    """
+    from glasshead.files import claim
+    from glasshead.pictures import positions_picture
+    from glasshead.pictures.plot_arguments import file_kind
+
+    out = default_out(run, "positions.svg") if out is None else out
+    kind = file_kind(out)
+    claim(out, overwrite=overwrite, reads=[run])
+    written(out, positions_picture(run, kind), overwrite)
+
+
+@plots.command("heads")
+def heads(
+    run: RunFolder,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The text, quoted.")],
+    pair: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The second text, for a model of pairs.")
+    ] = None,
+    layer: Annotated[
+        int | None,
+        typer.Option(help="In the order of the calls, from 0; else the first distance-aware.", min=0),
+    ] = None,
+    heads: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Head numbers; else the two lowest and highest w.")
+    ] = None,
+    out: PictureOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw the attention of some heads to one text.
+
+    Example: [bold]glasshead plot heads runs/trec-da "What is the capital of Peru ?"[/]
+    """
+    from glasshead.files import claim
+    from glasshead.pictures import heads_picture
+    from glasshead.pictures.plot_arguments import file_kind, whole_numbers
+
+    out = default_out(run, "heads.svg") if out is None else out
+    kind = file_kind(out)
+    chosen = None if heads is None else whole_numbers("--heads", heads, MOST_HEADS)
+    claim(out, overwrite=overwrite, reads=[run])
+    picture, note = heads_picture(run, kind, text, pair=pair, layer=layer, heads=chosen)
+    written(out, picture, overwrite)
+    if note:
+        say(note)
+
+
+@plots.command("ranks")
+def ranks(
+    model: ModelFolder,
+    data: Data,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Tokens, at most 40 lengths; else up to 3 d_v.")
+    ] = None,
+    texts: Annotated[int, typer.Option(help="Texts of each length.", min=1)] = 100,
+    layer: Layer = 0,
+    head: Head = 0,
+    split: Split = "test",
+    seed: Seed = 0,
+    text_column: TextColumn = None,
+    out: PictureOut = None,
+    table: TableOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw the rank of T = V D and the size of its left null space over the length of a text.
+
+    Weights are determined by the output of their head where that size is 0.
+
+    Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
+    """
+    from glasshead import pictures
+    from glasshead.identifiability import Where
+    from glasshead.pictures import COLUMNS
+
+    out, kind, chosen = claimed(model, "ranks", out, table, lengths, overwrite)
+    with stages("ranks") as progress:
+        picture, points = pictures.ranks_picture(
+            model,
+            kind,
+            pictures.texts_of(data, split, text_column),
+            pictures.Sample(chosen, texts, seed),
+            Where(layers=(layer,), heads=(head,)),
+            progress,
+        )
+    written(out, picture, overwrite)
+    written_table(table, COLUMNS, points.lines, overwrite)
+
+
+@plots.command("logits")
+def logits(
+    model: ModelFolder,
+    data: Data,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Tokens, at most 40 lengths; else d_v + 2 to 2 d_v.")
+    ] = None,
+    texts: Annotated[int, typer.Option(help="Texts of each length.", min=1)] = 10,
+    draws: Annotated[int, typer.Option(help="Other weights that are drawn for each text.", min=1)] = 100,
+    layer: Layer = 0,
+    head: Head = 0,
+    split: Split = "test",
+    seed: Seed = 0,
+    processes: Annotated[int | None, typer.Option(help="One for each core, unless given.", min=1)] = None,
+    text_column: TextColumn = None,
+    out: PictureOut = None,
+    table: TableOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw the least rank of logits that other weights with the same output need, beside d_k.
+
+    No queries and keys of size d_k make weights that need more.
+
+    Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
+    """
+    from glasshead import pictures
+    from glasshead.pictures.logits import COLUMNS
+
+    out, kind, chosen = claimed(model, "logits", out, table, lengths, overwrite)
+    with stages("least ranks") as progress:
+        picture, points = pictures.logits_picture(
+            model,
+            kind,
+            pictures.texts_of(data, split, text_column),
+            pictures.Sample(chosen, texts, seed),
+            pictures.Head(layer, head),
+            draws=draws,
+            processes=processes or os.cpu_count() or 1,
+            progress=progress,
+        )
+    written(out, picture, overwrite)
+    written_table(table, COLUMNS, points.lines, overwrite)
+
+
+@plots.command("dynamics")
+def dynamics(
+    run: RunFolder,
+    data: DataAgain = None,
+    what: Annotated[
+        str,
+        typer.Option(
+            help="polarity, scores, weights, training, coupling, norms, products, boxes, product-rates, "
+            "terms, ledger, tokens, scatter, contexts, or layers."
+        ),
+    ] = "scores",
+    token: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of ledger, tokens, scatter and contexts: a token, repeatable; else a ledger of every group."
+        ),
+    ] = None,
+    step: Step = None,
+    out: PictureOrPageOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw how attention came about in a watched training.
+
+    Example: [bold]glasshead plot dynamics runs/dyn --what ledger --token superb --out ledger.png[/]
+    """
+    from glasshead.dynamics import reads_context
+    from glasshead.files import claim
+    from glasshead.pictures import dynamics_picture
+    from glasshead.pictures.plot_arguments import PAGE, file_kind
+    from glasshead.report import PICTURES, few
+
+    PICTURES[what]  # a misspelt name is refused before any work
+    chosen = few(token or (), "--token")
+    if chosen and what not in ABOUT_TOKENS:
+        raise InputError(f"--token is for {', '.join(ABOUT_TOKENS)}, not for {what}: leave it out")
+    if what == "tokens" and not chosen:
+        raise InputError("--what tokens draws chosen tokens: name one by --token")
+    if step is not None and what not in AT_A_STEP:
+        raise InputError(f"--step is for {' and '.join(AT_A_STEP)}, not for {what}: leave it out")
+    out = default_out(run, f"{what}.svg") if out is None else out
+    kind = file_kind(out, PAGE)
+    claim(out, overwrite=overwrite, reads=[run])
+    opened = history_of(run, data, contexts=what == "contexts")
+    opened.history.nearest(step)  # before the work
+    if what == "contexts" and reads_context(opened.history) and not opened.history.contexts:
+        raise InputError(opened.remarks[-1])
+    followed, remarks = sorted_out(run, opened.history, chosen)
+    if remarks:
+        raise InputError(remarks[0])
+    written(out, dynamics_picture(opened.history, kind, what, followed, step), overwrite)
+
+
+@plots.command("ratios")
+def ratios(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Watched runs, or their repeats, of several ratios.")
+    ],
+    step: Step = None,
+    out: PictureOrPageOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw VᵀW of watched trainings against the ratio of positive to negative texts.
+
+    Example: [bold]glasshead plot ratios runs/half runs/even runs/double --out ratios.svg[/]
+    """
+    from glasshead.files import claim
+    from glasshead.pictures import ratios_picture
+    from glasshead.pictures.plot_arguments import PAGE, file_kind
+
+    out = Path("ratios.svg") if out is None else out
+    kind = file_kind(out, PAGE)
+    claim(out, overwrite=overwrite, reads=runs)
+    picture, lines = ratios_picture(runs, kind, step)
+    written(out, picture, overwrite)
+    for line in lines:
+        say(line)
+
+
+ABOUT_TOKENS = ("ledger", "tokens", "scatter", "contexts")
+AT_A_STEP = ("boxes", "scatter")
+
+
+def claimed(
+    model: Path, what: str, out: Path | None, table: Path | None, lengths: str | None, overwrite: bool
+) -> tuple[Path, str, tuple[int, ...]]:
+    """Where to write, in which format, and the lengths (none: the usual ones): whatever can be refused before
+    the work begins."""
+    from glasshead.files import claim
+    from glasshead.pictures.plot_arguments import file_kind, whole_numbers
+
+    out = default_out(model, f"{what}.svg") if out is None else out
+    kind = file_kind(out)
+    for each in (out, table):
+        if each is not None:
+            claim(each, overwrite=overwrite, reads=[model])
+    given = [] if lengths is None else whole_numbers("--lengths", lengths, MOST_LENGTHS)
+    return out, kind, tuple(sorted(given))
+
+
+def written(out: Path, picture: bytes, overwrite: bool) -> None:
+    """Write a picture and say so."""
+    from glasshead.files import write_bytes
+
+    write_bytes(out, picture, overwrite=overwrite)
+    say(f"Written to {out}")
+
+
+def written_table(
+    table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float]], overwrite: bool
+) -> None:
+    """Write what was drawn as comma-separated values, if that is wanted."""
+    from glasshead.data import table as as_table
+    from glasshead.files import write_text
+
+    if table is not None:
+        write_text(table, as_table(columns, lines), overwrite=overwrite)
+        say(f"Written to {table}")

@@ -1,0 +1,213 @@
+"""Make a run: demo, train."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.cli.app import app
+from glasshead.cli.console import console, say
+from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
+from glasshead.cli.workflows import (
+    audit_run,
+    audits_compared,
+    load_data,
+    pairs,
+    resumable,
+    settings,
+    spec_of,
+    split_names,
+    train_run,
+    watchers,
+    write_audit,
+)
+from glasshead.errors import InputError
+
+WATCHED = "s4"
+"""The preset to start from where a training is watched: the flow of plain gradient descent has terms."""
+
+
+@app.command()
+def demo(
+    out: Out = Path("glasshead-demo"),
+    seed: Annotated[int, typer.Option(**SEEDS)] = 0,
+) -> None:
+    """Train and audit a softmax and a TanhMax classifier on made-up reviews, and compare them.
+
+    Example: [bold]glasshead demo --out my-demo[/]
+    """
+    from glasshead.files import whole
+    from glasshead.training import PRESETS
+
+    marker = out / "report.html"
+    if out.exists() and not (out / "softmax-audit").is_dir():
+        raise InputError(f"{out} exists and is no demo: choose another --out")
+    with whole(out, overwrite=True) as work:
+        loaded, source = load_data("synthetic")
+        cards = []
+        for activation in ("softmax", "tanhmax"):
+            run = work / activation
+            recipe = PRESETS["s0-paper"].with_changes(attention=activation)
+            train_run(loaded, recipe, run, seed=seed, source=source)
+            card = audit_run(run, "synthetic", "test", {}, seed=seed)
+            card.facts["run"] = str(out / activation)
+            folder = work / f"{activation}-audit"
+            folder.mkdir()
+            write_audit(card, folder)
+            cards.append(card)
+        page, table = audits_compared(cards, 0, seed)
+        (work / "report.html").write_text(page, encoding="utf-8")
+    console.print(table)
+    say(f"Report: {marker}")
+
+
+@app.command()
+def train(
+    data: Data,
+    out: Out,
+    attention: Annotated[
+        str | None,
+        typer.Option(help="How scores become weights (glasshead list mechanisms), or a JSON spec."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="A family (glasshead list models), or a Hugging Face classifier to be tuned."),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="Settings to start from (glasshead list presets); else the model's usual."),
+    ] = None,
+    task: Annotated[str, typer.Option(help="classification, or regression of ratings.")] = "classification",
+    heads: Annotated[str | None, typer.Option(help="concat or add.")] = None,
+    d_k: Annotated[int | None, typer.Option("--d-k", help="Size of a query and a key.")] = None,
+    d_v: Annotated[int | None, typer.Option("--d-v", help="Size of a value.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="Of the pooled model: none, affine or lstm.")] = None,
+    score: Annotated[
+        str | None, typer.Option(help="Of the pooled model: context, query-key or additive.")
+    ] = None,
+    scale: Annotated[
+        float | None, typer.Option(help="λ of the pooled model, by which scores are divided.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the model, such as layers=2."),
+    ] = None,
+    penalty: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=WEIGHT", help="A term beside the loss (glasshead list penalties)."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Texts of one step.")] = None,
+    optimizer: Annotated[
+        str | None, typer.Option(help="adam, adamw, adagrad, adadelta or sgd; else the preset's.")
+    ] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Constant over the training.")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Tokens of a text that are read.")] = None,
+    vocabulary_size: Annotated[int | None, typer.Option(help="Most frequent tokens that are kept.")] = None,
+    minimum_frequency: Annotated[int | None, typer.Option(help="Rarer tokens become [UNK].")] = None,
+    vectors: Annotated[
+        str | None, typer.Option(help="Word vectors in GloVe text format (.txt, .gz).")
+    ] = None,
+    compile: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.", **SEEDS)] = 0,
+    repeats: Annotated[
+        int | None, typer.Option(help="Train so often, with seeds from --seed on; mean ± std over the runs.")
+    ] = None,
+    text_column: TextColumn = None,
+    label_column: LabelColumn = None,
+    classes: Classes = None,
+    labels: Annotated[
+        int | None, typer.Option(help="Merge classes whose names end in the same word into so many.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="A random part of so many rows of each split.")] = None,
+    split_seed: Annotated[int, typer.Option(help="Seed of the splits that the data lack.")] = 0,
+    dev_fraction: Annotated[
+        float | None,
+        typer.Option(help="Share of train that becomes dev if there is none; else the preset's."),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of a named data set.")
+    ] = None,
+    watch: Annotated[
+        str | None, typer.Option(help="dynamics: record how attention comes about (glasshead dynamics RUN).")
+    ] = None,
+    watch_every: Annotated[
+        int | None, typer.Option(help="Steps between two looks; else 60 looks, 100 steps apart or more.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted training.")] = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Train a classifier whose attention can be read.
+
+    Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
+    """
+    from glasshead.data import DATASETS
+    from glasshead.files import claim, partial
+    from glasshead.training import recipe_for
+
+    chosen = {
+        "attention": spec_of(attention),
+        "combine": heads,
+        "key_size": d_k,
+        "value_size": d_v,
+        "encoder": encoder,
+        "score": score,
+        "scale": scale,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "optimizer": optimizer,
+        "max_length": max_length,
+        "vocabulary_size": vocabulary_size,
+        "minimum_frequency": minimum_frequency,
+        "vectors": vectors,
+        "compile": compile or None,
+        "dev_fraction": dev_fraction,
+        "penalties": pairs(penalty or []) or None,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    if heads == "add":
+        given.setdefault("value_size", None)  # the preset's is that of joined heads
+    if watch is not None and preset is None and model is None:
+        preset = WATCHED
+    recipe = recipe_for(preset, model).with_settings(given | settings(set_ or []))
+    named = [None if data in DATASETS else data, recipe.model if recipe.pretrained else None, recipe.vectors]
+    read = [Path(each) for each in named if each is not None]
+    claim(out, overwrite=overwrite, resume=resume, reads=read)
+    loaded, source = load_data(
+        data,
+        text_column=text_column,
+        label_column=label_column,
+        classes=split_names(classes),
+        labels=labels,
+        task=task,
+        rows=rows,
+        split_seed=split_seed,
+        dev_fraction=recipe.dev_fraction,
+        generator=pairs(option or []),
+    )
+    watching = watchers(watch, watch_every, source)
+    if watch is not None and preset == WATCHED:
+        say(f"Settings: the preset {WATCHED}, plain gradient descent (--preset for others)")
+    with resumable(partial(out)):
+        train_run(
+            loaded,
+            recipe,
+            out,
+            repeats=repeats,
+            seed=seed,
+            source=source,
+            resume=resume,
+            overwrite=overwrite,
+            watching=watching,
+        )
+    say(f"Run in {out}" if repeats is None else f"{repeats} runs in {out}")
+    if watch is not None:
+        watched = out if repeats is None else out / f"seed-{seed}"
+        following = ["dynamics", str(watched), "--out", f"{out}-dynamics.html"]
+    elif repeats is not None:
+        following = ["compare", str(out), "OTHER", "--out", "compare.html"]
+    else:
+        following = ["audit", str(out), data, "--out", f"{out}-audit"]
+    say("Next: " + shlex.join(["glasshead", *following]))

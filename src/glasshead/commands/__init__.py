@@ -1,1 +1,0 @@
-"""What a person can type: one file, one group of commands."""

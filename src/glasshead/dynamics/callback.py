@@ -1,0 +1,131 @@
+"""A callback that looks at a model now and then while it is trained, and writes down how it changes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from transformers import PreTrainedModel, TrainerCallback
+
+from glasshead.dynamics.snapshots import Look, path_of, put_together, read_look, steps_in, write_look
+from glasshead.errors import InputError
+from glasshead.files import discard
+from glasshead.results import FOLDER, Columns, write_history
+from glasshead.trace import evaluating
+
+USUAL_LOOKS = 60
+SELDOM = 100
+"""Steps between two looks, at least: a look takes about as long as ten steps of a small model."""
+MOST_LOOKS = 480
+"""When there would be more, every second is dropped: a long training is told no longer than a short one."""
+
+
+class Observer(Protocol):
+    """Sees a model; ``facts`` say what and how, ``about`` is what does not change about followed tokens."""
+
+    facts: dict[str, Any]
+    about: Columns
+
+    def look(self, model: PreTrainedModel) -> Look: ...
+
+
+class Watcher(TrainerCallback):
+    """Looks every ``every`` steps (usually 60 times in all), before the first step and after the last.
+
+    ``make`` builds the observer once the model and the train rows are there. What a term adds is integrated
+    over the time of gradient flow, τ = Σ learning rate, by the trapezoidal rule; for plain SGD that is the
+    change of the score, and only then is it kept (the observer's fact ``exact``). Only the last look stays in
+    memory.
+    """
+
+    def __init__(self, make: Callable[..., Observer], every: int | None = None) -> None:
+        self.make = make
+        self.asked = {"every": every}
+        self.last: tuple[int, Look] | None = None
+
+    def attach(self, folder: Path, **about: Any) -> None:
+        """Called by the training before it starts: where to write, and what ``make`` needs to know."""
+        self.folder = folder / FOLDER
+        self.looks = self.folder / "looks"
+        self.observer = self.make(**about)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if not hasattr(self, "observer"):
+            raise InputError("a watcher looks on in glasshead.training.train, which tells it what is trained")
+        if not state.is_world_process_zero:
+            return
+        every = self.asked["every"] or max(SELDOM, state.max_steps // USUAL_LOOKS)
+        self.observer.facts |= {
+            "learning_rate": args.learning_rate, "every": every, "steps": state.max_steps,
+        }  # fmt: skip
+        self.looks.mkdir(parents=True, exist_ok=True)
+        self.saved = state.global_step  # the last step from which the training could go on
+        for step in steps_in(self.looks):
+            if step > self.saved:
+                path_of(self.looks, step).unlink()  # it comes again
+        self.last = None
+        if self.saved:
+            self._thin_out(self.saved)
+            before = steps_in(self.looks)
+            if not before:
+                raise InputError(f"cannot resume: the looks in {self.looks} are gone; use --overwrite")
+            self.last = before[-1], read_look(self.looks, before[-1])
+        else:
+            self._look(kwargs["model"], 0)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if not state.is_world_process_zero:
+            return
+        step = state.global_step
+        if step % self._interval(step) == 0 or step == state.max_steps:
+            self._look(kwargs["model"], step)
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.is_world_process_zero:
+            self.saved = state.global_step
+            self._thin_out(self.saved)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if not state.is_world_process_zero:
+            return
+        self.saved = state.global_step
+        self._thin_out(self.saved)
+        best = state.best_global_step or state.global_step
+        facts = self.observer.facts | {"best_step": best, "every": self._interval(state.global_step)}
+        write_history(self.folder, facts, put_together(self.looks, self.observer.about))
+        discard(self.looks)
+
+    def _look(self, model: PreTrainedModel, step: int) -> None:
+        # A training that diverges says so itself.
+        with evaluating(model), np.errstate(over="ignore", invalid="ignore"):
+            look = self.observer.look(model)
+        if self.observer.facts["exact"]:
+            look = replace(look, added=self._added(step, look))
+        write_look(self.looks, step, look)
+        self.last = step, look
+        self._thin_out(step)
+
+    def _interval(self, step: int) -> int:
+        """The distance between two looks: twice as long whenever there would be too many of them."""
+        interval: int = self.observer.facts["every"]
+        while step // interval >= MOST_LOOKS:
+            interval *= 2
+        return interval
+
+    def _thin_out(self, step: int) -> None:
+        """Drop looks that are closer than those of a step, but none that a training which goes on from the
+        last checkpoint would still have: its history is that of an unbroken one."""
+        for each in steps_in(self.looks):
+            if each % self._interval(step) and each < step and (each > self.saved or step == self.saved):
+                path_of(self.looks, each).unlink()
+
+    def _added(self, step: int, look: Look) -> dict[str, Any]:
+        """What every term has added up to, from the last look on by the trapezoidal rule."""
+        if self.last is None:
+            return {name: np.zeros_like(rate) for name, rate in look.rates.items()}
+        before, last = self.last
+        half = 0.5 * self.observer.facts["learning_rate"] * (step - before)
+        return {
+            name: last.added[name] + half * (last.rates[name] + rate) for name, rate in look.rates.items()
+        }

@@ -1,0 +1,115 @@
+"""Dot products Ω_ik = e_iᵀe_k of embeddings, by groups, and how they move (Sun and Lu 2020, section B)."""
+
+from collections.abc import Mapping
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glasshead.dynamics.forms.form import Form, Parameters, Push
+from glasshead.dynamics.snapshots import Box, Curve
+from glasshead.results import PRODUCT_RATE
+
+LEAD, PUSH = "A", "B"
+Members = Mapping[str, NDArray[np.int64]]
+"""The tokens of every group."""
+
+
+class Factors(NamedTuple):
+    """x and y of all tokens: x_iᵀy_k is one part of −(∂ℓ/∂e_i)ᵀe_k, of what the move of e_i does to Ω_ik."""
+
+    moves: Float[Tensor, "v f"]
+    meets: Float[Tensor, "v f"]
+
+    def rates(self, first: Int[Tensor, " i"], second: Int[Tensor, " k"]) -> Float[Tensor, "i k"]:
+        """x_iᵀy_k between two lists of tokens."""
+        return self.moves[first] @ self.meets[second].T
+
+
+def factors(form: Form, p: Parameters, scale: float, push: Push) -> dict[str, Factors]:
+    """The parts of −(∂ℓ/∂e_i)ᵀe_k (eq. 44).
+
+    A_ik = ε(e_i) (∂a_i/∂e_i)ᵀ e_k, which is ε(e_i) a_k where a is linear in e, and B_ik = π(e_i)ᵀ(∂s/∂e) e_k,
+    which is π(e_i) s_k. The paper prints A_ik with one 1/λ too many: a_k has it already.
+    """
+    return {
+        LEAD: Factors(push.own_lead[:, None] * form.pull(p, scale), p.embeddings),
+        PUSH: Factors(push.own_push, form.tokens(p, scale).polarity),
+    }
+
+
+class ProductRates(NamedTuple):
+    """The parts of dΩ_ik/dτ [i, k] (eqs. 43–44): A_ik + B_ik + A_ki + B_ki."""
+
+    lead_first: Float[Tensor, "i k"]
+    push_first: Float[Tensor, "i k"]
+    lead_second: Float[Tensor, "i k"]
+    push_second: Float[Tensor, "i k"]
+
+    def total(self) -> Float[Tensor, "i k"]:
+        """dΩ_ik/dτ (eq. 43)."""
+        return sum(self, start=torch.zeros_like(self.lead_first))
+
+    def approximate(self) -> Float[Tensor, "i k"]:
+        """π(e_k) s_i + π(e_i) s_k, for large λ (eq. 46)."""
+        return self.push_first + self.push_second
+
+
+def product_rates(
+    form: Form, p: Parameters, scale: float, push: Push, first: Int[Tensor, " i"], second: Int[Tensor, " k"]
+) -> ProductRates:
+    """dΩ_ik/dτ between two lists of tokens, in its parts."""
+    lead, pushed = factors(form, p, scale, push).values()
+    return ProductRates(
+        lead.rates(first, second),
+        pushed.rates(first, second),
+        lead.rates(second, first).T,
+        pushed.rates(second, first).T,
+    )
+
+
+def boxes(of: str, vectors: Float[Tensor, "v d"], members: Members) -> list[Box]:
+    """Minimum, quartiles, maximum and mean of Ω between the tokens of every two groups; within a group each
+    pair counts once, and no token with itself."""
+    found: list[Box] = []
+    for first, second in combinations_with_replacement(members, 2):
+        products = (vectors[members[first]] @ vectors[members[second]].T).numpy()
+        if first == second:
+            products = products[np.triu_indices(len(products), 1)]
+        if products.size:
+            told = np.quantile(products, [0, 0.25, 0.5, 0.75, 1]).tolist()
+            found.append((of, name_of(first, second), *told, float(products.mean()), products.size))
+    return found
+
+
+def mean_rates(parts: Mapping[str, Factors], members: Members) -> list[Curve]:
+    """The mean of x_iᵀy_k + x_kᵀy_i over the pairs of every two groups, for each part of dΩ_ik/dτ (eq. 43).
+
+    The sums X and Y of a group's vectors are enough, Σ_ik x_iᵀy_k = XᵀY, and of a group with itself
+    Σ_{i<k} (x_iᵀy_k + x_kᵀy_i) = XᵀY − Σ_i x_iᵀy_i.
+    """
+    curves: list[Curve] = []
+    if not members:
+        return curves
+    for name, (moves, meets) in parts.items():
+        found = {group: (moves[ids].double(), meets[ids].double()) for group, ids in members.items()}
+        x, y = (torch.stack([each[side].sum(dim=0) for each in found.values()]) for side in (0, 1))
+        sums = (x @ y.T).numpy()  # [groups, groups]
+        alone = [float((x_ * y_).sum()) for x_, y_ in found.values()]
+        for (one, first), (other, second) in combinations_with_replacement(enumerate(members), 2):
+            n, m = len(members[first]), len(members[second])
+            size = n * (n - 1) // 2 if first == second else n * m
+            total = sums[one, one] - alone[one] if first == second else sums[one, other] + sums[other, one]
+            if size:
+                pair = name_of(first, second)
+                curves.append((PRODUCT_RATE + name, pair, float(total) / size, float("nan"), size))
+    return curves
+
+
+def name_of(first: str, second: str) -> str:
+    """What a pair of groups is called."""
+    return f"{first} × {second}"

@@ -1,0 +1,63 @@
+"""Which closed form a trained classifier has, and its parameters."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.dynamics.forms.form import FORMS, Form, Parameters
+from glasshead.errors import InputError
+from glasshead.models import PooledClassifier, is_regression
+
+KNOWN = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", "none"): "AD"}
+"""The closed form of every score function with an encoder."""
+
+
+def why_not(model: PreTrainedModel) -> str | None:
+    """Why a model has no closed form; None if it has one."""
+    if not isinstance(model, PooledClassifier):
+        return "closed forms are known for classifiers with one learned query (--model pooled)"
+    config = model.config
+    if is_regression(config):
+        return "closed forms are known for classes, not for ratings"
+    if config.activation != "softmax":
+        return f"closed forms are known for softmax, not for {config.activation}"
+    if config.value_size is not None:
+        return "closed forms are known where the vectors themselves are the values (--set value_size=null)"
+    if (config.score, config.encoder) not in KNOWN:
+        return f"no closed form is known for the score {config.score} over the encoder {config.encoder}"
+    return None
+
+
+def form_of(model: PreTrainedModel) -> Form:
+    """The closed form of a model.
+
+    Raises:
+        InputError: if none is known.
+    """
+    reason = why_not(model)
+    if reason is not None:
+        raise InputError(f"{reason}; scores, polarities and entropy are recorded all the same")
+    return FORMS[KNOWN[model.config.score, model.config.encoder]]
+
+
+def parameters_of(
+    model: PooledClassifier,
+    dtype: torch.dtype = torch.float64,
+    read: Callable[[Tensor], Tensor] = lambda parameter: parameter,
+) -> Parameters:
+    """What ``read`` makes of the parameters of a model that has a closed form (themselves), detached."""
+
+    def taken(name: str) -> Tensor:
+        return read(model.get_parameter(name)).detach().to("cpu", dtype)
+
+    maps = {"DP-A": "encoder.map.weight", "AD": "pooling.score.key.weight"}
+    map_ = maps.get(form_of(model).name)
+    return Parameters(
+        embeddings=taken("embedding.weight"),
+        context=taken("pooling.score.context.weight")[0],
+        output=taken("classifier.weight"),
+        map=None if map_ is None else taken(map_),
+        bias=taken("classifier.bias") if model.config.bias else None,
+    )

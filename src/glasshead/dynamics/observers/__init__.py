@@ -1,0 +1,40 @@
+"""What is watched of which model."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from transformers import PreTrainedModel
+
+from glasshead.dynamics.callback import Observer, Watcher
+from glasshead.dynamics.observers.pooled import PooledObserver
+from glasshead.dynamics.observers.transformer import LayeredObserver
+from glasshead.errors import InputError
+from glasshead.models import PooledClassifier, is_regression
+
+
+def watch(truth: Mapping[str, str] | None = None, every: int | None = None) -> Watcher:
+    """A callback that records how attention comes about; ``truth`` is the group in which a word was planted.
+
+    Raises:
+        InputError: if ``every`` is below 1.
+    """
+    if every is not None and every < 1:
+        raise InputError(f"--watch-every counts steps from 1 on, not {every}")
+    return Watcher(partial(observer, truth), every)
+
+
+def observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **about: Any) -> Observer:
+    """The observer that fits a model.
+
+    Raises:
+        InputError: for ratings by one learned query, and for a model whose attention cannot be seen.
+    """
+    if isinstance(model, PooledClassifier):
+        if is_regression(model.config):
+            raise InputError(
+                "--watch dynamics of --model pooled is for classes: words have no polarity where ratings are "
+                "predicted (the layers of --model encoder or hierarchical can be watched)"
+            )
+        return PooledObserver(model=model, truth=truth, **about)
+    return LayeredObserver(model=model, **about)

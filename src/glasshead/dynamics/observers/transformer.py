@@ -1,0 +1,97 @@
+"""What is seen of a model with several heads and layers: entropy, agreement with gradients, rank collapse."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.attention import spell
+from glasshead.dynamics.entropy import entropies
+from glasshead.dynamics.sampling import probe
+from glasshead.dynamics.snapshots import Curve, Look, curve_of
+from glasshead.errors import InputError
+from glasshead.explainers import EXPLAINERS, look
+from glasshead.results import Columns
+from glasshead.statistics import kendall_tau_b
+from glasshead.trace import LayerRecord, record
+from glasshead.training import Recipe, TensorRows, shows_attention
+
+SAMPLE = 32
+"""Train texts that are looked at."""
+
+
+class LayeredObserver:
+    """Per layer, means over heads and texts: ``entropy`` of the rows of attention (0 one token, 1 all alike)
+    and ``residual``, how far the output of a head is from a matrix of equal rows, ‖O − 1ō‖ / ‖O‖ in the
+    Frobenius norm (0: collapsed; Dong et al. 2021). Over texts: ``agreement``, Kendall's τ-b of the attention
+    that `glasshead explain` shows with gradient × input, of a rating with those of the rating.
+    """
+
+    def __init__(
+        self, *, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, rows: TensorRows, recipe: Recipe
+    ) -> None:
+        if not shows_attention(model):
+            raise InputError(
+                "this model computes its attention itself: name a mechanism, --attention softmax"
+            )
+        self.encoded = rows.encoded.some(probe(rows, SAMPLE).numpy())
+        self.tokenizer = tokenizer
+        self.about: Columns = {}
+        self.facts: dict[str, Any] = {
+            "kind": "layers",
+            "form": None,
+            "title": recipe.model,
+            "why_no_form": "closed forms are known for classifiers with one learned query (--model pooled)",
+            "exact": False,
+            "attention": None if recipe.attention is None else spell(recipe.attention),
+            "optimizer": recipe.optimizer,
+            "probe": len(self.encoded.ids),
+            "groups": {},
+            "terms": {},
+        }
+
+    def look(self, model: PreTrainedModel) -> Look:
+        """What there is to see now."""
+        with torch.no_grad(), record(model) as trace:
+            model(**self.encoded.inputs(device=model.device))
+        curves: list[Curve] = []
+        for layer in trace:
+            name = f"layer {layer.layer}"
+            curves += curve_of("entropy", name, row_entropies(layer).numpy())
+            curves += curve_of("residual", name, residuals(layer).numpy())
+        view = look(model, self.encoded, self.tokenizer)
+        found = kendall_tau_b(
+            EXPLAINERS["attention"].importance(view).double().numpy(),
+            EXPLAINERS["gradient"].importance(view).double().numpy(),
+            self.encoded.mask.numpy(),
+        ).tau
+        return Look(curves + curve_of("agreement", "", found[np.isfinite(found)]))
+
+
+def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
+    """The entropy of every row of attention that may attend to two tokens or more."""
+    allowed = layer.allowed.expand_as(layer.weights)
+    return entropies(layer.weights.flatten(0, -2).float().cpu(), allowed.flatten(0, -2).cpu())
+
+
+def residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
+    """‖O − 1ō‖ / ‖O‖ of the output O [rows, d_v] of every head before every text of two rows or more."""
+    found = []
+    for output, real in texts(layer):
+        kept = output[:, real]  # [h, r, d_v]
+        size = kept.norm(dim=(1, 2))
+        apart = (kept - kept.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
+        found.append(apart[size > 0] / size[size > 0])
+    return torch.cat(found) if found else torch.zeros(0)
+
+
+def texts(layer: LayerRecord) -> Iterator[tuple[Float[Tensor, "h r d"], Bool[Tensor, " r"]]]:
+    """Outputs of each text, and which of its rows attend to something real, where there are two of them."""
+    real = layer.allowed.expand_as(layer.weights).any(dim=1).any(dim=-1)  # [b, r]
+    for output, rows in zip(layer.output.float().cpu(), real.cpu(), strict=True):
+        if int(rows.sum()) > 1:
+            yield output, rows

@@ -1,0 +1,74 @@
+"""One look at a model that was trained without a watcher: what is left to be said of how it came about."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from transformers import PreTrainedModel
+
+from glasshead.dynamics.forms.select import form_of, parameters_of, why_not
+from glasshead.dynamics.observers import observer
+from glasshead.dynamics.observers.pooled import PooledObserver
+from glasshead.dynamics.snapshots import columns_of
+from glasshead.errors import InputError
+from glasshead.models import PooledClassifier, is_regression
+from glasshead.results import CURVES, PRODUCTS, History, canonical
+from glasshead.trace import evaluating
+from glasshead.training import Recipe, Run, TensorRows
+
+
+def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] | None = None) -> History:
+    """A history with a single look, at the trained model; without train ``rows`` only what parameters tell.
+
+    Raises:
+        InputError: for ratings by one learned query, and without rows for a model whose scores depend on the
+            texts.
+    """
+    refuse_ratings(run)
+    recipe = recipe_of(run.record)
+    if rows is not None:
+        seen = observer(truth, model=run.model, tokenizer=run.tokenizer, rows=rows, recipe=recipe)
+    elif isinstance(run.model, PooledClassifier):
+        seen = PooledObserver(
+            model=run.model, tokenizer=run.tokenizer, rows=None, counts=run.counts, recipe=recipe, truth=truth
+        )
+    else:
+        raise InputError(
+            f"the attention of {run.folder} shows on texts only: name the data it was trained on"
+        )
+    with evaluating(run.model):
+        look = seen.look(run.model)
+    curves = [(0, *row) for row in look.curves]
+    products = [(0, *row) for row in look.products]
+    size = len(next(iter(seen.about.values()))) if seen.about else 0
+    tokens = {"step": np.zeros(size, dtype=np.int64)} | seen.about | look.columns() if seen.about else {}
+    facts = seen.facts | {
+        "steps": None,
+        "every": None,
+        "learning_rate": recipe.learning_rate,
+        "best_step": None,
+    }
+    history = History(facts, columns_of(CURVES, curves), columns_of(PRODUCTS, products), tokens)
+    return canonical(history, run.model.config.gauge) if isinstance(run.model, PooledClassifier) else history
+
+
+def refuse_ratings(run: Run) -> None:
+    """Raise InputError for ratings by one learned query, of which nothing of what follows would be true."""
+    if isinstance(run.model, PooledClassifier) and is_regression(run.model.config):
+        raise InputError(f"{run.folder} predicts ratings: words have no polarity there, so nothing is told")
+
+
+def recipe_of(record: dict[str, Any]) -> Recipe:
+    """The recipe of a run; what this version does not know of is left out."""
+    known = {each.name for each in fields(Recipe)}
+    return Recipe(**{name: value for name, value in record["recipe"].items() if name in known})
+
+
+def own_numbers(model: PreTrainedModel, token: int) -> tuple[float, list[float]] | None:
+    """Score and polarities of a token that was not followed; None where they depend on its text."""
+    if why_not(model) is not None:
+        return None
+    assert isinstance(model, PooledClassifier)
+    found = form_of(model).tokens(parameters_of(model), model.config.scale)
+    return float(found.score[token]), found.polarity[token].tolist()

@@ -1,0 +1,14 @@
+"""The texts of a training that are looked at."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from glasshead.training import TensorRows
+
+
+def probe(rows: TensorRows, size: int) -> Int[Tensor, " n"]:
+    """A seeded choice of the texts in which there is something to attend to, in their order."""
+    here = torch.nonzero(rows.lengths > 0).flatten()
+    order = torch.randperm(len(here), generator=torch.Generator().manual_seed(0))
+    return here[order[:size]].sort().values

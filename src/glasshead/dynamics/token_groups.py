@@ -1,0 +1,81 @@
+"""Which tokens are watched as one group, and which are followed one by one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedTokenizerFast
+
+from glasshead.data import token_groups
+
+MOST_OF_GROUP = 1000
+MOST_FREQUENT = 500
+PAIRED = 100
+"""Tokens of a group whose dot products are taken; more would say the same."""
+
+
+@dataclass(frozen=True)
+class Cohorts:
+    """Groups of token ids by name, the ids that are followed, and how the groups came about.
+
+    ``counts`` [classes, v] are occurrences in train, ``own`` [v] is the class that a token is seen towards.
+    """
+
+    members: dict[str, NDArray[np.int64]]
+    followed: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    own: NDArray[np.int64]
+    by: str
+
+    def group_of(self) -> NDArray[np.str_]:
+        """The group of every token id, "" where it has none."""
+        names = np.full(self.counts.shape[1], "", dtype=f"<U{max(map(len, self.members), default=1)}")
+        for name, ids in self.members.items():
+            names[ids] = name
+        return names
+
+    def paired(self) -> dict[str, NDArray[np.int64]]:
+        """A seeded choice of each group for dot products."""
+        rng = np.random.default_rng(0)
+        return {
+            name: np.sort(rng.choice(ids, PAIRED, replace=False)) if len(ids) > PAIRED else ids
+            for name, ids in self.members.items()
+        }
+
+
+def cohorts(
+    tokenizer: PreTrainedTokenizerFast,
+    counts: NDArray[np.int64],
+    labels: list[str],
+    truth: Mapping[str, str] | None = None,
+) -> Cohorts:
+    """Groups by what was planted (``truth``: word → group), else by γ (`glasshead.data.token_groups`).
+
+    Special tokens and tokens that never occur in train belong to none.
+    """
+    names = tokenizer.convert_ids_to_tokens(list(range(counts.shape[1])))
+    known = counts.sum(axis=0) > 0
+    known[[each for each in tokenizer.all_special_ids if each < len(known)]] = False
+    if truth is None:
+        group = np.where(known, token_groups(counts, labels)[0], "")
+        order = ["positive", "negative", *(f"class {label}" for label in labels), "neutral"]
+    else:
+        group = np.array(
+            [truth.get(name, "") if here else "" for name, here in zip(names, known, strict=True)]
+        )
+        planted = list(dict.fromkeys(truth.values()))
+        # Positive first, as the papers plot them; of other classes their own order.
+        order = ["positive", "negative", "neutral"] if "positive" in planted else planted
+    members = {name: np.flatnonzero(group == name) for name in order if (group == name).any()}
+    total = counts.sum(axis=0)
+    frequent = np.argsort(-np.where(known, total, 0), kind="stable")
+    chosen = [ids[np.argsort(-total[ids], kind="stable")][:MOST_OF_GROUP] for ids in members.values()]
+    chosen.append(frequent[: min(MOST_FREQUENT, int(known.sum()))])
+    return Cohorts(
+        members,
+        np.unique(np.concatenate(chosen)),
+        counts,
+        np.ones(counts.shape[1], dtype=np.int64) if len(labels) == 2 else counts.argmax(axis=0),
+        "γ" if truth is None else "truth",
+    )

@@ -1,0 +1,40 @@
+"""Attention weights as an explanation, and the contribution that does not depend on their sign gauge."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.explainers.explainer import Explainer, View, register
+
+
+class Attention(Explainer):
+    """The weights a_i in the canonical gauge; the map is coloured by the contribution."""
+
+    description = "attention weights (canonical sign), coloured by contribution"
+    citation = "Huang, Yang and Wang 2024, section 5.2"
+    reads_attention = True
+    weighs = True
+
+    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+        return view.observation.canonical
+
+    def contributions(self, view: View) -> Float[Tensor, "texts tokens"]:
+        return view.observation.contributions(view.target)
+
+    def signed(self, view: View) -> bool:
+        return view.observation.signed
+
+
+class Contribution(Explainer):
+    """a_i · o_i with o_i = v_iᵀ W, exact where one attention is read out: Σ_i a_i o_i + b = z; elsewhere the
+    first order of it, a ∂z/∂a."""
+
+    description = "attention weight × what it does to the class score: the token's share of it"
+    citation = "this project; polarity: Sun and Lu 2020"
+    reads_attention = True
+
+    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+        return view.observation.contributions(view.target)
+
+
+register("attention", Attention())
+register("contribution", Contribution())

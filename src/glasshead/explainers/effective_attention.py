@@ -1,0 +1,89 @@
+"""Effective attention as an explanation: the part of the weights that the output of the head can show."""
+
+from functools import partial
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.explainers.explainer import Explainer, View, register
+from glasshead.explainers.forward_observation import turned, weighed
+from glasshead.identifiability import SINGLE, Where, coordinates, effective_weights, pooled_rows, values_of
+from glasshead.models import PooledClassifier
+from glasshead.trace import LayerRecord
+
+# A direction that float32 cannot tell from rounding does not count in float64 either: parameters were trained
+# in float32, and what is left of such a direction differs from batch to batch.
+
+
+class Effective(Explainer):
+    """a U Uᵀ with U an orthonormal basis of the column space of T: a without what the left null space of T
+    swallows, in the canonical gauge, read like the weights themselves (mean of heads and rows).
+
+    Negative numbers are possible for any activation, and rows need not sum to one. What each token adds to a
+    class score is not told: Σ_i e_i o_i = Σ_i a_i o_i where the score is linear in the weights, but the parts
+    of this sum are no more certain than the weights are.
+    """
+
+    description = "the part of attention that the head's output can show (outside the left null space of T)"
+    citation = "Brunner et al. 2019"
+    reads_attention = True
+
+    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+        if isinstance(view.model, PooledClassifier):
+            return of_pooled(view.model, view)
+        assert view.place is not None
+        return weighed(
+            view.model, view.encoded, view.place, view.logits.dtype, partial(canonical, view.model)
+        )[0]
+
+
+register("effective-attention", Effective())
+
+
+def of_pooled(model: PooledClassifier, view: View) -> Float[Tensor, "texts tokens"]:
+    """That of the one attention of a pooled classifier."""
+    result = torch.zeros(view.encoded.mask.shape, dtype=view.logits.dtype)
+    for batch in pooled_rows(model, view.encoded, Where()):
+        for row in batch:
+            a, T = torch.from_numpy(row.weights), torch.from_numpy(row.T)
+            found = effective_weights(a[None], T, width=row.width, eps=max(row.eps, SINGLE))[0]
+            result[row.text, torch.from_numpy(row.keys)] = model.config.gauge * found.to(result.dtype)
+    return result
+
+
+def canonical(
+    model: PreTrainedModel, seen: LayerRecord, pairs: Bool[Tensor, "r q k"]
+) -> Float[Tensor, "r h q k"]:
+    """That of a recorded layer in the canonical gauge."""
+    return turned(model, seen, of_layer(seen, pairs))
+
+
+def of_layer(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
+    """That of a recorded layer, raw, in the rows and over the keys that are asked about; zeros elsewhere."""
+    allowed = seen.allowed & pairs[:, None]  # [r, h, q, k]
+    own = seen.call.mechanism.position.changes_output
+    eps = max(float(torch.finfo(seen.call.v.dtype).eps), SINGLE)
+
+    def part(text: Tensor, query: Tensor, v: Tensor) -> Tensor:
+        """Of some texts the rows of some queries, which attend to the same keys."""
+        T, width = coordinates(v[text], seen.projection)
+        keys = allowed[text][:, :, query].any(dim=2)
+        there = torch.from_numpy(T).to(v.device)
+        return effective_weights(seen.weights[text][:, :, query], there, keys, width=width, eps=eps)
+
+    wanted = pairs.any(dim=2)  # [r, q]
+    result = torch.zeros_like(seen.weights)
+    every = torch.arange(len(pairs), device=pairs.device)
+    if (
+        not own
+        and (allowed == allowed.any(dim=2, keepdim=True))[wanted[:, None].expand(allowed.shape[:3])].all()
+    ):
+        result[:] = part(every, torch.arange(pairs.shape[1], device=pairs.device), seen.v)
+        return result * wanted[:, None, :, None]
+    for query in wanted.any(dim=0).nonzero():
+        text = wanted[:, query[0]].nonzero()[:, 0]
+        values = values_of(seen, int(query)) if own else seen.v
+        result[text, :, int(query)] = part(text, query, values)[:, :, 0]
+    return result

@@ -1,0 +1,251 @@
+"""The shape of every explanation method: texts in, one Attribution per text out."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import Encoded, batches, encode, heads_of, joined, longest
+from glasshead.errors import InputError
+from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
+from glasshead.explainers.attention_observation import Observation, observe
+from glasshead.explainers.forward_observation import passes
+from glasshead.explainers.linear_readout import read_out, reads_out
+from glasshead.explainers.targets import TARGETS, Target
+from glasshead.huggingface import class_names
+from glasshead.models import TextClassifier, is_regression
+from glasshead.registry import Registry, nearest
+from glasshead.results import Attribution
+from glasshead.trace import Place, Reading, default_target, evaluating, settle
+
+HERE = Reading()
+"""Where a model's own prediction reads."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Encoded texts before a model, with the target of each, and where attention is read."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    encoded: Encoded
+    logits: Float[Tensor, "texts classes"]
+    target: Int[Tensor, " texts"]
+    of: Target
+    reading: Reading = HERE
+
+    @cached_property
+    def place(self) -> Place | None:
+        """The reading as this model has it; None for a pooled classifier, which has one attention."""
+        return settle(self.model, longest(self.encoded, self.model.device), self.reading)
+
+    @cached_property
+    def observation(self) -> Observation:
+        """Attention from the inside; read only by the methods that need it."""
+        if self.place is None:
+            return observe(self.model, self.encoded.ids, self.encoded.mask)
+        if reads_out(self.model, self.place):
+            return read_out(self.model, self.encoded, self.place, self.logits)
+        return passes(self.model, self.encoded, self.place, self.logits)
+
+    @cached_property
+    def rates(self) -> bool:
+        """Whether the model predicts a number."""
+        return is_regression(self.model.config)
+
+    def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
+        """The explained number ŷ for other logits of the same texts."""
+        return self.of(logits, self.target.expand(logits.shape[:-1]))
+
+
+class Explainer(ABC):
+    """One number per token: how much it mattered for the target.
+
+    ``importance`` is the method; calling the object does the rest (tokenising once, batches, packing).
+    """
+
+    name: str
+    description: str
+    citation: str
+    reads_attention: bool = False
+    """Whether it makes a difference which attention is read."""
+    weighs: bool = False
+    """Whether its numbers are the weights that are read, so that they have intervals."""
+
+    @abstractmethod
+    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+        """Importance of every token; what stands on padding is ignored."""
+
+    def signed(self, view: View) -> bool:
+        """Whether the sign carries meaning."""
+        return True
+
+    def contributions(self, view: View) -> Float[Tensor, "texts tokens"] | None:
+        """The invariant numbers that colour the map, where they differ from the importance."""
+        return None
+
+    def __call__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerFast,
+        texts: Sequence[str],
+        pairs: Sequence[str] | None = None,
+        *,
+        target: int | str | None = None,
+        of: str | None = None,
+        reading: Reading = HERE,
+        batch_size: int = 256,
+    ) -> list[Attribution]:
+        """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
+        predicted class). ``of`` is the explained number: the probability, or the rating of a rating model.
+
+        Raises:
+            InputError: on an unknown target class or target function, pairs for a model of single texts and
+                the reverse, and a model or a reading that the method cannot read.
+        """
+        if reading.chosen and not self.reads_attention:
+            raise InputError(
+                f"the method {self.name!r} reads no attention: leave --layer, --head and --row out"
+            )
+        results: list[Attribution] = []
+        for start in range(0, len(texts), batch_size):
+            batch = texts[start : start + batch_size]
+            seconds = None if pairs is None else pairs[start : start + batch_size]
+            check_texts(model, seconds is not None)
+            with evaluating(model):
+                encoded = encode(tokenizer, batch, seconds)
+                view = look(model, encoded, tokenizer, target=target, of=of, reading=reading)
+                shown = batch if seconds is None else list(map(joined, batch, seconds))
+                told = pack(self, view, shown, self.importance(view), self.contributions(view))
+            if reading.level == "sentence":
+                numbers = sentence_numbers(model, encoded)
+                told = [
+                    by_sentence(each, row[row >= 0].numpy()) for each, row in zip(told, numbers, strict=True)
+                ]
+            results += told
+        return results
+
+
+EXPLAINERS: Registry[Explainer] = Registry("explainer")
+
+
+def register(name: str, explainer: Explainer) -> None:
+    """File an explainer under its name, which its attributions carry as ``method``."""
+    explainer.name = name
+    EXPLAINERS.register(name)(explainer)
+
+
+def check_texts(model: PreTrainedModel, pairs: bool) -> None:
+    """Raise InputError where pairs meet a model of single texts, or the reverse."""
+    if not isinstance(model, TextClassifier) or (model.texts == 2) == pairs:
+        return
+    if pairs:
+        raise InputError(
+            "this model reads one text at a time, and these are pairs: leave the second text out"
+        )
+    raise InputError("this model compares two texts: give the second one too (--pair TEXT)")
+
+
+def look(
+    model: PreTrainedModel,
+    encoded: Encoded,
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    target: int | str | None = None,
+    of: str | None = None,
+    reading: Reading = HERE,
+) -> View:
+    """Predict, and settle what is to be explained."""
+    rates = is_regression(model.config)
+    named = of or ("rating" if rates else "probability")
+    function = TARGETS[named]
+    if rates != (named == "rating"):
+        known = "a rating: use --of rating" if rates else "a class: use --of probability, logit or log-odds"
+        raise InputError(f"there is no {named} to explain, this model predicts {known}")
+    if rates and target is not None:
+        raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
+    logits: Tensor | None = None
+    with torch.no_grad(), evaluating(model):
+        for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+            part = model(**inputs).logits.cpu()
+            logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
+            logits[places] = part
+    if logits is None:
+        logits = torch.zeros(0, len(class_names(model)))
+    chosen = (
+        default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
+    )
+    return View(model, tokenizer, encoded, logits, chosen, function, reading)
+
+
+def class_index(model: PreTrainedModel, target: int | str) -> int:
+    """The index of a class given by index or name.
+
+    Raises:
+        InputError: if the model has no such class.
+    """
+    names = class_names(model)
+    if isinstance(target, str) and target in names:
+        return names.index(target)  # a class may be called "0": a name goes before an index
+    if str(target) in map(str, range(len(names))):
+        return int(target)
+    raise InputError(f"the model has no class {target!r}: {nearest(str(target), names)}")
+
+
+def pack(
+    explainer: Explainer,
+    view: View,
+    texts: Sequence[str],
+    importance: Float[Tensor, "texts tokens"],
+    contributions: Float[Tensor, "texts tokens"] | None,
+) -> list[Attribution]:
+    """Tensors → plain values, one Attribution per text, padding dropped."""
+    names = class_names(view.model)
+    values = view.logits if view.rates else view.logits.softmax(dim=-1)
+    predicted = view.logits.argmax(dim=-1)
+    mask = view.encoded.mask.numpy()
+    signed = explainer.signed(view)
+    reading = view.place.said if explainer.reads_attention and view.place is not None else None
+    results = []
+    for index, text in enumerate(texts):
+        keep = mask[index]
+        target = int(view.target[index])
+        results.append(
+            Attribution(
+                text=text,
+                **standing(view.tokenizer, view.encoded, index),
+                scores=_numbers(importance[index], keep),
+                signed=signed,
+                target="rating" if view.rates else names[target],
+                predicted=f"{values[index, 0]:.2f}" if view.rates else names[int(predicted[index])],
+                prediction=float(values[index, target]),
+                method=explainer.name,
+                contributions=None if contributions is None else _numbers(contributions[index], keep),
+                rates=view.rates,
+                reading=reading,
+            )
+        )
+    return results
+
+
+def standing(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: int) -> dict[str, Any]:
+    """The tokens of a text and where they stand, as fields of its attribution; padding dropped."""
+    keep = encoded.mask[index].numpy()
+    ids = encoded.ids[index].numpy()[keep].tolist()
+    return {
+        "tokens": tuple(tokenizer.convert_ids_to_tokens(ids)),
+        "ids": tuple(ids),
+        "words": tuple(encoded.words[index][keep].tolist()),
+        "offsets": tuple((int(a), int(b)) for a, b in encoded.offsets[index][keep]),
+    }
+
+
+def _numbers(values: Tensor, keep: np.ndarray) -> tuple[float, ...]:
+    return tuple(values.detach().cpu().numpy()[keep].tolist())

@@ -1,0 +1,71 @@
+"""The attention pooling that an encoder's prediction is read out of, as exact algebra."""
+
+from functools import partial
+from typing import TypeGuard
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.data import Encoded, batches, heads_of
+from glasshead.explainers.aggregate_sentences import sentence_numbers
+from glasshead.explainers.attention_observation import Algebra, Sentences
+from glasshead.models import EncodedClassifier, is_regression
+from glasshead.trace import Place, layout, record, run
+
+
+def reads_out(model: PreTrainedModel, place: Place) -> TypeGuard[EncodedClassifier]:
+    """Whether the outputs are linear in the weights: the last pooling, then the last map."""
+    last = place.layer == place.layers - 1
+    return isinstance(model, EncodedClassifier) and last and place.row == "pooled"
+
+
+@torch.no_grad()
+def read_out(
+    model: EncodedClassifier, encoded: Encoded, place: Place, logits: Float[Tensor, "texts classes"]
+) -> Algebra | Sentences:
+    """z = Σ_i a_i o_i + b with o_i = W_t h_i, where W_t is the part of W that reads the text t of token i; of
+    documents i is a sentence."""
+    whole = place.unit == "sentence"
+    sentence = sentence_numbers(model, encoded) if whole else None
+    texts, n = encoded.ids.shape
+    if sentence is not None:
+        n = max(int(sentence.max()) + 1, 1) if sentence.numel() else 1
+    classifier = model.classifier
+    maps = classifier.weight.detach().unflatten(1, (model.texts, -1)).transpose(0, 1)  # [texts, K', d]
+    scores, weights = (torch.zeros(texts, n, dtype=logits.dtype) for _ in range(2))
+    polarity = torch.zeros(texts, n, classifier.out_features, dtype=logits.dtype)
+    part = torch.zeros(texts, n, dtype=torch.long)
+    mask = encoded.mask if sentence is None else torch.zeros(texts, n, dtype=torch.bool)
+    for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        with record(model, layers=[place.layer]) as trace:
+            run(model, inputs)
+        seen, where = trace.only[place.layer], layout(model, inputs, place.unit)
+        hidden = seen.v[:, 0]  # [R, K, d]
+        length = hidden.shape[1] if whole else inputs["input_ids"].shape[1]
+        number = torch.zeros(len(hidden), dtype=torch.long, device=hidden.device)
+        if where.segments is not None and not whole:
+            number = where.segments.number
+        stand = partial(torch.mul, where.mask) if whole else where.tokens
+        if whole:
+            mask[places, :length] = where.mask.cpu()
+        outputs = torch.einsum("rkd,rod->ork", hidden, maps[number])
+        for each, keys in ((scores, seen.scores[:, 0, 0]), (weights, seen.weights[:, 0, 0])):
+            each[places, :length] = stand(keys).cpu().to(each.dtype)
+        for output, keys in enumerate(outputs):
+            polarity[places, :length, output] = stand(keys).cpu().to(polarity.dtype)
+        owner = number[:, None].expand(hidden.shape[:2]).to(hidden.dtype)
+        part[places, :length] = stand(owner).cpu().long()
+    algebra = Algebra(
+        mask,
+        scores,
+        weights,
+        polarity,
+        logits,
+        classifier.bias.detach().cpu().to(logits.dtype),
+        place.mechanism.activation,
+        rating=is_regression(model.config),
+        part=part,
+    )
+    return algebra if sentence is None else Sentences(encoded.mask, sentence, algebra)

@@ -1,0 +1,230 @@
+"""Folders and files that appear whole or not at all, written by one process at a time.
+
+OUT.partial             a training that can be resumed
+.OUT.glasshead-lock     held by the process that writes OUT
+.OUT.glasshead-new      what becomes OUT when it is whole
+.OUT.glasshead-old      what was OUT until the new one stood
+.OUT.glasshead-scaffold what a training is resumed by, until the new one stood
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from glasshead.errors import InputError
+from glasshead.files.disk_errors import storage_errors
+from glasshead.files.locks import locked
+from glasshead.files.manifest import foreign_files, write_manifest
+
+MOST_NAMES = 3
+"""So many files are named where there are more."""
+
+
+def partial(out: Path) -> Path:
+    """Where a training that can be resumed lives until it is whole."""
+    return out.parent / f"{out.name}.partial"
+
+
+TRAINED = ("run.json", "repeats.json")
+
+
+def claim(out: Path, *, overwrite: bool = False, resume: bool = False, reads: Iterable[Path] = ()) -> None:
+    """Make sure that ``out`` may be written before any work is done; nothing is created.
+
+    Raises:
+        InputError: if it exists and ``overwrite`` is false, if it is a folder of somebody else's or holds
+            files of theirs or what the work ``reads``, if it is a finished training to ``resume``, or if it
+            cannot be written.
+    """
+    if out.name in ("", ".."):
+        raise InputError(f"{out} is no name that could be given to something new: choose another --out")
+    try:
+        if resume and not overwrite and any((out / name).exists() for name in TRAINED):
+            raise InputError(f"nothing to resume: {out} is finished; --overwrite trains it again")
+        for path in reads if overwrite else ():
+            if path.exists() and path.resolve().is_relative_to(out.resolve()):
+                raise InputError(f"{out} holds {path}, which is read: choose another --out")
+        check_replaceable(out, overwrite=overwrite)
+        above = next(path for path in out.absolute().parents if path.exists())
+        if not above.is_dir():
+            raise InputError(f"cannot write {out}: {above} is not a folder")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise InputError(f"cannot write into the folder {above}: permission denied")
+        beside(out, "lock").exists()  # raises if the name is too long
+        # Some folders, such as /proc, take no files whatever their permissions are: one without a name tells.
+        with tempfile.TemporaryFile(dir=above):
+            pass
+    except OSError as error:
+        raise InputError(f"cannot write {out}: {error.strerror}") from error
+
+
+def check_replaceable(out: Path, *, overwrite: bool) -> None:
+    """Raise InputError if ``out`` exists and may not be replaced, or holds what nobody wants to lose."""
+    if not os.path.lexists(out):
+        return
+    if out.exists() and not (out.is_file() or out.is_dir()):
+        raise InputError(f"{out} is a device, which would be replaced by a file: choose another --out")
+    if not overwrite:
+        raise InputError(f"{out} exists already: pass --overwrite to replace it, or choose another --out")
+    if out.is_dir() and any(out.iterdir()):
+        check_foreign(out, foreign_files(out))
+
+
+def check_foreign(folder: Path, foreign: list[str] | None) -> None:
+    """Raise InputError for a folder that is to be removed, if files in it were not written here."""
+    if foreign is None:
+        raise InputError(f"{folder} is a folder that glasshead did not make: choose another --out")
+    if foreign:
+        more = f" and {len(foreign) - MOST_NAMES:,} more" if foreign[MOST_NAMES:] else ""
+        names = ", ".join(foreign[:MOST_NAMES]) + more
+        raise InputError(
+            f"{folder} holds what glasshead did not write ({names}): move that, or choose another --out"
+        )
+
+
+def no_folder(out: Path) -> None:
+    """Raise InputError for the name of a folder where a file is to be written."""
+    if out.is_dir():
+        raise InputError(f"{out} is a folder: give --out the name of a file")
+
+
+def ending(out: Path, *kinds: str) -> str:
+    """The format that a file's name asks for, one of ``kinds``.
+
+    Raises:
+        InputError: if it is another, or none, or if it is a folder.
+    """
+    no_folder(out)
+    kind = out.suffix.removeprefix(".").lower()
+    if kind not in kinds:
+        first = f"{', '.join('.' + each for each in kinds[:-1])} or " if kinds[1:] else ""
+        raise InputError(f"{out} is to end in {first}.{kinds[-1]}")
+    return kind
+
+
+@contextlib.contextmanager
+def parents(out: Path) -> Iterator[None]:
+    """The folders above ``out``; new ones go again if the block fails and leaves them empty."""
+    missing = [path for path in out.absolute().parents if not path.exists()]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def beside(out: Path, what: str) -> Path:
+    """The hidden "lock", "new", "old" or "scaffold" beside ``out``: never a name that a person gave."""
+    return out.with_name(f".{out.name}.glasshead-{what}")
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """The right to write ``out``, while nobody else has it."""
+
+    out: Path
+    overwrite: bool
+    still_held: Callable[[], None]
+
+    def check(self) -> None:
+        """Raise InputError if ``out`` may not be replaced, or not by this process any more."""
+        self.still_held()
+        check_replaceable(self.out, overwrite=self.overwrite)
+
+    def publish(self, work: Path) -> None:
+        """Rename a finished ``work`` to ``out``; what was there goes only once the new one stands.
+
+        Raises:
+            InputError: as `check`.
+        """
+        if work.is_dir():
+            write_manifest(work)
+        self.check()
+        previous = beside(self.out, "old")
+        try:
+            if os.path.lexists(self.out):
+                self.out.rename(previous)
+            work.rename(self.out)
+        except BaseException:
+            restore(self.out)
+            raise
+        discard(previous)
+
+
+@contextlib.contextmanager
+def reserve(out: Path, *, overwrite: bool = False) -> Iterator[Reserved]:
+    """Keep other processes from writing ``out`` while the block runs; what killed ones left beside it goes.
+
+    Raises:
+        InputError: if another process writes it, or if it may not be replaced.
+        OSError: if a writer fails for want of room, whatever that writer raises.
+    """
+    with storage_errors(out), parents(out), locked(beside(out, "lock"), out) as still_held:
+        restore(out)
+        discard(beside(out, "new"))
+        reserved = Reserved(out, overwrite, still_held)
+        reserved.check()
+        yield reserved
+
+
+def restore(out: Path) -> None:
+    """Bring back what was ``out`` if nothing has replaced it, else remove it."""
+    previous = beside(out, "old")
+    if os.path.lexists(previous) and not os.path.lexists(out):
+        previous.rename(out)
+    discard(previous)
+
+
+def discard(path: Path) -> None:
+    """Remove a file or folder, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def whole(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> Iterator[Path]:
+    """A folder to write into that becomes ``out`` when the block ends well, and vanishes when it does not.
+
+    Raises:
+        InputError: as `claim`.
+    """
+    claim(out, overwrite=overwrite, reads=reads)
+    with reserve(out, overwrite=overwrite) as reserved:
+        work = beside(out, "new")
+        try:
+            work.mkdir()
+            yield work
+            reserved.publish(work)
+        finally:
+            discard(work)
+
+
+def write_bytes(out: Path, content: bytes, *, overwrite: bool = False) -> None:
+    """Write a file aside and rename it into place.
+
+    Raises:
+        InputError: as `claim`, or if it is a folder.
+    """
+    claim(out, overwrite=overwrite)
+    no_folder(out)
+    with reserve(out, overwrite=overwrite) as reserved:
+        work = beside(out, "new")
+        try:
+            work.write_bytes(content)
+            reserved.publish(work)
+        finally:
+            discard(work)
+
+
+def write_text(out: Path, text: str, *, overwrite: bool = False) -> None:
+    """Write a text file in UTF-8, as `write_bytes`."""
+    write_bytes(out, text.encode(), overwrite=overwrite)

@@ -1,0 +1,25 @@
+"""Our mechanisms in anybody's Hugging Face model: plug, save, load, and a doctor for what would go wrong."""
+
+from glasshead.huggingface.dispatch import mechanism_of
+from glasshead.huggingface.doctor import doctor
+from glasshead.huggingface.labels import class_names
+from glasshead.huggingface.plug import plug, unplug
+from glasshead.huggingface.saving import first_line, load, load_weights, model_class, quietly, read_config
+from glasshead.huggingface.structure import NAME, attention_modules, positions_of
+
+__all__ = [
+    "NAME",
+    "attention_modules",
+    "class_names",
+    "doctor",
+    "first_line",
+    "load",
+    "load_weights",
+    "mechanism_of",
+    "model_class",
+    "plug",
+    "positions_of",
+    "quietly",
+    "read_config",
+    "unplug",
+]

@@ -1,0 +1,230 @@
+"""What goes wrong, or differently than one thinks, when a model is plugged, saved or recorded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from glasshead.attention import Spec, mechanism, position_of, spell
+from glasshead.errors import InputError
+from glasshead.huggingface.stops import Severity, Trap, keywords, stops
+from glasshead.huggingface.structure import attention_modules, learned_positions, sizes
+from glasshead.registration import KEY, SPEC
+
+
+def traps(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dtype) -> Iterator[Trap]:
+    """Everything that applies to this model with this mechanism, the worst first."""
+    modules = dict(attention_modules(model))
+    noted = [*stops(model, spec)]
+    if modules:
+        noted += [
+            *misplaced(modules, spec, length),
+            *unsized(modules, spec),
+            *saving(model, spec),
+            *too_long(model, length),
+            *windows(modules, length),
+            *biases(modules),
+            *flags(model, modules),
+            *running(model, modules, dtype),
+        ]
+    yield from sorted(noted, key=lambda trap: list(Severity).index(trap.severity))
+
+
+def misplaced(modules: dict[str, nn.Module], spec: Spec, length: int) -> Iterator[Trap]:
+    """Positions beyond what they were built for."""
+    module = next(iter(modules.values()))
+    heads, head_dim, value_dim = sizes(module)
+    if not position_of(spec).uses_places or not heads or not head_dim:
+        return
+    made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
+    try:
+        made.position.check(length)
+    except InputError as error:
+        remedy = "ask about fewer tokens, or build the position for more"
+        yield Trap("length", Severity.error, str(error), remedy)
+
+
+def unsized(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
+    """Modules that do not say how many heads they have, where the mechanism need not know."""
+    silent = [name for name, module in modules.items() if None in sizes(module)[:2]]
+    if silent and not position_of(spec).learned:
+        yield Trap(
+            "head count",
+            Severity.warning,
+            "the module does not say how many heads it has, so the kernel is not known before the first call",
+            "nothing: this mechanism works for any number",
+            silent[0],
+        )
+
+
+def saving(model: PreTrainedModel, spec: Spec) -> Iterator[Trap]:
+    """What happens between save_pretrained and the next load."""
+    config = model.config
+    saved = getattr(config, SPEC, None)
+    if saved is not None and config._attn_implementation != KEY:
+        yield Trap(
+            "missing registration",
+            Severity.error,
+            f"the configuration names {spell(saved)} but asks for attention {config._attn_implementation!r}: "
+            "from_pretrained runs without the mechanism, and a model in memory refuses to run",
+            "load with glasshead.load and save_pretrained again; in memory, glasshead.plug it again",
+        )
+    if position_of(spec).learned:
+        yield Trap(
+            "learned mechanism",
+            Severity.warning,
+            f"{spell(spec)} has parameters, which from_pretrained does not load: the first call raises",
+            "load the saved model with glasshead.load(folder)",
+        )
+    else:
+        yield Trap(
+            "registration",
+            Severity.note,
+            "a saved plugged model needs glasshead to load: without it from_pretrained raises",
+            "import glasshead before from_pretrained, or use glasshead.load(folder)",
+        )
+    if any(word in str(config._attn_implementation) for word in ("flash", "flex", "paged", "/")):
+        yield Trap(
+            "replaced kernel",
+            Severity.warning,
+            f"the model runs on {config._attn_implementation!r} now; plugged it runs on glasshead's kernels",
+            "compare speed with glasshead bench attention",
+        )
+
+
+def too_long(model: PreTrainedModel, length: int) -> Iterator[Trap]:
+    """Texts longer than the model has places for."""
+    learned = learned_positions(model)
+    if learned is not None and length > learned:
+        yield Trap(
+            "too long",
+            Severity.error,
+            f"the model has learned {learned} positions, and fails on a text of {length} tokens",
+            f"cut texts to {learned} tokens",
+        )
+        return
+    places = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(places, int) and length > places > 0:
+        yield Trap(
+            "too long",
+            Severity.warning,
+            f"the model was made for {places} tokens (max_position_embeddings) and never trained on {length}",
+            f"cut texts to {places} tokens",
+        )
+
+
+def window_of(module: nn.Module) -> int | None:
+    """Tokens of a module's sliding window, which some keep only in their configuration; None without one."""
+    owner: Any = module
+    if not hasattr(module, "sliding_window") and "sliding_window" in keywords(module):
+        owner = getattr(module, "config", None)
+    found = getattr(owner, "sliding_window", None)
+    return found if isinstance(found, int) else None
+
+
+def windows(modules: dict[str, nn.Module], length: int) -> Iterator[Trap]:
+    """Sliding windows: honoured through the mask, which is then whole."""
+    for name, module in modules.items():
+        window = window_of(module)
+        if window is not None:
+            reached = "at this length" if length >= window else "not reached at this length"
+            yield Trap(
+                "sliding window",
+                Severity.warning,
+                f"a window of {window} tokens comes through a whole queries × keys mask ({reached})",
+                "leave the mask to the model: one of your own, of four dimensions, is taken as it is",
+                name,
+            )
+            return
+
+
+def biases(modules: dict[str, nn.Module]) -> Iterator[Trap]:
+    """A position bias of the model's own."""
+    for name, module in modules.items():
+        if "position_bias" in keywords(module):
+            yield Trap(
+                "position_bias",
+                Severity.warning,
+                "the model's own bias is added to the scores before the activation, which only softmax was "
+                "trained for; it holds queries × keys numbers",
+                "train the plugged model before judging it, and mind the memory of long texts",
+                name,
+            )
+            return
+
+
+def flags(model: PreTrainedModel, modules: dict[str, nn.Module]) -> Iterator[Trap]:
+    """Where output_attentions gets lost."""
+    config = model.config
+    if config.output_attentions:
+        yield Trap(
+            "output_attentions in the configuration",
+            Severity.warning,
+            "transformers refuses to save a configuration with it unless attention is eager",
+            "set config.output_attentions = False and pass output_attentions=True to the call",
+        )
+    elif config._attn_implementation not in (KEY, "eager"):
+        yield Trap(
+            "output_attentions",
+            Severity.note,
+            f"before the plug, under {config._attn_implementation}, output_attentions=True gives nothing",
+            "plug the model (softmax changes nothing), then it gives the weights",
+        )
+    for name, module in modules.items():
+        if "output_attentions" in inspect.signature(inspect.unwrap(type(module).forward)).parameters:
+            yield Trap(
+                "swallowed flag",
+                Severity.note,
+                f"{type(module).__name__} does not hand output_attentions to its attention function",
+                "nothing: glasshead reads it at the top of the model",
+                name,
+            )
+            return
+
+
+def running(model: PreTrainedModel, modules: dict[str, nn.Module], dtype: torch.dtype) -> Iterator[Trap]:
+    """What to know when it runs."""
+    if model.supports_gradient_checkpointing:
+        on = model.is_activation_checkpointing
+        yield Trap(
+            "gradient checkpointing",
+            Severity.warning if on else Severity.note,
+            f"training works with it, record and intervene refuse it{' (it is on)' if on else ''}",
+            "call model.activation_checkpointing_disable() before recording",
+        )
+    if model.can_generate():
+        yield Trap(
+            "static cache",
+            Severity.note,
+            "works, but each step then carries a whole queries × keys mask",
+            "generate with the default cache where memory counts",
+        )
+    undeclared = [name for name, module in modules.items() if not hasattr(module, "is_causal")]
+    if undeclared:
+        yield Trap(
+            "is_causal",
+            Severity.warning,
+            "the module does not say whether it is causal; without a mask it is taken to be",
+            "pass attention_mask to the model",
+            undeclared[0],
+        )
+    layers = getattr(model.config, "num_hidden_layers", None)
+    if isinstance(layers, int) and len(modules) < layers:
+        yield Trap(
+            "shared layers",
+            Severity.warning,
+            f"{layers} layers share {len(modules)} attention modules, and one mechanism each",
+            "record tells layers apart by the order of the calls",
+        )
+    if dtype in (torch.float16, torch.bfloat16):
+        yield Trap(
+            "half precision",
+            Severity.note,
+            "scores and weights are computed in float32, then rounded",
+            "nothing: no score overflows",
+        )

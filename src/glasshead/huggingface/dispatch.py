@@ -1,0 +1,188 @@
+"""The one function that Transformers calls for every attention module of a plugged model."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from torch import Tensor, nn
+from transformers.utils.output_capturing import _active_collector
+
+from glasshead.attention import Call, Mechanism, mechanism, parse, position_of, tapped, tapped_weights
+from glasshead.errors import InputError
+from glasshead.huggingface.masks import mask_function, read
+from glasshead.huggingface.stops import UNSUPPORTED
+from glasshead.huggingface.structure import NAME
+from glasshead.registration import KEY, SPEC, register
+
+
+class Plugged(dict[str, Any]):
+    """The spec of a configuration that was plugged in memory; saved and loaded again it is a plain dict."""
+
+
+HONOURED = {
+    "query",
+    "key",
+    "value",
+    "attention_mask",
+    "dropout",
+    "scaling",
+    "is_causal",
+    "position_bias",
+    "sliding_window",
+    "output_attentions",
+}
+"""Arguments that are read here."""
+
+HARMLESS = {
+    "cu_seq_lens_q": "borders of packed texts; who gives them without flash splits the texts or masks them",
+    "cu_seq_lens_k": "likewise",
+    "max_length_q": "likewise",
+    "max_length_k": "likewise",
+    "position_ids": "where queries stand; the mask says it",
+    "deterministic": "how flash attention computes its gradient",
+}
+"""Arguments that say nothing about who attends to whom and how much, or nothing new."""
+
+
+def attention_function(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    position_bias: Tensor | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention by the module's mechanism: output ``[B, Q, H, d_v]`` and perhaps weights ``[B, H, Q, K]``.
+
+    Weights come where ``output_attentions=True`` was said anywhere above, also where the model does not hand
+    it on. They are those before dropout.
+
+    Raises:
+        InputError: where the model asks for something that the mechanism cannot honour.
+    """
+    using = mechanism_of(module)
+    for name, what in UNSUPPORTED.items():
+        if kwargs.get(name) is not None:
+            raise InputError(
+                f"{type(module).__name__} {what}, which {using.name} cannot honour: do not plug it"
+            )
+    causal = getattr(module, "is_causal", None) if is_causal is None else is_causal
+    mask, bias = read(attention_mask, query, key, causal=causal, placed=using.position.uses_places)
+    window = kwargs.get("sliding_window")
+    if window is not None and mask.pairs is None and mask.queries > 1 and mask.keys > window:
+        raise InputError(
+            f"{type(module).__name__} has a sliding window of {window} that is not in the mask: "
+            "let the model make its own"
+        )
+    call = Call.of(using, query, key, value, mask=mask, scale=scaling, dropout=dropout)
+    if position_bias is not None or bias is not None:
+        both = [each for each in (position_bias, bias) if each is not None]
+        call = call.with_bias(both[0] + both[1] if len(both) == 2 else both[0])
+    weights = None
+    if wants_weights(kwargs):
+        output, weights = tapped_weights(module, call)
+        weights = weights.to(query.dtype)
+    else:
+        output = tapped(module, call)
+    return output.transpose(1, 2).contiguous(), weights
+
+
+def wants_weights(kwargs: dict[str, Any]) -> bool:
+    """Whether the running forward pass collects attention weights.
+
+    GPT-2, OPT and others drop ``output_attentions`` on the way down; the collector that Transformers opens
+    for it at the top says the same and is there for all models.
+    """
+    if kwargs.get("output_attentions"):
+        return True
+    collected = _active_collector.get()
+    return collected is not None and any("attentions" in name for name in collected)
+
+
+def mechanism_of(module: nn.Module) -> Mechanism:
+    """The mechanism attached to an attention module; a reloaded model's is built from its configuration.
+
+    Raises:
+        InputError: where there is none, or where it has parameters that were never loaded.
+    """
+    attached = getattr(module, NAME, None)
+    if isinstance(attached, Mechanism):
+        return attached
+    spec = getattr(getattr(module, "config", None), SPEC, None)
+    if spec is None:
+        raise InputError(
+            f"the configuration of {type(module).__name__} asks for glasshead but names no mechanism: "
+            "call glasshead.plug(model, …)"
+        )
+    if isinstance(spec, Plugged):
+        raise InputError(
+            f"{type(module).__name__} shares its configuration with what was plugged, and was not: "
+            "plug it too, with softmax if it is to stay as it was"
+        )
+    made = parameterless(spec)
+    if made is None:
+        raise InputError(
+            f"{json.dumps(spec)} has parameters, which from_pretrained does not load: "
+            "use glasshead.load(folder)"
+        )
+    attach(module, made)
+    return made
+
+
+def attach(module: nn.Module, made: Mechanism) -> None:
+    """Make this the mechanism of an attention module."""
+    module.add_module(NAME, made)
+    if refuse_misuse not in module._forward_pre_hooks.values():
+        module.register_forward_pre_hook(refuse_misuse, with_kwargs=True)
+
+
+def refuse_misuse(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Forward pre-hook: raise InputError where the mechanism is passed by, or its positions mean nothing.
+
+    That is where the attention implementation was switched after the plug, and where positions would be taken
+    in two different sequences.
+    """
+    made = getattr(module, NAME, None)
+    if not isinstance(made, Mechanism):
+        return
+    found: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
+    if found != KEY:
+        raise InputError(
+            f"{type(module).__name__} was plugged with {made.name} but its attention implementation was "
+            f"set to {found!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
+        )
+    if not made.position.uses_places:
+        return
+    for name in ("key_value_states", "encoder_hidden_states"):
+        if kwargs.get(name) is not None:
+            raise InputError(
+                f"{made.name} got {name}: positions have no meaning in cross-attention, plug one without"
+            )
+
+
+def parameterless(spec: Any) -> Mechanism | None:
+    """The mechanism of a saved spec that learns nothing; None for one that does."""
+    return None if position_of(known(spec)).learned else mechanism(spec)
+
+
+def known(spec: Any) -> dict[str, dict[str, Any]]:
+    """A saved spec in full.
+
+    Raises:
+        InputError: where its words mean nothing here, as when nobody has imported the file that defines them.
+    """
+    try:
+        return parse(spec)
+    except InputError as error:
+        raise InputError(
+            f"the model was saved with {json.dumps(spec)}: {error} "
+            "(if it is your own, import the file that registers it first)"
+        ) from None
+
+
+register(attention_function, mask_function)

@@ -1,0 +1,311 @@
+"""Look a model over before anything runs: which layers dispatch, which kernels serve, what would go wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from glasshead.attention import (
+    KERNELS,
+    Call,
+    Mask,
+    Mechanism,
+    MultiHeadAttention,
+    Spec,
+    choose,
+    mechanism,
+    parse,
+    shortest,
+    spell,
+)
+from glasshead.errors import InputError
+from glasshead.huggingface.diagnostics import traps, window_of
+from glasshead.huggingface.dispatch import known
+from glasshead.huggingface.saving import first_line, model_class, read_config
+from glasshead.huggingface.stops import Severity, Trap, keywords
+from glasshead.huggingface.structure import (
+    NAME,
+    attention_modules,
+    built_in,
+    crosses,
+    first,
+    own_attention,
+    positions_of,
+    sizes,
+    within,
+)
+from glasshead.registration import SPEC
+
+TEXT = 512
+"""Tokens of a text that is asked about where the model reads as many."""
+
+FELT = 2048
+"""Tokens from which quadratic memory is worth a word."""
+
+KEY_HEADS = ("num_key_value_heads", "num_kv_heads", "num_kv_head", "multi_query_group_num")
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Attention modules that are alike in everything said here."""
+
+    modules: tuple[str, ...]
+    kind: str
+    dispatched: bool
+    heads: int | None
+    key_heads: int | None
+    head_dim: int | None
+    causal: bool
+    window: int | None
+    """Tokens of a sliding window that is narrower than the length asked about."""
+    attention: str
+    """The mechanism, or ``its own``."""
+    kernel: str | None
+    """What serves a forward pass on this machine, and None where glasshead does not."""
+    training_kernel: str | None
+    weights: str
+    """``recorded``: by glasshead.record, once plugged; ``in the output``; or ``out of reach``."""
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What `glasshead doctor` found."""
+
+    model: str
+    family: str
+    attention: str | None
+    device: str
+    dtype: str
+    length: int
+    layers: tuple[Layers, ...]
+    traps: tuple[Trap, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing stops the plug, nor a forward pass after it."""
+        return not any(trap.severity in (Severity.stop, Severity.error) for trap in self.traps)
+
+
+def doctor(
+    model: str | Path | PreTrainedModel,
+    spec: str | Spec | None = None,
+    *,
+    length: int | None = None,
+    device: str = "cpu",
+) -> Checkup:
+    """Look a model over: a folder, a hub name (only its configuration is read), or a model in memory.
+
+    ``spec`` is the mechanism to ask about; left out, the one the model has, else softmax. Kernels are those
+    that would serve one text of ``length`` tokens on ``device``; left out, 512 or as many as the model reads.
+
+    Raises:
+        InputError: if there is no such model, mechanism or device.
+    """
+    if length is not None and length < 1:
+        raise InputError(f"length is a number of tokens from 1, not {length}")
+    place = device_of(device)
+    name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
+    seen = model if isinstance(model, PreTrainedModel) else weightless(read_config(model))
+    length = length or min(TEXT, positions_of(seen) or TEXT)
+    own = getattr(seen.config, SPEC, None)
+    if own is not None:
+        known(own)
+    asked = shortest(parse(spec if spec is not None else own if own is not None else "softmax"))
+    dtype = seen.config.dtype if isinstance(seen.config.dtype, torch.dtype) else torch.float32
+    groups: dict[Layers, list[str]] = {}
+    for module_name, module in attention_modules(seen):
+        examined = examine(module_name, module, asked, length, place, dtype)
+        groups.setdefault(examined, []).append(module_name)
+    ours = dict(built_in(seen))
+    for module_name, module in ours.items():
+        activation = getattr(seen.config, "activation", "")
+        examined = examine_ours(module, activation, length, place, dtype)
+        groups.setdefault(examined, []).append(module_name)
+    for module_name, module in own_attention(seen):
+        if not any(within(each, module_name) for each in ours):
+            groups.setdefault(undispatched(module), []).append(module_name)
+    layers = tuple(replace(each, modules=tuple(names)) for each, names in groups.items())
+    at_work = next((each.attention for each in layers if each.weights != "out of reach"), None)
+    noted = traps(seen, asked, length, dtype)
+    if ours and spec is None:  # there is nothing to plug, and nobody asked for it
+        noted = (trap for trap in noted if trap.severity is not Severity.stop)
+    return Checkup(
+        model=name,
+        family=type(seen).__name__,
+        attention=spell(asked) if any(each.dispatched for each in layers) else at_work,
+        device=str(place),
+        dtype=str(dtype).removeprefix("torch."),
+        length=length,
+        layers=layers,
+        traps=(*noted, *quadratic(layers, length)),
+    )
+
+
+def quadratic(layers: tuple[Layers, ...], length: int) -> Iterator[Trap]:
+    """Kernels that hold all pairs of tokens, at a length where that is felt."""
+    for each in layers:
+        for kernel, when in ((each.kernel, "a forward pass"), (each.training_kernel, "training")):
+            if kernel is not None and not KERNELS[kernel].linear_memory and length > FELT:
+                yield Trap(
+                    "quadratic memory",
+                    Severity.warning,
+                    f"{when} on {length} tokens is served by {kernel}, which holds every pair of tokens",
+                    "shorten the texts, or choose a mechanism that a linear kernel serves",
+                    each.modules[0],
+                )
+                return
+
+
+def device_of(device: str) -> torch.device:
+    """A device of this machine."""
+    try:
+        place = torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InputError(f"no device {device!r} here: {first_line(error)}") from None
+    return place
+
+
+def weightless(config: PreTrainedConfig) -> PreTrainedModel:
+    """The model of a configuration without memory for its weights.
+
+    Raises:
+        InputError: if transformers cannot build it.
+    """
+    cls = model_class(config)
+    try:
+        with torch.device("meta"), quiet():
+            return cls(config)
+    except InputError:
+        raise
+    except Exception as error:  # whatever a model's constructor trips over, the reader wants one line
+        raise InputError(f"transformers cannot build {cls.__name__}: {first_line(error)}") from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without what transformers logs while it builds a model."""
+    logger = logging.getLogger("transformers")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def examine(
+    name: str, module: nn.Module, spec: Spec, length: int, device: torch.device, dtype: torch.dtype
+) -> Layers:
+    """What is true of one attention module."""
+    heads, head_dim, value_dim = sizes(module)
+    key_heads = first(module, KEY_HEADS) or heads
+    crossing = crosses(name, module)
+    # NLLB-MoE says is_causal=False everywhere, and is_decoder where it is causal.
+    causal = not crossing and bool(getattr(module, "is_causal", True) or getattr(module, "is_decoder", False))
+    attached = getattr(module, NAME, None)
+    window = window_of(module)
+    window = window if window is not None and window <= length else None
+    kernels: tuple[str | None, str | None] = None, None
+    if heads and key_heads and head_dim and value_dim and heads % key_heads == 0:
+        made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
+        blank = torch.zeros((), device=device, dtype=dtype)  # seen in any shape, without memory
+        pairs = None if window is None else blank.bool().expand(1, 1, length, length)
+        mask = Mask(length, length, pairs=pairs, causal=causal and window is None, at=range(length))
+        qkv = (heads, head_dim), (key_heads, head_dim), (key_heads, value_dim)
+        biased = "position_bias" in keywords(module)
+        kernels = serving(made, blank, qkv, mask, biased=biased)
+    return Layers(
+        modules=(),
+        kind=type(module).__name__ + (" (cross)" if crossing else ""),
+        dispatched=True,
+        heads=heads,
+        key_heads=key_heads,
+        head_dim=head_dim,
+        causal=causal,
+        window=window,
+        attention=spell(attached.spec if isinstance(attached, Mechanism) else spec),
+        kernel=kernels[0],
+        training_kernel=kernels[1],
+        weights="recorded",
+    )
+
+
+def examine_ours(
+    module: nn.Module, activation: str, length: int, device: torch.device, dtype: torch.dtype
+) -> Layers:
+    """What is true of attention in a model of ours; a pooling without a mechanism has the ``activation``."""
+    made = getattr(module, NAME, None)
+    heads, head_dim = getattr(module, "heads", 1), getattr(module, "key_size", None)
+    kernels: tuple[str | None, str | None] = None, None
+    if isinstance(made, Mechanism) and isinstance(module, MultiHeadAttention):
+        blank = torch.zeros((), device=device, dtype=dtype)
+        mask = Mask(length, length, at=range(length))
+        sized = module.key_size, module.key_size, module.value_size
+        qkv = tuple(zip((module.heads, module.kv_heads, module.kv_heads), sized, strict=True))
+        built = mechanism(made.spec, heads=heads, head_dim=head_dim, value_dim=module.value_size).to(device)
+        kernels = serving(built, blank, qkv, mask, biased=False)
+    return Layers(
+        modules=(),
+        kind=type(module).__name__,
+        dispatched=False,
+        heads=heads,
+        key_heads=getattr(module, "kv_heads", heads),
+        head_dim=head_dim,
+        causal=False,
+        window=None,
+        attention=made.name if isinstance(made, Mechanism) else activation,
+        kernel=kernels[0],
+        training_kernel=kernels[1],
+        weights="recorded" if isinstance(made, Mechanism) else "in the output",
+    )
+
+
+def serving(
+    made: Mechanism, blank: Tensor, qkv: tuple[tuple[int, int], ...], mask: Mask, *, biased: bool
+) -> tuple[str | None, str | None]:
+    """The kernels of a forward pass and of training, for heads and sizes of queries, keys and values."""
+    kernels = []
+    for gradient in (False, True):
+        q, k, v = (blank.expand(1, n, mask.keys, size).requires_grad_(gradient) for n, size in qkv)
+        bias = blank.expand(1, qkv[0][0], mask.keys, mask.keys).requires_grad_(gradient) if biased else None
+        with torch.set_grad_enabled(gradient):
+            kernels.append(kernel_for(made, (q, k, v), mask, bias))
+    return kernels[0], kernels[1]
+
+
+def kernel_for(
+    made: Mechanism, qkv: tuple[Tensor, Tensor, Tensor], mask: Mask, bias: Tensor | None
+) -> str | None:
+    """The kernel that the automatic choice takes; None where the mechanism refuses the call."""
+    try:
+        call = Call.of(made, *qkv, mask=mask)
+        return choose(call if bias is None else call.with_bias(bias))
+    except InputError:
+        return None
+
+
+def undispatched(module: nn.Module) -> Layers:
+    """What is true of attention that glasshead cannot reach."""
+    heads, head_dim, _ = sizes(module)
+    return Layers(
+        modules=(),
+        kind=type(module).__name__,
+        dispatched=False,
+        heads=heads,
+        key_heads=first(module, KEY_HEADS) or heads,
+        head_dim=head_dim,
+        causal=bool(getattr(module, "is_causal", False)),
+        window=None,
+        attention="its own",
+        kernel=None,
+        training_kernel=None,
+        weights="out of reach",
+    )

@@ -1,0 +1,164 @@
+"""Put an attention mechanism into anybody's Hugging Face model."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from glasshead.attention import Mechanism, Spec, mechanism, parse, shortest
+from glasshead.errors import InputError
+from glasshead.huggingface.dispatch import Plugged, attach, refuse_misuse
+from glasshead.huggingface.stops import stops
+from glasshead.huggingface.structure import NAME, attention_modules, sizes
+from glasshead.registration import KEY, SPEC
+
+Model = TypeVar("Model", bound=nn.Module)
+
+BEFORE = "_attention_before_plug"
+"""Attribute of a plugged model, and of each model in it, that holds its own attention implementation."""
+
+
+def plug(model: Model, spec: str | Spec) -> Model:
+    """Let every attention module of a model turn its scores into weights by this mechanism.
+
+    ``spec`` is a word (``tanhmax``, ``tanhmax+distance-aware``) or a mapping, as for `glasshead.mechanism`.
+    The model is changed and returned. Each attention module gets a mechanism of its own, with parameters of
+    its own where the mechanism learns; ``save_pretrained`` writes both, and `glasshead.load` reads them back.
+    Plugging again replaces the mechanism.
+
+    ``model`` may also be a part, such as ``model.encoder``. Attention beside it that shares its configuration
+    has to be plugged as well (softmax changes nothing), and as one configuration names one mechanism, such a
+    model of two mechanisms cannot be saved as a whole.
+
+    Raises:
+        InputError: if the model does not dispatch its attention, or the mechanism does not fit it.
+    """
+    if isinstance(spec, Mechanism):
+        raise InputError("plug builds one mechanism per layer: give it the word or the spec, not a Mechanism")
+    attends = isinstance(model, nn.Module) and any(True for _ in attention_modules(model))
+    if not isinstance(model, PreTrainedModel) and not attends:
+        raise InputError(
+            f"plug takes a transformers model, not {type(model).__name__}, or a part of one with attention"
+        )
+    short = shortest(parse(spec))
+    for stop in stops(model, short):
+        raise InputError(f"{stop.what}: {stop.remedy}")
+    return put(model, short)
+
+
+def put(model: Model, spec: Spec) -> Model:
+    """Plug every module that dispatches, whatever there is beside them."""
+    modules = dict(attention_modules(model))
+    made = {name: fitting(spec, module) for name, module in modules.items()}
+    dispatch(model, modules)
+    for name, module in modules.items():
+        attach(module, made[name])
+    for config in configs(model, modules):
+        setattr(config, SPEC, Plugged(spec))
+    return model
+
+
+def fitting(spec: Spec, module: nn.Module) -> Mechanism:
+    """A mechanism for the heads of one attention module, where its weights are."""
+    heads, head_dim, value_dim = sizes(module)
+    made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
+    weights = list(module.parameters())
+    if not weights:
+        return made
+    # Quantised weights are whole numbers, or floating-point numbers of one byte, in which nothing learns.
+    dtypes = (each.dtype for each in weights if each.is_floating_point() and each.element_size() > 1)
+    return made.to(device=weights[0].device, dtype=next(dtypes, torch.get_default_dtype()))
+
+
+def dispatch(model: nn.Module, modules: dict[str, nn.Module]) -> None:
+    """Set our key everywhere and make sure it arrived: Transformers only logs where it does not.
+
+    Raises:
+        InputError: if a module would go on with another attention; the model is then as it was.
+    """
+    before = [(each, each._attn_implementation) for each in every_config(model, modules)]
+    own = [(part, part.config._attn_implementation) for part in owners(model, modules)]
+    try:
+        set_key(model, modules)
+        check_key(model, modules)
+    except BaseException:
+        for config, implementation in before:
+            config._attn_implementation_internal = implementation
+        raise
+    for part, implementation in own:
+        if implementation != KEY:
+            vars(part)[BEFORE] = implementation
+
+
+def set_key(model: nn.Module, modules: dict[str, nn.Module]) -> None:
+    """Set our key without the warnings of the parts that do not take it."""
+    if not isinstance(model, PreTrainedModel):  # no method for it, nor a model that could refuse
+        for config in configs(model, modules):
+            config._attn_implementation_internal = KEY
+        return
+    logger = logging.getLogger("transformers.modeling_utils")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        model.set_attn_implementation(KEY)
+    finally:
+        logger.setLevel(before)
+
+
+def check_key(model: nn.Module, modules: dict[str, nn.Module]) -> None:
+    """Raise InputError if a module would go on with another attention."""
+    for name, module in modules.items():
+        found: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
+        if found != KEY:
+            raise InputError(
+                f"{name} of {type(model).__name__} stays with the attention {found!r} and would ignore the "
+                "mechanism: define the model's class in a module file, or plug another model"
+            )
+
+
+def configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
+    """Every configuration concerned, once: stacks of an encoder-decoder have copies of their own."""
+    whole = [model.config] if isinstance(model, PreTrainedModel) else []
+    own = [getattr(module, "config", None) for module in modules.values()]
+    found = [*whole, *(config for config in own if config is not None)]
+    return list({id(config): config for config in found}.values())
+
+
+def every_config(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
+    """Every configuration that a change of the attention implementation may reach, once."""
+    found = [owner.config for owner in owners(model, modules)]
+    for config in found:  # grows while it is read
+        subs = (getattr(config, name, None) for name in config.sub_configs)
+        found += [each for each in subs if each is not None]
+    return list({id(config): config for config in found}.values())
+
+
+def owners(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
+    """Every model in a model and every attention module, where they have a configuration."""
+    models = [module for module in model.modules() if isinstance(module, PreTrainedModel)]
+    return [each for each in (*models, *modules.values()) if getattr(each, "config", None) is not None]
+
+
+def unplug(model: Model) -> Model:
+    """Give a plugged model, or a part, the attention back that it had; the mechanism is gone."""
+    modules = dict(attention_modules(model))
+    for module in modules.values():
+        if hasattr(module, NAME):
+            delattr(module, NAME)
+        for handle, hook in list(module._forward_pre_hooks.items()):
+            if hook is refuse_misuse:
+                del module._forward_pre_hooks[handle], module._forward_pre_hooks_with_kwargs[handle]
+    for config in configs(model, modules):
+        if hasattr(config, SPEC):
+            delattr(config, SPEC)
+    if isinstance(model, PreTrainedModel):
+        # A model that was saved plugged never had another attention.
+        model.set_attn_implementation("sdpa" if model._supports_sdpa else "eager")
+    for part in owners(model, modules):
+        if BEFORE in vars(part):
+            part.config._attn_implementation_internal = vars(part).pop(BEFORE)
+    return model

@@ -1,0 +1,141 @@
+"""Load a plugged model that was saved, with the parameters of its mechanism."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import transformers
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
+from transformers.utils import logging as transformers_logging
+
+from glasshead.errors import InputError
+from glasshead.files import check_readable
+from glasshead.huggingface.dispatch import known
+from glasshead.huggingface.plug import put
+from glasshead.huggingface.structure import NAME
+from glasshead.registration import MODEL_TYPES, SPEC
+
+
+def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
+    """A saved plugged model, its mechanism and every learned parameter of it included.
+
+    ``cls`` is a model class or an Auto class; left out, it is the class that was saved. ``options`` go to its
+    ``from_pretrained``.
+
+    Raises:
+        InputError: if the folder holds no plugged model, or parameters of the mechanism are missing in the
+            file or do not belong to it: such a model would run on memory that nobody filled.
+    """
+    config = read_config(folder, options.pop("config", None))
+    spec: Any = getattr(config, SPEC, None)
+    if spec is None:
+        raise InputError(
+            f"{folder} holds no plugged model: load it with from_pretrained, then glasshead.plug it"
+        )
+    known(spec)
+    wanted = model_class(config, cls)
+
+    class Plugged(wanted):  # type: ignore[misc, valid-type]
+        """The wanted class, whose instances have their mechanism before the weights arrive."""
+
+        def __init__(self, config: PreTrainedConfig, *inputs: Any, **kwargs: Any) -> None:
+            super().__init__(config, *inputs, **kwargs)
+            put(self, spec)
+
+    Plugged.__module__, Plugged.__name__ = wanted.__module__, wanted.__name__
+    Plugged.__qualname__ = wanted.__qualname__
+    try:
+        model, info = load_weights(Plugged, folder, config=config, **options)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be loaded: {error}") from None
+    model.__class__ = wanted
+    for problem in ("missing_keys", "unexpected_keys", "mismatched_keys"):
+        # A mismatch is a key with its two shapes.
+        keys = [key if isinstance(key, str) else key[0] for key in info[problem]]
+        ours = sorted(key for key in keys if NAME in key.split("."))
+        if ours:
+            raise InputError(
+                f"{folder} has {problem.partition('_')[0]} parameters for {json.dumps(spec)}, such as "
+                f"{ours[0]}: save the plugged model again with save_pretrained"
+            )
+    return model
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Transformers' bars and reports off inside the block: what a person should know of a load, we say."""
+    level, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+        if bar:
+            transformers_logging.enable_progress_bar()
+
+
+def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """A model from safetensors alone, which run no code, without a word; and which keys did not fit."""
+    with quietly():
+        return cls.from_pretrained(folder, output_loading_info=True, use_safetensors=True, **options)
+
+
+def read_config(folder: str | Path, given: PreTrainedConfig | None = None) -> PreTrainedConfig:
+    """The configuration of a folder or a hub name.
+
+    Raises:
+        InputError: if there is none.
+    """
+    if given is not None:
+        return given
+    if os.fspath(folder).startswith(("/", ".", "~")) and not Path(folder).exists():
+        raise InputError(f"there is no folder {folder}: give a saved model or a Hub name")
+    check_readable(Path(folder))
+    try:
+        config = AutoConfig.from_pretrained(folder)
+        if not all(isinstance(name, str) for name in config.architectures or ()):
+            raise ValueError("architectures are no names")
+        return config
+    except Exception as error:  # configurations break in every way there is
+        if not Path(folder).exists():
+            raise InputError(
+                f"there is no folder {folder}, nor a model of that name on the Hub: {first_line(error)}"
+            ) from None
+        raise InputError(f"{folder} holds no model that transformers knows: {first_line(error)}") from None
+
+
+def first_line(error: BaseException) -> str:
+    """The gist of a long error."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedModel]:
+    """The concrete class behind a class, an Auto class, or what the configuration says was saved.
+
+    Raises:
+        InputError: if there is no such class.
+    """
+    saved = [getattr(transformers, name, None) for name in config.architectures or ()]
+    if cls is None:
+        if saved and saved[0] is not None:
+            return saved[0]
+        cls = transformers.AutoModel
+        if config.model_type in MODEL_TYPES and type(config) not in cls._model_mapping:
+            cls = transformers.AutoModelForSequenceClassification  # ours are no classes of transformers
+    mapping = getattr(cls, "_model_mapping", None)
+    if mapping is None:
+        if not (isinstance(cls, type) and issubclass(cls, PreTrainedModel)):
+            raise InputError(f"cls is a class of transformers models, not {cls!r}")
+        return cls
+    if type(config) not in mapping:
+        raise InputError(f"{cls.__name__} has no model for {config.model_type!r}: choose another class")
+    found = mapping[type(config)]
+    if isinstance(found, tuple):
+        return next((each for each in found if each in saved), found[0])
+    return found

@@ -1,0 +1,189 @@
+"""What stops a plug: the doctor says it, and the plug refuses it, from the one list here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from glasshead.attention import Spec, position_of, spell
+from glasshead.huggingface.structure import (
+    as_python,
+    attention_modules,
+    built_in,
+    crosses,
+    own_attention,
+    pluggable_parts,
+    sizes,
+)
+
+UNSUPPORTED = {
+    "softcap": "caps its scores (softcap)",
+    "s_aux": "has attention sinks (s_aux)",
+    "sinks": "has attention sinks (sinks)",
+    "indices": "picks the keys of each query (indices)",
+    "block_indices": "picks blocks of keys (block_indices)",
+    "cache": "runs on a paged cache",
+}
+"""Arguments that change attention in a way no mechanism here knows."""
+
+SWITCHES = {"softcap": ("attn_logit_softcapping", "softcap"), "s_aux": ("sinks", "sink", "s_aux")}
+"""Attributes that say whether such an argument, which is always handed on, is switched on."""
+
+
+class Severity(StrEnum):
+    """What follows from a `Trap`, the worst first."""
+
+    stop = "stop"
+    """The plug refuses."""
+    error = "error"
+    """A forward pass raises, or is not what one asked for."""
+    warning = "warning"
+    """It works otherwise than one thinks."""
+    note = "note"
+    """True of most models."""
+
+
+@dataclass(frozen=True)
+class Trap:
+    """One thing to know, and what to do about it."""
+
+    name: str
+    severity: Severity
+    what: str
+    remedy: str
+    where: str = ""
+    """The first module concerned, where it is about modules."""
+
+
+def stops(model: nn.Module, spec: Spec) -> Iterator[Trap]:
+    """Why this model, or part of one, cannot be plugged with this mechanism."""
+    modules = dict(attention_modules(model))
+    if not modules:
+        yield unplugged(model)
+        return
+    yield from out_of_reach(model)
+    yield from unhonoured(modules)
+    yield from crossing(model, modules, spec)
+    yield from unsized(modules, spec)
+
+
+def unplugged(model: nn.Module) -> Trap:
+    """What is true of a model where nothing dispatches."""
+    kind = type(model).__name__
+    others = "BERT, RoBERTa, GPT-2, Llama, ViT, T5, …"
+    if any(True for _ in built_in(model)):
+        return Trap(
+            "built in",
+            Severity.stop,
+            f"the mechanism of {kind} is built in",
+            "train it with another one, glasshead train DATA --attention NAME",
+        )
+    if any(True for _ in own_attention(model)):
+        return Trap(
+            "not dispatched",
+            Severity.stop,
+            f"{kind} computes its attention itself and would ignore any mechanism",
+            f"choose a model that dispatches through AttentionInterface ({others})",
+        )
+    return Trap(
+        "no attention",
+        Severity.stop,
+        f"{kind} has no attention: there are no weights to compute in another way, nor to look at",
+        f"choose a model with attention ({others})",
+    )
+
+
+def out_of_reach(model: nn.Module) -> Iterator[Trap]:
+    """Attention beside the dispatched one that no plug changes."""
+    parts = " and ".join(f"plug({as_python(part)}, …)" for part in pluggable_parts(model)[:2])
+    for name, module in own_attention(model):
+        yield Trap(
+            "partly dispatched",
+            Severity.stop,
+            f"{name} ({type(module).__name__}) computes its attention itself and would ignore the mechanism "
+            "that the other layers get",
+            f"plug what is beside it, as in {parts}",
+            name,
+        )
+        return
+
+
+def keywords(module: nn.Module) -> set[str]:
+    """Names of the arguments that a module's forward passes on by keyword."""
+    code = inspect.unwrap(type(module).forward).__code__
+    tuples = (each for each in code.co_consts if isinstance(each, tuple))
+    return {name for names in tuples for name in names if isinstance(name, str)}
+
+
+def unhonoured(modules: dict[str, nn.Module]) -> Iterator[Trap]:
+    """Arguments that change attention in a way that no mechanism here knows."""
+    for argument, what in UNSUPPORTED.items():
+        switches = SWITCHES.get(argument)
+        for name, module in modules.items():
+            if argument in keywords(module) and (switches is None or setting(module, switches) is not None):
+                yield Trap(
+                    argument,
+                    Severity.stop,
+                    f"{type(module).__name__} {what}, which no mechanism honours",
+                    "choose another model, or switch it off in the configuration if it was trained without",
+                    name,
+                )
+                break
+
+
+def setting(module: nn.Module, attributes: tuple[str, ...]) -> Any:
+    """The first of these attributes, on the module or in its configuration, that is not None."""
+    for owner in (module, getattr(module, "config", None)):
+        for attribute in attributes:
+            if getattr(owner, attribute, None) is not None:
+                return getattr(owner, attribute)
+    return None
+
+
+def crossing(model: nn.Module, modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
+    """Positions between two sequences."""
+    if not position_of(spec).uses_places:
+        return
+    for name, module in modules.items():
+        if crosses(name, module):
+            yield Trap(
+                "cross-attention",
+                Severity.stop,
+                f"{type(model).__name__} has cross-attention ({name}), where the positions of {spell(spec)} "
+                "have no meaning",
+                without_crossing(model),
+                name,
+            )
+            return
+
+
+def without_crossing(model: nn.Module) -> str:
+    """What to do with a model whose cross-attention forbids a position."""
+    advice = "choose a mechanism without a position"
+    stacks: tuple[nn.Module, ...] = ()
+    if isinstance(model, PreTrainedModel) and model.config.is_encoder_decoder:
+        stacks = model.get_encoder(), model.get_decoder()
+    paths = [as_python(name) for stack in stacks for name, each in model.named_modules() if each is stack]
+    if len(paths) != 2 or "model" in paths:
+        return advice
+    return f"{advice}, or plug the encoder alone: plug({paths[0]}, …) and plug({paths[1]}, 'softmax')"
+
+
+def unsized(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
+    """Modules that do not say how many heads they have, and a mechanism that must know."""
+    silent = [name for name, module in modules.items() if None in sizes(module)[:2]]
+    if silent and position_of(spec).learned:
+        yield Trap(
+            "head count",
+            Severity.stop,
+            f"{silent[0]} ({type(modules[silent[0]]).__name__}) does not say how many heads it has, and "
+            f"{spell(spec)} learns per head",
+            "choose a mechanism without parameters",
+            silent[0],
+        )

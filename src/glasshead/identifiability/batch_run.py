@@ -1,0 +1,311 @@
+"""Many texts, part by part: what is known of every row of every chosen head, written down as it is found.
+
+A part is a few texts. It is two files, `heads-00000.parquet` (one line per row of a head) and
+`weights-00000.parquet` (one line per weight that was asked about), so that an interrupted survey goes on
+where it stopped and memory does not grow with the number of texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import Encoded
+from glasshead.errors import InputError
+from glasshead.identifiability.attention_rows import head_rows
+from glasshead.identifiability.lp.intervals import Intervals
+from glasshead.identifiability.lp.tasks import Task
+from glasshead.identifiability.parallel import Question, answers
+from glasshead.identifiability.query_certificate import OUTPUT, Certificate, given_keys
+from glasshead.identifiability.row_selection import HeadRow, Where
+from glasshead.results import CLEAR_RANK, EXACT
+
+PART = 32  # texts
+ROWS = 512  # rows of heads whose lines are held at once
+TOP = 5  # the tokens that a reader looks at
+SETTINGS = "survey.json"
+PARTS = (SETTINGS, "*.aside", "weights-*.parquet", "heads-*.parquet")
+"""What lies in a store; where the last of them are, a part is whole."""
+
+HEADS = pa.schema(
+    {
+        "text": pa.int64(), "layer": pa.int32(), "head": pa.int32(), "row": pa.int32(), "part": pa.int32(),
+        "tokens": pa.int32(), "rank": pa.int32(), "nullity": pa.int32(), "expected": pa.int32(),
+        "margin": pa.float64(), "kind": pa.string(),
+        "learned": pa.bool_(), "projected": pa.bool_(), "identifiable": pa.bool_(), "width": pa.float64(),
+        "may_be_zero": pa.float64(), "another_first": pa.bool_(), "given_keys": pa.string(),
+        "given_keys_proven": pa.bool_(), "given_keys_gap": pa.float64(),
+        "given_keys_smallest": pa.float64(), "given_keys_reason": pa.string(),
+        "failed": pa.int32(), "unbounded": pa.int32(), "random_width": pa.float64(),
+        "random_may_be_zero": pa.float64(), "random_another_first": pa.bool_(),
+    }
+)  # fmt: skip
+WEIGHTS = pa.schema(
+    {
+        "text": pa.int64(), "layer": pa.int32(), "head": pa.int32(), "row": pa.int32(), "part": pa.int32(),
+        "key": pa.int32(), "token": pa.string(), "weight": pa.float64(), "low": pa.float64(),
+        "high": pa.float64(), "failed": pa.string(),
+    }
+)  # fmt: skip
+FILES = {"heads": HEADS, "weights": WEIGHTS}
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of parts. ``settings`` say what they are parts of: others are not taken up."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+
+    def open(self) -> None:
+        """Make the folder, or take up what was begun in it.
+
+        Raises:
+            InputError: if it holds parts of another survey.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / SETTINGS
+        mine = json.loads(json.dumps(self.settings))
+        if path.exists():
+            if json.loads(path.read_text(encoding="utf-8")) != mine:
+                raise InputError(
+                    f"{self.folder} holds part of another audit: repeat that command, or remove the folder"
+                )
+            return
+        path.write_text(json.dumps(mine, indent=1), encoding="utf-8")
+
+    def path(self, name: str, part: int) -> Path:
+        return self.folder / f"{name}-{part:05}.parquet"
+
+    def has(self, part: int) -> bool:
+        """Whether a part is whole: its last file is there."""
+        return self.path("heads", part).exists()
+
+    @contextmanager
+    def writing(self, part: int) -> Iterator[Callable[..., None]]:
+        """Take lines about heads and weights as they come; the files stand under their names when the block
+        has ended well, that of the heads last."""
+        aside = {name: self.path(name, part).with_suffix(".aside") for name in FILES}
+        with ExitStack() as stack:
+            writers = [
+                stack.enter_context(pq.ParquetWriter(aside[name], schema)) for name, schema in FILES.items()
+            ]
+
+            def write(*given: Sequence[Mapping[str, Any]]) -> None:
+                for writer, schema, some in zip(writers, FILES.values(), given, strict=True):
+                    writer.write_table(pa.Table.from_pylist(list(some), schema))
+
+            yield write
+        for name in reversed(FILES):
+            aside[name].replace(self.path(name, part))
+
+    def heads(self) -> dict[str, np.ndarray]:
+        """The columns of all lines about heads."""
+        tables = [pq.read_table(path, schema=HEADS) for path in sorted(self.folder.glob("heads-*.parquet"))]
+        table = pa.concat_tables(tables) if tables else HEADS.empty_table()
+        return {name: table[name].to_numpy(zero_copy_only=False) for name in HEADS.names}
+
+
+def join(parts: Path, folder: Path) -> None:
+    """All parts of a store as one file of each name, one part in memory at a time; none makes no file."""
+    for name, schema in FILES.items():
+        found = sorted(parts.glob(f"{name}-*.parquet"))
+        if found:
+            with pq.ParquetWriter(folder / f"{name}.parquet", schema) as writer:
+                for path in found:
+                    writer.write_table(pq.read_table(path, schema=schema))
+
+
+def survey(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    encoded: Encoded,
+    where: Where,
+    question: Question,
+    folder: Path,
+    *,
+    seed: int = 0,
+    processes: int = 1,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Store:
+    """Ask the question of every chosen row of every chosen head before every text; what is in the folder
+    already is not asked again.
+
+    Raises:
+        InputError: as `head_rows`, and if the folder holds parts of another survey: of other texts, weights,
+            questions or seeds, or made by another version.
+    """
+    store = Store(folder, settings_of(model, encoded, where, question, seed))
+    store.open()
+    total = len(encoded.ids)
+    for part, start in enumerate(range(0, total, PART)):
+        if not store.has(part):
+            some = encoded.some(slice(start, min(start + PART, total)))
+            words = [tokenizer.convert_ids_to_tokens(ids) for ids in some.ids.tolist()]
+            with store.writing(part) as write:
+                for rows in head_rows(model, some, where):
+                    null = of_each_layer(rows, start, seed)
+                    for first in range(0, len(rows), ROWS):
+                        chunk = slice(first, first + ROWS)
+                        write(*lines(rows[chunk], null[chunk], start, words, question, seed, processes))
+        progress(min(start + PART, total), total)
+    return store
+
+
+def lines(
+    rows: Sequence[HeadRow],
+    null: Sequence[bool],
+    start: int,
+    words: Sequence[Sequence[str]],
+    question: Question,
+    seed: int,
+    processes: int,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The lines about some rows and their weights. ``start`` is the number of the text that is 0 among them,
+    ``null`` says of which rows random values are asked about too."""
+    tasks = [question.task(row) for row in rows]
+    nulls = {
+        index: with_random_values(tasks[index], np.random.default_rng([seed, 5, start + row.text, row.layer]))
+        for index, row in enumerate(rows)
+        if null[index]
+    }
+    found = list(answers([*tasks, *nulls.values()], processes))
+    chance = dict(zip(nulls, found[len(tasks) :], strict=True))
+    heads, weights = [], []
+    for index, (row, task, (seen, another)) in enumerate(zip(rows, tasks, found, strict=False)):
+        place = {
+            "text": start + row.text, "layer": row.layer, "head": row.head, "row": row.row, "part": row.part,
+        }  # fmt: skip
+        # Weights that the output fixes are fixed for every query; where there is none, nothing is said.
+        fixed = seen.nullity <= 0 and seen.margin >= CLEAR_RANK and row.slopes is not None
+        keys = Certificate("fixed", proven=True, reason=OUTPUT) if fixed else given_keys(row)
+        random = chance.get(index)
+        heads.append(
+            place
+            | {
+                "tokens": len(row.weights),
+                "rank": seen.rank,
+                "nullity": seen.nullity,
+                "expected": len(row.weights) - min(len(row.weights), row.T.shape[1] + row.sums_to_one),
+                "margin": finite(seen.margin),
+                "kind": row.kind,
+                "learned": row.learned,
+                "projected": row.projected,
+                "identifiable": identifiable(seen, question, len(row.weights)),
+                "width": width(seen),
+                "may_be_zero": may_be_zero(seen),
+                "another_first": another,
+                "given_keys": keys.verdict,
+                "given_keys_proven": keys.proven,
+                "given_keys_gap": finite(keys.gap),
+                "given_keys_smallest": finite(keys.smallest),
+                "given_keys_reason": keys.reason,
+                "failed": len(seen.failed),
+                "unbounded": int((np.isinf(seen.low) | np.isinf(seen.high)).sum()),
+                "random_width": None if random is None else width(random.intervals),
+                "random_may_be_zero": None if random is None else may_be_zero(random.intervals),
+                "random_another_first": None if random is None else random.another_first,
+            }
+        )
+        for one, key in enumerate(task.asked):
+            stands = int(row.keys[key])
+            weights.append(
+                place
+                | {
+                    "key": stands,
+                    "token": words[row.text][stands] if stands < len(words[row.text]) else "",
+                    "weight": float(seen.value[one]),
+                    "low": number(seen.low[one]),
+                    "high": number(seen.high[one]),
+                    "failed": seen.failed.get(one, ""),
+                }
+            )
+    return heads, weights
+
+
+def of_each_layer(rows: Sequence[HeadRow], start: int, seed: int) -> list[bool]:
+    """Of each text and layer one row, drawn by the numbers of both: a null of every row would cost twice."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for index, row in enumerate(rows):
+        groups.setdefault((start + row.text, row.layer), []).append(index)
+    drawn = [False] * len(rows)
+    for (text, layer), mine in groups.items():
+        drawn[mine[int(np.random.default_rng([seed, 6, text, layer]).integers(len(mine)))]] = True
+    return drawn
+
+
+def identifiable(seen: Intervals, question: Question, keys: int) -> bool | None:
+    """Whether every weight of a map is fixed, up to the tolerance; None where only some were asked about, or
+    where the rank that says so is close to rounding."""
+    if seen.nullity <= 0 and seen.margin < CLEAR_RANK:
+        return None
+    if question.tolerance == 0:
+        return seen.nullity <= 0
+    if len(seen.low) < keys or seen.failed:
+        return None
+    return bool((seen.high - seen.low <= EXACT).all())
+
+
+def with_random_values(task: Task, rng: np.random.Generator) -> Task:
+    """The same weights over random values of the same size: what any map of this length comes to."""
+    return task._replace(T=rng.normal(size=task.T.shape))
+
+
+def width(seen: Intervals) -> float | None:
+    """The mean width of the intervals; None where a weight has none, or nothing bounds it."""
+    mean = float((seen.high - seen.low).mean()) if len(seen.low) else np.nan
+    return mean if np.isfinite(mean) else None
+
+
+def may_be_zero(seen: Intervals) -> float | None:
+    """Of the largest weights (five, or as many as there are that are not zero) the share that may be zero."""
+    top = np.argsort(-np.abs(seen.value), kind="stable")[:TOP]
+    top = top[np.abs(seen.value[top]) > EXACT]
+    ends = np.stack([seen.low[top], seen.high[top]])
+    if not len(top) or np.isnan(ends).any():
+        return None
+    return float(((ends[0] <= EXACT) & (ends[1] >= -EXACT)).mean())
+
+
+def number(value: float) -> float | None:
+    """None for what is not known; ±∞ stays, since Parquet has it."""
+    return None if np.isnan(value) else float(value)
+
+
+def finite(value: float) -> float | None:
+    """None for what is no number, or has no bound."""
+    return float(value) if np.isfinite(value) else None
+
+
+def settings_of(
+    model: PreTrainedModel, encoded: Encoded, where: Where, question: Question, seed: int
+) -> dict[str, Any]:
+    """What the parts of a store are parts of: texts, weights and question."""
+    texts, weights = hashlib.sha256(), hashlib.sha256()
+    for each in (encoded.ids, encoded.mask, encoded.types):
+        if each is not None:
+            texts.update(each.numpy().tobytes())
+    for name, value in model.state_dict().items():
+        weights.update(name.encode())
+        weights.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data)
+    return {
+        "version": metadata.version("glasshead"),
+        "where": asdict(where),
+        "question": asdict(question),
+        "seed": seed,
+        "texts": texts.hexdigest(),
+        "weights": weights.hexdigest(),
+        "part": PART,
+    }

@@ -1,0 +1,131 @@
+"""Texts cut to one length exactly, drawn at random from those that are long enough."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import LONGEST, Encoded, LoadOptions, encode, load, select
+from glasshead.errors import InputError
+from glasshead.models import EncodedClassifier, HierarchicalClassifier
+
+CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How texts are drawn: ``texts`` of each of the ``lengths`` d_s, special tokens counted. No lengths: the
+    usual ones of what is drawn.
+
+    Source: Bhardwaj et al. (2021), section 6.
+    """
+
+    lengths: tuple[int, ...]
+    texts: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.lengths and min(self.lengths) < 1:
+            raise InputError("give lengths of at least 1 token")
+        if self.texts < 1:
+            raise InputError(f"--texts is at least 1, not {self.texts}")
+
+
+def texts_of(data: str, split: str, text_column: str | None = None) -> list[str]:
+    """The texts of a split, or of all of them.
+
+    Raises:
+        InputError: as `glasshead.data.load`, if there is no such split, or it holds pairs of texts.
+    """
+    rows = select(load(data, LoadOptions(text_column=text_column)), split, data)
+    if "text_pair" in rows.column_names:
+        raise InputError(f"{data} holds pairs of texts: give data with one text per row")
+    return list(rows["text"])
+
+
+def refuse_parts(model: PreTrainedModel) -> None:
+    """Raise InputError if a key of the model is not a token of the text as it stands."""
+    if isinstance(model, HierarchicalClassifier) or (
+        isinstance(model, EncodedClassifier) and model.texts > 1
+    ):
+        raise InputError(
+            f"{type(model).__name__} reads a text in parts, so its length says nothing: give a model that "
+            "reads one text as a whole"
+        )
+
+
+def limit(tokenizer: PreTrainedTokenizerFast) -> int | None:
+    """How many tokens a text can have; None: as many as it likes."""
+    return tokenizer.model_max_length if tokenizer.model_max_length <= LONGEST else None
+
+
+def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) -> None:
+    """Raise InputError for lengths at which a text has no word, or that the model does not read."""
+    least, most = tokenizer.num_special_tokens_to_add() + 1, limit(tokenizer)
+    if min(lengths) < least:
+        raise InputError(f"a length of {min(lengths)} leaves no word beside special tokens: begin at {least}")
+    if most is not None and max(lengths) > most:
+        raise InputError(f"the model reads at most {most} tokens, not {max(lengths)}: give shorter --lengths")
+
+
+def clipped(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: Sample
+) -> Iterator[tuple[int, NDArray[np.int64], Encoded]]:
+    """For each length the numbers of the texts that were drawn, and these texts cut to it, none padded.
+
+    Of a text that ends in special tokens these are kept. Where fewer texts are long enough, all of them are
+    taken.
+
+    Raises:
+        InputError: as `check_lengths`, or if no text is as long as one of the lengths.
+    """
+    check_lengths(tokenizer, sample.lengths)
+    numbers, found = pool(tokenizer, texts, sample)
+    for length in sample.lengths:
+        enough = numbers[found >= length]
+        if not len(enough):
+            raise InputError(
+                f"no text has {length} tokens, the longest has {max(found, default=0)}: give less"
+            )
+        rng = np.random.default_rng([sample.seed, length])
+        some = np.sort(rng.permutation(enough)[: sample.texts])
+        yield length, some, cut(tokenizer, [texts[each] for each in some], length)
+
+
+def pool(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: Sample
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of texts in a random order and how many tokens each has (no more than the greatest length),
+    until enough of them have that one."""
+    longest = max(sample.lengths)
+    order = np.random.default_rng(sample.seed).permutation(len(texts))
+    lengths: list[int] = []
+    for start in range(0, len(order), CHUNK):
+        some = cut(tokenizer, [texts[each] for each in order[start : start + CHUNK]], longest)
+        lengths += some.mask.sum(dim=1).tolist()
+        if sum(each >= longest for each in lengths) >= sample.texts:
+            break
+    return order[: len(lengths)], np.array(lengths, dtype=int)
+
+
+def longest(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: Sample) -> int:
+    """The longest text in tokens, as far as it is sampled and up to ``most``."""
+    return int(pool(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
+
+
+def cut(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int) -> Encoded:
+    """The texts with no more tokens than that."""
+    own = tokenizer.model_max_length
+    tokenizer.model_max_length = length
+    try:
+        return encode(tokenizer, texts)
+    finally:
+        tokenizer.model_max_length = own
+
+
+def table(columns: Sequence[str], lines: Iterable[Sequence[float]]) -> str:
+    """Comma-separated values; whole numbers without a point."""
+    rows = [",".join(columns), *(",".join(f"{value:.6g}" for value in line) for line in lines)]
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,43 @@
+"""Could another token have the largest weight?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glasshead.identifiability.lp.intervals import CLOSE, Intervals, largest
+from glasshead.identifiability.lp.polytopes import RANGES
+from glasshead.identifiability.lp.rank import Floats, directions
+
+AT_ONCE = 4
+
+
+def another_first(
+    T: Floats, a: Floats, known: Intervals, *, kind: str, width: int, eps: float, tolerance: float = 0.0
+) -> bool | None:
+    """Whether some other token k can have a′_k ≥ a′_j, where j has the largest weight now.
+
+    One linear program for each rival, max a′_k − a′_j, the likeliest first. ``known`` are the intervals of
+    all weights of the row, or of the largest. None where weights have signs, or no solver has an answer.
+    """
+    allowed = RANGES[kind]
+    if allowed.polytope is None or kind == "cross":
+        return None
+    if len(a) < 2 or (known.nullity <= 0 and tolerance <= 0):
+        return False
+    top = int(a.argmax())
+    seen = directions(T, width=width, eps=eps, centred=allowed.sums_to_one)
+    unit = allowed.unit(a)
+    polytope = allowed.polytope(a / unit, seen, tolerance * float(np.linalg.norm(a @ T)) / unit)
+    high = known.high if len(known.high) == len(a) else a
+    rivals = np.array([k for k in np.argsort(-high, kind="stable") if k != top])
+    if len(known.high) == len(a) and not np.isnan(known.high).any():
+        rivals = rivals[high[rivals] >= known.low[top] - CLOSE * unit]
+    unknown = False
+    for start in range(0, len(rivals), AT_ONCE):
+        some = rivals[start : start + AT_ONCE]
+        functions = np.eye(len(a))[some] - np.eye(len(a))[top]
+        values, failed = largest(polytope.A, polytope.start, functions @ polytope.read.T, False)
+        if (values >= -CLOSE).any():
+            return True
+        unknown |= bool(failed)
+    return None if unknown else False

@@ -1,0 +1,223 @@
+"""For each attention weight the interval of values that are consistent with the output of its head."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from glasshead.errors import InputError
+from glasshead.identifiability.lp import highs
+from glasshead.identifiability.lp.polytopes import RANGES, ROUNDING
+from glasshead.identifiability.lp.rank import Directions, directions
+from glasshead.identifiability.lp.simplex import Floats, certified, endless, maximise, vertex
+
+CLOSE = 1e-9  # weights that differ by less are the same, relative to their unit
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The interval [``low``, ``high``] of each weight, or of each sum of weights; NaN where no solver had an
+    answer, and ``failed`` says for which and why. ±∞ where nothing bounds it.
+
+    ``rank`` is that of [T, 1] (of T where rows need not sum to one), ``nullity`` the dimension of its left
+    null space: with 0 every weight is identifiable, and its interval is a point. ``margin`` says how clear
+    the rank is (`Directions.margin`): the ends carry its reciprocal.
+    """
+
+    value: Floats
+    low: Floats
+    high: Floats
+    rank: int
+    nullity: int
+    margin: float
+    failed: dict[int, str]
+
+    @property
+    def conditioning(self) -> float:
+        """1/margin: how much of the error of T an end may carry, in units of the threshold of the rank.
+
+        An error of T as large as the threshold would move an end by about as much. Rounding itself is
+        smaller, and moves it by about a hundredth of this: 10⁻³ at margin 10.
+        """
+        return 1.0 / self.margin
+
+
+def intervals(
+    T: ArrayLike,
+    a: ArrayLike,
+    *,
+    kind: str = "simplex",
+    width: int | None = None,
+    eps: float | None = None,
+    tolerance: float = 0.0,
+    functions: ArrayLike | None = None,
+) -> Intervals:
+    """min and max of every a′_j over the weights a′ that the activation can produce with a′ T = a T.
+
+    T is [n, d] and a [n], of the keys that the row may attend to; all is computed in float64. ``kind`` names
+    what the activation can produce (`RANGES`), of which the closure is taken: its ends are approached, not
+    reached. ``eps`` is the machine epsilon of the type in which T was computed: give it if that is not the
+    type of T as given (float64 for lists and whole numbers). ``width`` is d_e. With ``tolerance`` ε the
+    output may move by ε ‖a T‖ along each of its principal directions, so by up to √rank · ε ‖a T‖ in all.
+    ``functions`` [L, n] asks for sums Σ_j w_j a′_j in place of single weights.
+
+    T and every row of ``functions`` are computed with in a unit of their own, so that neither 1e200 nor
+    1e-200 overflows.
+
+    Raises:
+        InputError: on a tolerance that is negative or not finite, an ``eps`` or a ``width`` that none is, an
+            unknown kind, a row without keys, shapes that do not fit, anything but finite real numbers, or
+            weights that no activation of this kind makes.
+
+    Source: Bhardwaj et al. (2021), constraints P1 to P3; the linear programs are this project's.
+    """
+    T, a, precision = real(T, "values"), real(a, "weights").astype(np.float64), eps
+    check(T, a, kind, tolerance)
+    if precision is None:
+        precision = float(np.finfo(T.dtype if T.dtype.kind == "f" else np.float64).eps)
+    if not (is_number(precision) and 0 < precision < 1):
+        raise InputError(f"eps is a machine epsilon, a number between 0 and 1, not {eps!r}")
+    if not (width is None or (is_number(width) and width >= 1 and width == width // 1)):
+        raise InputError(f"the width is a whole number of at least 1, not {width!r}")
+    wanted, scale = unitary(np.eye(len(a)) if functions is None else sums(functions, len(a)))
+    T = unitary(T.astype(np.float64).reshape(1, -1))[0].reshape(T.shape)
+    allowed = RANGES[kind]
+    seen = directions(T, width=width, eps=precision, centred=allowed.sums_to_one)
+    rank = len(seen.sizes) + allowed.sums_to_one
+    nullity = len(a) - rank
+    value = wanted @ a
+    known = Intervals(scale * value, scale * value, scale * value, rank, nullity, seen.margin, {})
+    slack = tolerance * float(np.linalg.norm(a @ T)) if tolerance else 0.0
+    if len(a) <= allowed.sums_to_one or (nullity <= 0 and slack <= 0):
+        return known
+    if allowed.polytope is None:
+        reach = scale * unbounded(wanted, seen, slack)
+        return replace(known, low=known.value - reach, high=known.value + reach)
+    unit = allowed.unit(a)
+    polytope = allowed.polytope(a / unit, seen, slack / unit)
+    A, start = polytope.A, polytope.start
+    signed = np.concatenate([wanted, -wanted]) @ polytope.read.T
+    found, failed = largest(A, start, signed, bool((polytope.read >= 0).all()))
+    high, low = unit * found[: len(wanted)], 0.0 - unit * found[len(wanted) :]  # no end is −0
+    if not allowed.signed:
+        low = np.where((wanted >= 0).all(axis=1), np.maximum(low, 0.0), low)
+    reasons = {int(one % len(wanted)): reason for one, reason in failed.items()}
+    # Rounding must not push a weight out of its own interval; more than rounding is a failure.
+    off = np.maximum(low - value, value - high)
+    for missed in np.flatnonzero(off > ROUNDING * unit).tolist():
+        reasons[missed] = f"the interval misses the weight by {scale[missed] * off[missed]:.1e}"
+    low, high = np.minimum(low, value), np.maximum(high, value)
+    low[list(reasons)] = high[list(reasons)] = np.nan
+    return replace(known, low=scale * low, high=scale * high, failed=reasons)
+
+
+def real(values: ArrayLike, what: str) -> NDArray[Any]:
+    """The same as an array of finite real numbers, of the type it has.
+
+    Raises:
+        InputError: if it is none: text, complex numbers, dates, lists of different lengths, NaN.
+    """
+    try:
+        array = np.asarray(values)
+        numeric = array.dtype.kind in "fiub"
+    except (ValueError, TypeError):
+        numeric = False
+    if not numeric or not np.isfinite(array).all():
+        raise InputError(f"{what} must be finite numbers, in an array of real numbers")
+    return array
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a real number, no truth value and no text."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def sums(functions: ArrayLike, n: int) -> Floats:
+    """The weights of sums [L, n], or InputError."""
+    found = real(functions, "functions").astype(np.float64)
+    if found.ndim != 2 or found.shape[1] != n:
+        raise InputError(f"functions are [L, {n}], a number for each weight, not {list(found.shape)}")
+    return found
+
+
+def unitary(rows: Floats) -> tuple[Floats, Floats]:
+    """Rows [L, n] divided by a power of two each, their largest number then in [1, 2), and the powers."""
+    exponents = np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1] - 1
+    return np.ldexp(rows, -exponents[:, None]), np.ldexp(1.0, exponents)
+
+
+def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
+    """Raise InputError unless intervals can be asked of these."""
+    if not (is_number(tolerance) and 0 <= tolerance < math.inf):
+        raise InputError(f"the tolerance is a number of at least 0, not {tolerance!r}")
+    if not isinstance(kind, str) or kind not in RANGES:
+        raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(RANGES)}")
+    if a.ndim != 1 or T.ndim != 2 or len(T) != len(a):
+        raise InputError(f"a row of weights [n] needs values [n, d], not {list(a.shape)} and {list(T.shape)}")
+    if not len(a):
+        raise InputError("a row that may attend to no key has no weights: leave it out")
+    objection = RANGES[kind].objection(a)
+    if objection:
+        raise InputError(
+            f"these are no weights of the kind {kind!r}, {RANGES[kind].said}: {objection}; give a row as its "
+            "activation made it, over all keys that it may attend to"
+        )
+
+
+def unbounded(wanted: Floats, seen: Directions, slack: float) -> Floats:
+    """How far a sum reaches to both sides where any weights are possible: it is known as well as the output
+    is, or can be anything."""
+    parts = wanted @ seen.basis
+    beyond = np.linalg.norm(wanted - parts @ seen.basis.T, axis=1) > CLOSE * np.linalg.norm(wanted, axis=1)
+    return np.where(beyond, np.inf, np.abs(parts) @ (slack / seen.sizes))
+
+
+def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[Floats, dict[int, str]]:
+    """max Σ w_i x_i over {x ≥ 0, A x = A start} for every row of ``functions`` [L, n], proven by the dual,
+    ∞ by a ray; by HiGHS where that fails, and then NaN with the reason.
+
+    ``plain``: the variables are the weights themselves. Half of the functions are then minima, and of those
+    most are zero: every vertex that was certified on the way proves the minima of all that is zero there.
+    """
+    if not len(A):  # nothing binds
+        return np.where(functions.max(axis=1, initial=0.0) > 0, np.inf, 0.0), {}
+    b = A @ start
+    values = np.full(len(functions), np.nan)
+    try:
+        at = vertex(A, start)
+    except (ArithmeticError, np.linalg.LinAlgError):
+        return fallen_back(A, b, functions, values)
+    half = len(functions) // 2
+    zero: NDArray[np.bool_] = np.zeros(A.shape[1], dtype=bool)
+    for part in (np.arange(half), np.arange(half, len(functions))):
+        if plain:
+            # −w x_i with w > 0 is at most zero, and is zero there.
+            single = (functions[part] != 0).sum(axis=1) == 1
+            negative = functions[part].min(axis=1, initial=0.0) < 0
+            which = np.abs(functions[part]).argmax(axis=1)
+            proven = part[single & negative & zero[which]]
+            values[proven] = 0.0
+            part = np.setdiff1d(part, proven)
+        found = maximise(A, at, functions[part])
+        proofs = certified(A, b, functions[part], found.basic)
+        rising = np.flatnonzero(found.ended & np.isinf(found.value))
+        proofs[rising[endless(A, functions[part[rising]], found.basic[rising], found.entering[rising])]] = (
+            np.inf
+        )
+        values[part] = proofs
+        vertices = found.basic[np.isfinite(proofs)]
+        zero |= np.bincount(vertices.ravel(), minlength=len(zero)) < len(vertices)
+    return fallen_back(A, b, functions, values)
+
+
+def fallen_back(A: Floats, b: Floats, functions: Floats, values: Floats) -> tuple[Floats, dict[int, str]]:
+    """HiGHS for what has no value."""
+    missing = np.flatnonzero(np.isnan(values))
+    if not len(missing):
+        return values, {}
+    values[missing], reasons = highs.highs_maxima(A, b, functions[missing])
+    return values, {int(one): reason for one, reason in zip(missing, reasons, strict=True) if reason}

@@ -1,0 +1,107 @@
+"""Which weights an activation can produce, and those among them that give the same output, as a polytope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from glasshead.identifiability.lp.rank import Directions
+from glasshead.identifiability.lp.simplex import Floats
+
+ROUNDING = 1e-6  # weights miss their range, and their interval, by no more
+LEEWAY = 1e-3  # how much the sum of many weights may miss 1, half precision included
+
+
+@dataclass(frozen=True)
+class Polytope:
+    """{x ≥ 0, A x = A start}, and the weights that x means: a = x ``read``, with ``read`` [variables, n]."""
+
+    A: Floats
+    start: Floats
+    read: Floats
+
+
+def simplex(a: Floats, seen: Directions, slack: float) -> Polytope:
+    """a ≥ 0, Σ a = 1: all that a softmax can produce, and its edge."""
+    n = len(a)
+    return kept(a, np.eye(n), np.full((1, n), n**-0.5), seen, slack)
+
+
+def nonnegative(a: Floats, seen: Directions, slack: float) -> Polytope:
+    """a ≥ 0: all that a ReLU can produce."""
+    return kept(a, np.eye(len(a)), np.empty((0, len(a))), seen, slack)
+
+
+def below_one(a: Floats, seen: Directions, slack: float) -> Polytope:
+    """a ≥ 0, Σ a ≤ 1: TanhMax of scores that are never negative, and its edge."""
+    n = len(a)
+    start = np.append(a, max(1.0 - a.sum(), 0.0))
+    return kept(start, np.eye(n + 1, n), np.full((1, n + 1), (n + 1) ** -0.5), seen, slack)
+
+
+def cross(a: Floats, seen: Directions, slack: float) -> Polytope:
+    """Σ |a| ≤ 1: all that TanhMax can produce, and its edge; a = p − q with p, q ≥ 0."""
+    n = len(a)
+    start = np.concatenate([np.maximum(a, 0), np.maximum(-a, 0), [max(1.0 - np.abs(a).sum(), 0.0)]])
+    read = np.concatenate([np.eye(n), -np.eye(n), np.zeros((1, n))])
+    return kept(start, read, np.full((1, 2 * n + 1), (2 * n + 1) ** -0.5), seen, slack)
+
+
+def kept(start: Floats, read: Floats, always: Floats, seen: Directions, slack: float) -> Polytope:
+    """The rows ``always`` hold, and the output stays: Uᵀ a′ = Uᵀ a, or −δ ≤ σ_k u_k · (a′ − a) ≤ δ for every
+    direction k of the output where it may move by ``slack`` δ."""
+    rows = (read @ seen.basis).T
+    if slack <= 0:
+        return Polytope(np.concatenate([always, rows]), start, read)
+    # u·x + up = its value + h and up + down = 2h, with h = δ/σ; rows are made smaller where h is large.
+    half = slack / seen.sizes
+    scale = np.maximum(half, 1.0)
+    half = half / scale
+    r, n = rows.shape
+    A = np.zeros((len(always) + 2 * r, n + 2 * r))
+    A[: len(always), :n] = always
+    A[len(always) : len(always) + r, :n] = rows / scale[:, None]
+    A[len(always) :, n:] = np.block([[np.eye(r), np.zeros((r, r))], [np.eye(r), np.eye(r)]])
+    return Polytope(
+        A, np.concatenate([start, half, half]), np.concatenate([read, np.zeros((2 * r, read.shape[1]))])
+    )
+
+
+@dataclass(frozen=True)
+class Range:
+    """What an activation can produce: ``said`` in words, and its polytope (None: anything).
+
+    ``bounded``: no weight is beyond 1. ``signed``: a weight may be negative.
+    """
+
+    said: str
+    sums_to_one: bool
+    bounded: bool
+    signed: bool
+    polytope: Callable[[Floats, Directions, float], Polytope] | None
+
+    def objection(self, a: Floats) -> str | None:
+        """Why the activation cannot have produced the weights a [n]; None if it can, up to rounding."""
+        total, size = float(a.sum()), float(np.abs(a).sum())
+        if not self.signed and a.min() < -ROUNDING * max(1.0, float(a.max())):
+            return f"one of them is {a.min():.3g}"
+        if self.sums_to_one and abs(total - 1) > LEEWAY:
+            return f"their sum is {total:.4g}"
+        if self.bounded and size > 1 + LEEWAY:
+            return f"their sizes add up to {size:.4g}"
+        return None
+
+    def unit(self, a: Floats) -> float:
+        """What the weights are measured in, so that rounding is relative: 1, or the largest weight."""
+        return 1.0 if self.bounded else float(np.abs(a).max(initial=0.0)) or 1.0
+
+
+RANGES = {
+    "simplex": Range("a ≥ 0, Σ a = 1", True, True, False, simplex),
+    "nonnegative": Range("a ≥ 0", False, False, False, nonnegative),
+    "below-one": Range("a ≥ 0, Σ a < 1", False, True, False, below_one),
+    "cross": Range("Σ |a| < 1", False, True, True, cross),
+    "any": Range("any number", False, False, True, None),
+}

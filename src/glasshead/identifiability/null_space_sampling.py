@@ -1,0 +1,169 @@
+"""Other weights with the same output: Ã with (A + Ã) T = A T, as drawings of what intervals bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from glasshead.errors import InputError
+from glasshead.identifiability.lp.polytopes import RANGES
+from glasshead.identifiability.lp.rank import SINGLE, directions, threshold
+
+Floats = NDArray[np.float64]
+COEFFICIENTS = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al. 2021, section 3.2.2)
+
+
+def left_null(T: Floats, *, centred: bool, width: int | None = None, eps: float = SINGLE) -> Floats:
+    """An orthonormal basis [dimension, n] of LN(T), or of LN([T, 1]) if ``centred``.
+
+    ``width`` is d_e and ``eps`` the machine epsilon of the type in which T was computed (`directions`).
+    """
+    n = len(T)
+    seen = directions(T, width=width, eps=eps, centred=centred).basis
+    known = np.concatenate([np.full((n, 1), n**-0.5), seen], axis=1) if centred else seen
+    whole = np.linalg.qr(known, mode="complete").Q
+    return whole[:, known.shape[1] :].T
+
+
+def alternatives(
+    T: Floats,
+    A: Floats,
+    count: int,
+    rng: np.random.Generator,
+    *,
+    kind: str = "simplex",
+    share: float = 0.9,
+    width: int | None = None,
+    eps: float = SINGLE,
+) -> Floats:
+    """Ã [count, rows, n]: for each row of A [rows, n] random steps within its feasible set, Ã T = 0.
+
+    A step is a combination of an orthonormal basis of LN([T, 1]), with coefficients from U[−10, 10]; of LN(T)
+    where rows of this ``kind`` (`RANGES`) need not sum to one. It is shortened to ``share`` of the way to
+    the edge of the feasible set, if it is longer, so that A + Ã lies strictly inside: positive weights stay
+    above 0, Σ |a| below 1. A key without weight (masked, underflown, below a ReLU) stays without. Where
+    nothing is left to choose, as in a one-hot row, Ã is 0.
+
+    Raises:
+        InputError: on an unknown kind, a share outside of (0, 1), shapes that do not fit, or weights that
+            are not of this kind.
+
+    Source: Brunner et al. (2019); Bhardwaj et al. (2021), constraints P1 to P3.
+    """
+    check(T, A, kind, share)
+    made = np.zeros((count, *A.shape))
+    # Rows that attend to the same keys share a basis.
+    patterns, which = np.unique(A != 0, axis=0, return_inverse=True)
+    for number, keys in enumerate(patterns):
+        if not keys.any():
+            continue
+        basis = left_null(T[keys], centred=RANGES[kind].sums_to_one, width=width, eps=eps)
+        for row in np.flatnonzero(which.ravel() == number):
+            steps = rng.uniform(-COEFFICIENTS, COEFFICIENTS, (count, len(basis))) @ basis
+            length = np.minimum(1.0, share * ROOM[kind](A[row, keys], steps))
+            made[:, row, keys] = length[:, None] * steps
+    return made
+
+
+def check(T: Floats, A: Floats, kind: str, share: float) -> None:
+    """Raise InputError unless alternatives can be drawn for these."""
+    if kind not in ROOM:
+        raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(ROOM)}")
+    if not 0 < share < 1:
+        raise InputError(f"the share of the way to the edge is between 0 and 1, not {share}")
+    if A.ndim != 2 or T.ndim != 2 or len(T) != A.shape[1]:
+        raise InputError(f"weights [rows, n] need values [n, d], not {list(A.shape)} and {list(T.shape)}")
+    if not (np.isfinite(T).all() and np.isfinite(A).all()):
+        raise InputError("weights and values must be finite numbers")
+    if kind not in ("cross", "any") and (A < 0).any():
+        raise InputError(f"weights below 0 are not of the kind {kind!r}, {RANGES[kind].said}")
+
+
+def until_zero(a: Floats, steps: Floats) -> Floats:
+    """The largest λ with a + λ step ≥ 0, for every step."""
+    ratios = np.full(steps.shape, np.inf)
+    np.divide(a, -steps, out=ratios, where=steps < 0)
+    return ratios.min(axis=1, initial=np.inf)
+
+
+def until_one(a: Floats, steps: Floats) -> Floats:
+    """The largest λ with a + λ step ≥ 0 and Σ (a + λ step) ≤ 1."""
+    growth = steps.sum(axis=1)
+    room = np.full(len(steps), np.inf)
+    np.divide(max(1.0 - a.sum(), 0.0), growth, out=room, where=growth > 0)
+    return np.minimum(until_zero(a, steps), room)
+
+
+def until_edge(a: Floats, steps: Floats) -> Floats:
+    """The largest λ with Σ |a + λ step| ≤ 1, by Newton's method from beyond the edge.
+
+    The sum is convex and made of straight pieces, so the method comes down to the edge and ends there.
+    """
+    size = np.abs(steps).sum(axis=1)
+    lengths = np.divide(1.0 + np.abs(a).sum(), size, out=np.zeros(len(steps)), where=size > 0)
+    for _ in range(len(a) + 1):
+        at = a + lengths[:, None] * steps
+        over = np.abs(at).sum(axis=1) - 1.0
+        slope = (np.sign(at) * steps).sum(axis=1)
+        beyond = (over > 0) & (slope > 0)
+        lengths = lengths - np.divide(over, slope, out=np.zeros(len(steps)), where=beyond)
+    return np.maximum(lengths, 0.0)
+
+
+def endless(a: Floats, steps: Floats) -> Floats:
+    """No edge."""
+    return np.full(len(steps), np.inf)
+
+
+ROOM: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "simplex": until_zero,
+    "nonnegative": until_zero,
+    "below-one": until_one,
+    "cross": until_edge,
+    "any": endless,
+}
+"""(a [n], steps [L, n]) → how far a can go along each step within the range of its kind [L]."""
+
+
+def logit_alternatives(
+    T: Floats,
+    logits: Floats,
+    key_size: int,
+    count: int,
+    rng: np.random.Generator,
+    *,
+    width: int | None = None,
+    eps: float = SINGLE,
+) -> Floats:
+    """Ã [count, rows, n] with Ã T = 0 and rank(A_l + Ã) ≤ d_k, for logits A_l [rows, n] of rank ≤ d_k.
+
+    The d_k most independent rows of A_l (by pivoted QR) get rows of LN(T), drawn as in `alternatives`; every
+    other row of Ã is the combination of those that the same row of A_l is.
+
+    Raises:
+        InputError: if the logits have a rank above ``key_size`` d_k, or shapes do not fit.
+
+    Source: Bhardwaj et al. (2021), proposition 3.3 and its proof.
+    """
+    if logits.ndim != 2 or T.ndim != 2 or len(T) != logits.shape[1]:
+        raise InputError(f"logits [rows, n] need values [n, d], not {list(logits.shape)} and {list(T.shape)}")
+    basis = left_null(T, centred=False, width=width, eps=eps)
+    _, R, order = qr(logits.T, mode="economic", pivoting=True)
+    floor = threshold(len(logits), len(T), eps, float(np.linalg.norm(logits, 2)))
+    rank = int((np.abs(np.diagonal(R)) > floor).sum())
+    if rank > key_size:
+        raise InputError(
+            f"the logits have rank {rank}, more than keys of size {key_size} give: "
+            "take scores without bias, position or mask"
+        )
+    chosen, others = order[:key_size], order[key_size:]
+    made = np.zeros((count, *logits.shape))
+    drawn = rng.uniform(-COEFFICIENTS, COEFFICIENTS, (count, len(chosen), len(basis)))
+    made[:, chosen] = drawn @ basis
+    if rank and len(others):
+        combined = solve_triangular(R[:rank, :rank], R[:rank, key_size:]).T
+        made[:, others] = combined @ made[:, order[:rank]]
+    return made

@@ -1,0 +1,57 @@
+"""Intervals of many rows of many heads, spread over processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.errors import InputError
+from glasshead.identifiability.lp.tasks import Answer, Task, solve
+from glasshead.identifiability.row_selection import HeadRow
+
+TASKS = 16  # rows that a process gets at a time
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of each row: all weights, or the ``top`` largest; ``tolerance`` as in `intervals`.
+
+    Raises:
+        InputError: on a tolerance below 0, or fewer than one weight.
+    """
+
+    top: int | None = None
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.top is not None and self.top < 1:
+            raise InputError(f"--top is at least 1, not {self.top}")
+        if not 0 <= self.tolerance < np.inf:
+            raise InputError(f"--tolerance is a number of at least 0, not {self.tolerance}")
+
+    def asked(self, row: HeadRow) -> NDArray[np.int64]:
+        """The keys whose intervals are wanted, in order."""
+        n = len(row.weights)
+        if self.top is None or self.top >= n:
+            return np.arange(n)
+        return np.sort(np.argsort(-np.abs(row.weights), kind="stable")[: self.top])
+
+    def task(self, row: HeadRow) -> Task:
+        """The row as a process takes it."""
+        return Task(row.T, row.weights, row.kind, row.width, row.eps, self.tolerance, self.asked(row))
+
+
+def answers(tasks: Sequence[Task], processes: int = 1) -> Iterator[Answer]:
+    """The answer to each task, in order; workers stay for the next call."""
+    parts = [list(tasks[start : start + TASKS]) for start in range(0, len(tasks), TASKS)]
+    if processes == 1 or len(parts) < 2:
+        solved = map(solve, parts)
+    else:
+        from joblib import Parallel, delayed
+
+        solved = Parallel(n_jobs=processes, return_as="generator")(delayed(solve)(part) for part in parts)
+    for part in solved:
+        yield from part

@@ -1,0 +1,231 @@
+"""Given the keys: could this head have done the same with other weights, from another query nearby?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from glasshead.attention import Activation
+from glasshead.identifiability.lp.rank import SINGLE, directions, threshold
+from glasshead.identifiability.row_selection import HeadRow
+
+Floats = NDArray[np.float64]
+Verdict = Literal["unique", "not unique", "fixed", "undetermined", "undefined"]
+DOUBLE = 2.0**-52
+SAME = 1e-9  # weights that differ by less are the same
+CLEAR = 10.0  # a singular value above its threshold by less than this factor leaves a rank open
+OUTPUT = "the output alone fixes every weight: there are no more keys than its rank"
+EQUAL = "equal keys: a query moves all scores alike, and no weight"
+FOLD = "first order decides nothing: at queries near by a rank is higher"
+NEARBY = 0.1  # the largest change of a score between a query and the other one that is looked at
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Whether another query near this one gives the same output with other weights, to first order.
+
+    ``rank`` is that of J S (the directions in which weights can move) and ``shown`` that of Tᵀ J S (those
+    that the output shows). ``gap`` is the smallest singular value of J S that counts over the largest one
+    that does not (∞: there is none), ``smallest`` the least change of the output per change of the weights,
+    relative to ‖T‖₂. "fixed": no query whatever gives other weights with this output. ``proven`` is true
+    where ranks do not change nearby, so that first order decides; otherwise the verdict is "undetermined".
+    ``reason`` says why a verdict is neither "unique" nor "not unique", and is "" for these.
+    """
+
+    verdict: Verdict
+    rank: int = 0
+    shown: int = 0
+    gap: float = math.nan
+    smallest: float = math.nan
+    proven: bool = False
+    reason: str = ""
+
+
+def certificate(
+    T: Floats,
+    scores: Floats,
+    slopes: Floats,
+    activation: Activation,
+    *,
+    width: int | None = None,
+    eps: float = SINGLE,
+) -> Certificate:
+    """Compare rank(Tᵀ J S) with rank(J S), where J = ∂a/∂s [n, n] and S = ∂s/∂q [n, d_k], the ``slopes``.
+
+    A change δ of the query moves the weights by J S δ and the output by Tᵀ J S δ, up to second order. With
+    an orthonormal basis Q of the range of J S, both ranks are equal if and only if Tᵀ Q has no singular
+    value 0.
+
+    What that proves, with F(q) the weights of a query q:
+
+    - Equal ranks, "unique": no δ moves the weights and not the output, to first order. If rank(J S) is the
+      same at all queries nearby, F depends on so many coordinates of q alone, Tᵀ F is an immersion in them,
+      and no other query in some neighbourhood has the same output with other weights. If the rank is
+      higher nearby, weights may move in second order unseen.
+    - Lower rank(Tᵀ J S), "not unique": some δ moves the weights and not the output, to first order. If
+      rank(Tᵀ J S) is the same at all queries nearby, the queries of equal output form a manifold, and a
+      curve in it leaves along δ: other weights, same output. If the rank is higher nearby, second order may
+      forbid that.
+
+    Where the rank in question is higher nearby, at a fold, first order decides nothing: "undetermined". So
+    for K = (−1, 0, 1), T = (0, 1, 0) at q = 0 under softmax, where a₂ = 1 / (1 + 2 cosh q) is largest: the
+    one direction of the weights is hidden, and yet no other query has this output.
+
+    A rank cannot fall within some neighbourhood, and (for analytic activations and scores) is the largest
+    possible at almost every query. ``proven`` therefore means: at a random query nearby the rank in question
+    is no higher. Scores are taken to be linear in the query over that distance, as dot products are, and all
+    positions of ours up to the kinks of a ReLU.
+
+    Nothing is said about queries far away, nor about whether the network could have made such a query: of d_k
+    numbers for each row, all are free. Generic T and K pass whenever min(d_k, n − 1) ≤ rank T (n in place of
+    n − 1 where rows need not sum to one), so a pass is no merit of a model.
+
+    T is [n, d], ``scores`` s [n], of the keys that the row may attend to, which are taken as they are;
+    ``width`` is d_e and ``eps`` the machine epsilon of the type in which T was computed. Singular values
+    count as zero up to max(n, d_k) · eps · ‖J S‖₂ for J S, and up to max(n, d_e) · eps · ‖T‖₂ for Tᵀ Q. A row
+    is "undetermined" if some that count are less than ten times that, or if it is saturated:
+    ‖J S‖₂ ≤ max(n, d_k) · eps · ‖S‖₂. It is *partly* saturated if J S has a higher rank once every row of J
+    is scaled to length 1: then some moves are too small to count, and not because the keys lack them. Such a
+    row is never "unique" for what its other moves show; where [T, 1] (T, where rows need not sum to one) has
+    rank n, no other weights give this output at all, and it is "fixed". So is a row of equal keys, which is
+    no saturation: all rows of S are equal (up to eps · ‖S‖₂), and scores that grow or shrink alike leave its
+    weights as they are. Rows of zeros in S are no such case: a position with a ReLU may cut all scores off at
+    this query only.
+    """
+    n, key_size = slopes.shape
+    norms = Norms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
+    if unmoved(activation, scores, slopes, eps):
+        return Certificate("fixed", proven=True, reason=EQUAL)
+    here = ranks(T, activation_slopes(activation, scores), slopes, norms, eps)
+    if here.most <= threshold(n, key_size, eps, norms.slopes):
+        return Certificate("undetermined", reason="saturated: no query nearby changes the weights measurably")
+    numbers = here.rank, here.shown, here.gap, here.smallest
+    if here.unclear:
+        return Certificate("undetermined", *numbers, reason=here.unclear)
+    if here.shown == here.rank < reachable(activation, scores, slopes, eps):
+        if determined(T, activation, norms.width, eps):
+            return Certificate("fixed", *numbers, proven=True, reason=OUTPUT)
+        return Certificate(
+            "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
+        )
+    step = slopes @ np.random.default_rng(0).normal(size=key_size)
+    other = activation_slopes(activation, scores + NEARBY / np.abs(step).max() * step)
+    nearby = ranks(T, other, slopes, norms, eps)
+    shows_all = here.shown == here.rank
+    if nearby.rank > here.rank if shows_all else nearby.shown > here.shown:
+        return Certificate("undetermined", *numbers, reason=FOLD)
+    return Certificate("unique" if shows_all else "not unique", *numbers, proven=True)
+
+
+def given_keys(row: HeadRow) -> Certificate:
+    """The certificate of a recorded row; "undefined" where no query made its scores (pooled models)."""
+    if row.slopes is None:
+        return Certificate("undefined", reason="no query: every token scores itself")
+    return certificate(row.T, row.scores, row.slopes, row.activation, width=row.width, eps=row.eps)
+
+
+def activation_slopes(activation: Activation, scores: Floats) -> Floats:
+    """J = ∂a/∂s [n, n] of one row, in float64: diag(a) − a aᵀ for softmax."""
+    n = len(scores)
+    # Row i of n equal rows is asked for weight i alone: one backward pass gives all of J.
+    copies = torch.tensor(scores, dtype=torch.float64).repeat(n, 1).requires_grad_()
+    with torch.enable_grad():
+        weights = activation.weights(copies, torch.ones(n, n, dtype=torch.bool))
+    (slopes,) = torch.autograd.grad(weights.diagonal().sum(), copies)
+    return np.asarray(slopes.numpy(), dtype=np.float64)
+
+
+def unmoved(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> bool:
+    """Whether a query moves all scores alike, and scores that move alike leave the weights as they are."""
+    apart = float(np.linalg.norm(slopes - slopes.mean(axis=0), 2))
+    if apart > eps * float(np.linalg.norm(slopes, 2)):
+        return False
+    if (
+        not slopes.any()
+    ):  # equal keys, or a position that cuts all scores off at this query, but not at others
+        return False
+    step = 1.0 + np.abs(scores).max()  # either way past zero, where TanhMax is not flat
+    rows = torch.tensor(np.stack([scores, scores + step, scores - step]), dtype=torch.float64)
+    own, *others = activation.weights(rows, torch.ones_like(rows, dtype=torch.bool))
+    return all(bool((own - other).abs().max() <= SAME) for other in others)
+
+
+def reachable(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> int:
+    """The rank of J S with every row of J at length 1: how many ways weights can move, however little.
+
+    Rows of J that a normalised activation rounds to zero, a_i (e_i − a) with a_i → 0, count as e_i.
+    """
+    n, key_size = slopes.shape
+    J = activation_slopes(activation, scores)
+    lengths = np.linalg.norm(J, axis=1, keepdims=True)
+    # Denormal numbers have no direction left either.
+    lost = lengths < np.finfo(np.float64).tiny / DOUBLE
+    scaled = np.where(lost, float(activation.normalised) * np.eye(n), J / np.where(lost, 1.0, lengths))
+    sizes = np.linalg.svd(scaled @ slopes, compute_uv=False)
+    count = int((sizes > threshold(n, key_size, eps, float(sizes[0]))).sum())
+    return min(count, n - activation.rows_sum_to_one)
+
+
+def determined(T: Floats, activation: Activation, width: int, eps: float) -> bool:
+    """Whether the output allows no other weights, whatever the scores: [T, 1], or T, clearly has rank n."""
+    seen = directions(T, width=width, eps=eps, centred=activation.rows_sum_to_one)
+    return len(seen.sizes) + activation.rows_sum_to_one == len(T) and seen.margin >= CLEAR
+
+
+class Norms(NamedTuple):
+    """‖T‖₂, ‖S‖₂ and d_e."""
+
+    T: float
+    slopes: float
+    width: int
+
+
+class Ranks(NamedTuple):
+    """The ranks of J S and of Tᵀ J S with their margins.
+
+    ``most`` is ‖J S‖₂; ``unclear`` says which rank is open, and is "" if none is.
+    """
+
+    rank: int
+    shown: int
+    most: float
+    gap: float
+    smallest: float
+    unclear: str
+
+
+def ranks(T: Floats, J: Floats, slopes: Floats, norms: Norms, eps: float) -> Ranks:
+    """The ranks of J S and of its output, on an orthonormal basis of its range."""
+    n, key_size = slopes.shape
+    left, sizes, _ = np.linalg.svd(J @ slopes, full_matrices=False)
+    # What float64 rounds of J S, which turns its range a little; J is made of numbers of the order of 1.
+    rounded = threshold(n, key_size, DOUBLE, max(1.0, float(np.linalg.norm(J))) * norms.slopes)
+    floor = max(threshold(n, key_size, eps, float(sizes[0])), rounded)
+    rank = int((sizes > floor).sum())
+    outputs = np.linalg.svd(T.T @ left[:, :rank], compute_uv=False)
+    turned = rounded / float(sizes[rank - 1]) if rank else 0.0
+    least = threshold(n, norms.width, eps, norms.T) + turned * norms.T
+    unclear = ""
+    if close(sizes, floor):
+        unclear = "the directions in which weights can move fade out gradually"
+    elif close(outputs, least):
+        unclear = "some moves of the weights change the output hardly more than rounding does"
+    below = float(sizes[rank]) if rank < len(sizes) else 0.0
+    return Ranks(
+        rank=rank,
+        shown=int((outputs > least).sum()),
+        most=float(sizes[0]),
+        gap=float(sizes[rank - 1]) / below if rank and below > 0 else math.inf,
+        smallest=float(outputs[-1]) / norms.T if norms.T > 0 and 0 < rank == len(outputs) else 0.0,
+        unclear=unclear,
+    )
+
+
+def close(sizes: Floats, floor: float) -> bool:
+    """Whether some singular value stands out of rounding, but hardly."""
+    return bool(((sizes > floor) & (sizes < CLEAR * floor)).any())

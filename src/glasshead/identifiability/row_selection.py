@@ -1,0 +1,108 @@
+"""Which rows of which heads are read, and what one row of one head is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.attention import Activation, Mechanism
+from glasshead.errors import InputError
+from glasshead.identifiability.lp.intervals import Intervals, intervals
+from glasshead.identifiability.lp.polytopes import RANGES
+
+Floats = NDArray[np.float64]
+NAMED = {"cls": "first", "first": "first", "last": "last", "pooled": "pooled", "all": "all"}
+
+
+@dataclass(frozen=True)
+class Where:
+    """Which heads and rows are read; None: all layers, all heads.
+
+    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "all", or numbers.
+    """
+
+    layers: tuple[int, ...] | None = None
+    heads: tuple[int, ...] | None = None
+    rows: str | tuple[int, ...] = "first"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rows, str) and self.rows not in NAMED:
+            raise InputError(f"unknown rows {self.rows!r}: choose from {', '.join(NAMED)}, or give numbers")
+
+    @property
+    def named(self) -> str | None:
+        """The one row that is meant by name."""
+        return NAMED[self.rows] if isinstance(self.rows, str) else None
+
+
+@dataclass(frozen=True)
+class HeadRow:
+    """One row of one head before one text: a [n] over the keys that it may attend to, and T [n, d].
+
+    T = V D is given in an orthonormal basis of the rows of D (no singular value changes by that), or is V
+    where no single linear map reads the head (``projected`` is false). ``width`` is d_e, ``eps`` the machine
+    epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that the
+    keys are, or the sentences. ``slopes`` [n, d_k] is ∂s/∂q, None where there is no query; ``part`` numbers
+    the texts of a pair and the sentences of a document that attend to themselves alone; ``learned`` says
+    that the query is a parameter of the model, and no token's.
+    """
+
+    text: int
+    layer: int
+    name: str
+    head: int
+    row: int
+    part: int
+    keys: NDArray[np.int64]
+    weights: Floats
+    T: Floats
+    kind: str
+    width: int
+    eps: float
+    projected: bool
+    scores: Floats
+    slopes: Floats | None
+    activation: Activation
+    learned: bool = False
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether every row that the activation can produce does."""
+        return RANGES[self.kind].sums_to_one
+
+    def intervals(self, tolerance: float = 0.0, functions: Floats | None = None) -> Intervals:
+        """The interval of each weight, or of sums of them (`glasshead.identifiability.lp.intervals`)."""
+        return intervals(
+            self.T,
+            self.weights,
+            kind=self.kind,
+            width=self.width,
+            eps=self.eps,
+            tolerance=tolerance,
+            functions=functions,
+        )
+
+
+def kind_of(mechanism: Mechanism) -> str:
+    """What the weights of a mechanism can be, as `glasshead.identifiability.RANGES` names it.
+
+    Raises:
+        InputError: where weights are changed after the activation: their rows have no such form.
+    """
+    if mechanism.position.changes_weights:
+        raise InputError(
+            f"{mechanism.name} changes the weights after its activation, so which weights it can produce has "
+            "no simple form: intervals are known for early adjustments only"
+        )
+    return kind_of_activation(mechanism.activation, mechanism.signed)
+
+
+def kind_of_activation(activation: Activation, signed: bool) -> str:
+    """The same for an activation alone; ``signed`` is false where no score is negative."""
+    if activation.rows_sum_to_one and not signed:
+        return "simplex"
+    if signed:
+        return "cross" if activation.normalised else "any"
+    return "below-one" if activation.normalised else "nonnegative"

@@ -1,0 +1,27 @@
+"""A news recommender, from logs to ranking (Wu, Wu and Huang 2021)."""
+
+from glasshead.recommend.config import NEWS_PRESETS
+from glasshead.recommend.evaluate import as_numbers, rank
+from glasshead.recommend.mind import BEHAVIORS, NewsLogs, describe_logs, read_logs, require_clicks
+from glasshead.recommend.model import NewsRecommender, NewsRecommenderConfig
+from glasshead.recommend.run import load_recommender
+from glasshead.recommend.synthetic_logs import FACTS, NewsLogOptions, news_logs
+from glasshead.recommend.train import train_recommender
+
+__all__ = [
+    "BEHAVIORS",
+    "FACTS",
+    "NEWS_PRESETS",
+    "NewsLogOptions",
+    "NewsLogs",
+    "NewsRecommender",
+    "NewsRecommenderConfig",
+    "as_numbers",
+    "describe_logs",
+    "load_recommender",
+    "news_logs",
+    "rank",
+    "read_logs",
+    "require_clicks",
+    "train_recommender",
+]

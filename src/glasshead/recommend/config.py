@@ -1,0 +1,115 @@
+"""How a news recommender is built and trained, as plain data."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from glasshead.errors import InputError
+from glasshead.recommend.model import NewsRecommenderConfig
+from glasshead.registry import Registry, nearest
+from glasshead.training import fitting
+
+EMBEDDING_SIZE = 32
+
+
+@dataclass(frozen=True)
+class NewsRecipe:
+    """Everything that decides a trained recommender besides the logs and the seed.
+
+    ``attention`` is the mechanism of both levels. ``positions`` are added to the vectors of words and news;
+    "auto" means none where the mechanism knows places itself, else sinusoidal. ``embedding_size`` is by
+    default that of the ``vectors``, without them 32. ``negatives`` is K.
+
+    Raises:
+        InputError: if a value cannot be meant, before any work.
+    """
+
+    preset: str = "small"
+    # Text
+    title_length: int = 30
+    history_length: int = 50
+    vocabulary_size: int = 20_000
+    minimum_frequency: int = 1
+    vectors: str | None = None
+    # Model
+    attention: str | dict[str, Any] = "distance-aware"
+    positions: str = "auto"
+    embedding_size: int | None = None
+    layers: int = 1
+    heads: int = 2
+    key_size: int | None = 16
+    value_size: int | None = 16
+    feed_forward_size: int = 64
+    dropout: float = 0.1
+    initializer_range: float = 0.1
+    # Optimisation
+    negatives: int = 4
+    learning_rate: float = 1e-3
+    batch_size: int = 32
+    epochs: int = 10
+    dev_fraction: float = 0.1
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            object.__setattr__(self, each.name, fitting(each.name, getattr(self, each.name), each.type))
+        if self.embedding_size is None and self.vectors is None:
+            object.__setattr__(self, "embedding_size", EMBEDDING_SIZE)
+        for name in ("negatives", "batch_size", "epochs", "title_length"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+        if not 0 < self.learning_rate < math.inf:
+            raise InputError(f"learning rate must be a positive number, not {self.learning_rate}")
+        if not 0 < self.dev_fraction < 1:
+            raise InputError(f"dev fraction must be between 0 and 1, not {self.dev_fraction}")
+        self.config().check()
+
+    def config(self, **told: Any) -> NewsRecommenderConfig:
+        """The configuration of a new model, with what the logs say."""
+        own = {each.name for each in fields(NewsRecommenderConfig)}
+        chosen = {name: value for name, value in asdict(self).items() if name in own}
+        if self.embedding_size is None:  # the vectors have not been read yet: a size that any heads divide
+            chosen["embedding_size"] = EMBEDDING_SIZE * max(self.heads, 1)
+        return NewsRecommenderConfig(**chosen | {"max_length": self.title_length} | told)
+
+    def with_changes(self, **changes: Any) -> "NewsRecipe":
+        """A copy with every change that is not None, as `with_settings`."""
+        return self.with_settings({name: value for name, value in changes.items() if value is not None})
+
+    def with_settings(self, given: Mapping[str, Any]) -> "NewsRecipe":
+        """A copy with these settings; with other vectors comes their size, unless one is given as well.
+
+        Raises:
+            InputError: on a name that is no setting, and on a value that cannot be meant.
+        """
+        known = {each.name for each in fields(self)}
+        for name in given:
+            if name not in known:
+                raise InputError(f"a recommender has no setting {name!r}: {nearest(name, known)}")
+        size = {"embedding_size": None} if given.get("vectors") is not None else {}
+        return replace(self, **size | dict(given))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return asdict(self)
+
+
+NEWS_PRESETS: Registry[NewsRecipe] = Registry("preset")
+NEWS_PRESETS.register("small")(NewsRecipe())
+
+# Wu, Wu and Huang (2021), section 4.1: one layer, 16 heads × 16, Adam 1e-3, size 300 for their GloVe vectors
+# (--vectors); K = 4 and dropout 0.2 are those of Wu et al. (2019). The other numbers are ours.
+NEWS_PRESETS.register("da-transformer")(
+    NewsRecipe(
+        preset="da-transformer",
+        embedding_size=300,
+        heads=16,
+        key_size=16,
+        value_size=16,
+        feed_forward_size=512,
+        dropout=0.2,
+        batch_size=64,
+        minimum_frequency=2,
+        epochs=5,
+    )
+)

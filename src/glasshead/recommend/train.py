@@ -1,0 +1,220 @@
+"""Train a news recommender on logs into a run folder that appears whole or not at all.
+
+config.json, model.safetensors   the model, as Hugging Face saves it
+tokenizer.json, …                its tokenizer
+clicks.parquet                   how often each news item was clicked in the train logs
+metrics.json                     AUC, MRR, nDCG@5 and nDCG@10 on dev, AUC on dev per epoch
+run.json                         recipe as it was built, logs and their fingerprint, versions, seed, wall time
+"""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from transformers import PrinterCallback, Trainer, TrainerCallback, set_seed
+from transformers.utils import logging as transformers_logging
+
+from glasshead.data import train_tokenizer
+from glasshead.errors import InputError
+from glasshead.files import claim, discard
+from glasshead.models import read_vectors
+from glasshead.recommend.config import NewsRecipe
+from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
+from glasshead.recommend.metrics import METRICS, auc
+from glasshead.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
+from glasshead.recommend.model import NewsRecommender
+from glasshead.recommend.scoring import click_scores
+from glasshead.training import (
+    CHECKPOINTS,
+    MEASURED,
+    RECORD,
+    Built,
+    arguments,
+    half_precision,
+    place_vectors,
+    versions,
+    whole_batch,
+    workspace,
+    write_json,
+)
+
+WHAT = "news recommender"
+CLICKS = "clicks.parquet"
+
+
+def train_recommender(
+    logs: NewsLogs,
+    recipe: NewsRecipe,
+    out: Path,
+    *,
+    dev: NewsLogs | None = None,
+    seed: int = 0,
+    source: dict[str, Any] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    callbacks: Sequence[TrainerCallback] = (),
+) -> Path:
+    """Train by negative sampling, keep the epoch of the best AUC on dev, and write the run folder ``out``.
+
+    Without ``dev`` the latest ``recipe.dev_fraction`` of the impressions are dev. ``resume`` goes on from the
+    last whole epoch, to the same result as an unbroken run.
+
+    Raises:
+        InputError: if ``out`` exists, clicks are not told, there is nothing to rank, or nothing to resume.
+
+    Source: Wu et al. (2019), section 2.4.
+    """
+    claim(out, overwrite=overwrite, resume=resume)
+    train_part = rankable(logs)
+    dev_part = None if dev is None else rankable(dev)
+    if dev_part is None:
+        train_part, dev_part = split_by_time(train_part, recipe.dev_fraction)
+    data = {"train": describe_logs(logs)} | ({} if dev is None else {"dev": describe_logs(dev)})
+    plan = {"what": WHAT, "recipe": recipe.as_dict(), "seed": seed, "data": (source or {}) | data}
+    with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
+        _fill(work, (train_part, dev_part), recipe, plan, checkpoint, callbacks)
+    return out
+
+
+def _fill(
+    work: Path,
+    parts: tuple[NewsLogs, NewsLogs],
+    recipe: NewsRecipe,
+    plan: dict[str, Any],
+    checkpoint: Path | None,
+    callbacks: Sequence[TrainerCallback],
+) -> None:
+    """Train into the work folder, from a checkpoint or from the start."""
+    started = time.perf_counter()
+    seed = plan["seed"]
+    set_seed(seed)
+    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
+    built = build_recommender(recipe, parts[0])
+    model = built.model
+    train, dev = (NewsTensors.of(part, built.tokenizer, recipe.history_length) for part in parts)
+    trainer = make_trainer(model, recipe, train, dev, work / CHECKPOINTS, seed, callbacks)
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    scores = click_scores(model, dev)
+    metrics: dict[str, Any] = {
+        name: float(np.mean([metric(*pair) for pair in zip(scores, dev.clicked, strict=True)]))
+        for name, metric in METRICS.items()
+    }
+    epochs = [
+        {"auc": entry["eval_auc"], "epoch": entry["epoch"]}
+        for entry in trainer.state.log_history
+        if "eval_auc" in entry
+    ]
+    model.save_pretrained(work)
+    built.tokenizer.save_pretrained(work)
+    counts = clicks_of(parts[0])
+    pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), work / CLICKS)
+    write_json(work / MEASURED, {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
+    facts = {
+        "recipe": replace(recipe, embedding_size=model.config.embedding_size).as_dict(),
+        "impressions": {"train": len(parts[0].impressions), "dev": len(parts[1].impressions)},
+        "seconds": round(time.perf_counter() - started, 2),
+        "resumed": checkpoint is not None,
+        "notes": built.notes,
+        "versions": versions(),
+    }
+    write_json(work / RECORD, plan | facts)
+
+
+def build_recommender(recipe: NewsRecipe, logs: NewsLogs) -> Built:
+    """A new model and its tokenizer, with pretrained word vectors if the recipe names a file.
+
+    Raises:
+        InputError: if the vectors cannot be read, or their size is not that of the recipe or cannot be built.
+    """
+    tokenizer = train_tokenizer(
+        titles_of(logs),
+        vocabulary_size=recipe.vocabulary_size,
+        minimum_frequency=recipe.minimum_frequency,
+        max_length=recipe.title_length,
+    )
+    told: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
+    if recipe.vectors is None:
+        return Built(NewsRecommender(recipe.config(**told)), tokenizer)
+    ids, vectors = read_vectors(Path(recipe.vectors), tokenizer.get_vocab(), size=recipe.embedding_size)
+    size = vectors.shape[1]
+    config = recipe.config(**told, embedding_size=size)
+    config.check()
+    model = NewsRecommender(config)
+    found = f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
+    return Built(model, tokenizer, [found, *place_vectors(model, ids, vectors)])
+
+
+def titles_of(logs: NewsLogs) -> list[str]:
+    """The titles that the impressions show or have in their histories: other logs may share the news file."""
+    seen = {name for each in logs.impressions for name in (*each.shown, *each.history)}
+    return [news.title for name, news in logs.news.items() if name in seen]
+
+
+def clicks_of(logs: NewsLogs) -> dict[str, int]:
+    """How often each news item was clicked: what popularity means here."""
+    counts = Counter(
+        name
+        for impression in logs.impressions
+        for name, clicked in zip(impression.shown, impression.clicked or (), strict=True)
+        if clicked
+    )
+    return dict(sorted(counts.items()))
+
+
+class RankingTrainer(Trainer):
+    """Hugging Face's Trainer, which knows a dev part by its mean AUC over impressions."""
+
+    dev: NewsTensors
+
+    def evaluate(
+        self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
+    ) -> dict[str, float]:
+        scores = click_scores(self.model, self.dev)
+        if not all(np.isfinite(each).all() for each in scores):
+            discard(Path(str(self.args.output_dir)))  # no number to go on from
+            raise InputError("the training diverged to weights that are no numbers: lower --learning-rate")
+        value = np.mean([auc(*pair) for pair in zip(scores, self.dev.clicked, strict=True)])
+        metrics = {f"{metric_key_prefix}_auc": float(value)}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+
+def make_trainer(
+    model: torch.nn.Module,
+    recipe: NewsRecipe,
+    train: NewsTensors,
+    dev: NewsTensors,
+    folder: Path,
+    seed: int,
+    callbacks: Sequence[TrainerCallback],
+) -> Trainer:
+    """Adam at a constant rate; dev after every epoch; the best epoch is kept."""
+    rows = ClickRows(train, recipe.negatives, seed)
+    trainer = RankingTrainer(
+        model,
+        arguments(
+            recipe,
+            folder,
+            seed,
+            best="auc",
+            greatest=True,
+            bf16=half_precision(),
+        ),
+        data_collator=whole_batch,
+        train_dataset=rows,
+        eval_dataset=rows,  # never read: `evaluate` reads the dev part
+        optimizer_cls_and_kwargs=(torch.optim.Adam, {"lr": recipe.learning_rate}),
+        callbacks=[NewEpoch(rows), *callbacks],
+    )
+    trainer.dev = dev
+    trainer.remove_callback(PrinterCallback)
+    return trainer

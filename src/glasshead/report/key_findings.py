@@ -1,0 +1,139 @@
+"""The front page: what a busy reviewer must know, in sentences that findings already carry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from glasshead.report.difference_rows import told
+from glasshead.report.finding_tables import value_range
+from glasshead.report.gauge import weak_gauge
+from glasshead.report.html_fragments import Scale
+from glasshead.report.labels import QUESTIONS, Question
+from glasshead.report.number_format import count, finite, number
+from glasshead.results import BY_CONSTRUCTION, METRIC_NAMES, AuditCard, Difference, Finding
+
+SAME = ("data", "split", "examples", "labels")
+TEXTS = ("data", "split")
+"""What says which texts were read: numbers about other texts are not larger or smaller than these."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One question, each card's finding (or None), and how the cards differ."""
+
+    question: Question
+    findings: list[Finding | None]
+    difference: str
+    plots: list[Markup | None]
+
+
+def answers(
+    cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
+) -> list[Answer]:
+    """The key questions that at least one card has a number for, nothing that is true by construction.
+
+    Two cards differ by their paired difference, and where there is none by their intervals, if they are about
+    the same texts.
+    """
+    alike = all(same(cards, key) for key in TEXTS)
+    found = []
+    for question in QUESTIONS:
+        findings = [
+            None if question.signed and card.facts.get("signed") is False else _telling(card, question)
+            for card in cards
+        ]
+        if any(finding is not None for finding in findings):
+            scale = Scale(*value_range([finding for finding in findings if finding is not None]))
+            drawn = [None if finding is None else scale.plot(finding) for finding in findings]
+            paired = [
+                told(each, names)
+                for each in differences
+                if each.name == question.finding and None not in (findings[each.one], findings[each.other])
+            ]
+            differing = " ".join(paired) or (difference(findings, names) if alike else "")
+            found.append(Answer(question, findings, differing, drawn))
+    return found
+
+
+def same(cards: Sequence[AuditCard], key: str) -> bool:
+    """Whether all cards agree on a fact."""
+    return len({str(card.facts.get(key)) for card in cards}) < 2
+
+
+def _telling(card: AuditCard, question: Question) -> Finding | None:
+    finding = card.finding(question.finding)
+    if finding is None or finding.estimate is None or BY_CONSTRUCTION in finding.verdict:
+        return None
+    return finding
+
+
+def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
+    """How several cards differ on one question, resting on intervals; empty for fewer than two answers."""
+    known = [
+        (name, finding.estimate, finding.interval)
+        for name, finding in zip(names, findings, strict=True)
+        if finding is not None and finding.estimate is not None and finding.interval is not None
+    ]
+    if len(known) < 2:
+        return ""
+    (name, top, (low, _)), *others = sorted(known, key=lambda entry: -entry[1])
+    close = [other for other, _, (_, high) in others if high >= low]
+    if len(close) == len(others):
+        return "The 95\u00a0% intervals overlap."
+    if close:
+        return f"Largest for {name}, but its 95\u00a0% interval overlaps that of {', '.join(close)}."
+    if len(others) > 1:
+        return f"Largest for {name}; its 95\u00a0% interval overlaps no other."
+    gap = number(top - others[0][1])
+    return f"Larger for {name} than for {others[0][0]} by {gap}; the 95\u00a0% intervals do not overlap."
+
+
+def lead(card: AuditCard) -> str:
+    """One sentence on what was audited."""
+    facts = card.facts
+    data = str(facts.get("data") or "unnamed data").rstrip("/").rsplit("/", 1)[-1]
+    sentence = (
+        f"{count(facts['examples'])} examples of {data}"
+        if "examples" in facts
+        else data[:1].upper() + data[1:]
+    )
+    if facts.get("split"):
+        sentence += f" ({facts['split']} split)"
+    if facts.get("activation") or facts.get("attention"):
+        sentence += f", read with {facts.get('activation') or facts.get('attention')} attention"
+    measured = [
+        f"{name}\u00a0{number(facts[key])}"
+        for key, name in METRIC_NAMES.items()
+        if finite(facts.get(key)) is not None
+    ]
+    sentence = f"{sentence}: {', '.join(measured)}." if measured else f"{sentence}."
+    if facts.get("reading"):
+        sentence += f" Attention is read at {facts['reading']}."
+    maps = facts.get("identifiability")
+    return f"{sentence} Identifiability is asked of {maps['read']}." if isinstance(maps, dict) else sentence
+
+
+def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
+    """What a reader must know before believing the rest."""
+    notes = []
+    for card, name in zip(cards, names, strict=True):
+        guess = "mean rating" if card.facts.get("task") == "regression" else "commonest class"
+        if card.facts.get("against_guessing") == "not better":
+            notes.append(
+                f"{name}: the model is not better than always guessing the {guess}. What its attention "
+                "agrees with is then of little interest."
+            )
+        # Cards of earlier versions said `at_chance` of either case.
+        if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
+            size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
+            notes.append(
+                f"{name}: these {size}texts do not show whether the model is better than always guessing the "
+                f"{guess}. If it is not, what its attention agrees with is of little interest."
+            )
+        if (weak := weak_gauge(card)) is not None:
+            notes.append(f"{name}: {weak}")
+    for key in SAME:
+        if not same(cards, key):
+            notes.append(f"The audits differ in their {key}: compare them with care.")
+    return notes

@@ -1,0 +1,128 @@
+"""The name of a card, and the facts of its run in the order in which a reviewer asks for them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from glasshead.escaping import visible
+from glasshead.report.gauge import gauge_fact
+from glasshead.report.number_format import finite, number
+from glasshead.results import AuditCard
+
+NAMES = {
+    "run": "Run",
+    "data": "Data",
+    "split": "Split",
+    "examples": "Examples",
+    "labels": "Labels",
+    "empty_texts": "Empty texts",
+    "unknown_texts": "Texts of unknown words only",
+    "accuracy": "Accuracy",
+    "macro_f1": "Macro-F1",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "against_guessing": "Against always guessing",
+    "at_chance": "Not shown to be better than guessing",
+    "model": "Model",
+    "attention": "Attention",
+    "layers": "Layers",
+    "heads": "Heads",
+    "combine": "Heads combined by",
+    "positions": "Positions added",
+    "pooling": "Pooling",
+    "reading": "Attention read",
+    "level": "Units",
+    "activation": "Activation",
+    "signed": "Signed weights",
+    "gauge": "Gauge",
+    "score_function": "Score function",
+    "encoder": "Encoder",
+    "preset": "Training preset",
+    "seed": "Seed",
+    "truncated_to": "Texts cut to (tokens)",
+    "audit_seed": "Seed of the audit",
+    "draws": "Draws per example",
+    "alpha": "Significance level α",
+    "seconds": "Audit took",
+    "versions": "Versions",
+}
+APART = ("name", "notes")
+
+
+def names(cards: Sequence[AuditCard]) -> list[str]:
+    """What each card is called on the page; a name that stands twice gets a number."""
+    given = [visible(str(card.facts.get("name") or f"audit {rank + 1}")) for rank, card in enumerate(cards)]
+    return [
+        name if given.count(name) == 1 else f"{name} ({given[: rank + 1].count(name)})"
+        for rank, name in enumerate(given)
+    ]
+
+
+def short(called: Sequence[str]) -> tuple[str, list[str]]:
+    """What all names share, and what tells each apart: ``sst2 · seed 0``, ``[softmax, tanhmax]``."""
+    parts = [name.split(" · ") for name in called]
+    if len(called) < 2 or len({len(part) for part in parts}) > 1:
+        return "", list(called)
+    same = [len(set(column)) == 1 for column in zip(*parts, strict=True)]
+    own = [" · ".join(p for p, common in zip(part, same, strict=True) if not common) for part in parts]
+    shared = " · ".join(p for p, common in zip(parts[0], same, strict=True) if common)
+    return (shared, own) if all(own) and len(set(own)) == len(own) else ("", list(called))
+
+
+def signed(*cards: AuditCard) -> bool:
+    """Whether weights of any card can be negative, so that their sign is a gauge; so if a card is silent."""
+    return any(card.facts.get("signed") is not False for card in cards)
+
+
+def fact_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:
+    """Name and one value per card, for every fact that some card states."""
+    stated = {key for card in cards for key in card.facts}
+    nested = {key for card in cards for key, value in card.facts.items() if isinstance(value, dict)}
+    keys = [key for key in NAMES if key in stated]
+    keys += sorted(stated - set(NAMES) - set(APART) - nested)
+    return [(NAMES.get(key, key), [_value(key, card.facts.get(key)) for card in cards]) for key in keys]
+
+
+def detail_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:
+    """The nested facts nobody reads first (recipe, options of the data), one row per number."""
+    flat = [
+        dict(_flat("", {k: v for k, v in card.facts.items() if k not in NAMES and isinstance(v, dict)}))
+        for card in cards
+    ]
+    keys = dict.fromkeys(key for card in flat for key in card)
+    return [(key, [_value("", card.get(key)) for card in flat]) for key in keys]
+
+
+def _flat(above: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Leaves of nested mappings with their path; what is empty or None is left out."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _flat(f"{above} · {key}" if above else str(key), part)
+    elif value is not None:
+        yield above, value
+
+
+def notes(cards: Sequence[AuditCard]) -> list[str]:
+    """The protocol remarks of all cards, each once."""
+    return list(dict.fromkeys(str(note) for card in cards for note in card.facts.get("notes") or []))
+
+
+def _value(key: str, value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if key == "gauge" and isinstance(value, dict):
+        return gauge_fact(value)
+    if key == "seconds":
+        return f"{number(value, 1)} s"
+    if key == "alpha" and finite(value) is not None:
+        return f"{value:g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value('', part)}" for name, part in value.items()) or "–"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(str(part) for part in value) or "–"
+    if isinstance(value, float):
+        return number(value) if finite(value) is not None else "–"
+    if isinstance(value, int) and "seed" not in key:
+        return f"{value:,}"
+    return str(value)

@@ -1,0 +1,91 @@
+"""A text cut into the stretches that a drawing colours: the tokens at their offsets, the rest plain."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from glasshead.escaping import visible
+from glasshead.report.number_format import finite, number
+from glasshead.report.weight_intervals import spoken
+from glasshead.results import Attribution
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """``text[start:end]``; ``token`` is None where no token lies."""
+
+    start: int
+    end: int
+    token: int | None
+
+
+def stretches(attribution: Attribution) -> Iterator[Stretch]:
+    """The whole text in order; tokens without a place of their own (special ones) do not appear."""
+    here, length = 0, len(attribution.text)
+    order = sorted(range(len(attribution.offsets)), key=lambda i: attribution.offsets[i])
+    for token in order:
+        start, end = attribution.offsets[token]
+        start, end = max(start, here), min(end, length)
+        if end <= start:
+            continue
+        if start > here:
+            yield Stretch(here, start, None)
+        yield Stretch(start, end, token)
+        here = end
+    if here < length:
+        yield Stretch(here, length, None)
+
+
+def peak(attribution: Attribution) -> float:
+    """The largest magnitude among the drawn numbers of one text; 0 for an empty one."""
+    return max((abs(value) for value in map(finite, attribution.colours) if value is not None), default=0.0)
+
+
+def shared_scale(attributions: Iterable[Attribution], quantile: float = 1.0) -> float:
+    """The magnitude that is drawn at full strength, one for several texts, so that texts compare.
+
+    A quantile below 1 keeps one extreme text from paling all others.
+    """
+    peaks = [value for value in map(peak, attributions) if value > 0]
+    return float(np.quantile(peaks, quantile)) if peaks else 1.0
+
+
+def strength(value: float | None, scale: float) -> float:
+    """Signed strength in [−1, 1]; 0 where the number does not exist."""
+    amount = finite(value)
+    return 0.0 if amount is None or scale <= 0 else max(-1.0, min(1.0, amount / scale))
+
+
+def score_name(attribution: Attribution) -> str:
+    """What the scores of this method are called."""
+    return "weight" if attribution.method.startswith("attention") else "score"
+
+
+def prediction(attribution: Attribution) -> str:
+    """What the model predicts, in words."""
+    if attribution.rates:
+        return f"predicted rating {number(attribution.prediction, 2)}"
+    probability = number(attribution.prediction)
+    return f"predicted {attribution.predicted}, p({attribution.target}) = {probability}"
+
+
+def described(attribution: Attribution, token: int) -> str:
+    """One line on one token: its numbers."""
+    parts = [f"{score_name(attribution)} {number(attribution.scores[token], plus=attribution.signed)}"]
+    if attribution.intervals is not None:
+        parts.append(spoken(attribution, token))
+    if attribution.contributions is not None:
+        parts.append(f"contribution {number(attribution.contributions[token], plus=True)}")
+    return f"{visible(attribution.tokens[token])}: " + ", ".join(parts)
+
+
+def strongest(attribution: Attribution, most: int = 3) -> str:
+    """The tokens that matter most, in words, for those who do not see colours."""
+    pairs = [(abs(v), i) for i, value in enumerate(attribution.colours) if (v := finite(value))]
+    top = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:most]
+    if attribution.intervals is not None:
+        return "; ".join(described(attribution, i) for _, i in top)
+    return ", ".join(
+        f"{visible(attribution.tokens[i])} {number(attribution.colours[i], plus=True)}" for _, i in top
+    )

@@ -1,0 +1,232 @@
+"""What a watched training leaves in its run: numbers over time, plain values and no torch.
+
+dynamics/facts.json        what was watched, how, and what every term means
+dynamics/curves.parquet    step, quantity, group: mean, std, n over the tokens (or texts) of the group
+dynamics/products.parquet  step, of (e: embeddings, h: mapped ones), pair of groups: quartiles of dot products
+dynamics/tokens.parquet    step, token: its score, polarity and weight, and what each term has added so far
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from glasshead.errors import InputError
+from glasshead.files import check_readable
+
+FOLDER = "dynamics"
+FACTS = "facts.json"
+RUN = "run.json"
+CURVES = ("step", "quantity", "group", "mean", "std", "n")
+PRODUCTS = ("step", "of", "pair", "low", "lower", "median", "upper", "high", "mean", "n")
+TABLES = ("curves", "products", "tokens")
+QUANTITIES = ("polarity", "score", "weight")
+"""What is told of every token; the sign of all three is the gauge of signed weights."""
+NOT_EXPLAINED = "not explained"
+"""What stands beside the terms: the change that none of them accounts for."""
+FEW = 10
+"""Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
+TOO_FEW = "undecided: too few tokens"
+TOO_SPARSE = "undecided: the looks are too far apart"
+TOO_MUCH_LEFT = "undecided: too much is not explained"
+NONE_LEADS = "undecided: none leads"
+NOT_TOLD = "undecided: these tokens do not tell"
+MUCH_LEFT = ", but more than half as much is not explained"
+"""Behind what is said of a term beside which too much is left over."""
+MUCH_LEFT_BEFORE = ", but more than half as much was not explained on the way"
+TYPICAL_GAMMA = 0.5
+"""|γ| of a token of a class is above this."""
+NEUTRAL_GAMMA = 0.1
+"""|γ| of a neutral token is below this."""
+OFTEN = 5
+"""Occurrences in its class that a token must exceed; also the bound on a neutral token's difference."""
+UNDECIDED_TERMS = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NONE_LEADS, NOT_TOLD)
+"""Verdicts that say nothing of the sign of a number, or of which one is the largest."""
+RATE, ADDED = "rate ", "added "
+PRODUCT_RATE = "Ω "
+"""Before the name of a part of dΩ/dτ, a curve of every pair of groups."""
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class History:
+    """A watched training; tables are columns of one length (see the top of this file).
+
+    ``contexts`` is what the trained model makes of tokens in their texts (local) and alone (global): token,
+    group, count, and score and polarity of both. It is worked out where it is asked for, and not written.
+    """
+
+    facts: dict[str, Any]
+    curves: Columns
+    products: Columns
+    tokens: Columns
+    contexts: Columns = field(default_factory=dict)
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """The steps at which was looked, 0 before the first."""
+        return np.unique(self.curves["step"])
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of tokens, in the order of the facts."""
+        return list(self.facts["groups"])
+
+    def nearest(self, step: int | None) -> int:
+        """The step of the look nearest to a step, of two as near the earlier one; None: of the last look.
+
+        Raises:
+            InputError: for a step that the training does not have.
+        """
+        steps = self.steps
+        if step is not None and step > steps[-1]:
+            raise InputError(f"the training ended at step {steps[-1]:,}: there is no step {step:,}")
+        return int(steps[-1] if step is None else steps[np.argmin(np.abs(steps - step))])
+
+    def curve(self, quantity: str, group: str = "") -> Columns:
+        """step, mean, std and n of one quantity of one group; empty columns if it was not recorded."""
+        chosen = (self.curves["quantity"] == quantity) & (self.curves["group"] == group)
+        return {name: self.curves[name][chosen] for name in ("step", "mean", "std", "n")}
+
+    def quantities(self) -> list[str]:
+        """What was recorded, in order of appearance."""
+        return list(dict.fromkeys(self.curves["quantity"].tolist()))
+
+    def token(self, token: str) -> Columns:
+        """The rows of one token, by step.
+
+        Raises:
+            KeyError: if the token was not followed.
+        """
+        chosen = self.tokens["token"] == token if self.tokens else np.zeros(0, dtype=bool)
+        if not chosen.any():
+            raise KeyError(token)
+        return {name: column[chosen] for name, column in self.tokens.items()}
+
+
+def added(quantity: str, term: str) -> str:
+    """The column of the tokens that holds what a term has added since the start."""
+    return f"{ADDED}{quantity} {term}"
+
+
+def rate(quantity: str, term: str) -> str:
+    """The column of the tokens that holds how fast a term moves them."""
+    return f"{RATE}{quantity} {term}"
+
+
+def sparseness(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
+    """How much an integral owes to every second look: ∫ r dt by the trapezoidal rule over all looks, minus
+    that over every second one and the last.
+
+    Rates [..., looks] → [...]. Of rates that change smoothly the integral itself is wrong by a third of it;
+    of such that change faster than the looks follow, nothing smaller is known. NaN of fewer than three looks.
+    """
+    if len(steps) < 3:
+        return np.full(np.shape(rates)[:-1], np.nan)
+    some = np.unique([*range(0, len(steps), 2), len(steps) - 1])
+    rates = np.asarray(rates, dtype=np.float64)
+    found: NDArray[np.float64] = np.trapezoid(rates, steps) - np.trapezoid(rates[..., some], steps[some])
+    return found
+
+
+def owed(learning_rate: float, steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
+    """What the parts of a change owe to every second look: a term the learning rate times its `sparseness`,
+    and what is not explained, the last of the parts, as much as all terms together.
+
+    Rates [terms, looks] → [terms + 1].
+    """
+    terms = learning_rate * sparseness(steps, rates)
+    return np.array([*terms, terms.sum()])
+
+
+def why_unsure(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> str | None:
+    """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
+    look, or than the last of the parts, the unexplained one, which could belong to any other; None: it is."""
+    sizes, doubts = np.abs(parts), np.abs(doubts)
+    lead = np.delete(sizes[first] - sizes - doubts[first] - doubts, first)
+    if not np.all(lead > 0):  # nor of doubts that nobody knows
+        return TOO_SPARSE
+    last = len(parts) - 1
+    return TOO_MUCH_LEFT if first != last and np.any(lead[:-1] <= sizes[last]) else None
+
+
+def left_over(part: float, rests: NDArray[Any]) -> str:
+    """What is to be said beside a part if more than half as much is not explained, at the end or before it;
+    ``rests`` [looks]."""
+    if 2 * abs(rests[-1]) > abs(part):
+        return MUCH_LEFT
+    return MUCH_LEFT_BEFORE if 2 * np.abs(rests).max() > abs(part) else ""
+
+
+def versus(first: str, second: str) -> str:
+    """What two groups that are compared are called together."""
+    return f"{first} vs {second}"
+
+
+def canonical(history: History, sign: int) -> History:
+    """Scores, polarities and weights in the gauge of the trained model: all times its sign, +1 or −1.
+
+    The sign of signed weights is an accident of the seed; the product of two of these numbers is not.
+    """
+    gauged = np.isin(history.curves["quantity"], QUANTITIES)
+    curves = history.curves | {"mean": np.where(gauged, sign, 1) * history.curves["mean"]}
+    tokens = {name: sign * each if name in QUANTITIES else each for name, each in history.tokens.items()}
+    return replace(history, curves=curves, tokens=tokens)
+
+
+def write_history(folder: Path, facts: dict[str, Any], tables: Mapping[str, Iterable[Columns]]) -> None:
+    """Into a folder that exists, tables in pieces; the facts come last, so that a whole history has them."""
+    for name in TABLES:
+        write_table(folder / f"{name}.parquet", tables[name])
+    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / FACTS).write_text(text + "\n", encoding="utf-8")
+
+
+def write_table(path: Path, pieces: Iterable[Columns]) -> None:
+    """One piece after the other, of which there is one at least; only one of them has to be in memory."""
+    tables = (pa.table({name: pa.array(each) for name, each in piece.items()}) for piece in pieces)
+    first = next(tables)
+    with pq.ParquetWriter(path, first.schema) as writer:
+        for table in chain([first], tables):
+            writer.write_table(table)
+
+
+def read_history(run: Path) -> History:
+    """The history in a run folder, in the gauge that the run records.
+
+    Raises:
+        InputError: if it has none, or a file of it is damaged.
+    """
+    folder = run / FOLDER
+    check_readable(folder)
+    if not (folder / FACTS).is_file():
+        raise InputError(f"{run} was not watched: train with --watch dynamics")
+    try:
+        facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}
+        history = History(facts, **tables)
+        gauge = json.loads((run / RUN).read_text(encoding="utf-8")).get("gauge") or {}
+        complete = set(CURVES) <= set(history.curves) and "groups" in facts
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(f"{folder} is damaged ({next(iter(str(error).splitlines()), error)})") from error
+    if not complete:
+        raise InputError(f"{folder} is damaged (a column is missing)")
+    return canonical(history, gauge.get("sign", 1))
+
+
+def columns_of(path: Path) -> Columns:
+    """A Parquet file as columns."""
+    table = pq.read_table(path)
+    return {
+        name: np.array(table[name].to_pylist())
+        if pa.types.is_string(table.schema.field(name).type)
+        else table[name].to_numpy()
+        for name in table.column_names
+    }

@@ -1,0 +1,265 @@
+"""Is one model better than another? Tests of two groups of runs on the same examples.
+
+A group is one mechanism trained with one or more seeds. Its metric is the mean over its runs. Everything a
+metric needs from an example is a short row of numbers whose sum over examples decides the metric, so that
+resampling examples is one matrix product for all runs, metrics and resamples.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from glasshead.results import SeedTest
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, ends, resampled_counts
+
+Floats = NDArray[np.floating]
+CHUNK_DRAWS = 1 << 22  # coin tosses held at once
+SAME = 1e-12  # statistics that differ by less are ties: sums in another order
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What the runs of one group said of the same examples: ``predicted`` [S, n], ``labels`` [n].
+
+    Both hold class numbers below ``classes``, or ratings where there are no classes. ``seeds`` [S] are
+    ascending.
+    """
+
+    seeds: tuple[int, ...]
+    labels: NDArray[Any]
+    predicted: NDArray[Any]
+    classes: int | None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric by its sums: ``rows`` gives [S, n, K], ``value`` makes [..., S] of sums [..., S, K] and n."""
+
+    rows: Callable[[Predictions], Floats]
+    value: Callable[[Floats, int], Floats]
+    higher_is_better: bool
+    additive: bool
+    """A mean over examples, so that the mean over runs is one too."""
+
+
+def right(given: Predictions) -> Floats:
+    """[ŷ = y]."""
+    return (given.predicted == given.labels)[..., None].astype(np.float32)
+
+
+def confusion(given: Predictions) -> Floats:
+    """Of every class: [ŷ = k = y], and [ŷ = k] + [y = k]."""
+    kinds = np.arange(given.classes or 0)
+    predicted, true = given.predicted[..., None] == kinds, given.labels[:, None] == kinds  # [S, n, K], [n, K]
+    both = np.concatenate([predicted & true, predicted.astype(np.int8) + true], axis=-1)
+    return both.astype(np.float32)  # counts below 2^24 are exact
+
+
+def macro_f1(sums: Floats, n: int) -> Floats:
+    """Mean of F_k = 2 TP_k / (predicted_k + true_k) over the classes that occur, as scikit-learn has it."""
+    hits, either = np.split(sums.astype(np.float64), 2, axis=-1)
+    score = np.divide(2 * hits, either, out=np.zeros_like(hits), where=either > 0)
+    return score.sum(axis=-1) / (either > 0).sum(axis=-1)
+
+
+def mean(sums: Floats, n: int) -> Floats:
+    """A mean over examples."""
+    return sums[..., 0].astype(np.float64) / n
+
+
+METRICS = {
+    "accuracy": Metric(right, mean, higher_is_better=True, additive=True),
+    "macro_f1": Metric(confusion, macro_f1, higher_is_better=True, additive=False),
+    "rmse": Metric(
+        lambda given: np.square(given.predicted - given.labels)[..., None],
+        lambda sums, n: np.sqrt(mean(sums, n)),
+        higher_is_better=False,
+        additive=False,
+    ),
+    "mae": Metric(
+        lambda given: np.abs(given.predicted - given.labels)[..., None],
+        mean,
+        higher_is_better=False,
+        additive=True,
+    ),
+}
+
+
+def metrics_of(given: Predictions) -> dict[str, Metric]:
+    """Those that classes, or ratings, have."""
+    names = ("rmse", "mae") if given.classes is None else ("accuracy", "macro_f1")
+    return {name: METRICS[name] for name in names}
+
+
+def values(metric: Metric, given: Predictions) -> Floats:
+    """The metric of every run [S]."""
+    return metric.value(metric.rows(given).sum(axis=1), len(given.labels))
+
+
+def paired_by_seed(first: Predictions, second: Predictions) -> bool:
+    """Whether run s of the one and run s of the other began alike."""
+    return first.seeds == second.seeds
+
+
+def seed_test(first: Floats, second: Floats, *, paired: bool) -> SeedTest | None:
+    """Student's t-test of a metric over seeds [S]: of the differences if paired by seed, else Welch's.
+
+    None with fewer than two seeds on a side, or if nothing varies.
+
+    Source: the t-test of Wu, Wu and Huang (2021), section 4.2; Student (1908), Welch (1947).
+    """
+    if min(len(first), len(second)) < 2:
+        return None
+    varying = [first - second] if paired else [first, second]
+    if not any(np.ptp(each) > SAME for each in varying):
+        return None
+    found = stats.ttest_rel(first, second) if paired else stats.ttest_ind(first, second, equal_var=False)
+    return SeedTest(float(found.statistic), float(found.df), float(found.pvalue), paired)
+
+
+def difference_intervals(
+    first: Predictions,
+    second: Predictions,
+    metrics: Sequence[Metric],
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> list[tuple[float, float]]:
+    """Bootstrap 95 % interval of the metric of the first minus that of the second, seeds and examples drawn.
+
+    Each resample draws n examples, the same for all runs, and the mean of S seeds. With D̄ the mean
+    difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
+    replicate is D̄ + √`common` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
+    degrees: resampling two or three seeds would give neither its width nor its tails. Differences of pairs of
+    runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than those
+    of D̄* alone, the interval of these runs; of a single seed there is nothing else.
+
+    One number is drawn from ``rng``; the interval of a metric does not depend on those beside it.
+
+    Source: Efron (1979); Student (1908); both ways of drawing at once: Owen, Annals of Applied Statistics 1
+    (2007).
+    """
+    n, split = len(first.labels), len(first.seeds)
+    paired = paired_by_seed(first, second)
+    rows = [np.concatenate([metric.rows(first), metric.rows(second)]) for metric in metrics]  # [2S, n, K]
+    flat = [each.transpose(1, 0, 2).reshape(n, -1) for each in rows]
+    examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
+    sizes = [split] if paired else [split, len(second.seeds)]
+    drawn = [students(size, resamples, seeds) for size in sizes]
+    sums: list[list[Floats]] = [[] for _ in metrics]
+    for counts in resampled_counts(n, resamples, examples):
+        narrow = counts.astype(np.float32)
+        for found, each in zip(sums, flat, strict=True):
+            found.append((narrow if each.dtype == np.float32 else counts) @ each)
+    intervals = []
+    for metric, each, found in zip(metrics, rows, sums, strict=True):
+        total = np.concatenate(found).reshape(resamples, len(each), -1)  # [R, 2S, K]
+        redone, real = metric.value(total, n), metric.value(each.sum(axis=1), n)  # [R, 2S], [2S]
+        sides = [(redone[:, :split], real[:split]), (-redone[:, split:], -real[split:])]
+        if paired:
+            sides = [(sides[0][0] + sides[1][0], sides[0][1] + sides[1][1])]
+        examples_alone, replicates = np.zeros((2, resamples))
+        for (again, once), t in zip(sides, drawn, strict=True):
+            mean_again, mean_once = again.mean(axis=1), once.mean()
+            examples_alone += mean_again
+            replicates += mean_once + np.sqrt(common(again)) * (mean_again - mean_once)
+            replicates += standard_error(once) * t
+        lows, highs = ends(np.stack([examples_alone, replicates], axis=1), LEVEL)
+        low, high = lows.min(), highs.max()
+        intervals.append((float(low), float(high)))
+    return intervals
+
+
+def common(again: Floats) -> float:
+    """How much of the variance of the mean over seeds on drawn examples ``again`` [R, S] all seeds have in
+    common.
+
+    The rest is there because seeds err on different examples. It is a part of the variance between seeds, and
+    is not counted twice (the variance components of a two-way layout).
+    """
+    seeds = again.shape[1]
+    total = float(again.mean(axis=1).var())
+    if seeds < 2 or total <= SAME**2:
+        return 1.0
+    own = float((again - again.mean(axis=1, keepdims=True)).var(axis=0).sum()) / (seeds - 1)
+    return max(0.0, 1.0 - own / (seeds * total))
+
+
+def standard_error(once: Floats) -> float:
+    """s/√S of the metric of each seed [S]; 0 of a single one."""
+    return float(once.std(ddof=1) / np.sqrt(len(once))) if len(once) > 1 else 0.0
+
+
+def students(seeds: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """Numbers [R] from Student's distribution of S − 1 degrees: its quantiles in random order, since ends of
+    independent draws would vary much where its tails are long; zeros for a single seed."""
+    if seeds < 2:
+        return np.zeros(resamples)
+    return np.asarray(stats.t.ppf((rng.permutation(resamples) + 0.5) / resamples, seeds - 1))
+
+
+def exchange_test(
+    first: Predictions,
+    second: Predictions,
+    metrics: Sequence[Metric],
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> list[float | None]:
+    """How often a difference so large arises if the two groups may be exchanged on every example.
+
+    For each example a coin decides whether all predictions change sides;
+    p = (1 + #{|D*| ≥ |D|}) / (1 + resamples). It asks about these runs, not about other seeds. None for a
+    metric that is no mean over examples where the groups have different numbers of runs: a group could not
+    take the other's place.
+
+    One number is drawn from ``rng``.
+
+    Source: Fisher (1935), section 21; Yeh (2000), for the metrics of language processing.
+    """
+    n, tosses = len(first.labels), np.random.default_rng(int(rng.integers(2**63)))
+    sides = [exchangeable(metric, first, second) for metric in metrics]
+    shifts = [
+        None if pair is None else (pair[1] - pair[0]).transpose(1, 0, 2).reshape(n, -1) for pair in sides
+    ]
+    moved: list[list[Floats]] = [[] for _ in metrics]
+    rows = max(CHUNK_DRAWS // n, 1)
+    for start in range(0, resamples, rows):
+        coins = tosses.integers(2, size=(min(rows, resamples - start), n), dtype=np.int8)
+        narrow, wide = coins.astype(np.float32), None
+        for found, shift in zip(moved, shifts, strict=True):
+            if shift is not None and shift.dtype == np.float32:
+                found.append(narrow @ shift)
+            elif shift is not None:
+                wide = coins.astype(np.float64) if wide is None else wide
+                found.append(wide @ shift)
+    results: list[float | None] = []
+    for metric, pair, found in zip(metrics, sides, moved, strict=True):
+        if pair is None:
+            results.append(None)
+            continue
+        change = np.concatenate(found).reshape(resamples, len(pair[0]), -1)
+        ours, theirs = (each.sum(axis=1) for each in pair)  # [S, K]
+
+        def gap(one: Floats, other: Floats, metric: Metric = metric) -> Floats:
+            return metric.value(one, n).mean(axis=-1) - metric.value(other, n).mean(axis=-1)
+
+        observed = abs(float(gap(ours, theirs)))
+        extreme = np.abs(gap(ours + change, theirs - change)) >= observed - SAME
+        results.append((1 + int(extreme.sum())) / (1 + resamples))
+    return results
+
+
+def exchangeable(metric: Metric, first: Predictions, second: Predictions) -> tuple[Floats, Floats] | None:
+    """What may change sides [S, n, K]; of groups of different size a mean over runs, if the metric is one."""
+    rows = metric.rows(first), metric.rows(second)
+    if len(first.seeds) == len(second.seeds):
+        return rows
+    if not metric.additive:
+        return None
+    one, other = (each.mean(axis=0, keepdims=True, dtype=np.float64) for each in rows)
+    return one, other

@@ -1,0 +1,195 @@
+"""The sign gauge of signed attention, and how it is fixed.
+
+Negating every weight (W_k, b_k for TanhMax) together with the value map leaves every output unchanged, so the
+sign of a trained signed map is an accident of its seed. The contribution a_i · o_i does not depend on it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.statistics import LEVEL, RESAMPLES, ends, resampled_counts
+
+ONE_SIDED = 0.98
+"""Share of Σ|a| from which on weights have one sign: docs/gauge.md says how it was chosen and checked."""
+CLEAR = 0.5
+"""Lean from which on the sign lives in the weights: attention with half of its sign in the values and half in
+the weights, stays below in one class, however many of its tokens speak for the class of their text."""
+SIDES = ("below the mean", "from the mean on")
+"""What plays the part of classes where ratings are predicted."""
+
+Range = tuple[float, float, float]
+"""Estimate, and both ends of its bootstrap interval over texts."""
+
+
+@dataclass(frozen=True)
+class ClassSigns:
+    """What the texts of one class say of a head, in its canonical gauge.
+
+    ``positive`` is the share of Σ |a| that positive weights hold, ``lean`` is Σ |a| o / Σ |a| |o|; None where
+    the sums are zero.
+    """
+
+    name: str
+    texts: int
+    positive: Range | None
+    lean: Range | None
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """Which sign makes the weights of a head canonical, and where their sign lives.
+
+    ``kind`` is "one sign" (the weights tell no side, the sign lives in the values: canonical weights are
+    positive), "sign in the weights" (canonical weights are positive where tokens speak for the target) or
+    "undecided". ``margin`` = |mean over classes of Σ |a_i| o_i / Σ |a_i| |o_i|| in [0, 1].
+    ``positive_polarity`` is the share of tokens with o_i > 0 in the canonical gauge, where it was counted.
+    """
+
+    sign: int
+    kind: str
+    margin: float
+    positive_polarity: float | None = None
+    classes: list[ClassSigns] = field(default_factory=list)
+
+
+def target_polarity(
+    polarity: Float[Tensor, "b n k"], target: Int[Tensor, " b"] | Int[Tensor, "b n"]
+) -> Float[Tensor, "b n"]:
+    """What each token would add at weight 1 in favour of the target class of its text, or its own.
+
+    Binary (one column, the score z of class 1): ±o_i. K classes: o_ik minus its mean over the classes,
+    since what all classes gain alike changes no prediction.
+    """
+    target = (target[:, None] if target.ndim == 1 else target).expand(polarity.shape[:-1])
+    if polarity.shape[-1] == 1:
+        return polarity[..., 0] * (2 * target - 1)
+    centred = polarity - polarity.mean(dim=-1, keepdim=True)
+    return centred.gather(-1, target[..., None]).squeeze(-1)
+
+
+def target_score(logits: Float[Tensor, "*b k"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """What speaks for the target in logits: its logit minus the other one of two, or minus the mean of more
+    (as `target_polarity`); a rating is what it is."""
+    if logits.shape[-1] == 1:
+        return logits[..., 0]
+    own = logits.gather(-1, target[..., None]).squeeze(-1)
+    total = logits.sum(dim=-1)
+    return 2 * own - total if logits.shape[-1] == 2 else own - total / logits.shape[-1]
+
+
+def default_target(logits: Float[Tensor, "b k"]) -> Int[Tensor, " b"]:
+    """Class 1 for a binary task, else the predicted class (signed statistics need a fixed direction)."""
+    predicted = logits.argmax(dim=-1)
+    return torch.ones_like(predicted) if logits.shape[-1] == 2 else predicted
+
+
+def text_sums(
+    weights: Float[Tensor, "..."], slopes: Float[Tensor, "..."], over: int | tuple[int, ...]
+) -> Float[Tensor, "*b 4"]:
+    """Σ max(a, 0), Σ |a|, Σ |a| o and Σ |a| |o|, all that `fix_gauges` has to know of a text; the o are
+    slopes."""
+    a, o = weights.double(), slopes.double()
+    size = a.abs()
+    parts = (a.clamp(min=0), size, size * o, size * o.abs())
+    return torch.stack([each.sum(dim=over) for each in parts], dim=-1)
+
+
+def sides(
+    labels: Tensor, names: Sequence[str], *, rates: bool
+) -> tuple[Int[Tensor, " texts"], Sequence[str]]:
+    """The class of each text and what classes are called; of ratings the two sides of their mean."""
+    if not rates:
+        return labels.long(), names
+    return (labels >= labels.double().mean()).long(), SIDES
+
+
+def fix_gauges(
+    sums: Float[Tensor, "texts heads 4"],
+    groups: Int[Tensor, " texts"],
+    names: Sequence[str],
+    signed: Sequence[bool],
+) -> list[Gauge]:
+    """The canonical sign of every head and where its sign lives, judged class by class.
+
+    With p_k = Σ max(a, 0) / Σ |a| and m_k = Σ |a| o / Σ |a| |o| over the texts of class k, and 95 % bootstrap
+    intervals over texts: one sign, if every p_k is above 0.98 or every one below 0.02; sign in the weights,
+    if every m_k is above ½ or every one below −½; else undecided. The canonical sign makes p_k large where
+    there is one sign, and the mean of m_k positive otherwise. A sum over all texts would measure the majority
+    class. Only classes of 30 texts or more have a say, and there must be two of them.
+
+    ``sums`` are those of `text_sums`, ``groups`` the class of each text, ``names`` what classes are called.
+    Heads that are not ``signed`` have one sign, which is positive.
+    """
+    tables = [
+        (name, class_ranges(sums[groups == k].double().cpu().numpy()))
+        for k, name in enumerate(names)
+        if (groups == k).any()
+    ]
+    texts = {name: int((groups == k).sum()) for k, name in enumerate(names)}
+    return [
+        fix_gauge([ClassSigns(name, texts[name], *ranges[head]) for name, ranges in tables], signed=turns)
+        for head, turns in enumerate(signed)
+    ]
+
+
+def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float = ONE_SIDED) -> Gauge:
+    """The gauge of one head from what its classes say; see `fix_gauges`."""
+    heard = [each for each in classes if each.texts >= FEWEST] or list(classes)
+    leans = [each.lean[0] for each in heard if each.lean is not None]
+    lean = sum(leans) / len(leans) if leans else 0.0
+    kind, sign = ONE_SIGN, 1
+    if signed:
+        one, weights = (agreed(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR)))
+        kind = ONE_SIGN if one else SIGN_IN_WEIGHTS if weights else UNDECIDED
+        sign = one or (-1 if lean < 0 else 1)
+    return Gauge(sign, kind, abs(lean), classes=[with_sign(each, sign) for each in classes])
+
+
+def agreed(classes: Sequence[ClassSigns], name: str, bar: float) -> int:
+    """+1 if the intervals of all classes lie above the bar, −1 if all do in the other gauge, else 0."""
+    if len(classes) < 2 or min(each.texts for each in classes) < FEWEST:
+        return 0
+    for sign in (1, -1):
+        ranges = [getattr(with_sign(each, sign), name) for each in classes]
+        if all(each is not None and each[1] > bar for each in ranges):
+            return sign
+    return 0
+
+
+def with_sign(signs: ClassSigns, sign: int) -> ClassSigns:
+    """The same with all weights, and all slopes, times a sign."""
+    if sign > 0:
+        return signs
+    positive, lean = signs.positive, signs.lean
+    return ClassSigns(
+        signs.name,
+        signs.texts,
+        None if positive is None else (1 - positive[0], 1 - positive[2], 1 - positive[1]),
+        None if lean is None else (-lean[0], -lean[2], -lean[1]),
+    )
+
+
+def class_ranges(sums: NDArray[np.float64]) -> list[tuple[Range | None, Range | None]]:
+    """p and m with their intervals for every head, from the sums [texts, heads, 4] of one class."""
+    n, heads, _ = sums.shape
+    totals = sums.sum(axis=0)
+    flat = sums.reshape(n, -1)
+    drawn = [counts @ flat for counts in resampled_counts(n, RESAMPLES, np.random.default_rng(0))]
+    drawn_totals = np.concatenate(drawn).reshape(-1, heads, 4)
+    found = []
+    for part, whole in ((0, 1), (2, 3)):
+        with np.errstate(invalid="ignore"):
+            estimates = totals[:, part] / totals[:, whole]
+            low, high = ends(drawn_totals[:, :, part] / drawn_totals[:, :, whole], LEVEL)
+        found.append(np.stack([estimates, low, high], axis=-1).tolist())
+    return [
+        tuple(tuple(each) if np.isfinite(each).all() else None for each in pair)  # type: ignore[misc]
+        for pair in zip(*found, strict=True)
+    ]

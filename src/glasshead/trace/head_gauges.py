@@ -1,0 +1,99 @@
+"""The canonical sign of every head of a model, from the data it was trained on."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.errors import InputError
+from glasshead.huggingface import class_names
+from glasshead.models import EncodedClassifier, is_regression
+from glasshead.trace.eval_mode import evaluating
+from glasshead.trace.gauge import default_target, fix_gauges, sides, target_score, text_sums
+from glasshead.trace.record import record
+from glasshead.trace.records import LayerRecord
+
+
+def head_gauges(
+    model: PreTrainedModel, batches: Iterable[Mapping[str, Tensor]]
+) -> dict[str, list[list[Any]]] | None:
+    """The canonical sign of every head of every attention call, judged class by class as
+    `glasshead.trace.fix_gauges` says, with ∂z/∂a in the place of o; None if no weight is signed.
+
+    ``signs``, ``kinds``, ``margins``, ``masses`` and ``classes`` are [layer][head], layers in the order of a
+    pass. z is the score of the target class (`glasshead.trace.target_score`); the mass of a head is
+    Σ |a| |∂z/∂a| over all texts. Rows that z does not depend on are left out. ``batches`` are what the model
+    is called with, and the ``labels`` of the texts.
+
+    Negating (W_k, b_k) and the value map of one head changes no output, if the activation is odd and no
+    position interferes: that is what makes its sign a gauge.
+
+    Raises:
+        InputError: if the batches have no labels.
+    """
+    sums: list[list[Tensor]] = []  # [batch][layer], each [texts, heads, 4]
+    labels: list[Tensor] = []
+    signed: list[bool] = []
+    with evaluating(model):
+        for batch in batches:
+            if "labels" not in batch:
+                raise InputError("the sign gauge is judged class by class: the batches need labels")
+            inputs = {name: each.to(model.device) for name, each in batch.items() if name != "labels"}
+            with torch.enable_grad(), record(model, keep_graph=True) as trace:
+                logits = model(**inputs).logits
+            value = target_score(logits, default_target(logits)).sum()
+            records = list(trace.only)
+            signed = signed or [each.call.mechanism.signed for each in records]
+            if not any(signed):
+                return None
+            weights = [each.weights for each in records]
+            slopes = torch.autograd.grad(value, weights, allow_unused=True)
+            labels.append(batch["labels"].cpu())
+            rows, texts = packed_texts(model, inputs), len(logits)
+            sums.append(
+                [
+                    of_texts(each, slope, None if each.name.startswith("sentences.") else rows, texts)
+                    for each, slope in zip(records, slopes, strict=True)
+                ]
+            )
+    if not sums:
+        return None
+    groups, names = sides(torch.cat(labels), class_names(model), rates=is_regression(model.config))
+    layers = [torch.cat(each) for each in zip(*sums, strict=True)]
+    gauges = [
+        fix_gauges(each, groups, names, [turns] * each.shape[1])
+        for each, turns in zip(layers, signed, strict=True)
+    ]
+    return {
+        "signs": [[each.sign for each in layer] for layer in gauges],
+        "kinds": [[each.kind for each in layer] for layer in gauges],
+        "margins": [[each.margin for each in layer] for layer in gauges],
+        "masses": [each[..., 3].sum(dim=0).tolist() for each in layers],
+        "classes": [[[asdict(one) for one in each.classes] for each in layer] for layer in gauges],
+    }
+
+
+def packed_texts(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Int[Tensor, " rows"] | None:
+    """The text of every row of a batch that pairs or documents are packed into; None: rows are texts."""
+    if not isinstance(model, EncodedClassifier):
+        return None
+    mask = inputs["attention_mask"].bool()
+    segments = model.segments(inputs["input_ids"], mask, inputs.get("token_type_ids"))
+    return None if segments is None else segments.text
+
+
+def of_texts(
+    seen: LayerRecord, slope: Tensor | None, rows: Int[Tensor, " rows"] | None, texts: int
+) -> Float[Tensor, "texts heads 4"]:
+    """`glasshead.trace.text_sums` of a layer for every text, over the rows of weights that z depends on."""
+    weights = seen.weights.detach()
+    slope = torch.zeros_like(weights) if slope is None else slope
+    matters = (slope != 0).any(dim=-1, keepdim=True)  # padding asks as well, and nobody reads the answer
+    sums = text_sums(weights * matters, slope, (2, 3)).cpu()
+    if rows is None:
+        return sums
+    return sums.new_zeros(texts, *sums.shape[1:]).index_add(0, rows.cpu(), sums)

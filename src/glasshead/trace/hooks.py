@@ -1,0 +1,107 @@
+"""What recording and intervening share: which call of which model this is, and for how long to look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
+
+from glasshead.attention import STANCE, TAPS, Flow
+from glasshead.errors import InputError
+
+
+class Watch:
+    """A tap that numbers the attention calls of one model: 0, 1, … in the order of each forward pass.
+
+    A pass is one forward call of the model. What is called outside of it (an encoder by itself, as `generate`
+    does) makes a pass of its own. Calls of other models, and of other threads, go by unseen.
+    """
+
+    def __init__(self, model: nn.Module, layers: Iterable[int] | None) -> None:
+        self.model = model
+        self.names = {module: name or type(module).__name__ for name, module in model.named_modules()}
+        self.layers = None if layers is None else checked(layers)
+        self.counts: list[int] = []
+        """How many attention calls each pass had."""
+        self.passing = False
+
+    def before(self, flow: Flow) -> None:
+        """Nothing to do ahead of the output."""
+
+    def after(self, flow: Flow, output: Tensor) -> None:
+        """Nothing to do after it."""
+
+    def number(self, flow: Flow) -> int | None:
+        """Which layer of its pass this call is; None if it is not wanted. Ask once for each call."""
+        if flow.module not in self.names:
+            return None
+        if not self.passing:
+            refuse_checkpointing(self.model)
+            self.counts.append(0)
+            self.passing = True
+        layer = self.counts[-1]
+        self.counts[-1] += 1
+        return layer if self.layers is None or layer in self.layers else None
+
+    def cut(self, *_: object) -> None:
+        """What follows belongs to another pass."""
+        if self in TAPS.get():  # another thread may run the same model
+            self.passing = False
+
+    def hooks(self) -> list[RemovableHandle]:
+        """Hooks for the time of the block."""
+        return [
+            self.model.register_forward_pre_hook(self.cut),
+            self.model.register_forward_hook(self.cut, always_call=True),
+        ]
+
+    def check(self) -> None:
+        """Raise InputError if the block saw nothing, or not what it was to look at."""
+        if not self.counts:
+            raise InputError(
+                f"the block saw no attention of {type(self.model).__name__}: "
+                "call plug(model, 'softmax') first, and the model itself inside the block"
+            )
+        missing = sorted((self.layers or frozenset()) - set(range(max(self.counts))))
+        if missing:
+            raise InputError(
+                f"{type(self.model).__name__} has no attention layer {missing[0]}: "
+                f"they are numbered 0 to {max(self.counts) - 1}, in the order in which they are called"
+            )
+
+
+@contextmanager
+def watching(watch: Watch) -> Iterator[None]:
+    """Let a tap see the calls of this thread; afterwards the model is as it was, whatever happened.
+
+    Raises:
+        InputError: at the end of the block, if it saw nothing.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(STANCE.eager())
+        for hook in watch.hooks():
+            stack.callback(hook.remove)
+        token = TAPS.set((*TAPS.get(), watch))
+        stack.callback(TAPS.reset, token)
+        yield
+    watch.check()
+
+
+def checked(layers: Iterable[int]) -> frozenset[int]:
+    """Layer numbers."""
+    if isinstance(layers, Iterable) and not isinstance(layers, str):
+        numbers = list(layers)
+        if numbers and all(isinstance(each, int) and each >= 0 for each in numbers):
+            return frozenset(numbers)
+    raise InputError(f"layers are a list of numbers that count from 0, not {layers!r}")
+
+
+def refuse_checkpointing(model: nn.Module) -> None:
+    """Raise InputError where layers would run a second time, unseen, in the backward pass."""
+    if any(getattr(each, "gradient_checkpointing", False) and each.training for each in model.modules()):
+        raise InputError(
+            "gradient checkpointing runs every layer twice: "
+            "call model.activation_checkpointing_disable() or model.eval() before recording or intervening"
+        )

@@ -1,0 +1,157 @@
+"""What was recorded: a trace has passes, a pass has layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from glasshead.attention import Call, accurate
+from glasshead.errors import InputError
+
+
+@dataclass(eq=False)
+class LayerRecord:
+    """What one attention call was made of; h are the recorded heads, r the recorded query rows.
+
+    Scores and weights are computed by the formula when they are first asked for, from copies of q, k, v, mask
+    and parameters, so that a record costs memory linear in length until then. They are float32 where the
+    model is in half precision. Grouped key heads are repeated: every tensor has one entry per recorded head.
+    """
+
+    layer: int
+    """Its number in the pass."""
+    name: str
+    """The attention module's name in the model; one module may be called several times."""
+    call: Call = field(repr=False)
+    """The call itself, with the recorded rows, and possibly more heads than the recorded ones."""
+    output: Float[Tensor, "b h r d_v"] = field(repr=False)
+    """What the heads gave to the model, dropout included."""
+    heads: tuple[int, ...]
+    rows: tuple[int, ...] = field(repr=False)
+    picked: Int[Tensor, " h"] | None = field(default=None, repr=False)
+    """Where the recorded heads are among those of ``call``; None: there are no others."""
+    weighed: tuple[Tensor, Tensor] | None = field(default=None, repr=False)
+    """Scores and weights of all heads of ``call`` where the output was computed from them."""
+    projection: Float[Tensor, "h d_v d_e"] | None = field(default=None, repr=False)
+    """D: the part of the output projection that reads each head; None where no single linear map does."""
+
+    def pick(self, tensor: Tensor) -> Tensor:
+        """The recorded heads of ``[B, H, …]``."""
+        return tensor if self.picked is None else tensor[:, self.picked]
+
+    @property
+    def mechanism(self) -> str:
+        """How scores became weights."""
+        return self.call.mechanism.name
+
+    @property
+    def q(self) -> Float[Tensor, "b h r d"]:
+        """Queries."""
+        return self.pick(self.call.q)
+
+    @property
+    def k(self) -> Float[Tensor, "b h k d"]:
+        """Keys."""
+        return self.pick(self.call.expanded()[0])
+
+    @property
+    def v(self) -> Float[Tensor, "b h k d_v"]:
+        """Values."""
+        return self.pick(self.call.expanded()[1])
+
+    @property
+    def allowed(self) -> Bool[Tensor, "b h r k"]:
+        """Who may attend to whom."""
+        shape = (*self.call.q.shape[:3], self.call.k.shape[2])
+        return self.pick(self.call.mask.allowed(self.call.q.device).expand(shape))
+
+    @cached_property
+    def scores(self) -> Float[Tensor, "b h r k"]:
+        """s before the activation, for forbidden pairs too."""
+        return self.pick(self.call.mechanism.scores(self.call) if self.weighed is None else self.weighed[0])
+
+    @cached_property
+    def weights(self) -> Float[Tensor, "b h r k"]:
+        """a after the activation (and any edit), before dropout."""
+        if self.weighed is not None:
+            return self.pick(self.weighed[1])
+        scores = self.scores if self.picked is None else self.call.mechanism.scores(self.call)
+        return self.pick(self.call.mechanism.weights(self.call, scores))
+
+    @property
+    def values_out(self) -> Float[Tensor, "b h k d_e"]:
+        """T_h = V_h D_h: what a token would add to the layer's output at weight 1.
+
+        Σ_h A_h T_h plus the bias of the projection is the layer's output, unless the position adds to the
+        values (Shaw et al. 2018).
+
+        Raises:
+            InputError: where there is no projection.
+
+        Source: Bhardwaj et al. (2021), section 2.2.
+        """
+        if self.projection is None:
+            raise InputError(
+                f"no single linear map reads the heads of layer {self.layer} ({self.name}): use v instead of "
+                "values_out, and say so"
+            )
+        return accurate(self.v) @ accurate(self.projection)
+
+
+class Pass:
+    """The recorded layers of one forward pass, by number; iteration goes through them in order."""
+
+    def __init__(self) -> None:
+        self.records: dict[int, LayerRecord] = {}
+
+    def __getitem__(self, layer: int) -> LayerRecord:
+        if layer not in self.records:
+            raise InputError(f"layer {layer!r} was not recorded, only {', '.join(map(str, self.records))}")
+        return self.records[layer]
+
+    def __iter__(self) -> Iterator[LayerRecord]:
+        return iter(self.records.values())
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __repr__(self) -> str:
+        return f"Pass({list(self.records)})"
+
+
+class Trace:
+    """All recorded passes; where there was only one, the trace is as good as the pass."""
+
+    def __init__(self) -> None:
+        self.passes: list[Pass] = []
+
+    @property
+    def only(self) -> Pass:
+        """The only pass.
+
+        Raises:
+            InputError: if there was none, or more than one.
+        """
+        if not self.passes:
+            raise InputError("nothing is recorded yet: call the model inside the block first")
+        if len(self.passes) > 1:
+            raise InputError(
+                f"the model ran {len(self.passes)} times in the block: choose one, as in trace.passes[0][3]"
+            )
+        return self.passes[0]
+
+    def __getitem__(self, layer: int) -> LayerRecord:
+        return self.only[layer]
+
+    def __iter__(self) -> Iterator[LayerRecord]:
+        return iter(self.only)
+
+    def __len__(self) -> int:
+        return len(self.only)
+
+    def __repr__(self) -> str:
+        return f"Trace({self.passes})"

@@ -1,0 +1,75 @@
+"""Tokens of texts ↔ keys of an attention call: the same, packed by segments, or whole sentences."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.data import Inputs
+from glasshead.models import EncodedClassifier, Segments
+from glasshead.trace.attention_site import Unit
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the tokens [B, n] of a batch stand among the keys [R, K] of a call."""
+
+    real: Bool[Tensor, "b n"]
+    segments: Segments | None = None
+    whole: bool = False
+    """Whether a key is a whole segment."""
+
+    @property
+    def mask(self) -> Bool[Tensor, "r k"]:
+        """Which keys there are."""
+        return self.keys(self.real)
+
+    def keys(self, tokens: Bool[Tensor, "b n"]) -> Bool[Tensor, "r k"]:
+        """Chosen tokens as keys; a sentence is chosen if one of its tokens is."""
+        if self.segments is None:
+            return tokens
+        if not self.whole:
+            return self.segments.pack(tokens[..., None].float())[..., 0] > 0
+        text, number = self.sentence()
+        keys = tokens.new_zeros(len(tokens), int(number.max()) + 1 if len(number) else 1)
+        chosen = tokens[self.real]
+        keys[text[chosen], number[chosen]] = True
+        return keys
+
+    def tokens(self, keys: Float[Tensor, "r k"]) -> Float[Tensor, "b n"]:
+        """Numbers of keys where their tokens stand; that of a sentence in equal shares."""
+        if self.segments is None:
+            return keys * self.real
+        if not self.whole:
+            return self.segments.unpack(keys)
+        return self.segments.spread(keys) * self.shares(keys.dtype)
+
+    def shares(self, dtype: torch.dtype) -> Float[Tensor, "b n"]:
+        """One over the number of tokens that share a key."""
+        shares = self.real.to(dtype)
+        if self.segments is not None and self.whole:
+            shares[self.real] /= self.segments.mask.sum(dim=1)[self.row()].to(dtype)
+        return shares
+
+    def row(self) -> Int[Tensor, " tokens"]:
+        """The packed row of each real token."""
+        assert self.segments is not None
+        return self.segments.places // self.segments.mask.shape[1]
+
+    def sentence(self) -> tuple[Int[Tensor, " tokens"], Int[Tensor, " tokens"]]:
+        """Text and number of the segment of each real token."""
+        assert self.segments is not None
+        row = self.row()
+        return self.segments.text[row], self.segments.number[row]
+
+
+def layout(model: PreTrainedModel, inputs: Inputs, unit: Unit) -> Layout:
+    """How a call of the model sees a batch."""
+    real = inputs["attention_mask"].bool()
+    if unit == "token":
+        return Layout(real)
+    assert isinstance(model, EncodedClassifier)
+    segments = model.segments(inputs["input_ids"], real, inputs.get("token_type_ids"))
+    return Layout(real, segments, whole=unit == "sentence")

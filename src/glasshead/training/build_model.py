@@ -1,0 +1,180 @@
+"""From a recipe and data to an untrained model and its tokenizer; or to a pretrained one, to be tuned."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import Coverage, Encoded, coverage, encode, has_ratings, train_tokenizer
+from glasshead.errors import InputError
+from glasshead.huggingface import first_line
+from glasshead.models import (
+    MODELS,
+    REGRESSION,
+    EncodedClassifier,
+    PooledClassifier,
+    TextClassifier,
+    is_regression,
+    read_vectors,
+)
+from glasshead.training.config import Recipe
+from glasshead.training.pretrained import pretrained
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict
+
+PAIR = "text_pair"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A model that fits the data, its tokenizer, and what is worth telling about them."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    notes: list[str] = field(default_factory=list)
+
+
+def check_texts(recipe: Recipe, data: "DatasetDict") -> None:
+    """Raise InputError if the model reads pairs and the data have none, or the reverse."""
+    if not recipe.pretrained:
+        check_number(MODELS[recipe.model], recipe.model, data)
+
+
+def check_number(family: type[TextClassifier], name: str, data: "DatasetDict") -> None:
+    """Raise InputError unless the family reads as many texts per example as there are."""
+    pairs = PAIR in data["train"].column_names
+    if pairs and family.texts == 1:
+        raise InputError(
+            f"the model {name} reads one text per example, these data have pairs: take --model pair-encoder"
+        )
+    if not pairs and family.texts == 2:
+        raise InputError(
+            f"the model {name} reads pairs, these data have one text per example: take --model encoder"
+        )
+
+
+def encoded_split(tokenizer: PreTrainedTokenizerFast, split: "Dataset") -> Encoded:
+    """The texts of a split, or its pairs."""
+    pairs = split[PAIR][:] if PAIR in split.column_names else None
+    return encode(tokenizer, split["text"][:], pairs)
+
+
+def split_coverage(tokenizer: "PreTrainedTokenizerFast", split: "Dataset", encoded: Encoded) -> Coverage:
+    """How much of a split is read."""
+    pairs = split[PAIR][:] if PAIR in split.column_names else None
+    return coverage(tokenizer, split["text"][:], pairs, encoded)
+
+
+def label_tensor(split: "Dataset") -> torch.Tensor:
+    """Class numbers, or ratings in float32."""
+    return torch.tensor(split["label"][:], dtype=torch.float32 if has_ratings(split) else torch.long)
+
+
+def about_labels(data: "DatasetDict") -> dict[str, Any]:
+    """What a configuration has to know about the task."""
+    if has_ratings(data["train"]):
+        return {"id2label": {0: "rating"}, "label2id": {"rating": 0}, "problem_type": REGRESSION}
+    names = data["train"].features["label"].names
+    return {
+        "id2label": dict(enumerate(names)),
+        "label2id": {name: index for index, name in enumerate(names)},
+        "problem_type": "single_label_classification",
+    }
+
+
+def build(recipe: Recipe, data: "DatasetDict") -> Built:
+    """A model and a tokenizer for these data.
+
+    Raises:
+        InputError: if the model does not read such data, or a file that the recipe names cannot be used.
+    """
+    check_texts(recipe, data)
+    if recipe.pretrained:
+        built = Built(*pretrained(recipe, about_labels(data)))
+        if isinstance(built.model, TextClassifier):
+            check_number(type(built.model), recipe.model, data)
+        return built
+    return fresh(recipe, data)
+
+
+def fresh(recipe: Recipe, data: "DatasetDict") -> Built:
+    """A new model, with pretrained word vectors if the recipe names a file."""
+    family = MODELS[recipe.model]
+    tokenizer = train_tokenizer(
+        (
+            text
+            for name in ("text", PAIR)
+            if name in data["train"].column_names
+            for text in data["train"][name][:]
+        ),
+        vocabulary_size=recipe.vocabulary_size,
+        minimum_frequency=recipe.minimum_frequency,
+        max_length=recipe.max_length,
+        first=family.special_tokens,
+        pairs=family.texts == 2,
+        marks=family.sentence_marks,
+    )
+    ids, vectors, notes = None, None, []
+    told: dict[str, Any] = {}
+    if recipe.vectors is not None:
+        ids, vectors = read_vectors(
+            Path(recipe.vectors), tokenizer.get_vocab(), size=recipe.architecture.get("embedding_size")
+        )
+        size = vectors.shape[1]
+        told["embedding_size"] = size
+        notes.append(f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}")
+    config = recipe.config(**family.about(tokenizer), **about_labels(data), **told)
+    config.check()
+    try:
+        model = family(config)
+    except RuntimeError as error:  # torch has no error of its own for too little memory
+        raise InputError(f"the model cannot be built ({first_line(error)}): choose smaller sizes") from error
+    if ids is not None and vectors is not None:
+        notes += place_vectors(model, ids, vectors)
+    if is_regression(config) and model.classifier.bias is not None:
+        # From the mean rating on; the way there would cost the first epochs.
+        torch.nn.init.constant_(model.classifier.bias, float(label_tensor(data["train"]).mean()))
+    return Built(model, tokenizer, notes)
+
+
+@torch.no_grad()
+def place_vectors(model: PreTrainedModel, ids: np.ndarray, vectors: np.ndarray) -> list[str]:
+    """Put word vectors into the embeddings; encoders draw the other words as widely as these are spread."""
+    weight = model.get_input_embeddings().get_parameter("weight")
+    notes = []
+    if not isinstance(model, PooledClassifier):
+        spread = float(vectors.std())
+        weight.mul_(spread / model.config.initializer_range)
+        model.config.initializer_range = spread
+        notes.append(f"words without a vector start normal(0, {spread:.2f}), the spread of the vectors")
+    weight[torch.from_numpy(ids)] = torch.from_numpy(vectors)
+    return notes
+
+
+def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> list[str]:
+    """A word of warning where added heads are too narrow for the longest sequence that they read.
+
+    Attention over n tokens can be told from its output if n ≤ d_v (Bhardwaj et al. 2021, section 3.1).
+    """
+    if not isinstance(model, EncodedClassifier) or model.config.combine != "add":
+        return []
+    size, longest = model.config.embedding_size, max(longest_sequence(model, each) for each in encoded)
+    if longest <= size:
+        return []
+    return [
+        f"attention is identifiable up to {size} tokens, the size d_v of added heads, from the output of "
+        f"each head: the longest sequence here has {longest}"
+    ]
+
+
+def longest_sequence(model: EncodedClassifier, encoded: Encoded) -> int:
+    """Tokens of the longest text; of pairs and documents, of the longest text or sentence that is read."""
+    segments = model.segments(encoded.ids, encoded.mask, encoded.types)
+    if segments is None:
+        return int(encoded.mask.sum(dim=1).max())
+    return max(segments.mask.shape[1], int(segments.number.max()) + 1)

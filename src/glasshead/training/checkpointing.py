@@ -1,0 +1,152 @@
+"""Where a training lives until it is whole: a folder beside the run, which a kill leaves to be resumed."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from glasshead.errors import InputError
+from glasshead.files import KNOWN, Reserved, beside, check_foreign, discard, partial, reserve, unmatched
+from glasshead.training.run import RECORD, write_json
+
+STATE = "trainer_state.json"
+CHECKPOINTS = "checkpoints"
+PARTS = (CHECKPOINTS, "dynamics", "plan.json", "seed-*", ".seed-*", "*.model", "*.jinja", *KNOWN)
+"""What trainings and their tokenizers write into a work folder."""
+WATCHED = "watched"
+"""Told of a training only where somebody looks on."""
+
+
+@contextmanager
+def workspace(
+    out: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool
+) -> Iterator[tuple[Path, Path | None]]:
+    """A folder to train in and the checkpoint to go on from; it becomes ``out`` when the block ends well.
+
+    When the block fails, whatever is worth resuming stays; before the first checkpoint nothing is.
+
+    Raises:
+        InputError: if there is nothing to resume, or what there is was started with another plan, or if
+            another process writes ``out``.
+    """
+    work = partial(out)
+    with reserve(out, overwrite=overwrite) as reserved:
+        recover(out, work, work / CHECKPOINTS)
+        checkpoint = _prepare(work, plan, resume=resume, overwrite=overwrite)
+        try:
+            yield work, checkpoint
+            publish(reserved, work, work / CHECKPOINTS)
+        except BaseException:
+            if not whole_checkpoints(work / CHECKPOINTS):
+                discard(work)
+            raise
+
+
+def publish(reserved: Reserved, work: Path, scaffold: Path) -> None:
+    """Publish a finished work without what it would be resumed by, which comes back if that fails."""
+    removed = beside(reserved.out, "scaffold")
+    scaffold.rename(removed)
+    try:
+        reserved.publish(work)
+    except BaseException:
+        if work.exists():
+            removed.rename(scaffold)
+        else:  # it stands, and only what it replaced could not be removed
+            discard(removed)
+        raise
+    discard(removed)
+
+
+def recover(out: Path, work: Path, scaffold: Path) -> None:
+    """Put back what a work is resumed by, if `publish` was killed before the work stood; else remove it."""
+    removed = beside(out, "scaffold")
+    if removed.exists() and work.exists() and not scaffold.exists():
+        removed.rename(scaffold)
+    discard(removed)
+
+
+def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> Path | None:
+    """A fresh work folder, or the checkpoint to go on from."""
+    if resume:
+        checkpoints = whole_checkpoints(work / CHECKPOINTS)
+        if not (work / RECORD).is_file() or not checkpoints:
+            raise InputError(f"nothing to resume: {work} has no checkpoint; train without --resume")
+        check_same(plan, work / RECORD)
+        if not best_found_again(checkpoints[-1]):
+            raise InputError(f"cannot resume {work}: its best epoch is missing; use --overwrite")
+        return checkpoints[-1]
+    if whole_checkpoints(work / CHECKPOINTS) and not overwrite:
+        raise InputError(f"{work} holds an interrupted training: pass --resume to go on or --overwrite")
+    begin(work, work / RECORD, plan)
+    return None
+
+
+def begin(work: Path, record: Path, plan: dict[str, Any]) -> None:
+    """An empty work folder that says what is planned.
+
+    Raises:
+        InputError: if somebody else's folder has its name, or somebody else's files are in it.
+    """
+    if work.exists() and any(work.iterdir()) and not record.is_file():
+        raise InputError(
+            f"{work} is in the way, and glasshead did not make it: move it, or choose another --out"
+        )
+    if work.is_dir():
+        check_foreign(work, unmatched(sorted(path.name for path in work.iterdir()), PARTS))
+    discard(work)
+    work.mkdir()
+    write_json(record, plan)
+
+
+def watching(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
+    """How a training was started that is now to be watched in another way; None: not watched at all."""
+    if before is None or now is None:
+        return "without --watch" if before is None else "with --watch"
+    first, second = (
+        "without --watch-every" if each["every"] is None else f"with --watch-every {each['every']}"
+        for each in (before, now)
+    )
+    return f"{first}, not {second}"
+
+
+def check_same(plan: dict[str, Any], record: Path) -> None:
+    """Raise InputError unless the work that left this record was planned alike."""
+    plan = json.loads(json.dumps(plan))
+    try:
+        before = json.loads(record.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"cannot resume: {record} is damaged ({error}); use --overwrite") from error
+    different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
+    if different:
+        if WATCHED in different:
+            how = watching(before.get(WATCHED), plan.get(WATCHED))
+            raise InputError(f"cannot resume {record.parent}: it was started {how}; use --overwrite")
+        what = " and ".join(different)
+        raise InputError(
+            f"cannot resume {record.parent}: it was started with another {what}; use --overwrite"
+        )
+
+
+def whole_checkpoints(folder: Path) -> list[Path]:
+    """Checkpoints in order of steps; one that was cut off while being written is removed."""
+    whole = []
+    for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
+        try:
+            json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+            whole.append(checkpoint)
+        except (OSError, ValueError):
+            discard(checkpoint)
+    return whole
+
+
+def best_found_again(checkpoint: Path) -> bool:
+    """Whether the best epoch so far is still there; its path is mended if the folder has moved since.
+
+    The Trainer forgets a best epoch that it does not find, and would keep the last one instead.
+    """
+    path = checkpoint / STATE
+    state = json.loads(path.read_text(encoding="utf-8"))
+    best = checkpoint.with_name(f"checkpoint-{state['best_global_step']}")
+    path.write_text(json.dumps(state | {"best_model_checkpoint": str(best)}), encoding="utf-8")
+    return best.is_dir()

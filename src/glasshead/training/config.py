@@ -1,0 +1,210 @@
+"""How a classifier is built and trained, as plain data."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields, replace
+from typing import Any
+
+import torch
+from transformers import PreTrainedConfig
+
+from glasshead.attention import parse
+from glasshead.errors import InputError
+from glasshead.models import MODELS
+from glasshead.registry import Registry, nearest
+from glasshead.training.field_types import fitting
+from glasshead.training.penalties import checked_penalties
+
+TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
+"""Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
+TYPED = {"combine": "--heads", "key_size": "--d-k", "value_size": "--d-v"}
+"""Fields that the command line calls otherwise."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a trained model besides the data and the seed.
+
+    ``model`` is a name in `MODELS`, or a folder or Hub name of a pretrained Hugging Face classifier.
+    ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
+    mechanism that is put into it. ``dev_fraction`` is the part of train that becomes dev where there is none.
+    ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile. ``penalties`` are
+    weights c of terms c·P(θ) beside the loss of a pooled model (`glasshead.training.penalties`).
+
+    Raises:
+        InputError: if a value cannot be meant, before any work.
+    """
+
+    preset: str = "s0-paper"
+    model: str = "pooled"
+    # Text
+    max_length: int = 128
+    vocabulary_size: int = 20_000
+    minimum_frequency: int = 1
+    vectors: str | None = None
+    dev_fraction: float = 0.1
+    # Model
+    architecture: Mapping[str, Any] = field(default_factory=dict)
+    # Optimisation
+    optimizer: str = "adam"
+    learning_rate: float = 1e-3
+    batch_size: int = 32
+    epochs: int = 8
+    loss_scale: float = 1.0
+    by_length: bool = False
+    compile: bool = False
+    penalties: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            if each.name not in ("architecture", "penalties"):
+                object.__setattr__(self, each.name, fitting(each.name, getattr(self, each.name), each.type))
+        OPTIMIZERS[self.optimizer]  # a misspelt name raises here
+        for name in ("max_length", "batch_size", "epochs"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+        for name in ("learning_rate", "loss_scale"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise InputError(
+                    f"{name.replace('_', ' ')} must be a positive number, not {getattr(self, name)}"
+                )
+        if self.pretrained:
+            self.check_pretrained()
+        else:
+            object.__setattr__(self, "architecture", self.checked_architecture())
+            self.config().check()
+        object.__setattr__(self, "penalties", self.checked_penalties())
+
+    @property
+    def pretrained(self) -> bool:
+        """Whether the model is somebody's trained one, to be tuned further."""
+        return self.model not in MODELS
+
+    @property
+    def attention(self) -> Any:
+        """The mechanism, as a word or a spec; None where a pretrained model keeps its own."""
+        if self.pretrained:
+            return self.architecture.get("attention")
+        return self.config().attention
+
+    def config(self, **told: Any) -> Any:
+        """The configuration of a new model, with what the data say."""
+        kind = MODELS[self.model].config_class
+        has_length = any(each.name == "max_length" for each in fields(kind))
+        length = {"max_length": self.max_length} if has_length else {}
+        return kind(**dict(self.architecture) | length | told)
+
+    def check_pretrained(self) -> None:
+        """Raise InputError where something is chosen that a pretrained model has already."""
+        for name in self.architecture:
+            if name != "attention":
+                raise InputError(f"{self.model} is a model of its own: its {name} cannot be chosen")
+        if self.vectors is not None:
+            raise InputError(f"{self.model} has word vectors of its own: leave --vectors out")
+        if self.attention is not None:
+            parse(self.attention)
+
+    def checked_architecture(self) -> dict[str, Any]:
+        """What was chosen, by the names and in the types of the model's configuration.
+
+        Raises:
+            InputError: on a name that is no field of it, and on a value of another type.
+        """
+        family = MODELS[self.model].config_class
+        kinds = {each.name: each.type for each in chosen_fields(family)}
+        checked = {}
+        for name, value in own_names(self.model, self.architecture).items():
+            if name not in kinds:
+                raise InputError(
+                    f"the model {self.model!r} has no option {typed(name)}: {where(name, kinds)}"
+                )
+            checked[name] = fitting(name, value, kinds[name])
+        return checked
+
+    def checked_penalties(self) -> dict[str, float]:
+        """The weights of penalties, for a model that has what they penalise.
+
+        Raises:
+            InputError: on any other model, and as `glasshead.training.penalties.checked_penalties`.
+        """
+        if not isinstance(self.penalties, Mapping):
+            raise InputError(f"penalties must be a mapping, not {self.penalties!r}")
+        if not self.penalties:
+            return {}
+        if self.model != "pooled":
+            raise InputError(f"penalties are for the model 'pooled', not {self.model!r}: leave --penalty out")
+        return checked_penalties(self.penalties, self.config())
+
+    def with_changes(self, **changes: Any) -> "Recipe":
+        """A copy with every change that is not None, as `with_settings`."""
+        return self.with_settings({name: value for name, value in changes.items() if value is not None})
+
+    def with_settings(self, given: Mapping[str, Any]) -> "Recipe":
+        """A copy with these settings; what is no field of a recipe is one of its model.
+
+        Word vectors bring their own size, unless one is given with them.
+        """
+        own = {each.name for each in fields(self)}
+        chosen = {name: value for name, value in given.items() if name in own}
+        model = chosen.get("model", self.model)
+        architecture = own_names(model, chosen.get("architecture", self.architecture))
+        rest = {name: value for name, value in given.items() if name not in own}
+        if chosen.get("vectors") is not None:
+            architecture.pop("embedding_size", None)
+        return replace(self, **chosen | {"architecture": architecture | own_names(model, rest)})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON; without penalties it is what it was before there were any, and so are fingerprints."""
+        told = asdict(self) | {"architecture": dict(self.architecture)}
+        if not self.penalties:
+            del told["penalties"]
+        return told
+
+
+SETTINGS = [each.name for each in fields(Recipe) if each.name not in ("preset", "model", "architecture")]
+"""What is chosen by name, beside the fields of the model's configuration."""
+
+
+def own_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices by the names that the configuration of a model of ours has for them.
+
+    Raises:
+        InputError: if two of them are the same.
+    """
+    synonyms = MODELS[model].config_class.attribute_map if model in MODELS else {}
+    named: dict[str, Any] = {}
+    for name, value in chosen.items():
+        own = name if synonyms.get(name) in TOLD_BY_DATA else synonyms.get(name, name)
+        if own in named:
+            raise InputError(f"{name!r} and {own!r} are one option of the model {model!r}: choose it once")
+        named[own] = value
+    return named
+
+
+def typed(name: str) -> str:
+    """A field as Python and as the command line call it: ``'combine' (--heads)``."""
+    return f"{name!r} ({TYPED[name]})" if name in TYPED else repr(name)
+
+
+def where(name: str, known: Iterable[str]) -> str:
+    """End of an error message: which models have such an option, or what may have been meant."""
+    others = [
+        model
+        for model, family in MODELS.items()
+        if name in {each.name for each in chosen_fields(family.config_class)}
+    ]
+    return f"it is one of {', '.join(others)}" if others else nearest(name, [*known, *SETTINGS])
+
+
+def chosen_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
+    """The fields of a configuration that are a matter of choice: its own, not Hugging Face's."""
+    common = {each.name for each in fields(PreTrainedConfig)}
+    return [each for each in fields(kind) if each.name not in common and each.name not in TOLD_BY_DATA]
+
+
+OPTIMIZERS: Registry[type[torch.optim.Optimizer]] = Registry("optimizer")
+OPTIMIZERS.register("adam")(torch.optim.Adam)
+OPTIMIZERS.register("adamw")(torch.optim.AdamW)
+OPTIMIZERS.register("adadelta")(torch.optim.Adadelta)
+OPTIMIZERS.register("adagrad")(torch.optim.Adagrad)
+OPTIMIZERS.register("sgd")(torch.optim.SGD)

@@ -1,0 +1,198 @@
+"""Read what trained runs predicted: single run folders, and folders of runs repeated with several seeds.
+
+A run folder has ``metrics.json`` and ``predictions.parquet`` (split, index, label, predicted, probability); a
+folder of repeats has ``repeats.json`` and one run folder for each of its seeds, ``seed-0``, ``seed-1``, ….
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from glasshead.errors import InputError
+from glasshead.files import check_readable
+from glasshead.results import CARD, METRIC_NAMES, Floor, RunGroup
+from glasshead.statistics import Predictions, metrics_of, values
+from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
+from glasshead.training.predict import PREDICTIONS
+from glasshead.training.run import MEASURED, RECORD, REPEATS, read_object, run_folders
+from glasshead.training.run_record import Record, checked
+
+AUDIT = "an audit"
+KINDS = {CARD: AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
+ROUNDING = 1e-6  # metrics that differ by more are not those of these predictions
+Columns = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """One folder that can be compared: its metrics, and the rows of one split in the order of ``index``."""
+
+    group: RunGroup
+    fingerprint: str
+    index: NDArray[np.int64]
+    labels: NDArray[Any]
+    predicted: NDArray[Any]
+    """[S, n], by ascending seed."""
+    floor: Floor
+
+
+def kind_of(folder: Path) -> str:
+    """What a folder is, in words.
+
+    Raises:
+        InputError: if it is nothing that could be compared.
+    """
+    check_readable(folder)
+    for name, kind in KINDS.items():
+        if (folder / name).is_file():
+            return kind
+    what = "does not exist" if not folder.exists() else f"has no {', '.join(list(KINDS)[:-1])} or {RECORD}"
+    raise InputError(f"{folder} is not an audit, a run or a folder of repeats ({what})")
+
+
+def told(folder: Path, name: str, split: str) -> Told:
+    """A run, or all runs of a folder of repeats, on one split.
+
+    Raises:
+        InputError: if a file is missing or damaged, if there is no such split, or if repeats differ in more
+            than their seeds.
+    """
+    runs = sorted(((_record(each), each) for each in run_folders(folder)), key=lambda run: run[0]["seed"])
+    records = [record for record, _ in runs]
+    for key, what in (("recipe", "recipes"), ("fingerprint", "data")):
+        if any(_part(record, key) != _part(records[0], key) for record in records):
+            raise InputError(
+                f"{folder} holds runs with different {what}: repeats differ in their seeds alone"
+            )
+    tables = [_table(each, split) for _, each in runs]
+    if any(not _same_rows(table, tables[0]) for table in tables):
+        raise InputError(f"{folder} holds runs that were tested on different rows: train again")
+    metrics = [_metrics(each) for _, each in runs]
+    shapes = [{part: list(names) for part, names in each.items()} for each in metrics]
+    for shape, (_, each) in zip(shapes, runs, strict=True):
+        if shape != shapes[0] or split not in shape:
+            raise InputError(f"{each / MEASURED} is damaged (it lacks metrics): train again")
+    first, predicted = tables[0], np.stack([table["predicted"] for table in tables])
+    only = {record["seed"]: only_class(row) for (record, _), row in zip(runs, predicted, strict=True)}
+    group = RunGroup(
+        name=name,
+        facts={"recipe": records[0].get("recipe"), "data": records[0]["data"]},
+        seeds=tuple(record["seed"] for record in records),
+        metrics={
+            part: {metric: [run[part][metric] for run in metrics] for metric in names}
+            for part, names in metrics[0].items()
+        },
+        only_class={seed: name for seed, name in only.items() if name is not None},
+    )
+    labels = {part: _table(runs[0][1], part)["label"] for part in metrics[0]}
+    guess = constant_guess(records[0]["data"])
+    floor = Floor(guess_in_words(guess), {part: floor_metrics(guess, each) for part, each in labels.items()})
+    fingerprint = str(_part(records[0], "fingerprint"))
+    found = Told(group, fingerprint, first["index"], first["label"], predicted, floor)
+    check_metrics(found, split, folder)
+    return found
+
+
+def check_metrics(found: Told, split: str, folder: Path) -> None:
+    """Raise InputError unless the predictions give the metrics that the run has recorded."""
+    given = together([found])[0]
+    for name, metric in metrics_of(given).items():
+        recorded = found.group.metrics[split].get(name)
+        if recorded is None or not np.allclose(values(metric, given), recorded, rtol=0, atol=ROUNDING):
+            raise InputError(f"{folder}: {PREDICTIONS} does not give the {name} of {MEASURED}: train again")
+
+
+def together(all_told: list[Told]) -> list[Predictions]:
+    """The predictions of several folders with one numbering of their classes.
+
+    Raises:
+        InputError: on different data, other rows, or two runs with one seed in a group.
+    """
+    first = all_told[0]
+    for each in all_told:
+        if each.fingerprint != first.fingerprint:
+            raise InputError(
+                f"{first.group.name} and {each.group.name} were trained on different data: "
+                "only runs on the same data can be compared"
+            )
+        if (first.labels.dtype.kind == "f") != (each.labels.dtype.kind == "f"):
+            raise InputError(f"{first.group.name} and {each.group.name} do not both predict ratings")
+        if not np.array_equal(each.index, first.index) or not np.array_equal(each.labels, first.labels):
+            raise InputError(
+                f"{first.group.name} and {each.group.name} were tested on different rows: "
+                "train both with the same --split-seed"
+            )
+        if len(set(each.group.seeds)) < len(each.group.seeds):
+            raise InputError(f"{each.group.name} holds two runs with one seed: train again")
+    seeds = [each.group.seeds for each in all_told]
+    if first.labels.dtype.kind == "f":
+        pairs = zip(seeds, all_told, strict=True)
+        return [Predictions(own, first.labels, each.predicted, None) for own, each in pairs]
+    sizes = [each.predicted.size for each in all_told]
+    names, codes = np.unique(
+        np.concatenate([first.labels, *(each.predicted.ravel() for each in all_told)]), return_inverse=True
+    )
+    labels, *said = np.split(codes, np.cumsum([len(first.labels), *sizes])[:-1])
+    return [
+        Predictions(own, labels, each.reshape(len(own), -1), len(names))
+        for own, each in zip(seeds, said, strict=True)
+    ]
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    record = checked(folder / RECORD, read_object(folder / RECORD), Record)
+    if _part(record, "fingerprint") is None:
+        raise InputError(f"{folder / RECORD} is damaged (no fingerprint of the data): train again")
+    return record
+
+
+def _part(record: dict[str, Any], key: str) -> Any:
+    """The recipe, in which there is no seed, or the fingerprint of the data."""
+    if key == "fingerprint":
+        return record["data"].get(key)
+    return record.get(key)
+
+
+def _metrics(folder: Path) -> dict[str, dict[str, float]]:
+    """The metrics that a group is judged by, per split."""
+    found = read_object(folder / MEASURED)
+    parts = {split: found[split] for split in ("dev", "test") if isinstance(found.get(split), dict)}
+    return {
+        split: {name: float(part[name]) for name in METRIC_NAMES if isinstance(part.get(name), (int, float))}
+        for split, part in parts.items()
+    }
+
+
+def _table(folder: Path, split: str) -> Columns:
+    """The rows of one split, by ascending index."""
+    path = folder / PREDICTIONS
+    if not path.is_file():
+        raise InputError(f"{folder} has no {PREDICTIONS}: train it again with this version")
+    try:
+        table = pq.read_table(path, columns=["split", "index", "label", "predicted"])
+    except (OSError, ValueError, KeyError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{path} is damaged ({reason}): train again") from error
+    splits = table["split"].to_numpy(zero_copy_only=False)
+    rows = splits == split
+    if not rows.any():
+        known = ", ".join(sorted(set(splits.tolist()))) or "none"
+        raise InputError(f"{folder} predicted no {split!r} split, only: {known}")
+    columns = {"index": table["index"].to_numpy()[rows]}
+    for name in ("label", "predicted"):
+        column = table[name].to_numpy(zero_copy_only=False)[rows]
+        rated = pa.types.is_floating(table[name].type) or pa.types.is_integer(table[name].type)
+        columns[name] = column.astype(np.float64) if rated else column.astype(str)
+        if rated and not np.isfinite(columns[name]).all():
+            raise InputError(f"{path} is damaged (a {name} is no number): train again")
+    order = np.argsort(columns["index"], kind="stable")
+    return {name: column[order] for name, column in columns.items()}
+
+
+def _same_rows(table: Columns, other: Columns) -> bool:
+    return all(np.array_equal(table[name], other[name]) for name in ("index", "label"))

@@ -1,0 +1,113 @@
+"""The same training with one seed after the other, and the mean and spread of what comes out."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from transformers import TrainerCallback
+
+from glasshead.errors import InputError
+from glasshead.files import claim, discard, partial, reserve
+from glasshead.training.checkpointing import (
+    CHECKPOINTS,
+    begin,
+    check_same,
+    publish,
+    recover,
+    whole_checkpoints,
+)
+from glasshead.training.config import Recipe
+from glasshead.training.run import MEASURED, REPEATS, read_object, write_json
+from glasshead.training.train import plan_of, train
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+
+PLAN = "plan.json"
+MOST_REPEATS = 1000
+SEEDS = 2**32
+"""So many seeds have the generators."""
+
+
+def train_repeats(
+    data: "DatasetDict",
+    recipe: Recipe,
+    out: Path,
+    repeats: int,
+    *,
+    seed: int = 0,
+    source: dict[str, Any] | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    callbacks: Sequence[TrainerCallback] = (),
+) -> Path:
+    """Train with ``seed``, ``seed`` + 1, … into OUT/seed-…, and write mean ± std to OUT/repeats.json.
+
+    Work in progress lives in ``out.partial``; ``resume`` keeps the runs that are whole and goes on with the
+    one that was cut off.
+
+    Raises:
+        InputError: on fewer than two repeats or more than 1,000, and wherever `train` raises it.
+    """
+    if repeats < 2:
+        raise InputError(f"--repeats takes 2 or more, not {repeats}: leave it out for a single run")
+    if repeats > MOST_REPEATS:
+        raise InputError(f"--repeats takes at most {MOST_REPEATS:,}")
+    if seed + repeats > SEEDS:
+        raise InputError(f"the last of the seeds would be beyond {SEEDS - 1:,}: take a smaller --seed")
+    claim(out, overwrite=overwrite, resume=resume)
+    work = partial(out)
+    plan = plan_of(data, recipe, seed, source) | {"repeats": repeats}
+    with reserve(out, overwrite=overwrite) as reserved:
+        recover(out, work, work / PLAN)
+        _prepare(work, plan, resume=resume, overwrite=overwrite)
+        folders = [work / f"seed-{seed + number}" for number in range(repeats)]
+        try:
+            for number, folder in enumerate(folders):
+                if not folder.exists():
+                    train(
+                        data,
+                        recipe,
+                        folder,
+                        seed=seed + number,
+                        source=source,
+                        resume=bool(whole_checkpoints(partial(folder) / CHECKPOINTS)),
+                        callbacks=callbacks,
+                    )
+        except BaseException:
+            if not any(folder.exists() or partial(folder).exists() for folder in folders):
+                discard(work)  # nothing worth resuming
+            raise
+        write_json(work / REPEATS, summary(folders, [seed + number for number in range(repeats)]))
+        publish(reserved, work, work / PLAN)
+    return out
+
+
+def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
+    """A fresh work folder, or the one to go on in."""
+    record = work / PLAN
+    if resume:
+        if not record.is_file():
+            raise InputError(f"nothing to resume: there is no {work}; train without --resume")
+        check_same(plan, record)
+        return
+    if record.is_file() and not overwrite:
+        raise InputError(f"{work} holds interrupted repeats: pass --resume to go on or --overwrite")
+    begin(work, record, plan)
+
+
+def summary(folders: Sequence[Path], seeds: Sequence[int]) -> dict[str, Any]:
+    """Mean, standard deviation (n − 1) and the values of every metric, in the order of the seeds."""
+    found = [read_object(folder / MEASURED) for folder in folders]
+    metrics = {
+        split: {name: spread([each[split][name] for each in found]) for name in found[0][split]}
+        for split in ("dev", "test")
+        if split in found[0]
+    }
+    return {"seeds": list(seeds), "metrics": metrics}
+
+
+def spread(values: Sequence[float]) -> dict[str, Any]:
+    """A mean over runs with what it is the mean of."""
+    return {"mean": float(np.mean(values)), "std": float(np.std(values, ddof=1)), "values": list(values)}

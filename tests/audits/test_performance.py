@@ -1,0 +1,60 @@
+"""Better than a guess, no better, or not shown: the same texts decide."""
+
+import numpy as np
+import pytest
+
+from glasshead.audits.performance import standing, verdict
+from glasshead.audits.summary import summarise
+from glasshead.results import PairedDifference
+
+
+def paired(right, majority):
+    (found,) = summarise([right], [{"majority": majority}], rng=np.random.default_rng(0))
+    return found, found.over_null["majority"]
+
+
+def answers(n, right, majority):
+    """So many right answers of the model and of the guess, spread over each other."""
+    rows = np.arange(n)
+    return (rows * 7 % n < right).astype(float), (rows < majority).astype(float)
+
+
+def test_few_texts_do_not_show_what_many_do():
+    """0.79 against 0.64 on 566 texts, and nearly that on 60."""
+    many, difference = paired(*answers(566, 445, 361))
+    assert (round(many.estimate, 3), round(many.null["majority"], 3)) == (0.786, 0.638)
+    assert standing(difference) == "better"
+    few, difference = paired(*answers(60, 44, 38))
+    assert few.interval[0] < few.null["majority"]
+    assert standing(difference) == "undecided"
+    said = verdict(difference, "commonest class")
+    assert said == "these 60 texts do not show whether it is better than always guessing the commonest class"
+    # A gate on the accuracy asks something else.
+    assert not said.startswith("undecided")
+
+
+def test_a_paired_difference_shows_what_two_intervals_do_not():
+    """Four texts more, and none less, out of 60: the interval of the accuracy holds the null."""
+    majority = (np.arange(60) < 38).astype(float)
+    found, difference = paired(np.maximum(majority, np.arange(60) >= 55), majority)
+    assert found.interval[0] < found.null["majority"]
+    assert standing(difference) == "better"
+
+
+@pytest.mark.parametrize(
+    ("interval", "stands", "errs", "word"),
+    [
+        ((0.01, 0.2), "better", "not better", "better than"),
+        ((-0.2, -0.01), "not better", "better", "worse than"),
+        ((0.0, 0.0), "not better", "not better", "as good as"),
+        ((-0.1, 0.0), "undecided", "undecided", "do not show"),
+    ],
+)
+def test_three_outcomes(interval, stands, errs, word):
+    difference = PairedDifference(sum(interval) / 2, interval, 60)
+    assert standing(difference) == stands
+    assert standing(difference, errors=True) == errs
+    assert word in verdict(difference, "commonest class")
+    few = PairedDifference(sum(interval) / 2, interval, 19)
+    assert standing(few) == "undecided"
+    assert verdict(few, "commonest class") == "undecided: too few examples"

@@ -1,0 +1,161 @@
+"""Intervals: right where the bootstrap distribution is known, close to SciPy where it is not."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, bootstrap
+from sklearn.metrics import roc_auc_score
+
+from glasshead.statistics import bootstrap as module
+from glasshead.statistics import resampling
+from glasshead.statistics.bootstrap import Estimate, auc_interval, mean_interval, mean_intervals
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def test_mean_and_deviation_are_those_of_a_sample():
+    estimate = mean_interval([1.0, 2.0, np.nan, 6.0], rng=rng())
+    assert estimate.mean == 3.0
+    assert estimate.std == pytest.approx(np.sqrt(7.0))
+    assert estimate.n == 3
+    assert (
+        estimate.interval == (estimate.low, estimate.high) == (1.0, 6.0)
+    )  # 1/27 of all resamples are 1, 1, 1
+
+
+@pytest.mark.parametrize(("ones", "n", "level"), [(3, 10, 0.95), (40, 100, 0.9), (350, 1000, 0.95)])
+def test_ends_of_a_proportion_are_binomial_quantiles(ones, n, level):
+    """Resampled zeros and ones: n · mean is binomial, exactly."""
+    values = np.r_[np.ones(ones), np.zeros(n - ones)]
+    estimate = mean_interval(values, rng=rng(1), level=level, resamples=20_000)
+    tails = binom.ppf([(1 - level) / 2, (1 + level) / 2], n, ones / n) / n
+    assert estimate.interval == pytest.approx(tuple(tails), abs=1.01 / n if n > 100 else 1e-12)
+
+
+def test_agrees_with_scipy():
+    values = rng(2).exponential(size=300)
+    theirs = bootstrap(
+        (values,), np.mean, method="percentile", n_resamples=9999, rng=rng(3)
+    ).confidence_interval
+    ours = mean_interval(values, rng=rng(4), resamples=9999)
+    error = values.std(ddof=1) / np.sqrt(300)
+    assert ours.low == pytest.approx(theirs.low, abs=0.15 * error)
+    assert ours.high == pytest.approx(theirs.high, abs=0.15 * error)
+    assert ours.high - ours.low == pytest.approx(2 * 1.96 * error, rel=0.06)
+
+
+def test_covers_the_truth_as_often_as_it_says():
+    draws = rng(5).normal(loc=7.0, size=(400, 80))
+    inside = [e.low <= 7.0 <= e.high for e in mean_intervals(draws, rng=rng(6), resamples=500)]
+    assert 0.90 < np.mean(inside) < 0.98
+
+
+def test_too_few_examples_have_no_interval():
+    nothing, one, two = mean_intervals([[np.nan] * 3, [np.nan, 5.0, np.nan], [1.0, np.nan, 3.0]], rng=rng())
+    assert nothing == Estimate(None, None, None, None, 0)
+    assert one == Estimate(5.0, None, None, None, 1)
+    assert (nothing.interval, one.interval) == (None, None)
+    assert (two.mean, two.low, two.high, two.n) == (2.0, 1.0, 3.0, 2)
+    assert mean_interval([], rng=rng()) == nothing
+    assert mean_intervals(np.empty((0, 4)), rng=rng()) == []
+
+
+def test_a_constant_has_no_width_even_far_from_zero():
+    estimate = mean_interval(np.full(50, 1e9 + 0.1), rng=rng())
+    assert estimate.low == estimate.high == estimate.mean == 1e9 + 0.1
+    assert estimate.std == 0.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(0, 30), share=st.sampled_from([0.0, 0.1, 0.9]))
+def test_together_is_one_by_one_and_inputs_stay(seed, n, share):
+    values = rng(seed).normal(size=(4, n))
+    values[rng(seed + 1).random((4, n)) < share] = np.nan
+    before = values.copy()
+    together = mean_intervals(values, rng=rng(seed), resamples=50)
+    np.testing.assert_array_equal(values, before)
+    for row, estimate in zip(values, together, strict=True):
+        alone = mean_interval(row, rng=rng(seed), resamples=50)
+        assert alone.n == estimate.n == np.count_nonzero(~np.isnan(row))
+        for one, other in zip(alone, estimate, strict=True):
+            assert one == (None if other is None else pytest.approx(other, rel=1e-12, abs=1e-12))
+
+
+def test_the_seed_decides():
+    values = rng(7).normal(size=200)
+    groups = values[:90], values[90:]
+    assert mean_interval(values, rng=rng(8)) == mean_interval(values, rng=rng(8))
+    assert mean_interval(values, rng=rng(8)) != mean_interval(values, rng=rng(9))
+    assert auc_interval(*groups, rng=rng(8)) == auc_interval(*groups, rng=rng(8))
+    assert auc_interval(*groups, rng=rng(8)) != auc_interval(*groups, rng=rng(9))
+    shared = rng(8)
+    assert mean_interval(values, rng=shared) != mean_interval(values, rng=shared)
+
+
+def test_chunks_do_not_matter(monkeypatch):
+    """One resample at a time, an uneven number, or all at once: every one is drawn, and no more."""
+    values = rng(10).normal(size=101)
+    whole = mean_interval(values, rng=rng(11)), auc_interval(values[:40], values[40:], rng=rng(11))
+    for draws in (1, 777, 10**7):
+        for each in (module, resampling):
+            monkeypatch.setattr(each, "CHUNK_DRAWS", draws)
+        counts = np.concatenate(list(resampling.resampled_counts(101, 53, rng())))
+        assert counts.shape == (53, 101)
+        np.testing.assert_array_equal(counts.sum(axis=1), 101)
+        assert mean_interval(values, rng=rng(11)).low == pytest.approx(whole[0].low, abs=1e-12)
+        area = auc_interval(values[:40], values[40:], rng=rng(11))
+        assert area.mean == whole[1].mean
+        assert area.interval == pytest.approx(whole[1].interval, abs=0.02)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    positive=st.lists(st.integers(-3, 3), min_size=1, max_size=20),
+    negative=st.lists(st.integers(-3, 3), min_size=1, max_size=20),
+)
+def test_auc_equals_sklearn_and_mirrors(positive, negative):
+    estimate = auc_interval(positive, negative, rng=rng(), resamples=20)
+    labels = np.r_[np.ones(len(positive)), np.zeros(len(negative))]
+    assert estimate.mean == pytest.approx(roc_auc_score(labels, positive + negative), abs=1e-12)
+    assert estimate.mean == pytest.approx(1 - auc_interval(negative, positive, rng=rng()).mean, abs=1e-12)
+    assert (estimate.interval is None) == (min(len(positive), len(negative)) == 1)
+
+
+def test_auc_interval_agrees_with_scipy():
+    positive, negative = np.round(rng(12).normal(0.5, 1, size=60), 1), np.round(rng(13).normal(size=80), 1)
+
+    def area(p, q):
+        return roc_auc_score(np.r_[np.ones(len(p)), np.zeros(len(q))], np.r_[p, q])
+
+    theirs = bootstrap(
+        (positive, negative), area, method="percentile", n_resamples=400, vectorized=False, rng=rng(14)
+    )
+    ours = auc_interval(positive, negative, rng=rng(15), resamples=5000)
+    assert ours.mean == pytest.approx(area(positive, negative), abs=1e-12)
+    error = theirs.standard_error
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.4 * error)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.4 * error)
+
+
+def test_auc_of_separated_and_of_missing_groups():
+    assert auc_interval([5.0, 6.0, np.inf], [1.0, -np.inf], rng=rng())[:4] == (1.0, None, 1.0, 1.0)
+    assert auc_interval([], [1.0, 2.0], rng=rng()) == Estimate(None, None, None, None, 2)
+    assert auc_interval([np.nan], [1.0, 2.0], rng=rng()) == Estimate(None, None, None, None, 2)
+    assert auc_interval([1.5, np.nan], [1.0, 2.0], rng=rng()) == Estimate(0.5, None, None, None, 3)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="infinities"):
+        mean_interval([1.0, np.inf], rng=rng())
+    with pytest.raises(ValueError, match="shape"):
+        mean_intervals([1.0, 2.0], rng=rng())
+    with pytest.raises(ValueError, match="vectors"):
+        auc_interval([[1.0]], [1.0], rng=rng())
+    for wrong in ({"level": 1.0}, {"level": 0.0}, {"resamples": 0}):
+        with pytest.raises(ValueError, match="level"):
+            mean_interval([1.0, 2.0], rng=rng(), **wrong)
+        with pytest.raises(ValueError, match="level"):
+            auc_interval([1.0, 2.0], [1.0, 2.0], rng=rng(), **wrong)
