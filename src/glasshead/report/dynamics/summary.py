@@ -332,9 +332,9 @@ def no_group(told: Told) -> str:
         return f"{DASH}: in no group, for it is none of the planted tokens."
     return (
         f"{DASH}: in no group. Tokens of a class stand in its texts more than {OFTEN} times, and more than "
-        f"{(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others (γ > {TYPICAL_GAMMA}); "
-        f"neutral ones about as often in all (|γ| < {NEUTRAL_GAMMA}, and "
-        f"fewer than {OFTEN} times more in one than in another)."
+        f"{(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others "
+        f"(γ > {TYPICAL_GAMMA}); neutral ones about as often in all (|γ| < {NEUTRAL_GAMMA}, and fewer than "
+        f"{OFTEN} times more in one than in another)."
     )
 
 
