@@ -22,9 +22,9 @@ import numpy as np
 import torch
 from scipy.stats import kendalltau
 
-from glasshead.audits import AUDITS, audit, prepare
+from glasshead.audits import AUDITS, audit, build_context
 from glasshead.data import load
-from glasshead.training import PRESETS, Run, load_run, train
+from glasshead.training import TRAINING_PRESETS, Run, load_run, train
 
 DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DRAWS = 100
@@ -91,12 +91,12 @@ def main() -> None:
     data = load(DATA / "20news_sports")
     posts = data["test"]
     with tempfile.TemporaryDirectory() as folder:
-        recipe = PRESETS["s0-code"].with_changes(activation="tanhmax", epochs=10)
+        recipe = TRAINING_PRESETS["s0-code"].with_changes(activation="tanhmax", epochs=10)
         run = load_run(train(data, recipe, Path(folder) / "run"))
     texts = posts["text"][:]
 
     def two_audits() -> None:
-        subject = prepare(run, posts)
+        subject = build_context(run, posts)
         for name in ("agreement", "perturbation"):
             AUDITS[name](subject, seed=0)
 

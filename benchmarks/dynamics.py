@@ -15,8 +15,8 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from glasshead.data import LoadOptions, load
-from glasshead.dynamics import watch
-from glasshead.training import Recipe, recipe_for, train
+from glasshead.dynamics import dynamics_callback
+from glasshead.training import TrainingConfig, recipe_for, train
 
 DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ROUNDS = 3
@@ -28,11 +28,11 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
-def seconds(data: object, recipe: Recipe, watched: bool) -> float:
+def seconds(data: object, recipe: TrainingConfig, watched: bool) -> float:
     """The wall time of one training."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        train(data, recipe, Path(folder) / "run", callbacks=[watch()] if watched else [])  # type: ignore[arg-type]
+        train(data, recipe, Path(folder) / "run", callbacks=[dynamics_callback()] if watched else [])  # type: ignore[arg-type]
         return time.perf_counter() - started
 
 

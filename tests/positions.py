@@ -2,10 +2,10 @@
 
 import torch
 
-from glasshead.attention import POSITIONS, Heads
+from glasshead.attention import POSITIONS, HeadSizes
 from glasshead.attention.positions.distance_mappings import MAPPINGS
 
-SIZES = Heads(heads=3, key_size=4, value_size=5)
+SIZES = HeadSizes(heads=3, key_size=4, value_size=5)
 ADJUSTMENTS = ("early-multiply", "early-add", "late-multiply", "late-add", "signed-multiply")
 CHOICES = {name: {"name": name} for name in POSITIONS}
 CHOICES |= {

@@ -3,7 +3,7 @@
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.registry import Registry, import_siblings, nearest
+from glasshead.registry import Registry, did_you_mean, import_siblings
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_empty():
 
 
 def test_the_nearest_of_several():
-    assert nearest("gradien", ["gradient", "gradient-l1", "attention"]) == "did you mean 'gradient'?"
-    assert nearest("", ["b", "a"]) == "choose from: a, b"
+    assert did_you_mean("gradien", ["gradient", "gradient-l1", "attention"]) == "did you mean 'gradient'?"
+    assert did_you_mean("", ["b", "a"]) == "choose from: a, b"
 
 
 def test_one_new_file_is_one_new_entry(tmp_path, monkeypatch):

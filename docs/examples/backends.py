@@ -3,7 +3,7 @@
 import torch
 
 import glasshead
-from glasshead.attention import Call, choose
+from glasshead.attention import AttentionInputs, select_kernel
 
 torch.manual_seed(0)
 q, k, v = torch.randn(3, 1, 8, 64, 16)
@@ -12,7 +12,7 @@ for name in ("blockwise", "sdpa"):
     output = glasshead.attend("tanhmax", q, k, v, backend=name).output
     print(name, "equals the formula:", torch.allclose(output, formula, atol=1e-5))
 
-print("chosen:", choose(Call.of(glasshead.mechanism("tanhmax"), q, k, v)))
+print("chosen:", select_kernel(AttentionInputs.of(glasshead.mechanism("tanhmax"), q, k, v)))
 try:
     glasshead.attend("tanhmax", q, k, v, dropout=0.1, backend="sdpa")
 except glasshead.InputError as error:

@@ -4,7 +4,7 @@ import torch
 
 from glasshead.dynamics.embedding_products import product_rates
 from glasshead.dynamics.forms.additive import linearised
-from glasshead.dynamics.forms.form import FORMS, Batch, Parameters, pushes, score_flow
+from glasshead.dynamics.forms.form import FORMS, Batch, Parameters, output_gradients, score_flow
 
 rng = torch.Generator().manual_seed(0)
 
@@ -26,7 +26,9 @@ def missing(told, exact):
 print("left out by   eq. 46  eq. 47")
 for scale in (1.0, 10.0, 100.0):
     batch = Batch(texts, torch.ones(6, 10, dtype=torch.bool), texts[:, 0] % 2, scale)
-    rates = product_rates(FORMS["DP"], dot, scale, pushes(FORMS["DP"], dot, batch), everything, everything)
+    rates = product_rates(
+        FORMS["DP"], dot, scale, output_gradients(FORMS["DP"], dot, batch), everything, everything
+    )
     flow = score_flow(FORMS["DP"], dot, batch)
     without_a = flow.polarity["B"] + flow.polarity["C"]
     print(
@@ -37,6 +39,6 @@ for scale in (1.0, 10.0, 100.0):
 print("\nleft out by   eq. 71")
 for stretch in (1.0, 0.1):
     additive = Parameters(dot.embeddings, dot.context, dot.output, map=stretch * torch.eye(size).double())
-    found = linearised(additive, scale, pushes(FORMS["AD"], additive, batch))
+    found = linearised(additive, scale, output_gradients(FORMS["AD"], additive, batch))
     exact = score_flow(FORMS["AD"], additive, batch).total().score
     print(f"M = {stretch:g} I".ljust(13) + f" {missing(sum(found.values()), exact)}")

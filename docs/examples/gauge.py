@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from glasshead.explainers import observe
+from glasshead.explainers import observe_pooled
 from glasshead.training import load_run
 
 run = load_run(Path("runs/tanhmax"))
@@ -17,7 +17,7 @@ with torch.no_grad():
 
 batch = run.tokenizer(["a charming film with a dull ending"], return_tensors="pt")
 ids, mask = batch["input_ids"], batch["attention_mask"].bool()
-one, two = observe(run.model, ids, mask), observe(twin, ids, mask)
+one, two = observe_pooled(run.model, ids, mask), observe_pooled(twin, ids, mask)
 
 print("same logits:        ", torch.equal(one.logits, two.logits))
 print("opposite weights:   ", torch.equal(one.weights, -two.weights))

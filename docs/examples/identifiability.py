@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from glasshead.data import encode
-from glasshead.identifiability import Where, head_rows, intervals
+from glasshead.identifiability import RowSelector, attention_rows, intervals
 from glasshead.training import load_run
 
 
@@ -24,6 +24,6 @@ show(["both very"], intervals(values, weights, functions=np.array([[1.0, 1.0, 0.
 
 # A trained model, its only row of weights.
 run = load_run(Path("runs/softmax"))
-(row,) = next(head_rows(run.model, encode(run.tokenizer, ["a charming film"]), Where()))
+(row,) = next(attention_rows(run.model, encode(run.tokenizer, ["a charming film"]), RowSelector()))
 found = row.intervals()
 print(f"{len(row.weights)} tokens, rank of [T, 1] {found.rank}, width {np.max(found.high - found.low):.2f}")

@@ -6,7 +6,7 @@ import torch
 from transformers import TrainerCallback
 
 from glasshead.data import LoadOptions, load
-from glasshead.training import PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, train
 
 
 class StopAfterTwo(TrainerCallback):
@@ -18,7 +18,7 @@ class StopAfterTwo(TrainerCallback):
 
 
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
-recipe = PRESETS["s0-paper"].with_changes(epochs=4)
+recipe = TRAINING_PRESETS["s0-paper"].with_changes(epochs=4)
 try:
     train(data, recipe, Path("runs/cut"), callbacks=[StopAfterTwo()])
 except KeyboardInterrupt:

@@ -24,7 +24,7 @@ print("weights: ", list(seen.weights.shape))
 print("2nd text:", [round(a, 2) for a in seen.weights[1, 0, 0].tolist()])
 
 # What each token adds to the layer's output: a_ij T_j with T = V D.
-print("T = V D: ", list(seen.values_out.shape))
+print("T = V D: ", list(seen.projected_values.shape))
 
 # Differentiate: the effect of every weight on the first logit.
 with glasshead.record(model, keep_graph=True) as trace:

@@ -5,10 +5,10 @@ from pathlib import Path
 from transformers import pipeline
 
 from glasshead.data import LoadOptions, load
-from glasshead.training import PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, train
 
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
-recipe = PRESETS["s0-paper"].with_changes(attention="tanhmax", epochs=4)
+recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention="tanhmax", epochs=4)
 folder = train(data, recipe, Path("runs/python"), seed=1)
 
 run = load_run(folder)

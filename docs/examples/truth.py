@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from glasshead.data import DATASETS, LoadOptions, load, truth
+from glasshead.data import DATASETS, LoadOptions, load, planted_groups
 
 options = DATASETS["synthetic"].options({"instances": 400})
-groups = truth(options)
+groups = planted_groups(options)
 print(groups["charming"], groups["dull"], groups["about"])
 print(Counter(groups.values()))
 

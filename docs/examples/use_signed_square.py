@@ -7,12 +7,12 @@ import signed_square  # noqa: F401  # registers the activation
 from glasshead.audits import audit
 from glasshead.cli.catalogue import catalogue
 from glasshead.data import LoadOptions, load
-from glasshead.training import PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, train
 
 print([row[0] for row in catalogue("activations")[1]])
 
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
-recipe = PRESETS["s0-paper"].with_changes(attention="signed-square")
+recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention="signed-square")
 run = load_run(train(data, recipe, Path("runs/signed-square")))
 card = audit(run, data["test"], tests=["performance", "tokens"])
 for name in ("performance.accuracy.all", "tokens.separation.weight.positive vs negative"):

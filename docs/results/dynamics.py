@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from glasshead.cli.workflows import planted
+from glasshead.cli.workflows import planted_groups
 from glasshead.data import LoadOptions
-from glasshead.dynamics import watch
+from glasshead.dynamics import dynamics_callback
 from glasshead.dynamics.findings import LARGEST, shares
 from glasshead.results import History, read_history
-from glasshead.training import Recipe, recipe_for
+from glasshead.training import TrainingConfig, recipe_for
 from study import Cell, Set, Study, main
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -44,7 +44,7 @@ REAL: dict[str, Any] = {"optimizer": "adagrad", "learning_rate": 0.05, "epochs":
 L2 = 1e-4
 
 
-def recipe(model: str, **changes: Any) -> Recipe:
+def recipe(model: str, **changes: Any) -> TrainingConfig:
     """The settings of Sun and Lu (2020), section C."""
     return recipe_for("s4", None).with_changes(**MODELS[model] | changes)
 
@@ -238,8 +238,8 @@ def added(history: History) -> dict[str, dict[str, float]]:
 
 def looking(cell: Cell) -> list[Any]:
     """The watcher, which knows what was planted in made-up data."""
-    truth = planted(cell.data.source())
-    return [watch(truth, LOOKS if truth else None)]
+    truth = planted_groups(cell.data.source())
+    return [dynamics_callback(truth, LOOKS if truth else None)]
 
 
 STUDY = Study("dynamics", TABLES, summary, watching=looking)

@@ -64,7 +64,7 @@ class Estimate:
             return 0
         return 1 if self.mean > bar else -1
 
-    def said(self, digits: int = 2, ends: tuple[float, float] = (-np.inf, np.inf)) -> str:
+    def describe(self, digits: int = 2, ends: tuple[float, float] = (-np.inf, np.inf)) -> str:
         """mean [low, high], within the ends that such a number has."""
         if self.n < 2:
             return f"{self.mean:.{digits}f} (one seed)" if self.n else DASH
@@ -109,7 +109,7 @@ def pooled(runs: Runs, parts: Parts) -> dict[str, list[float]]:
 class Claim:
     """Numbers that a claim wants above a bar (or below it), every one of them."""
 
-    said: str
+    describe: str
     unit: str
     parts: Parts
     bar: float = 0.0
@@ -138,7 +138,7 @@ class Claim:
             return DASH, 0
         turn = -1 if self.below else 1
         name, least = min(parts.items(), key=lambda part: turn * part[1].mean)
-        return least.said() + (f" ({name})" if len(parts) > 1 else ""), least.n
+        return least.describe() + (f" ({name})" if len(parts) > 1 else ""), least.n
 
     def verdict(self, runs: Runs) -> str:
         """In words: of the settings one by one, and of all together."""
@@ -173,7 +173,7 @@ class Claim:
 class Counted:
     """A claim that every training decides for itself: +1 it holds, −1 it fails, 0 its tokens do not tell."""
 
-    said: str
+    describe: str
     decided: Callable[[Run], int]
 
     def sides(self, runs: Runs) -> list[int]:
@@ -187,7 +187,9 @@ class Counted:
         counts = " / ".join(str(sides.count(side)) for side in (1, -1, 0))
         whole = estimate(share)
         alike = whole.n > 1 and whole.half == 0  # an interval of no width would say more than is known
-        said = f"{whole.mean:.2f} of them, in every seed" if alike else f"{whole.said(ends=(0, 1))} of them"
+        said = (
+            f"{whole.mean:.2f} of them, in every seed" if alike else f"{whole.describe(ends=(0, 1))} of them"
+        )
         return [
             said,
             str(len(share)),
@@ -389,7 +391,7 @@ def verdicts() -> list[str]:
     places = [("made up, two classes", together(BINARY)), ("made up, three classes", cells("three_classes"))]
     places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
-        [claim.said if number == 0 else "", title, *claim.row(runs)]
+        [claim.describe if number == 0 else "", title, *claim.row(runs)]
         for claim in EVERYWHERE
         for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
@@ -399,7 +401,7 @@ def verdicts() -> list[str]:
 def split(names: Sequence[str], columns: dict[str, tuple[Sequence[str], tuple[str, ...]]]) -> list[str]:
     """The effects again, column by column: tables of data, and words of the names of their cells."""
     rows = [
-        [claim.said, *(claim.cell(together(tables, *chosen)) for tables, chosen in columns.values())]
+        [claim.describe, *(claim.cell(together(tables, *chosen)) for tables, chosen in columns.values())]
         for claim in EVERYWHERE
     ]
     return table(("claim", *names), rows)
@@ -448,14 +450,14 @@ def range_table() -> list[str]:
             for seed, run in runs.items()
         }
         never = sum(run["settled"] is None for run in runs.values())
-        said = estimate(list(steps[bound].values())).said(0)
+        said = estimate(list(steps[bound].values())).describe(0)
         rows.append([f"± {bound:g}", said, str(len(runs)), str(never)])
     first, *others = steps
     for other in others:
         seeds = sorted(steps[first].keys() & steps[other].keys())
         later = estimate([steps[other][seed] - steps[first][seed] for seed in seeds])
         verdict = {1: "**later**", -1: "**sooner**", 0: "no difference that these seeds show"}[later.side(0)]
-        rows.append([f"± {other:g} against ± {first:g}, paired", later.said(0), str(later.n), verdict])
+        rows.append([f"± {other:g} against ± {first:g}, paired", later.describe(0), str(later.n), verdict])
     return table(("embeddings start in", "signs of Ω settle at step", "seeds", "never settled"), rows)
 
 
@@ -473,10 +475,10 @@ def ratio_table() -> list[str]:
             [
                 f"{ratio:g}",
                 str(len(seeds)),
-                signed.said(),
-                estimate([abs(coupling(run)) for run in seeds.values()]).said(),
-                "" if ratio == 1 else more.said(),
-                estimate([gap(run) for run in seeds.values()]).said(3),
+                signed.describe(),
+                estimate([abs(coupling(run)) for run in seeds.values()]).describe(),
+                "" if ratio == 1 else more.describe(),
+                estimate([gap(run) for run in seeds.values()]).describe(3),
                 "" if ratio == 1 else of_the_frequent_class(ratio, signed, more),
             ]
         )
@@ -560,7 +562,7 @@ def follows_row(settings: Runs) -> list[str]:
         else f"**holds** on average; opposite in {', '.join(opposite)}" if opposite
         else "**holds**"
     )  # fmt: skip
-    said = f"{whole.said(ends=(-1, 1))} Spearman's ρ, p = {p:.3f}{least}"
+    said = f"{whole.describe(ends=(-1, 1))} Spearman's ρ, p = {p:.3f}{least}"
     return [said, str(whole.n), f"ρ above / below 0: {above} / {below}", verdict]
 
 
@@ -570,7 +572,7 @@ def gap_table() -> list[str]:
     places += [(f"λ = {scale:g}, made up", together(BINARY, f"{scale:g}")) for scale in SCALES]
     places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
-        [FAVOURED.said if number == 0 else "", title, *FAVOURED.row(runs)]
+        [FAVOURED.describe if number == 0 else "", title, *FAVOURED.row(runs)]
         for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
     places = [(f"λ = {scale:g}, made up", together(BINARY, f"{scale:g}")) for scale in SCALES]
@@ -607,7 +609,7 @@ def penalty_table() -> list[str]:
                     f"{GRIDS[name]}, {model}",
                     str(logs.n),
                     *(
-                        estimate([each[s]["late"][name] for s in seeds]).said(digits)
+                        estimate([each[s]["late"][name] for s in seeds]).describe(digits)
                         for name, digits in (("VᵀW", 2), ("largest VᵀW", 2), ("gap", 3))
                         for each in (first, second)
                     ),
@@ -635,19 +637,19 @@ def signed_table() -> list[str]:
         [
             "positive and negative scores move apart",
             name,
-            f"{estimate([opened(each[seed]) for seed in seeds]).said()} gap opened",
+            f"{estimate([opened(each[seed]) for seed in seeds]).describe()} gap opened",
             str(len(seeds)),
             "",
         ]
         for name, each in (("tanhmax", first), ("softmax", second))
     ]
-    rows.append(["", "tanhmax more than softmax, paired", f"{more.said()} gap", str(more.n), verdict])
+    rows.append(["", "tanhmax more than softmax, paired", f"{more.describe()} gap", str(more.n), verdict])
     for claim, name in (
         *((AROUND_ZERO, name) for name in runs),
         *((claim, "tanhmax") for claim in STAYING),
     ):
         said, n = claim.effect(runs[name])
-        title = claim.said if name == "tanhmax" else ""
+        title = claim.describe if name == "tanhmax" else ""
         rows.append([title, name, f"{said} {claim.unit}", str(n), claim.verdict(runs[name])])
     heads = ("claim", "attention", "effect", "seeds", "verdict")
     learned = {
@@ -696,10 +698,11 @@ def ledger_table() -> list[str]:
                             f"{model}, λ = {scale:g}",
                             group,
                             "; ".join(
-                                f"{name} {estimate([each[name] for each in parts]).said(3)}" for name in terms
+                                f"{name} {estimate([each[name] for each in parts]).describe(3)}"
+                                for name in terms
                             ),
-                            estimate([each[NOT_EXPLAINED] for each in parts]).said(3),
-                            estimate([each["change"] for each in told]).said(3),
+                            estimate([each[NOT_EXPLAINED] for each in parts]).describe(3),
+                            estimate([each["change"] for each in told]).describe(3),
                             ", ".join(f"{name} {count}" for name, count in largest.most_common()),
                         ]
                     )

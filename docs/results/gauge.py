@@ -27,17 +27,17 @@ import numpy as np
 import torch
 from datasets import ClassLabel, DatasetDict
 
-from glasshead.audits import prepare
-from glasshead.audits.context import Subject
+from glasshead.audits import build_context
+from glasshead.audits.context import AuditContext
 from glasshead.data import LoadOptions, load, occurrences
 from glasshead.data.token_groups import token_groups
 from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.trace import ClassSigns, fix_gauge
 from glasshead.trace.gauge import ONE_SIDED
-from glasshead.training import PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.gauge import pooled_sums
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 from study import DATA
 
 HERE = Path(__file__).parent
@@ -145,13 +145,13 @@ def measured(case: Case, data: DatasetDict, preset: str, seed: int) -> dict[str,
     """Train one model; what its classes say of its head, and what its words do."""
     out = RUNS / f"{case.title.replace(' ', '-').replace(':', '-')}-{preset}-{seed}"
     changes = dict(case.changes) | ({"epochs": 15} if preset == "s0-code" else {})
-    recipe = PRESETS[preset].with_changes(activation="tanhmax", **changes)
+    recipe = TRAINING_PRESETS[preset].with_changes(activation="tanhmax", **changes)
     if not out.exists():
         train(data, recipe, out, seed=seed, source={"source": case.folder}, overwrite=True)
     trained = load_run(out)
-    rows = TensorRows(encoded_split(trained.tokenizer, data["train"]), label_tensor(data["train"]))
+    rows = TensorDataset(encoded_split(trained.tokenizer, data["train"]), label_tensor(data["train"]))
     sums = pooled_sums(trained.model, rows)[0].sum(dim=0)[0].tolist()
-    gauge, subject = trained.record["gauge"], prepare(trained, data["test"], limit=2000)
+    gauge, subject = trained.record["gauge"], build_context(trained, data["test"], limit=2000)
     commonest = np.bincount(subject.predicted).max() / len(subject.predicted)
     return {
         "accuracy": round(float((subject.predicted == subject.labels).mean()), 4),
@@ -163,7 +163,7 @@ def measured(case: Case, data: DatasetDict, preset: str, seed: int) -> dict[str,
     }
 
 
-def word_signs(subject: Subject) -> dict[str, float]:
+def word_signs(subject: AuditContext) -> dict[str, float]:
     """The share of polar words whose mean weight, and polarity, has their sign, in the better gauge."""
     encoded = subject.view.encoded
     counts = occurrences(encoded, torch.tensor(subject.labels), classes=2, vocabulary=subject.counts.shape[1])

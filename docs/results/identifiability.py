@@ -26,11 +26,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from encoders import STUDY
 from glasshead.data import LoadOptions, load
-from glasshead.identifiability import Question, Where, survey
-from glasshead.identifiability.length_sampling import Sample, clipped
+from glasshead.identifiability import IntervalQuery, RowSelector, run_batches
+from glasshead.identifiability.length_sampling import LengthSample, clip_texts
 from glasshead.pictures import logits, ranks
 from glasshead.report.style import drawn
-from glasshead.training import Recipe, recipe_for, train
+from glasshead.training import TrainingConfig, recipe_for, train
 from glasshead.training.open_model import open_model
 from study import DATA, rounded
 
@@ -43,7 +43,7 @@ PROCESSES = os.cpu_count() or 1
 # The curves: the sizes of Fig. 2 (d_v = d_k = 64), and heads that are added (d_v = d_e), on part of IMDB.
 REVIEWS = 5000
 SHORT = {"max_length": 256, "batch_size": 64, "epochs": 2}
-CURVES: dict[str, tuple[Recipe, tuple[int, ...]]] = {
+CURVES: dict[str, tuple[TrainingConfig, tuple[int, ...]]] = {
     "con": (
         recipe_for("regular-small", "encoder").with_changes(key_size=64, value_size=64, **SHORT),
         (8, 16, 24, 32, 40, 48, 56, 64, 65, 72, 80, 96, 112, 128, 144, 160, 176, 192),
@@ -53,7 +53,7 @@ CURVES: dict[str, tuple[Recipe, tuple[int, ...]]] = {
         (16, 32, 48, 64, 80, 96, 112, 128, 129, 144, 160, 176, 192, 208, 224, 240, 256),
     ),
 }
-LOGITS = Sample((66, 72, 80, 88, 96, 104, 112, 120, 128), texts=5)
+LOGITS = LengthSample((66, 72, 80, 88, 96, 104, 112, 120, 128), texts=5)
 DRAWS = 1000  # alternatives of each review
 
 LENGTHS = (16, 32, 33, 48, 64, 96, 128)
@@ -63,7 +63,7 @@ VERSION = 2  # raised when the code changes what a survey finds
 KEYS = "heads_sst3"  # a table of encoders.py
 TOKENS = 32  # twice the d_v of concatenated heads
 SENTENCES = 60  # of each model
-FEW_DRAWS = Sample((TOKENS,), texts=5), 50
+FEW_DRAWS = LengthSample((TOKENS,), texts=5), 50
 
 
 def main(parts: list[str]) -> None:
@@ -121,7 +121,7 @@ def ranked(
     at: tuple[int, ...],
 ) -> dict[str, Any]:
     """Figs. 2 and 6: the first head, 100 reviews of each length."""
-    points = ranks.rank_points(model, tokenizer, texts, Sample(at), Where((0,), (0,)), print)
+    points = ranks.rank_points(model, tokenizer, texts, LengthSample(at), RowSelector((0,), (0,)), print)
     picture(f"ranks-{name}", ranks.figure_of(points))
     metrics = json.loads((RUNS / name / "metrics.json").read_text(encoding="utf-8"))
     found = {"accuracy": metrics["test"]["accuracy"], "size": points.size}
@@ -177,9 +177,9 @@ def surveyed(
     count: int,
 ) -> dict[str, Any]:
     """For each text the means over heads of what a survey found, for texts of one length."""
-    ((_, _, encoded),) = clipped(tokenizer, texts, Sample((length,), count))
-    where, question = Where(rows="cls"), Question()
-    heads = survey(model, tokenizer, encoded, where, question, RUNS / name, processes=PROCESSES).heads()
+    ((_, _, encoded),) = clip_texts(tokenizer, texts, LengthSample((length,), count))
+    where, question = RowSelector(rows="cls"), IntervalQuery()
+    heads = run_batches(model, tokenizer, encoded, where, question, RUNS / name, processes=PROCESSES).heads()
     verdicts = heads.pop("given_keys")
     heads["unique"] = np.isin(verdicts, ["unique", "fixed"])
     for each in ("not unique", "undetermined"):

@@ -24,7 +24,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numpy as np
 from scipy import stats
 
-from glasshead.recommend.config import NEWS_PRESETS, NewsRecipe
+from glasshead.recommend.config import NEWS_PRESETS, RecommenderConfig
 from glasshead.recommend.evaluate import as_numbers, rank
 from glasshead.recommend.mind import read_logs
 from glasshead.recommend.run import load_recommender
@@ -63,7 +63,7 @@ def jobs() -> list[Job]:
     return ours + [(COMPARED, name, seed) for seed in FEWER for name in others]
 
 
-def settings(job: Job) -> tuple[NewsLogOptions, NewsRecipe]:
+def settings(job: Job) -> tuple[NewsLogOptions, RecommenderConfig]:
     """What a run is made with, besides its seed."""
     interest, mechanism, seed = job
     options = NewsLogOptions(interest=interest, users=USERS, seed=seed)  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 from glasshead.audits import audit
 from glasshead.data import LoadOptions, load
 from glasshead.results import SIGN_IN_WEIGHTS, AuditCard
-from glasshead.training import PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, train
 from study import rounded
 
 HERE = Path(__file__).parent
@@ -50,7 +50,7 @@ def run() -> None:
                     continue
                 data = data or load(DATA / folder, options)
                 out = RUNS / f"{folder}-{activation}-{seed}"
-                recipe = PRESETS["s0-code"].with_changes(activation=activation, **changes)
+                recipe = TRAINING_PRESETS["s0-code"].with_changes(activation=activation, **changes)
                 started = time.perf_counter()
                 if not out.exists():
                     source = {"source": folder, "options": {"classes": options.classes}}

@@ -21,7 +21,7 @@ from scipy.stats import sem
 from scipy.stats import t as student
 
 from glasshead.data import DATASETS, LoadOptions, load
-from glasshead.training import Recipe, train
+from glasshead.training import TrainingConfig, train
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("GLASSHEAD_DATA", HERE.parents[2] / "shared" / "data"))
@@ -49,7 +49,7 @@ class Cell:
 
     name: str
     data: Set
-    recipe: Recipe
+    recipe: TrainingConfig
     seeds: int
 
     def mark(self, version: int) -> str:

@@ -19,6 +19,6 @@ def exit_code(error: KeyboardInterrupt) -> int:
     return 128 + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
 
 
-def counted(number: int, noun: str) -> str:
+def pluralise(number: int, noun: str) -> str:
     """``1 field``, ``2 fields``: as messages count things."""
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"

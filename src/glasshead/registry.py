@@ -11,7 +11,7 @@ from glasshead.errors import InputError
 T = TypeVar("T")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """End of an error message: what the user may have meant, else all that there is."""
     names = sorted(known)
     if not names:
@@ -20,7 +20,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {matches[0]!r}?" if matches else f"choose from: {', '.join(names)}"
 
 
-def hinted(error: str, hint: str) -> str:
+def with_suggestion(error: str, hint: str) -> str:
     """A refusal after what may have been meant, where something comes near: that is usually all there is."""
     return f"{hint} If not: {error}" if hint.startswith("did you mean") else error
 
@@ -52,7 +52,9 @@ class Registry(Mapping[str, T], Generic[T]):
         try:
             return self._entries[name]
         except (KeyError, TypeError):  # a list has no hash
-            raise InputError(f"unknown {self.kind} {name!r}: {nearest(str(name), self._entries)}") from None
+            raise InputError(
+                f"unknown {self.kind} {name!r}: {did_you_mean(str(name), self._entries)}"
+            ) from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

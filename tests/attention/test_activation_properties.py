@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 import pytest
 import torch
 
-from glasshead.attention import ACTIVATIONS, Activation, Ratio
-from glasshead.attention.activation_properties import Facts, measure
+from glasshead.attention import ACTIVATIONS, Activation, ElementwiseRatio
+from glasshead.attention.activation_properties import ActivationProperties, measure
 
 # The table as it is printed, in its order of columns; sigmoid is not in it, but called log-nonlinear after
 # Kanai et al. (2018) in the text. Cosformer is sum normalisation of scores that are not negative.
@@ -54,7 +54,9 @@ def test_the_domain_decides_whether_rows_of_sum_add_up_to_one():
 
 def ratio(g, h):
     return type(
-        "Written", (Ratio,), {"g": lambda self, s: g(s), "h": lambda self, s: h(s), "paper": "a test"}
+        "Written",
+        (ElementwiseRatio,),
+        {"g": lambda self, s: g(s), "h": lambda self, s: h(s), "paper": "a test"},
     )()
 
 
@@ -91,7 +93,7 @@ def test_monotone_is_about_g_not_about_the_normaliser():
 
 def test_hyper_parameters_decide_for_the_instance():
     @dataclass(frozen=True)
-    class Power(Ratio):
+    class Power(ElementwiseRatio):
         """g = s^n, h = |s|^n."""
 
         exponent_: int = 2
@@ -122,7 +124,7 @@ def test_a_measured_fact_is_measured_once():
 
 def test_models_built_on_no_device_can_be_asked():
     with torch.device("meta"):
-        assert isinstance(measure(ACTIVATIONS["tanhmax"]()), Facts)
+        assert isinstance(measure(ACTIVATIONS["tanhmax"]()), ActivationProperties)
         assert ratio(torch.sinh, torch.cosh).signed is True
 
 
@@ -134,5 +136,5 @@ def test_measuring_disturbs_nobody():
 
 def test_the_abstract_classes_have_no_facts_of_their_own():
     """So that documentation tools can look at them."""
-    for abstract in (Activation, Ratio):
+    for abstract in (Activation, ElementwiseRatio):
         assert not isinstance(abstract.signed, bool)

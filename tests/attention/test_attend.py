@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from glasshead.attention import KERNELS, Call, Mask, attend, choose, mechanism
+from glasshead.attention import KERNELS, AttentionInputs, Mask, attend, mechanism, select_kernel
 from glasshead.attention.attend import run
 from glasshead.bench.timing import peak_bytes
 from glasshead.errors import InputError
@@ -103,7 +103,7 @@ class TestChoice:
     def call(self, name, length=6, **options):
         spec = {"activation": "sum", "position": {"name": "cosine", "reach": 4096}} if name == "sum" else name
         q, k, v = (each.requires_grad_() for each in tensors(length, length, batch=1))
-        return Call.of(mechanism(spec, heads=4, head_dim=8), q, k, v, **options)
+        return AttentionInputs.of(mechanism(spec, heads=4, head_dim=8), q, k, v, **options)
 
     @pytest.mark.parametrize(
         ("name", "length", "options", "chosen"),
@@ -123,16 +123,16 @@ class TestChoice:
         ],
     )
     def test_on_a_cpu_with_gradients(self, name, length, options, chosen):
-        assert choose(self.call(name, length, **options)) == chosen
+        assert select_kernel(self.call(name, length, **options)) == chosen
 
     def test_linear_time_is_not_worth_one_row(self):
-        assert choose(self.call("dot-product", 2000).rows(slice(0, 1))) == "reference"
+        assert select_kernel(self.call("dot-product", 2000).rows(slice(0, 1))) == "reference"
 
     @pytest.mark.parametrize("name", list(KERNELS))
     def test_a_named_kernel_serves_or_says_why_not(self, name):
         for wanted in ("softmax", "tanhmax", "dot-product", "shaw"):
             call = self.call(wanted)
-            reason = KERNELS[name].refuses(call)
+            reason = KERNELS[name].unsupported_reason(call)
             if reason is None:
                 torch.testing.assert_close(run(call, name), run(call, "reference"), **ONE_MODEL)
                 continue
@@ -142,7 +142,7 @@ class TestChoice:
             assert said.startswith(f"the {name} kernel cannot serve {wanted}: {reason} (can: ")
             can = said.removesuffix(")").rpartition("(can: ")[2].split(", ")
             assert set(can) >= {"blockwise", "reference"}
-            assert all(KERNELS[each].refuses(call) is None for each in can)
+            assert all(KERNELS[each].unsupported_reason(call) is None for each in can)
 
 
 class TestWrongUse:

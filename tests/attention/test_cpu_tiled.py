@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from glasshead.attention import KERNELS, Call, Mask, mechanism
-from glasshead.attention.attend import choose, run
+from glasshead.attention import KERNELS, AttentionInputs, Mask, mechanism
+from glasshead.attention.attend import run, select_kernel
 from glasshead.attention.kernels import cpu_tiled as tiles
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS, ONE_FORMULA, ONE_FORMULA_SINGLE
@@ -31,7 +31,7 @@ def call_of(spec="distance-aware", length=40, dtype=torch.float64, groups=HEADS,
         torch.randn(BATCH, heads, length, size, dtype=dtype).requires_grad_()
         for heads, size in ((HEADS, SIZE), (groups, SIZE), (groups, value_size))
     )
-    return Call.of(made, q, k, v, **options)
+    return AttentionInputs.of(made, q, k, v, **options)
 
 
 def same(call, **tolerance):
@@ -119,16 +119,16 @@ REFUSED = {
 @pytest.mark.parametrize(("options", "reason"), REFUSED.values(), ids=REFUSED)
 def test_what_it_refuses(options, reason):
     call = call_of(**options)
-    assert reason in KERNELS["tiles"].refuses(call)
-    assert choose(call) != "tiles"
+    assert reason in KERNELS["tiles"].unsupported_reason(call)
+    assert select_kernel(call) != "tiles"
     with pytest.raises(InputError, match="the tiles kernel cannot serve"):
         run(call, "tiles")
 
 
 def test_it_is_chosen_where_its_coefficients_may_be_held(monkeypatch):
     call = call_of()
-    assert choose(call) == "tiles"
-    assert choose(call_of(length=20)) != "tiles"
+    assert select_kernel(call) == "tiles"
+    assert select_kernel(call_of(length=20)) != "tiles"
     monkeypatch.setattr(tiles, "COEFFICIENTS", HEADS * 40 * 40 - 1)
-    assert choose(call) != "tiles"
-    assert choose(replace(call, dropout=0.1)) != "tiles"
+    assert select_kernel(call) != "tiles"
+    assert select_kernel(replace(call, dropout=0.1)) != "tiles"

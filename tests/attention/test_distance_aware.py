@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from glasshead.attention import Heads, Mask, attend, mechanism
+from glasshead.attention import HeadSizes, Mask, attend, mechanism
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.attention.positions.distance_mappings import MAPPINGS, learnable_sigmoid
 from glasshead.errors import InputError
@@ -82,7 +82,7 @@ def test_extreme_distances_in_attention_stay_finite():
 
 
 def test_half_precision_still_counts_every_token():
-    position = DistanceAware(Heads(1, 2, 2), mapping="linear", adjust="early-add").bfloat16()
+    position = DistanceAware(HeadSizes(1, 2, 2), mapping="linear", adjust="early-add").bfloat16()
     with torch.no_grad():
         position.w.fill_(2.0**-10)
     zeros = torch.zeros(1, 1, 1001, 2, dtype=torch.bfloat16)
@@ -96,11 +96,11 @@ def test_half_precision_still_counts_every_token():
 
 
 def test_heads_begin_different_and_moderate():
-    w = DistanceAware(Heads(8, 4, 4)).w
+    w = DistanceAware(HeadSizes(8, 4, 4)).w
     assert len(set(w.tolist())) == 8
     assert (w > 0).sum() == (w < 0).sum() == 4
     assert (w * 20).abs().max() <= 1
-    assert DistanceAware(Heads(1, 4, 4)).w.tolist() == [0.0]
+    assert DistanceAware(HeadSizes(1, 4, 4)).w.tolist() == [0.0]
 
 
 def test_a_local_head_looks_near_and_a_distant_one_far():

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from glasshead.attention import ACTIVATIONS, Ratio
+from glasshead.attention import ACTIVATIONS, ElementwiseRatio
 from tolerances import EXACT_MATHS
 
 
-class Logarithm(Ratio):
+class Logarithm(ElementwiseRatio):
     """g = h = log s, which has no value at 0 and below."""
 
     paper, domain = "a test", (1.0, 9.0)
@@ -18,7 +18,7 @@ class Logarithm(Ratio):
     h = g
 
 
-class ByHand(Ratio):
+class ByHand(ElementwiseRatio):
     """TanhMax from its own g and h."""
 
     paper = "a test"
@@ -61,7 +61,7 @@ def test_a_denominator_of_zero_gives_zeros():
 def test_g_and_h_are_both_needed(missing):
     given = {name: lambda self, s: s for name in ("g", "h") if name != missing}
     with pytest.raises(TypeError, match=missing):
-        type("Half", (Ratio,), given)()
+        type("Half", (ElementwiseRatio,), given)()
 
 
 def test_a_row_without_a_positive_score_has_no_weight_in_a_plain_sum():

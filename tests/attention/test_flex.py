@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from glasshead.attention import KERNELS, Call, Mask, attend, choose, mechanism
+from glasshead.attention import KERNELS, AttentionInputs, Mask, attend, mechanism, select_kernel
 from glasshead.attention.kernels import flex
 from glasshead.errors import InputError
 from tolerances import ALL_LAYERS, ONE_FORMULA_SINGLE, ONE_KERNEL
@@ -34,7 +34,7 @@ MASKS = {
     "chosen rows": Mask(3, 300, causal=True, at=torch.tensor([299, 5, 130])),
     "pairs": Mask(140, 150, HOLES, torch.rand(1, 2, 140, 150) > 0.5, at=range(10, 150)),
     "blocks of pairs": Mask(
-        300, 300, pairs=torch.ones(2, 1, 300, 300, dtype=torch.bool).triu(128), at=range(300)
+        300, 300, attn_mask=torch.ones(2, 1, 300, 300, dtype=torch.bool).triu(128), at=range(300)
     ),
 }
 
@@ -47,7 +47,7 @@ def call_of(using, mask, dtype=torch.float32, groups=1, d=16, d_v=24, device="cp
     built = mechanism(using, heads=2, head_dim=d, value_dim=d_v).to(device)
     for parameter in built.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
-    return Call.of(built, q, k, v, mask=mask)
+    return AttentionInputs.of(built, q, k, v, mask=mask)
 
 
 def on_device(mask):
@@ -85,9 +85,7 @@ def test_the_changed_products_are_the_exponents_of_the_weights(using):
         torch.testing.assert_close(found, right, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "mask", [each for each in MASKS.values() if not each.everything], ids=lambda each: ""
-)
+@pytest.mark.parametrize("mask", [each for each in MASKS.values() if not each.is_full], ids=lambda each: "")
 def test_the_mask_pair_by_pair_and_block_by_block(mask):
     call = call_of("softmax", mask)
     allowed = mask.allowed(torch.device("cpu")).expand(2, 2, -1, -1)
@@ -107,7 +105,7 @@ def test_empty_and_full_blocks_are_found():
     assert every[0, 0].tolist() == torch.ones(3, 3).tril(-1).bool().tolist()
     some, every = flex.blocks_of(MASKS["blocks of pairs"], torch.device("cpu"))
     assert some[0, 0].tolist() == torch.ones(3, 3).triu(1).bool().tolist()
-    counts, columns = flex.listed(some)
+    counts, columns = flex.block_lists(some)
     assert counts[0, 0].tolist() == [2, 1, 0]
     assert columns[0, 0, :2, 0].tolist() == [1, 2]
 
@@ -168,7 +166,7 @@ def test_a_key_that_is_no_number_reaches_no_query_before_it():
 
 def small(using="softmax", dtype=torch.float32, learns=False, dropout=0.0, size=4):
     q = torch.zeros(1, 2, size, 16, dtype=dtype, requires_grad=learns)
-    return Call.of(mechanism(using, heads=2, head_dim=16), q, q, q, dropout=dropout)
+    return AttentionInputs.of(mechanism(using, heads=2, head_dim=16), q, q, q, dropout=dropout)
 
 
 LATE = {"position": {"name": "distance-aware", "adjust": "late-add"}}
@@ -189,14 +187,14 @@ LATE = {"position": {"name": "distance-aware", "adjust": "late-add"}}
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_it_says_why_not(refused, why):
-    assert why in KERNELS["flex"].refuses(refused)
+    assert why in KERNELS["flex"].unsupported_reason(refused)
 
 
 def test_parameters_alone_need_a_backward_pass_too():
     call = small("distance-aware")
-    assert "no backward pass" in KERNELS["flex"].refuses(call)
+    assert "no backward pass" in KERNELS["flex"].unsupported_reason(call)
     with torch.no_grad():
-        assert KERNELS["flex"].refuses(call) == flex.compiler_problem()
+        assert KERNELS["flex"].unsupported_reason(call) == flex.compiler_problem()
 
 
 def test_a_cpu_without_a_compiler_is_told_so(monkeypatch):
@@ -204,7 +202,7 @@ def test_a_cpu_without_a_compiler_is_told_so(monkeypatch):
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
     flex.compiler_problem.cache_clear()
     try:
-        assert "C++ compiler no-such-compiler" in KERNELS["flex"].refuses(small())
+        assert "C++ compiler no-such-compiler" in KERNELS["flex"].unsupported_reason(small())
         q = torch.zeros(1, 1, 2, 16)
         with pytest.raises(InputError, match=r"flex kernel .*: torch needs the C\+\+ compiler"):
             attend("softmax", q, q, q, backend="flex")
@@ -214,15 +212,15 @@ def test_a_cpu_without_a_compiler_is_told_so(monkeypatch):
 
 def test_on_a_cpu_it_serves_by_name_only():
     with torch.no_grad():
-        assert choose(small("sigsoftmax")) != "flex"
+        assert select_kernel(small("sigsoftmax")) != "flex"
 
 
 def test_sizes_become_powers_of_two_of_at_least_sixteen():
     """Zeros add nothing to a product, and the added columns of the output are cut off."""
     for size, expected in ((1, 16), (16, 16), (17, 32), (64, 64), (192, 256)):
         row = torch.ones(1, 1, 1, size)
-        assert flex.wide(row).shape[3] == expected
-        assert float(flex.wide(row).sum()) == size
+        assert flex.supports_width(row).shape[3] == expected
+        assert float(flex.supports_width(row).sum()) == size
 
 
 class OnGPU:
@@ -249,7 +247,7 @@ class Elsewhere:
 def long(length, using="sigmoid", mask=None, scale=None):
     """A call of more pairs than the formula is asked to hold, without memory of its own."""
     q = torch.zeros(1, 1, 1, 16).expand(1, 2, length, 16)
-    made = Call.of(mechanism(using, heads=2, head_dim=16), q, q, q, mask=mask, scale=scale)
+    made = AttentionInputs.of(mechanism(using, heads=2, head_dim=16), q, q, q, mask=mask, scale=scale)
     return OnGPU(made)
 
 
@@ -270,21 +268,21 @@ def serve(call):
 def test_new_lengths_are_compiled_up_to_a_budget():
     with torch.no_grad():
         for length in (2000, 2001, 2002):
-            assert KERNELS["flex"].suits(long(length))
+            assert KERNELS["flex"].is_preferred(long(length))
             serve(long(length))
             serve(long(length))
-        assert not KERNELS["flex"].suits(long(2003))
-        assert not KERNELS["flex"].suits(long(2001, scale=0.5))
-        assert not KERNELS["flex"].suits(long(2001, "sigsoftmax"))
-        assert not KERNELS["flex"].suits(long(2001, mask=torch.ones(1, 2001, dtype=torch.bool)))
-        assert KERNELS["flex"].suits(long(2001))  # seen before: nothing new has to be compiled
-    assert not KERNELS["flex"].suits(long(100))  # small enough for the formula
+        assert not KERNELS["flex"].is_preferred(long(2003))
+        assert not KERNELS["flex"].is_preferred(long(2001, scale=0.5))
+        assert not KERNELS["flex"].is_preferred(long(2001, "sigsoftmax"))
+        assert not KERNELS["flex"].is_preferred(long(2001, mask=torch.ones(1, 2001, dtype=torch.bool)))
+        assert KERNELS["flex"].is_preferred(long(2001))  # seen before: nothing new has to be compiled
+    assert not KERNELS["flex"].is_preferred(long(100))  # small enough for the formula
 
 
 @pytest.mark.usefixtures("unseen")
 def test_asking_costs_nothing_of_the_budget():
     with torch.no_grad():
-        assert all(KERNELS["flex"].suits(long(length)) for length in range(2000, 2010))
+        assert all(KERNELS["flex"].is_preferred(long(length)) for length in range(2000, 2010))
     assert not flex.SEEN
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch._dynamo import eval_frame
 
-from glasshead.attention import TAPS, MultiHeadAttention
-from glasshead.attention.compile_guard import STANCE
+from glasshead.attention import ACTIVE_HOOKS, MultiHeadAttention
+from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.trace import record
 
 
@@ -25,11 +25,11 @@ class Listener:
 def heard(layer, x):
     """The output of a layer under a lone tap, and what the tap has counted."""
     listener = Listener()
-    token = TAPS.set((listener,))
+    token = ACTIVE_HOOKS.set((listener,))
     try:
         return layer(x).output, listener.calls
     finally:
-        TAPS.reset(token)
+        ACTIVE_HOOKS.reset(token)
 
 
 @pytest.mark.parametrize("stance", ["default", "eager_on_recompile"])
@@ -47,4 +47,4 @@ def test_a_lone_tap_leaves_the_compiler_as_it_is(stance):
             layer(x)
             assert eval_frame._stance.stance == "force_eager"
     assert eval_frame._stance.stance == "default"
-    assert (STANCE.blocks, STANCE.kernels, STANCE.taken) == (0, 0, None)
+    assert (COMPILE_GUARD.blocks, COMPILE_GUARD.kernels, COMPILE_GUARD.taken) == (0, 0, None)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glasshead.attention import ACTIVATIONS, Mask, attend, mechanism
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS
 
@@ -25,7 +25,7 @@ def tensors(shape=SHAPE, keys=None, value_size=None, kv_heads=None):
 
 
 def call(q, k, v, **options):
-    return Call.of(mechanism("tanhmax"), q, k, v, **options)
+    return AttentionInputs.of(mechanism("tanhmax"), q, k, v, **options)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def whole(mask, batch=2, heads=3):
 
 def test_no_mask_allows_everything():
     for mask in (Mask.of(*qk()), Mask.of(*qk(queries=2))):
-        assert mask.everything
+        assert mask.is_full
         assert whole(mask).all()
 
 
@@ -50,8 +50,8 @@ def test_no_mask_allows_everything():
 def test_every_shape_that_broadcasts(shape, padding):
     given_mask = booleans(*shape)
     mask = Mask.of(*qk(keys=5), given_mask)
-    assert (mask.padding is not None, mask.pairs is not None) == (padding, not padding)
-    assert not mask.everything
+    assert (mask.padding is not None, mask.attn_mask is not None) == (padding, not padding)
+    assert not mask.is_full
     expected = given_mask[:, None, None] if shape == (2, 5) else given_mask
     assert torch.equal(whole(mask), expected.expand(2, 3, 4, 5))
 
@@ -61,7 +61,7 @@ def test_two_dimensions_that_could_be_both_are_refused():
         Mask.of(*qk(queries=2), booleans(2, 4))
     padding, pairs = booleans(2, 4)[:, None, None, :], booleans(2, 4)[None, None]
     assert Mask.of(*qk(queries=2), padding).padding is not None
-    assert Mask.of(*qk(queries=2), pairs).pairs is not None
+    assert Mask.of(*qk(queries=2), pairs).attn_mask is not None
     # One sequence and one query: both readings allow the same.
     assert Mask.of(*qk(batch=1, queries=1), booleans(1, 4)).padding is not None
 
@@ -91,8 +91,8 @@ def test_what_is_no_mask(mask, message):
     [
         (Mask(3, 4), "for 3 queries and 4 keys, not 4 and 4"),
         (Mask(4, 4, padding=booleans(3, 4)), r"for \[batch, heads\] = \[3\], not \[2\]"),
-        (Mask(4, 4, pairs=booleans(3, 1, 4, 4)), r"= \[3, 1\], not \[2, 3\]"),
-        (Mask(4, 4, pairs=booleans(2, 2, 4, 4)), r"= \[2, 2\], not \[2, 3\]"),
+        (Mask(4, 4, attn_mask=booleans(3, 1, 4, 4)), r"= \[3, 1\], not \[2, 3\]"),
+        (Mask(4, 4, attn_mask=booleans(2, 2, 4, 4)), r"= \[2, 2\], not \[2, 3\]"),
         (Mask(4, 4, padding=booleans(2, 4).to("meta")), "the mask is on meta"),
     ],
 )
@@ -166,7 +166,7 @@ def masks(draw):
         queries,
         keys,
         padding=None if padding is None else torch.tensor(padding),
-        pairs=None if pairs is None else booleans(2, 3, queries, keys, seed=pairs),
+        attn_mask=None if pairs is None else booleans(2, 3, queries, keys, seed=pairs),
         causal=draw(st.booleans()),
         at=draw(st.sampled_from([at, torch.tensor(list(at))])),
     )
@@ -174,7 +174,7 @@ def masks(draw):
 
 def slow_allowed(mask, b, h, i, j):
     real = mask.padding is None or bool(mask.padding[b, j])
-    paired = mask.pairs is None or bool(mask.pairs[b, h, i, j])
+    paired = mask.attn_mask is None or bool(mask.attn_mask[b, h, i, j])
     return real and paired and (not mask.causal or j <= int(mask.at[i]))
 
 
@@ -219,7 +219,7 @@ def test_rows_are_rows_of_the_whole(mask, data):
 def test_rows_without_places_stay_without():
     mask = Mask.of(*qk(queries=3), booleans(1, 1, 3, 4))
     assert mask.rows(slice(1, 3)).at is None
-    assert torch.equal(mask.rows(torch.tensor([2])).pairs, mask.pairs[:, :, [2]])
+    assert torch.equal(mask.rows(torch.tensor([2])).attn_mask, mask.attn_mask[:, :, [2]])
 
 
 def test_consecutive_places_say_where_they_start():
@@ -261,8 +261,8 @@ def test_holes(rows, holes):
 
 def test_a_settled_mask_and_its_copies_ask_no_more(monkeypatch):
     hole = torch.tensor([[True, False, True, True]])
-    settled = Mask(4, 4, padding=hole, at=range(4)).settled()
-    plain = Mask(4, 4, padding=hole.logical_or(torch.tensor(True)), at=range(4)).settled()
+    settled = Mask(4, 4, padding=hole, at=range(4)).with_position_policy()
+    plain = Mask(4, 4, padding=hole.logical_or(torch.tensor(True)), at=range(4)).with_position_policy()
     monkeypatch.setattr("glasshead.attention.mask.has_holes", None)  # whoever asks now fails
     assert settled.places(CPU).start is None
     assert settled.rows(slice(1, 3)).places(CPU).query.tolist() == [[0, 1]]
@@ -273,24 +273,24 @@ def test_a_settled_mask_and_its_copies_ask_no_more(monkeypatch):
 @given(mask=masks())
 def test_the_longest_is_one_more_than_the_largest_distance_of_a_pair(mask):
     """Over all pairs that may meet, and at most over all real tokens up to the last query."""
-    offsets = mask.settled(reach=0).places(CPU).offsets().expand(2, 1, mask.queries, mask.keys)
+    offsets = mask.with_position_policy(reach=0).places(CPU).offsets().expand(2, 1, mask.queries, mask.keys)
     allowed = whole(mask).any(dim=1, keepdim=True)
     real = torch.ones(2, mask.keys, dtype=torch.bool) if mask.padding is None else mask.padding
     allowed &= real[:, None, torch.as_tensor(list(mask.at)), None]  # a padded query has no place
     met = [int(each) + 1 for each in offsets.abs()[allowed]]
     last = max(int(each) for each in mask.at) if mask.causal else mask.keys - 1
-    assert max(met, default=0) <= mask.longest() <= int(real[:, : last + 1].sum(dim=1).max())
+    assert max(met, default=0) <= mask.max_span() <= int(real[:, : last + 1].sum(dim=1).max())
 
 
 def test_the_longest_counts_neither_padding_nor_what_is_still_to_be_filled():
     padding = torch.tensor([[True] * 5 + [False] * 3, [False, True] * 4])
-    assert Mask(8, 8, at=range(8)).longest() == 8
-    assert Mask(8, 8, padding=padding, at=range(8)).longest() == 5
-    assert Mask(1, 8, causal=True, at=range(2, 3)).longest() == 3
-    assert Mask(2, 8, causal=True, at=torch.tensor([1, 3])).longest() == 4
-    assert Mask(1, 8, padding=padding, causal=True, at=range(3, 4)).longest() == 4
-    assert Mask(1, 8, pairs=torch.arange(8)[None, None, None] < 3, at=range(2, 3)).longest() == 3
-    assert Mask(8, 8, padding=padding[:0], at=range(8)).longest() == 0
+    assert Mask(8, 8, at=range(8)).max_span() == 8
+    assert Mask(8, 8, padding=padding, at=range(8)).max_span() == 5
+    assert Mask(1, 8, causal=True, at=range(2, 3)).max_span() == 3
+    assert Mask(2, 8, causal=True, at=torch.tensor([1, 3])).max_span() == 4
+    assert Mask(1, 8, padding=padding, causal=True, at=range(3, 4)).max_span() == 4
+    assert Mask(1, 8, attn_mask=torch.arange(8)[None, None, None] < 3, at=range(2, 3)).max_span() == 3
+    assert Mask(8, 8, padding=padding[:0], at=range(8)).max_span() == 0
 
 
 def test_no_keys_and_no_queries():

@@ -7,8 +7,17 @@ import pytest
 import torch
 from torch import nn
 
-from glasshead.attention import ACTIVATIONS, POSITIONS, PRESETS, Call, Heads, Mechanism, attend, mechanism
-from glasshead.attention.mechanism import parse, shortest, spell
+from glasshead.attention import (
+    ACTIVATIONS,
+    MECHANISM_PRESETS,
+    POSITIONS,
+    AttentionInputs,
+    HeadSizes,
+    Mechanism,
+    attend,
+    mechanism,
+)
+from glasshead.attention.mechanism import parse, to_name, to_spec
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS
 
@@ -23,7 +32,7 @@ def qkv(heads=4, size=6, value_size=6, length=5):
 
 def test_one_name_means_one_thing():
     """A word is looked up among presets, activations and positions, so no two may share one."""
-    names = [*PRESETS, *ACTIVATIONS, *POSITIONS]
+    names = [*MECHANISM_PRESETS, *ACTIVATIONS, *POSITIONS]
     assert len(set(names)) == len(names)
     assert not any("+" in name or name != name.strip().lower() for name in names)
 
@@ -57,7 +66,7 @@ def test_a_spec_goes_through_json_and_comes_back(activation, position):
     made = mechanism({"activation": activation, "position": position}, **HEADS)
     again = mechanism(json.loads(json.dumps(made.spec)), **HEADS)
     assert again.spec == made.spec
-    assert again.name == made.name == spell(made.spec)
+    assert again.name == made.name == to_name(made.spec)
     # Without options, the name alone says it all.
     assert mechanism(made.name, **HEADS).spec == made.spec
     assert str(made).splitlines()[1].strip() == json.dumps(made.spec)
@@ -74,7 +83,7 @@ def test_a_spec_goes_through_json_and_comes_back(activation, position):
         (
             {"activation": {"name": "sum"}, "position": {"name": "cosine"}},
             "cosformer",
-            dict(PRESETS["cosformer"]),
+            dict(MECHANISM_PRESETS["cosformer"]),
         ),
         (
             {"position": {"name": "distance-aware", "mapping": "clip"}},
@@ -91,7 +100,7 @@ def test_a_spec_goes_through_json_and_comes_back(activation, position):
 def test_names_and_saved_specs(spec, name, short):
     made = mechanism(spec, **HEADS)
     assert (made.name, made.spec) == (name, short)
-    assert shortest(parse(made.spec)) == short
+    assert to_spec(parse(made.spec)) == short
 
 
 def test_what_is_saved_belongs_to_the_mechanism():
@@ -99,9 +108,9 @@ def test_what_is_saved_belongs_to_the_mechanism():
     made = mechanism(given, **HEADS)
     given["position"]["mapping"] = "linear"
     assert made.spec["position"]["mapping"] == "clip"
-    before = json.dumps(PRESETS["cosformer"])
+    before = json.dumps(MECHANISM_PRESETS["cosformer"])
     mechanism("cosformer").spec["activation"] = "softmax"
-    assert json.dumps(PRESETS["cosformer"]) == before
+    assert json.dumps(MECHANISM_PRESETS["cosformer"]) == before
 
 
 @pytest.mark.parametrize(
@@ -158,8 +167,8 @@ def test_what_learns_needs_sizes(name):
     for sizes in ({}, {"heads": 4}, {"head_dim": 6}):
         with pytest.raises(InputError, match="has parameters per head: give heads and head_dim"):
             mechanism(name, **sizes)
-    assert mechanism(name, **HEADS).position.heads == Heads(4, 6, 6)
-    assert mechanism(name, **HEADS, value_dim=8).position.heads == Heads(4, 6, 8)
+    assert mechanism(name, **HEADS).position.heads == HeadSizes(4, 6, 6)
+    assert mechanism(name, **HEADS, value_dim=8).position.heads == HeadSizes(4, 6, 8)
 
 
 @pytest.mark.parametrize("name", POSITIONS)
@@ -186,7 +195,7 @@ def test_what_learns_nothing_serves_any_heads(name):
         assert attend(made, *qkv(**sizes)).output.isfinite().all()
 
 
-@pytest.mark.parametrize("name", [name for name, position in POSITIONS.items() if position.uses_places])
+@pytest.mark.parametrize("name", [name for name, position in POSITIONS.items() if position.needs_positions])
 def test_positions_need_one_sequence(name):
     q, k, v = qkv()
     with pytest.raises(InputError, match="it is for self-attention"):
@@ -225,7 +234,7 @@ def test_a_built_mechanism_is_handed_through():
 def test_the_three_steps_are_the_formula():
     made = mechanism("tanhmax")
     q, k, v = qkv()
-    call = Call.of(made, q, k, v, is_causal=True)
+    call = AttentionInputs.of(made, q, k, v, is_causal=True)
     scores = made.scores(call)
     torch.testing.assert_close(scores, q @ k.transpose(2, 3) / 6**0.5, **EXACT_MATHS)
     weights = made.weights(call, scores)
@@ -243,7 +252,7 @@ def test_dropout_of_the_formula_acts_on_weights():
     """With one key and value 1 the output is the weight: 0, or 1 / (1 − p)."""
     q, k, v = torch.ones(1, 1, 2000, 1), torch.ones(1, 1, 1, 1), torch.ones(1, 1, 1, 1)
     torch.manual_seed(0)
-    call = Call.of(mechanism("softmax"), q, k, v, dropout=0.25)
+    call = AttentionInputs.of(mechanism("softmax"), q, k, v, dropout=0.25)
     output, weights = call.mechanism(call)
     assert (weights == 1).all()
     assert output.unique().tolist() == pytest.approx([0, 4 / 3])

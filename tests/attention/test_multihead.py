@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from glasshead.attention import TAPS, Mask, MultiHeadAttention, mechanism
+from glasshead.attention import ACTIVE_HOOKS, Mask, MultiHeadAttention, mechanism
 from glasshead.errors import InputError
 from glasshead.trace import intervene, record, uniform
 from tolerances import EXACT_MATHS
@@ -219,23 +219,23 @@ class Halved:
 
     def before(self, flow):
         self.module = flow.module
-        flow.weights = flow.weigh() / 2
+        flow.weights = flow.compute_weights() / 2
 
     def after(self, flow, output):
-        self.seen = output
+        self.make_record = output
 
 
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_calls_go_through_the_taps(need_weights):
     made, x, tap = layer(), sequence(), Halved()
     plain = made(x, need_weights=True)
-    token = TAPS.set((tap,))
+    token = ACTIVE_HOOKS.set((tap,))
     try:
         found = made(x, need_weights=need_weights)
     finally:
-        TAPS.reset(token)
+        ACTIVE_HOOKS.reset(token)
     assert tap.module is made
-    assert tap.seen.shape == (BATCH, 3, LENGTH, 2)
+    assert tap.make_record.shape == (BATCH, 3, LENGTH, 2)
     bias = made.output.bias
     torch.testing.assert_close(found.output - bias, (plain.output - bias) / 2, **EXACT_MATHS)
     if need_weights:
@@ -257,7 +257,7 @@ def test_a_layer_can_be_recorded(options, spec, rows):
     torch.testing.assert_close(output, plain, **EXACT_MATHS)
     heads = trace[0]
     assert heads.projection.shape == (3, made.value_size, SIZE)
-    summed = (heads.weights @ heads.values_out).sum(dim=1)
+    summed = (heads.weights @ heads.projected_values).sum(dim=1)
     torch.testing.assert_close(output, summed + made.output.bias, **EXACT_MATHS)
 
 
@@ -269,7 +269,7 @@ def test_edited_weights_of_added_heads_make_the_output(rows):
     mean = made.value(x).unflatten(2, (3, SIZE)).mean(dim=1).sum(dim=1)
     torch.testing.assert_close(found, made.output(mean)[:, None].expand_as(found), **EXACT_MATHS)
     torch.testing.assert_close(
-        found, (trace[0].weights @ trace[0].values_out).sum(dim=1) + made.output.bias, **EXACT_MATHS
+        found, (trace[0].weights @ trace[0].projected_values).sum(dim=1) + made.output.bias, **EXACT_MATHS
     )
 
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from glasshead.attention import Heads, Mask, Places, attend, mechanism
-from glasshead.attention.positions.relative import skewed, straightened
+from glasshead.attention import HeadSizes, Mask, TokenPositions, attend, mechanism
+from glasshead.attention.positions.relative import skew, unskew
 from glasshead.attention.positions.shaw import Shaw
 from glasshead.attention.positions.tener import Tener
 from glasshead.attention.positions.transformer_xl import TransformerXL
@@ -21,12 +21,12 @@ def random(*shape):
 @pytest.mark.parametrize(("queries", "keys"), [(1, 1), (1, 5), (4, 1), (3, 7), (7, 3), (4, 0), (0, 4)])
 def test_a_skewed_block_has_the_offsets_in_its_diagonals_and_goes_back(queries, keys):
     rows = random(2, queries, queries + keys)
-    block = skewed(rows)
+    block = skew(rows)
     assert block.shape == (2, queries, keys)
     for q in range(queries):
         for k in range(keys):
             assert torch.equal(block[:, q, k], rows[:, q, k - q + queries - 1])
-    back = straightened(block)
+    back = unskew(block)
     for q in range(queries):
         for column in range(queries + keys):
             inside = 0 <= column + q - queries + 1 < keys
@@ -35,7 +35,7 @@ def test_a_skewed_block_has_the_offsets_in_its_diagonals_and_goes_back(queries, 
 
 def test_shaw_sees_nothing_beyond_its_clip():
     """Tokens further than the clip are alike: with equal keys their weights are equal."""
-    position = Shaw(Heads(1, 4, 4), clip=2).double()
+    position = Shaw(HeadSizes(1, 4, 4), clip=2).double()
     q, k = random(1, 1, 9, 4), torch.ones(1, 1, 9, 4, dtype=torch.float64)
     scores = position.scores(q, k, 1.0, Mask(9, 9, at=range(9)).places(q.device))[0, 0, 4]
     torch.testing.assert_close(scores[[0, 1, 7]], scores[[2, 2, 6]], **EXACT_MATHS)
@@ -64,11 +64,11 @@ def test_no_texts_and_no_tokens(name, shape):
 @pytest.mark.parametrize("clip", [0, -1, 2.5, True, "16"])
 def test_shaw_clips_at_a_whole_number(clip):
     with pytest.raises(InputError, match="clip is a whole number above 0"):
-        Shaw(Heads(2, 4, 4), clip=clip)
+        Shaw(HeadSizes(2, 4, 4), clip=clip)
 
 
 def test_transformer_xl_takes_an_odd_size():
-    position = TransformerXL(Heads(2, 5, 3))
+    position = TransformerXL(HeadSizes(2, 5, 3))
     assert position.w.shape == (2, 5, 6)
     q, k = random(1, 2, 4, 5), random(1, 2, 4, 5)
     queries, keys = position.double().features(q, k, 1.0, Mask(4, 4, at=range(4)).places(q.device))
@@ -78,7 +78,7 @@ def test_transformer_xl_takes_an_odd_size():
 @pytest.mark.parametrize("size", [0, -2, 7, 2.0, "12"])
 def test_transformer_xl_has_an_r_of_pairs(size):
     with pytest.raises(InputError, match="relative_dim is"):
-        TransformerXL(Heads(2, 4, 4), relative_dim=size)
+        TransformerXL(HeadSizes(2, 4, 4), relative_dim=size)
 
 
 def test_r_of_the_size_of_the_model_is_that_of_the_paper():
@@ -108,7 +108,7 @@ def test_r_of_the_size_of_the_model_is_that_of_the_paper():
 
 def test_tener_is_the_paper_and_not_its_code():
     """docs/errata.md: the code has a key term, R of j − i, and other frequencies; each changes the scores."""
-    position = Tener(Heads(1, 8, 8)).double()
+    position = Tener(HeadSizes(1, 8, 8)).double()
     q, k = random(1, 1, 6, 8), random(1, 1, 6, 8) + 1
     scores = position.scores(q, k, 1.0, Mask(6, 6, at=range(6)).places(q.device))[0, 0]
 
@@ -130,8 +130,8 @@ def test_tener_is_the_paper_and_not_its_code():
 
 def test_tener_needs_pairs_and_takes_no_scale():
     with pytest.raises(InputError, match="even size, not 5"):
-        Tener(Heads(2, 5, 5))
-    position = Tener(Heads(2, 4, 4)).double()
+        Tener(HeadSizes(2, 5, 5))
+    position = Tener(HeadSizes(2, 4, 4)).double()
     q, k = random(1, 2, 4, 4), random(1, 2, 4, 4)
     places = Mask(4, 4, at=range(4)).places(q.device)
     torch.testing.assert_close(
@@ -154,8 +154,8 @@ def test_sinusoids_are_exact_at_far_positions(name):
     position = mechanism({"position": spec}, heads=2, head_dim=8).position
     q, k = random(1, 2, 16, 8).float(), random(1, 2, 16, 8).float()
     at = torch.arange(16)[None]
-    near = position.scores(q, k, 1.0, Places(at, at, 0))
-    far = position.scores(q, k, 1.0, Places(at + 100_000, at + 100_000, None))
+    near = position.scores(q, k, 1.0, TokenPositions(at, at, 0))
+    far = position.scores(q, k, 1.0, TokenPositions(at + 100_000, at + 100_000, None))
     torch.testing.assert_close(far, near, rtol=0, atol=1e-5)
 
 

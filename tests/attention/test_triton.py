@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from glasshead.attention import KERNELS, Call, Mask, attend, choose, mechanism
+from glasshead.attention import KERNELS, AttentionInputs, Mask, attend, mechanism, select_kernel
 from glasshead.errors import InputError
 
 CASES = Path(__file__).with_name("triton_cases.py")
@@ -54,7 +54,7 @@ def test_the_programs_compile_for_the_gpus_they_are_meant_for(capability):
 def call(using="tanhmax", dtype=torch.float32, sizes=(1, 2, 4, 8), mask=None, dropout=0.0):
     q = torch.zeros(*sizes, dtype=dtype)
     built = mechanism(using, heads=sizes[1], head_dim=sizes[3])
-    return Call.of(built, q, q, q, mask=mask, dropout=dropout)
+    return AttentionInputs.of(built, q, q, q, mask=mask, dropout=dropout)
 
 
 @pytest.mark.parametrize(
@@ -74,20 +74,20 @@ def call(using="tanhmax", dtype=torch.float32, sizes=(1, 2, 4, 8), mask=None, dr
 )
 def test_it_says_why_not(refused, why, monkeypatch):
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
-    assert why in KERNELS["triton"].refuses(refused)
+    assert why in KERNELS["triton"].unsupported_reason(refused)
 
 
 def test_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr("glasshead.attention.kernels.triton.find_spec", lambda name: None)
-    assert "install glasshead[triton]" in KERNELS["triton"].refuses(call())
+    assert "install glasshead[triton]" in KERNELS["triton"].unsupported_reason(call())
 
 
 def test_the_interpreter_serves_by_name_only_and_knows_its_limits(monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     kernel = KERNELS["triton"]
-    assert kernel.refuses(call()) is None
-    assert choose(call()) != "triton"
-    assert "bfloat16" in kernel.refuses(call(dtype=torch.bfloat16))
+    assert kernel.unsupported_reason(call()) is None
+    assert select_kernel(call()) != "triton"
+    assert "bfloat16" in kernel.unsupported_reason(call(dtype=torch.bfloat16))
 
 
 def test_the_name_is_obeyed_or_refused(monkeypatch):

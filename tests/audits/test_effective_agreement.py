@@ -61,7 +61,7 @@ def test_where_nothing_is_hidden_it_says_so():
         for name in ROWS:
             finding = card.finding(f"agreement.{name}.{against}.all")
             assert finding.verdict.startswith("the attention itself by construction")
-            assert BY_CONSTRUCTION in finding.aside
+            assert BY_CONSTRUCTION in finding.no_evidence_reason
         for name in ("", "-absolute"):
             ours, theirs = (
                 card.finding(f"agreement.{each}{name}.{against}.all") for each in ("effective", "attention")

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import audit, prepare
-from glasshead.audits.forward_perturbation import shake
+from glasshead.audits import audit, build_context
+from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.perturbation import Perturbation
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.explainers.forward_observation import passes
+from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.report import render
 from glasshead.results import RAW_SIGN, AuditCard
-from glasshead.trace import Reading, head_gauges
+from glasshead.trace import AttentionSelector, head_gauges
 from readable import KINDS, WORDS, as_run, data, family, planted
 from small import planted_texts
 
@@ -103,12 +103,14 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
     """Medians of many draws, of the read-out's algebra and of forward passes of the whole model."""
     kind = KINDS[name]().of(0, 1, 3)  # two tokens have two orders, whose median is a coin
     labels = [1] * len(kind.texts)
-    subject = prepare(as_run(kind, labels), data(kind, labels))
+    subject = build_context(as_run(kind, labels), data(kind, labels))
     draws = 300
     rng = np.random.default_rng(0)
     algebra = Perturbation(draws).medians(subject, subject.weights[None], rng)[0]
-    asked = passes(subject.view.model, subject.view.encoded, subject.view.place, subject.view.logits)
-    drawn = Perturbation.changes(shake(subject, asked, draws, 0))[0]
+    asked = observe_by_forward(
+        subject.view.model, subject.view.encoded, subject.view.place, subject.view.logits
+    )
+    drawn = Perturbation.changes(perturb_by_forward(subject, asked, draws, 0))[0]
     for column, values in algebra.items():
         np.testing.assert_allclose(drawn[column], values, atol=0.06, err_msg=column)
 
@@ -116,16 +118,16 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
 def test_shaken_weights_are_what_their_names_say():
     kind = family("encoder", layers=2, pooling="first")
     labels = [1] * len(kind.texts)
-    subject = prepare(as_run(kind, labels), data(kind, labels))
-    found = shake(subject, subject.view.observation, 2, 0)
+    subject = build_context(as_run(kind, labels), data(kind, labels))
+    found = perturb_by_forward(subject, subject.view.observation, 2, 0)
     np.testing.assert_allclose(found["own"], subject.prediction, atol=1e-5)
     assert set(found) == {
         "own", "chance", "uniform", "permuted", "permuted-chance", "random", "random-normalised",
     }  # fmt: skip
     assert np.abs(found["random"] - found["random-normalised"]).max() > 1e-4
     one, other = (
-        shake(subject, subject.view.observation, 2, 0),
-        shake(subject, subject.view.observation, 2, 1),
+        perturb_by_forward(subject, subject.view.observation, 2, 0),
+        perturb_by_forward(subject, subject.view.observation, 2, 1),
     )
     np.testing.assert_array_equal(one["random"], found["random"])
     assert np.abs(one["random"] - other["random"]).max() > 1e-4
@@ -158,7 +160,7 @@ def test_errors_of_ratings_by_hand():
 def test_sentences_are_the_units_where_they_are_read():
     kind, labels = many(family("hierarchical"))
     run, split = as_run(kind, labels), data(kind, labels)
-    subject = prepare(run, split, reading=Reading(level="sentence"))
+    subject = build_context(run, split, reading=AttentionSelector(level="sentence"))
     assert subject.mask.sum() < subject.real.sum()
     np.testing.assert_allclose(subject.weights.sum(axis=1), 1, atol=1e-9)
     np.testing.assert_array_equal(
@@ -166,11 +168,11 @@ def test_sentences_are_the_units_where_they_are_read():
     )
     for values in subject.importance.values():
         assert values.shape == subject.mask.shape
-    card = audit(run, split, reading=Reading(level="sentence"), draws=2)
+    card = audit(run, split, reading=AttentionSelector(level="sentence"), draws=2)
     assert not any(finding.audit == "tokens" for finding in card.findings)
     assert card.facts["level"] == "sentence"
     with pytest.raises(InputError, match="sentences belong to no class"):
-        audit(run, split, reading=Reading(level="sentence"), tests=["tokens"])
+        audit(run, split, reading=AttentionSelector(level="sentence"), tests=["tokens"])
 
 
 def test_a_gauge_per_head_makes_signed_attention_speak():
@@ -213,8 +215,12 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
         ("encoder rating", {"tests": ["tokens"]}, "words have no class where ratings are predicted"),
         ("encoder", {"draws": 2000}, "--draws is at most 1,000"),
         ("encoder", {"draws": 0}, "at least one draw"),
-        ("encoder", {"reading": Reading(layer=7)}, "there is no attention layer 7: choose from 0 encoder"),
-        ("pooled", {"reading": Reading(layer=1)}, "one attention with one head"),
+        (
+            "encoder",
+            {"reading": AttentionSelector(layer=7)},
+            "there is no attention layer 7: choose from 0 encoder",
+        ),
+        ("pooled", {"reading": AttentionSelector(layer=1)}, "one attention with one head"),
     ],
 )
 def test_refusals(name, break_it, message):

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.attention import Call
-from glasshead.audits import audit, prepare
+from glasshead.attention import AttentionInputs
+from glasshead.audits import audit, build_context
 from glasshead.audits.context import read_gauge
-from glasshead.audits.forward_perturbation import Even, Fixed, after, massed
+from glasshead.audits.forward_perturbation import FixedRandomEdit, UniformEdit, compose_edits, match_row_mass
 from glasshead.audits.perturbation import verdict
 from glasshead.data import encode
 from glasshead.models import is_regression
 from glasshead.results import ONE_SIGN, ONE_SIGNED, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
-from glasshead.trace import Reading, head_gauges, intervene, permute, record, uniform
+from glasshead.trace import AttentionSelector, head_gauges, intervene, permute, record, uniform
 from glasshead.training.gauge import pooled_gauge
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 from readable import WORDS, as_run, data, family, turn
 
 
@@ -56,7 +56,7 @@ def test_one_head_of_several(row):
     turn(other.model.encoder.layers[1].attention, 0)
     turned = head_gauges(other.model, [inputs])
     assert turned["signs"][1] == [-gauge["signs"][1][0], gauge["signs"][1][1]]
-    reading = Reading(row=row)
+    reading = AttentionSelector(row=row)
     cards = [audited(one, labels, g, reading=reading) for one, g in ((kind, gauge), (other, turned))]
     same_but_raw(*cards)
     raw = [card.finding("agreement.attention-raw.gradient.all").estimate for card in cards]
@@ -74,7 +74,7 @@ def test_the_one_head_of_a_pooled_model(rating):
             for parameter in part.parameters():
                 parameter.neg_()
     encoded = encode(kind.tokenizer, kind.texts)
-    rows = TensorRows(encoded, torch.tensor(labels))
+    rows = TensorDataset(encoded, torch.tensor(labels))
     gauges = [pooled_gauge(each.model, rows) for each in (kind, other)]
     assert gauges[0].sign == -gauges[1].sign
     assert gauges[0].margin == pytest.approx(gauges[1].margin, abs=1e-4)
@@ -87,7 +87,7 @@ def test_sizes_of_several_heads_without_a_gauge_say_nothing():
     kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
     run, split = as_run(kind, labels), data(kind, labels)
     verdicts = {
-        head: audit(run, split, tests=["agreement"], reading=Reading(head=head))
+        head: audit(run, split, tests=["agreement"], reading=AttentionSelector(head=head))
         .finding("agreement.attention-absolute.gradient.all")
         .verdict
         for head in (None, 0)
@@ -107,26 +107,26 @@ def test_shaken_weights_keep_what_their_names_say():
         kind.model(**inputs)
     seen = trace[0]
     own, call = seen.weights, seen.call
-    assert isinstance(call, Call)
+    assert isinstance(call, AttentionInputs)
     allowed = call.mask.allowed(own.device).expand_as(own)
     assert not allowed.all()
     mass = own.abs().sum(-1)
-    chance = massed(Fixed(generator, turns))
-    for edit in (Even(turns), chance, permute(generator), after(chance, permute(generator))):
+    chance = match_row_mass(FixedRandomEdit(generator, turns))
+    for edit in (UniformEdit(turns), chance, permute(generator), compose_edits(chance, permute(generator))):
         made = edit(0, own, call)
         torch.testing.assert_close(made.abs().sum(-1), mass)
         assert (made[~allowed] == 0).all()
-    even = Even(turns)(0, own, call)
+    even = UniformEdit(turns)(0, own, call)
     for row, count in zip(even.flatten(0, 2), allowed.flatten(0, 2).sum(-1), strict=True):
         assert row.abs().max() == pytest.approx(float(row.abs().sum() / count), abs=1e-6)
     assert (even[:, 0] >= 0).all()
     assert (even[:, 1] <= 0).all()
-    fresh = Fixed(generator, turns)
+    fresh = FixedRandomEdit(generator, turns)
     drawn = fresh(0, own, call)
     assert drawn is fresh(0, own, call)
     assert drawn.min() < -0.5 < 0.5 < drawn.max()
-    turned = Fixed(torch.Generator().manual_seed(7), turns)(0, own, call)
-    plain = Fixed(torch.Generator().manual_seed(7), torch.ones(2))(0, own, call)
+    turned = FixedRandomEdit(torch.Generator().manual_seed(7), turns)(0, own, call)
+    plain = FixedRandomEdit(torch.Generator().manual_seed(7), torch.ones(2))(0, own, call)
     torch.testing.assert_close(turned, plain * turns[:, None, None])
     order = permute(generator)(0, own, call)
     torch.testing.assert_close(order.sort(-1).values, own.sort(-1).values)
@@ -136,7 +136,7 @@ def test_shaken_weights_keep_what_their_names_say():
 def test_uniform_weights_of_words_are_what_uniform_attention_reads(reading):
     """A model all of whose attention is uniform."""
     kind, labels = many(family("hierarchical"))
-    subject = prepare(as_run(kind, labels), data(kind, labels), reading=Reading(**reading))
+    subject = build_context(as_run(kind, labels), data(kind, labels), reading=AttentionSelector(**reading))
     place = subject.view.place
     layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
     with intervene(subject.view.model, uniform, layers):
@@ -147,7 +147,7 @@ def test_uniform_weights_of_words_are_what_uniform_attention_reads(reading):
 
 def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
     kind, labels = many(family("hierarchical", pooling="first", attention="tanhmax"))
-    view = prepare(as_run(kind, labels), data(kind, labels)).view
+    view = build_context(as_run(kind, labels), data(kind, labels)).view
     layers = view.place.layers
     two = view.place.layer, view.place.above.layer
 
@@ -181,7 +181,7 @@ def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
 )
 def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kinds, masses, kind):
     family_kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
-    view = prepare(as_run(family_kind, labels), data(family_kind, labels)).view
+    view = build_context(as_run(family_kind, labels), data(family_kind, labels)).view
     gauge = {"kinds": [list(kinds)], "margins": [[0.8, 0.2]], "masses": [list(masses)]}
     assert read_gauge(gauge, view)[0] == kind
     del gauge["kinds"]  # as earlier versions wrote it
@@ -190,9 +190,9 @@ def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kind
 
 def test_changes_of_ratings_are_measured_by_the_labels():
     kind, labels = many(family("encoder", rating=True))
-    subject = prepare(as_run(kind, labels), data(kind, labels))
+    subject = build_context(as_run(kind, labels), data(kind, labels))
     assert subject.unit == pytest.approx(np.ptp(labels))
-    equal = prepare(as_run(kind, [3.0] * 30), data(kind, [3.0] * 30))
+    equal = build_context(as_run(kind, [3.0] * 30), data(kind, [3.0] * 30))
     assert equal.unit == 0
     assert verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).startswith(
         "undecided: all labels are equal"
@@ -226,11 +226,13 @@ def test_heads_of_one_sign_are_sizes():
 
 def test_sentences_that_are_read_out_are_judged_as_an_identity():
     kind, labels = many(family("hierarchical"))
-    card = audit(as_run(kind, labels), data(kind, labels), reading=Reading(level="sentence"), draws=3)
+    card = audit(
+        as_run(kind, labels), data(kind, labels), reading=AttentionSelector(level="sentence"), draws=3
+    )
     assert any("identity, not evidence" in note for note in card.facts["notes"])
     finding = card.finding("agreement.contribution.erasure-zero-weight.all")
     assert finding.verdict.startswith("true by construction")
     assert finding.estimate == pytest.approx(1.0)
-    shared = audit(as_run(kind, labels), data(kind, labels), reading=Reading(layer=3), draws=3)
+    shared = audit(as_run(kind, labels), data(kind, labels), reading=AttentionSelector(layer=3), draws=3)
     nearly = shared.finding("agreement.contribution.erasure-zero-weight.all")
     assert nearly.verdict.startswith("nearly true by construction")

@@ -10,7 +10,7 @@ import torch
 
 from glasshead.audits import Identifiability, audit
 from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
-from glasshead.identifiability import Question
+from glasshead.identifiability import IntervalQuery
 from glasshead.report.weight_intervals import counted
 from glasshead.results import PairedDifference
 from small import as_run, random_model, split, tokenizer
@@ -54,7 +54,7 @@ def test_words_of_the_verdicts_rest_on_intervals():
 
 
 def test_a_tolerance_loosens_what_stood_firm():
-    loose = Identifiability(asked=Question(tolerance=0.2), texts=None)
+    loose = Identifiability(query=IntervalQuery(tolerance=0.2), texts=None)
     made = card(random_model(), unlike(), identifiability=loose)
     assert made.finding("identifiability.width.all").estimate > 0.01
 
@@ -113,7 +113,7 @@ def test_where_there_is_no_query_nothing_is_said_of_queries():
 
 
 def test_a_tolerance_is_told_and_counts():
-    made = card(random_model(), unlike(), identifiability=Identifiability(asked=Question(tolerance=0.2)))
+    made = card(random_model(), unlike(), identifiability=Identifiability(query=IntervalQuery(tolerance=0.2)))
     assert made.finding("identifiability.identifiable.all").estimate == 0.0
     assert "outputs may move by 20 % along each direction" in made.facts["identifiability"]["read"]
 
@@ -128,11 +128,11 @@ def test_groups_by_length_have_their_own_texts_and_nulls():
 
 def test_verdicts_about_width_need_a_null():
     from glasshead.audits.identifiability_verdicts import width_verdict
-    from glasshead.audits.summary import Summary
+    from glasshead.audits.summary import StatSummary
 
     def said(over, pairs, interval=(0.1, 0.2), lines=(0.15, 0.15)):
         paired = {"random": PairedDifference(0.0, over, pairs)}
-        return width_verdict(Summary(0.15, 0.1, interval, {}, 30, paired), np.array(lines))
+        return width_verdict(StatSummary(0.15, 0.1, interval, {}, 30, paired), np.array(lines))
 
     assert said(None, 0) == said((-0.2, -0.1), 5) == "undecided: too few maps with random values"
     assert said((-0.2, -0.1), 30) == "narrower than over random values"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.audits import audit, prepare
+from glasshead.audits import audit, build_context
 from glasshead.audits.agreement import Agreement
 from glasshead.data import encode
 from glasshead.results import (
@@ -19,7 +19,7 @@ from glasshead.results import (
     AuditCard,
 )
 from glasshead.training.gauge import pooled_gauge
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 
 # A mean over 60 texts is uncertain; the bars are far from both sides.
@@ -166,7 +166,7 @@ def test_a_random_map_must_fail():
     """The same model, but the audit is handed weights that have nothing to do with it."""
     texts, labels = planted_texts(120, seed=1)
     run = as_run(planted_model("tanhmax"), texts, labels)
-    subject = prepare(run, split(texts, labels))
+    subject = build_context(run, split(texts, labels))
     rng = np.random.default_rng(5)
     observation = subject.view.observation
     noise = torch.from_numpy(rng.uniform(-1, 1, observation.weights.shape)) * observation.mask
@@ -257,7 +257,7 @@ def signs_in_the_values():
 def gauged(model, counts):
     """A run with the gauge that training on so many texts of each class would have fixed; texts, labels."""
     trained, classes = planted_texts(counts=counts)
-    gauge = pooled_gauge(model, TensorRows(encode(tokenizer(), trained), torch.tensor(classes)))
+    gauge = pooled_gauge(model, TensorDataset(encode(tokenizer(), trained), torch.tensor(classes)))
     texts, labels = planted_texts(60)
     run = as_run(model, texts, labels)
     run.record["gauge"], model.config.gauge = dataclasses.asdict(gauge), gauge.sign

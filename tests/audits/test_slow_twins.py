@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import kendalltau
 
-from glasshead.audits import audit, prepare
+from glasshead.audits import audit, build_context
 from glasshead.audits.example_selection import pick
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.perturbation import Perturbation, predictions
@@ -31,7 +31,7 @@ LABELS = [1, 0, 0, 1, 0, 0, 1]
 def subject_of(options):
     run = as_run(random_model(**options), list(TEXTS), LABELS)
     names = list(run.model.config.id2label.values())
-    return prepare(run, split(TEXTS, LABELS, names))
+    return build_context(run, split(TEXTS, LABELS, names))
 
 
 @every_model
@@ -88,7 +88,7 @@ def test_permutation_medians_against_every_permutation():
     """Three tokens have six orders: the median over many draws is that over all of them."""
     text = ["the end film"]
     run = as_run(random_model(activation="tanhmax", value_size=4), text, [1])
-    subject = prepare(run, split(text, [1]))
+    subject = build_context(run, split(text, [1]))
     medians = Perturbation(draws=60_001).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     orders = np.array(list(permutations(subject.weights[0].astype(np.float32))))[None]
     change = np.sort((predictions(subject, np.array([0]), orders) - subject.prediction[0])[0])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from glasshead.cli.workflows import barred_finding, check_bars
+from glasshead.cli.workflows import check_thresholds, finding_for_threshold
 from glasshead.errors import InputError
 from glasshead.results import ONE_SIGNED, RAW_SIGN, WEAK_GAUGE, AuditCard, Finding
 
@@ -28,7 +28,7 @@ def finding(name, verdict=""):
 def test_bars_that_mean_nothing(name, verdict, message):
     card = AuditCard({}, [finding(name, verdict)])
     with pytest.raises(InputError, match=message) as caught:
-        barred_finding(card, name)
+        finding_for_threshold(card, name)
     assert "\n" not in str(caught.value)
     assert name in str(caught.value)
 
@@ -38,6 +38,6 @@ def test_signs_that_say_nothing_fail_every_bar_and_another_number_its_own(verdic
     weak = finding("agreement.attention.gradient", verdict)
     sure = finding("agreement.contribution.gradient", "moderate agreement")
     card = AuditCard({}, [weak, sure])
-    assert not check_bars([(barred_finding(card, "agreement.attention.gradient"), -1.0)])
-    assert check_bars([(barred_finding(card, "agreement.contribution.gradient"), 0.4)])
-    assert not check_bars([(barred_finding(card, "agreement.contribution.gradient"), 0.41)])
+    assert not check_thresholds([(finding_for_threshold(card, "agreement.attention.gradient"), -1.0)])
+    assert check_thresholds([(finding_for_threshold(card, "agreement.contribution.gradient"), 0.4)])
+    assert not check_thresholds([(finding_for_threshold(card, "agreement.contribution.gradient"), 0.41)])

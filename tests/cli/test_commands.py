@@ -17,16 +17,16 @@ from typed import TINY, glasshead, one_line, tree
 
 from alike import assert_alike, assert_same_weights
 from glasshead import __version__
-from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS
+from glasshead.attention import ACTIVATIONS, KERNELS, MECHANISM_PRESETS, POSITIONS
 from glasshead.audits import AUDITS
 from glasshead.cli.console import console
 from glasshead.data import DATASETS, LoadOptions
 from glasshead.explainers import EXPLAINERS
-from glasshead.files import whole
+from glasshead.files import atomic_folder
 from glasshead.files.manifest import MANIFEST
 from glasshead.models import MODELS
 from glasshead.training import PENALTIES, load_run
-from glasshead.training import PRESETS as RECIPES
+from glasshead.training import TRAINING_PRESETS as RECIPES
 
 COMMANDS = ("train", "audit", "explain", "compare", "list", "demo")
 RUN_FILES = {
@@ -105,7 +105,7 @@ class TestList:
             ("datasets", DATASETS),
             ("explainers", EXPLAINERS),
             ("kernels", KERNELS),
-            ("mechanisms", [*ACTIVATIONS, *PRESETS]),
+            ("mechanisms", [*ACTIVATIONS, *MECHANISM_PRESETS]),
             ("models", MODELS),
             ("penalties", PENALTIES),
             ("positions", POSITIONS),
@@ -547,7 +547,7 @@ class TestCompare:
 class TestOverwrite:
     def test_train(self, tmp_path):
         out = tmp_path / "run"
-        with whole(out) as old:
+        with atomic_folder(out) as old:
             (old / "old").write_text("old", encoding="utf-8")
         glasshead("train", *TINY, "--out", out, "--overwrite")
         assert names(out) == RUN_FILES
@@ -578,7 +578,7 @@ class TestOverwrite:
 
     def test_the_old_one_survives_a_failure(self, tiny, tmp_path, monkeypatch):
         out = tmp_path / "run"
-        with whole(out) as old:
+        with atomic_folder(out) as old:
             (old / "old").write_text("old", encoding="utf-8")
         before = tree(tmp_path)
 

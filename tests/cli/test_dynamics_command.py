@@ -16,11 +16,11 @@ from alike import assert_same_weights
 from fake_models import write_model
 from glasshead.cli.dynamics import (
     FEW_LOOKS,
+    history_from_trained,
     kept_remark,
+    rewatch_command,
     sparse_remark,
-    trained,
     unlearned_remark,
-    watched_again,
 )
 from glasshead.dynamics.findings import LARGEST, finding
 from glasshead.report.dynamics.registry import PICTURES
@@ -264,8 +264,10 @@ class TestNotWatched:
         chosen = "--preset", "s4", "--epochs", "1", "--scale", "2", "--seed", "4", "--rows", "60"
         glasshead("train", reviews, *chosen, "--out", run)
         record = json.loads((run / "run.json").read_text())
-        command = watched_again(record, None, tmp_path / "my run-watched")
-        assert command in " ".join(remark for remark in trained(run, None, contexts=False).remarks)
+        command = rewatch_command(record, None, tmp_path / "my run-watched")
+        assert command in " ".join(
+            remark for remark in history_from_trained(run, None, contexts=False).remarks
+        )
         program, *arguments = shlex.split(command)
         assert program == "glasshead"
         glasshead(*arguments)
@@ -283,12 +285,12 @@ class TestNotWatched:
             f"glasshead train synthetic --preset s4 --set epochs=2 {made} --seed 0 --watch dynamics --out w"
         )
         assert made
-        assert watched_again(record, None, out) == command
-        assert watched_again(record, "my data", out) is None
+        assert rewatch_command(record, None, out) == command
+        assert rewatch_command(record, "my data", out) is None
         record["data"]["options"]["generator"] = {}
         command = "glasshead train synthetic --preset s4 --set epochs=2 --seed 0 --watch dynamics --out w"
-        assert watched_again(record, None, out) == command
-        assert watched_again(record, "my data", out) == command.replace("synthetic", "'my data'")
+        assert rewatch_command(record, None, out) == command
+        assert rewatch_command(record, "my data", out) == command.replace("synthetic", "'my data'")
         names = "batch_size", "max_length", "epochs", "vocabulary_size", "learning_rate"
         for changed in (
             {"recipe": record["recipe"] | {"preset": "of another version"}},
@@ -296,7 +298,7 @@ class TestNotWatched:
             {"data": record["data"] | {"source": None}},
             {"data": record["data"] | {"options": record["data"]["options"] | {"classes": ["a", "b"]}}},
         ):  # fmt: skip
-            assert watched_again(record | changed, None, out) is None
+            assert rewatch_command(record | changed, None, out) is None
 
     def test_data_that_are_gone(self, runs, tmp_path):
         said = told(moved(runs / "plain", tmp_path), "--out", tmp_path / "a.html")

@@ -8,7 +8,7 @@ import pytest
 from rich.text import Text
 from typed import glasshead
 
-from glasshead.cli.console import Harmless, complain, errors, say
+from glasshead.cli.console import Harmless, errors, print_error, print_line
 from glasshead.cli.progress import ProgressBar
 from glasshead.escaping import visible
 
@@ -85,8 +85,8 @@ def test_a_terminal_keeps_the_styles_that_are_ours():
 
 
 def test_one_line(capsys):
-    say(f"a\n{HOSTILE}")
-    complain(f"a\n{HOSTILE}")
+    print_line(f"a\n{HOSTILE}")
+    print_error(f"a\n{HOSTILE}")
     captured = capsys.readouterr()
     assert captured.out == f"a␊{visible(HOSTILE)}\n"
     assert captured.err == f"error: a␊{visible(HOSTILE)}\n"

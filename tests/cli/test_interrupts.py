@@ -10,7 +10,7 @@ from typed import TINY, glasshead, one_line, shell, tree, wait_for
 
 from alike import assert_same_weights
 from glasshead.cli.progress import ProgressBar
-from glasshead.files import whole
+from glasshead.files import atomic_folder
 from glasshead.files.manifest import MANIFEST
 
 STEPS = 7  # per epoch of the tiny set
@@ -101,7 +101,7 @@ class TestTrain:
 
     @pytest.mark.slow
     def test_the_old_run_survives(self, tmp_path, stop_at):
-        with whole(tmp_path / "run") as old:
+        with atomic_folder(tmp_path / "run") as old:
             (old / "old").write_text("old", encoding="utf-8")
         before = tree(tmp_path)
         with stop_at(STEPS - 2):
@@ -121,7 +121,7 @@ class TestOthers:
         def stop(*arguments, **options):
             os.kill(os.getpid(), signal.SIGINT)
 
-        step = {"card": "glasshead.audits.base", "writing": "glasshead.cli.audit.write_audit"}[stage]
+        step = {"card": "glasshead.audits.audit", "writing": "glasshead.cli.audit.write_audit"}[stage]
         monkeypatch.setattr(step, stop)
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "new" / "a", code=130)
         assert one_line(result.stderr) == "interrupted"

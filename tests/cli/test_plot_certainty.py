@@ -8,8 +8,8 @@ from typed import glasshead, refusal
 
 from fake_models import write_model
 from glasshead.errors import InputError
-from glasshead.identifiability import Where
-from glasshead.identifiability.length_sampling import Sample, clipped, texts_of
+from glasshead.identifiability import RowSelector
+from glasshead.identifiability.length_sampling import LengthSample, clip_texts, texts_of
 from glasshead.pictures.logits import Head, logit_points
 from glasshead.pictures.ranks import rank_points, usual_lengths
 from glasshead.training.open_model import open_model
@@ -65,7 +65,7 @@ def test_texts_of_one_length_exactly(folder):
     before = tokenizer.model_max_length
     found = {
         length: (numbers, encoded)
-        for length, numbers, encoded in clipped(tokenizer, TEXTS, Sample((5, 20), 8))
+        for length, numbers, encoded in clip_texts(tokenizer, TEXTS, LengthSample((5, 20), 8))
     }
     assert tokenizer.model_max_length == before
     for length, (numbers, encoded) in found.items():
@@ -105,19 +105,19 @@ def test_ranks_follow_the_length(folder, name, tmp_path):
 
 def test_the_head_and_the_layer_that_were_asked_for(folder):
     model, tokenizer = open_model(folder / "bert")
-    points = rank_points(model, tokenizer, TEXTS, Sample((9,), 3), Where((1,), (1,)))
-    assert points.said == "layer 1, head 1: T = V D, d_v = 8, d_e = 16"
-    others = rank_points(model, tokenizer, TEXTS, Sample((9,), 3), Where((0,), (1,)))
+    points = rank_points(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((1,), (1,)))
+    assert points.describe == "layer 1, head 1: T = V D, d_v = 8, d_e = 16"
+    others = rank_points(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((0,), (1,)))
     assert (points.column("margin") != others.column("margin")).all()
 
 
 def test_usual_lengths_reach_beyond_the_values(folder):
     model, tokenizer = open_model(folder / "softmax")
-    found = usual_lengths(model, tokenizer, TEXTS, Sample(()), Where((0,), (0,)))
+    found = usual_lengths(model, tokenizer, TEXTS, LengthSample(()), RowSelector((0,), (0,)))
     assert SIZE in found
     assert max(found) == 3 * SIZE
     assert list(found) == sorted(set(found))
-    short = usual_lengths(model, tokenizer, TEXTS[:3], Sample(()), Where((0,), (0,)))
+    short = usual_lengths(model, tokenizer, TEXTS[:3], LengthSample(()), RowSelector((0,), (0,)))
     assert max(short) == len(TEXTS[2].split()) + 1
 
 
@@ -140,10 +140,10 @@ def test_the_usual_lengths_of_logits(folder):
     from glasshead.pictures.logits import usual_lengths
 
     model, tokenizer = open_model(folder / "softmax")
-    assert usual_lengths(model, tokenizer, TEXTS, Sample(()), Head()) == (6, 7, 8)
+    assert usual_lengths(model, tokenizer, TEXTS, LengthSample(()), Head()) == (6, 7, 8)
     tokenizer.model_max_length = 5
     with pytest.raises(InputError, match="give other weights to no text of 5 tokens"):
-        usual_lengths(model, tokenizer, TEXTS, Sample(()), Head())
+        usual_lengths(model, tokenizer, TEXTS, LengthSample(()), Head())
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def test_where_the_rank_of_logits_says_nothing(folder, name, said, tmp_path):
 def test_a_learned_query_has_one_row(folder):
     model, tokenizer = open_model(folder / "softmax")
     with pytest.raises(InputError, match="one learned query gives one row of weights"):
-        logit_points(model, tokenizer, TEXTS, Sample((6,)), Head(layer=1), draws=1)
+        logit_points(model, tokenizer, TEXTS, LengthSample((6,)), Head(layer=1), draws=1)
 
 
 def test_no_draws(folder):
     model, tokenizer = open_model(folder / "softmax")
     with pytest.raises(InputError, match="--draws is at least 1, not 0"):
-        logit_points(model, tokenizer, TEXTS, Sample((6,)), Head(), draws=0)
+        logit_points(model, tokenizer, TEXTS, LengthSample((6,)), Head(), draws=0)
 
 
 @pytest.mark.parametrize(

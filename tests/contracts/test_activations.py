@@ -16,7 +16,7 @@ from tolerances import EXACT_MATHS
 patient = settings(deadline=None)  # the first row of a process waits for torch
 every_activation = pytest.mark.parametrize("name", list(ACTIVATIONS))
 every_softmax = pytest.mark.parametrize(
-    "name", [name for name in ACTIVATIONS if ACTIVATIONS[name]().exponent(torch.zeros(1)) is not None]
+    "name", [name for name in ACTIVATIONS if ACTIVATIONS[name]().softmax_logits(torch.zeros(1)) is not None]
 )
 
 
@@ -127,7 +127,7 @@ def test_its_exponent_makes_it_a_softmax(name):
     """φ(s) = softmax(t(s)), which softmax kernels rely on."""
     activation = ACTIVATIONS[name]()
     scores = torch.linspace(-30, 30, 60, dtype=torch.float64).reshape(5, 12)
-    expected = activation.exponent(scores).softmax(dim=-1)
+    expected = activation.softmax_logits(scores).softmax(dim=-1)
     torch.testing.assert_close(activation.weights(scores, everything(scores)), expected, **EXACT_MATHS)
 
 

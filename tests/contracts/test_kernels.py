@@ -10,7 +10,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, Call, Mask, mechanism
+from glasshead.attention import (
+    ACTIVATIONS,
+    KERNELS,
+    MECHANISM_PRESETS,
+    POSITIONS,
+    AttentionInputs,
+    Mask,
+    mechanism,
+)
 from glasshead.attention.attend import run
 from glasshead.attention.kernels import blockwise, sdpa
 from glasshead.attention.kernels.blocking import in_groups
@@ -22,7 +30,7 @@ BATCH, HEADS, SIZE = 4, 4, 8
 MECHANISMS = [
     *ACTIVATIONS,
     *POSITIONS,
-    *PRESETS,
+    *MECHANISM_PRESETS,
     *(f"tanhmax+{position}" for position in POSITIONS),
     *(f"dot-product+{position}" for position in POSITIONS),
 ]
@@ -49,7 +57,7 @@ def mask_of(kind, keys):
         keys,
         keys,
         padding=padding(keys) if "padding" in kind else None,
-        pairs=pairs if kind == "pairs" else None,
+        attn_mask=pairs if kind == "pairs" else None,
         causal="causal" in kind,
         at=range(keys),
     )
@@ -67,7 +75,7 @@ def call_of(name, length=64, mask="none", shape="plain", dtype=torch.float64, **
         torch.randn(BATCH, heads, length, size, dtype=dtype).requires_grad_()
         for heads, size in ((HEADS, SIZE), (key_heads, SIZE), (key_heads, value_size))
     )
-    return Call.of(made, q, k, v, mask=mask_of(mask, length), **options)
+    return AttentionInputs.of(made, q, k, v, mask=mask_of(mask, length), **options)
 
 
 def first_only(call):
@@ -95,7 +103,7 @@ PAIRS = [
     (kernel, name)
     for kernel in KERNELS
     for name in MECHANISMS
-    if kernel not in ("reference", "tiles") and KERNELS[kernel].refuses(call_of(name)) is None
+    if kernel not in ("reference", "tiles") and KERNELS[kernel].unsupported_reason(call_of(name)) is None
 ]
 """Those that serve the CPU forward and backward, with any mask (tiles, which do not: test_tiles.py)."""
 
@@ -107,7 +115,7 @@ def cover():
         for place, mask in enumerate(MASKS):
             length = LENGTHS[(number + place) % len(LENGTHS)]
             shape = shapes[(number // len(LENGTHS) + number + 3 * place) % len(shapes)]
-            if KERNELS[kernel].refuses(call_of(name, length, mask, shape)) is None:
+            if KERNELS[kernel].unsupported_reason(call_of(name, length, mask, shape)) is None:
                 yield kernel, name, length, mask, shape
 
 
@@ -186,7 +194,7 @@ def test_with_a_cache(kernel, name, small_blocks):
     for queries in (1, 40):
         whole = call_of(name, 63, "causal+padding", "grouped")
         call = whole.rows(slice(63 - queries, 63))
-        assert KERNELS[kernel].refuses(call) is None
+        assert KERNELS[kernel].unsupported_reason(call) is None
         assert_same(call, kernel, **ONE_FORMULA)
         torch.testing.assert_close(
             KERNELS[kernel](call), KERNELS[kernel](whole)[:, :, 63 - queries :], **ONE_FORMULA
@@ -230,7 +238,11 @@ def poisoned(call, keys, number):
         for each in (call.k, call.v)
     )
     sees = (call.mask.allowed(call.q.device) & keys[:, None, None, :]).any(dim=-1)
-    return Call.of(call.mechanism, call.q, k, v, mask=call.mask), (k, v), sees.expand(call.q.shape[:3])
+    return (
+        AttentionInputs.of(call.mechanism, call.q, k, v, mask=call.mask),
+        (k, v),
+        sees.expand(call.q.shape[:3]),
+    )
 
 
 POISONED = [
@@ -239,7 +251,7 @@ POISONED = [
     for name in (*ACTIVATIONS, "cosformer", "distance-aware", "shaw", "tanhmax+tener")
     for mask in ("padding", "causal", "causal+padding", "pairs")
     if kernel == "reference" or (kernel, name) in PAIRS
-    if KERNELS[kernel].refuses(call_of(name, 40, mask)) is None
+    if KERNELS[kernel].unsupported_reason(call_of(name, 40, mask)) is None
 ]
 
 
@@ -269,7 +281,7 @@ def test_padding_that_is_no_number_reaches_nothing_in_tiles_nor_in_weights(backe
     ends = torch.arange(40).expand(BATCH, -1) < torch.tensor([[40], [31], [7], [12]])
     call = replace(call, mask=Mask(40, 40, padding=ends, at=range(40)))
     bad, leaves, _ = poisoned(call, ~ends, torch.nan)
-    assert KERNELS[backend].refuses(bad) is None
+    assert KERNELS[backend].unsupported_reason(bad) is None
     output, clean = KERNELS[backend](bad), KERNELS[backend](call)
     torch.testing.assert_close(output, clean, **ONE_FORMULA)
     for one, other in zip(
@@ -278,7 +290,7 @@ def test_padding_that_is_no_number_reaches_nothing_in_tiles_nor_in_weights(backe
         strict=True,
     ):
         torch.testing.assert_close(one, other, **ONE_FORMULA)
-    assert (call.mechanism.weigh(bad).masked_select(~ends[:, None, None]) == 0).all()
+    assert (call.mechanism.compute_weights(bad).masked_select(~ends[:, None, None]) == 0).all()
 
 
 @pytest.mark.parametrize(("kernel", "name"), PAIRS)
@@ -307,7 +319,7 @@ def test_small_scores_of_tanhmax_in_half_precision(kernel, dtype):
 
     def outcome(kernel, dtype):
         leaves = [each.detach().to(dtype).requires_grad_() for each in (q, k, v)]
-        output = run(Call.of(mechanism("tanhmax"), *leaves), kernel)
+        output = run(AttentionInputs.of(mechanism("tanhmax"), *leaves), kernel)
         return output, *torch.autograd.grad(output, leaves, along.to(dtype))
 
     for found, right in zip(outcome(kernel, dtype), outcome("reference", torch.float64), strict=True):
@@ -352,7 +364,7 @@ def test_groups_of_heads_have_their_pairs_and_their_bias(heads):
     with torch.no_grad():
         call = call_of("tener", 9, "pairs", "grouped")
         for shape in ((BATCH, HEADS, 9, 9), (1, 1, 9, 9)):
-            biased = call.with_bias(torch.randn(shape, dtype=torch.float64))
+            biased = call.add_bias(torch.randn(shape, dtype=torch.float64))
             cut = in_groups(biased, heads, lambda part: part.mechanism(part)[0])
             torch.testing.assert_close(cut, biased.mechanism(biased)[0], **ONE_FORMULA)
 
@@ -375,7 +387,10 @@ def test_the_way_without_a_mask_is_the_way_with_an_open_one(name):
     torch.manual_seed(0)
     scores = (torch.randn(3, 9, dtype=torch.float64) * 5).requires_grad_()
     activation = ACTIVATIONS[name]()
-    free, open_ = activation.unmasked(scores), activation.weights(scores, torch.ones(3, 9, dtype=torch.bool))
+    free, open_ = (
+        activation.weights_unmasked(scores),
+        activation.weights(scores, torch.ones(3, 9, dtype=torch.bool)),
+    )
     torch.testing.assert_close(free, open_, **ONE_FORMULA)
     along = torch.randn(3, 9, dtype=torch.float64)
     torch.testing.assert_close(

@@ -3,8 +3,17 @@
 import pytest
 import torch
 
-from glasshead.attention import ACTIVATIONS, POSITIONS, Heads, Mask, Mechanism, Places, attend, mechanism
-from glasshead.attention.inputs import Call
+from glasshead.attention import (
+    ACTIVATIONS,
+    POSITIONS,
+    HeadSizes,
+    Mask,
+    Mechanism,
+    TokenPositions,
+    attend,
+    mechanism,
+)
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.errors import InputError
 from positions import CHOICES, SIZES, built, tensors
 from tolerances import EXACT_MATHS
@@ -38,7 +47,7 @@ def close(left, right):
 @every_choice
 @pytest.mark.parametrize("path", PATHS)
 def test_gradcheck_with_parameters(choice, path):
-    sizes = Heads(heads=2, key_size=2, value_size=2)
+    sizes = HeadSizes(heads=2, key_size=2, value_size=2)
     position = built(choice, sizes)
     parameters = list(position.parameters())
     inputs = [each.requires_grad_() for each in tensors(1, 4, 5, sizes)]
@@ -97,7 +106,7 @@ def test_blocks_rows_and_a_cache_give_the_rows_of_the_whole(choice, path, causal
     padding = torch.ones(2, 9, dtype=torch.bool)
     padding[0, 7:] = False
     whole = reference(using, q, k, v, mask=mask_at(path, 9, 9, causal=causal, padding=padding)).output
-    call = Call.of(using, q, k, v, mask=mask_at(path, 9, 9, causal=causal, padding=padding))
+    call = AttentionInputs.of(using, q, k, v, mask=mask_at(path, 9, 9, causal=causal, padding=padding))
     blocks = [using(call.rows(rows))[0] for rows in (slice(0, 4), slice(4, 8), slice(8, 9))]
     close(torch.cat(blocks, dim=2), whole)
     close(using(call.rows(slice(1, 9, 3)))[0], whole[:, :, 1:9:3])
@@ -133,11 +142,11 @@ def test_only_distances_matter(choice):
     position = built(choice)
     q, k, _ = tensors(1, 6, 6)
     at = torch.arange(6)[None]
-    here = position.scores(q, k, 0.5, Places(at, at, 0))
-    close(position.scores(q, k, 0.5, Places(at + 20, at + 20, None)), here)
+    here = position.scores(q, k, 0.5, TokenPositions(at, at, 0))
+    close(position.scores(q, k, 0.5, TokenPositions(at + 20, at + 20, None)), here)
     # After a prefix of other tokens, as a cache or a longer text has it.
     longer = torch.cat([torch.ones_like(k[:, :, :4]), k], dim=2)
-    after = position.scores(q, longer, 0.5, Places(at + 4, torch.arange(10)[None], 4))
+    after = position.scores(q, longer, 0.5, TokenPositions(at + 4, torch.arange(10)[None], 4))
     close(after[..., 4:], here)
 
 
@@ -148,20 +157,20 @@ def test_facts_are_as_declared(choice):
     places = Mask(8, 8, at=range(8)).places(q.device)
     scores = position.scores(q, k, 0.5, places)
     weights = torch.softmax(scores, dim=-1)
-    assert position.nonnegative == bool((scores >= 0).all())
+    assert position.nonnegative_scores == bool((scores >= 0).all())
     assert position.changes_weights != torch.equal(position.weights(weights, places), weights)
-    assert position.negates == bool((position.weights(weights, places) < 0).any())
+    assert position.may_flip_sign == bool((position.weights(weights, places) < 0).any())
     assert position.changes_output != torch.allclose(position.output(weights, v, places), weights @ v)
     assert position.learned == bool(list(position.parameters()))
-    moved = Places(places.query, places.key.flip(-1), None)
+    moved = TokenPositions(places.query, places.key.flip(-1), None)
     whole = Mechanism(ACTIVATIONS["softmax"](), position, {"position": CHOICES[choice]})
     steps = [
         position.output(position.weights(torch.softmax(position.scores(q, k, 0.5, at), -1), at), v, at)
         for at in (places, moved)
     ]
-    assert position.uses_places != torch.allclose(*steps)
-    assert whole.signed == position.negates
-    if position.bilinear:
+    assert position.needs_positions != torch.allclose(*steps)
+    assert whole.signed == position.may_flip_sign
+    if position.is_dot_product:
         queries, keys = position.features(q, k, 0.5, places)
         close(queries @ keys.transpose(-1, -2), scores)
     else:
@@ -179,7 +188,7 @@ def test_the_score_change_gives_the_scores(choice, holes):
     places = Mask(7, 7, padding=padding, at=range(7)).places(q.device)
     changed = position.score_mod(q, 0.5, places)
     if changed is None:
-        assert position.bilinear
+        assert position.is_dot_product
         return
     index = torch.meshgrid(*(torch.arange(n) for n in (2, SIZES.heads, 7, 7)), indexing="ij")
     close(changed(q @ k.transpose(-1, -2), *index), position.scores(q, k, 0.5, places))
@@ -234,7 +243,7 @@ def test_state_dict_round_trip_and_reset(choice):
 def test_cross_attention_is_refused(name):
     using = mechanism(name, heads=3, head_dim=4, value_dim=5).double()
     q, k, v = tensors(1, 4, 6)
-    if POSITIONS[name].uses_places:
+    if POSITIONS[name].needs_positions:
         with pytest.raises(InputError, match="self-attention"):
             reference(using, q, k, v)
     else:

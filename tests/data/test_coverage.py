@@ -2,7 +2,7 @@
 
 import pytest
 
-from glasshead.data import coverage, encode, in_words, train_tokenizer
+from glasshead.data import coverage, describe_in_words, encode, train_tokenizer
 
 TEXTS = ["a b c d e f g", "a b", "a x y", "", "a b c d"]
 
@@ -14,7 +14,7 @@ def tokenizer():
 
 def test_texts_that_are_cut_and_tokens_that_are_unknown_are_counted(tokenizer):
     found = coverage(tokenizer, TEXTS, None, encode(tokenizer, TEXTS))
-    assert (found.texts, found.cut, found.left_out, found.unknown) == (5, 1, 3, 2)
+    assert (found.texts, found.truncated, found.left_out, found.unknown) == (5, 1, 3, 2)
     assert found.tokens == 4 + 2 + 3 + 0 + 4
     cut, unknown = found.lines("train")
     assert cut == "train: 1 of 5 texts cut to 4 tokens, 3 of 16 tokens not read (18.8%)"
@@ -34,7 +34,7 @@ def test_pairs_count_both_texts():
     tokenizer = train_tokenizer(["a b c d"], minimum_frequency=1, max_length=5, pairs=True)
     pairs = ["a b c d"], ["b c x"]
     found = coverage(tokenizer, *pairs, encode(tokenizer, *pairs))
-    assert (found.cut, found.tokens, found.left_out) == (1, 5, 3)  # seven words and [SEP]
+    assert (found.truncated, found.tokens, found.left_out) == (1, 5, 3)  # seven words and [SEP]
 
 
 def facts(**classes):
@@ -46,20 +46,22 @@ def facts(**classes):
 
 
 def test_rows_classes_and_empty_texts():
-    assert in_words(facts(bad=3, good=1200)) == ["train  1,203 rows: bad 3, good 1,200; 2 empty texts"]
+    assert describe_in_words(facts(bad=3, good=1200)) == [
+        "train  1,203 rows: bad 3, good 1,200; 2 empty texts"
+    ]
 
 
 def test_ratings():
     rated = {"rows": {"dev": 4}, "ratings": {"dev": {"mean": 2.5, "std": 0.5}}, "empty_texts": {"dev": 0}}
-    assert in_words(rated) == ["  dev  4 rows: ratings 2.5 ± 0.5"]
+    assert describe_in_words(rated) == ["  dev  4 rows: ratings 2.5 ± 0.5"]
 
 
 def test_labels_that_occur_once_or_differ_by_case():
-    _, case, once = in_words(facts(Positive=9, positive=8, NaN=1, rare=1))
+    _, case, once = describe_in_words(facts(Positive=9, positive=8, NaN=1, rare=1))
     assert "'Positive' and 'positive' differ by case" in case
     assert "occur once: 'NaN', 'rare'" in once
 
 
 def test_a_label_that_each_split_has_once_occurs_twice():
     two = {"rows": {"train": 1, "dev": 1}, "empty_texts": {"train": 0, "dev": 0}}
-    assert len(in_words(two | {"classes": {"train": {"a": 1}, "dev": {"a": 1}}})) == 2
+    assert len(describe_in_words(two | {"classes": {"train": {"a": 1}, "dev": {"a": 1}}})) == 2

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshead.data import encode, train_tokenizer
-from glasshead.data.encode import beginning
+from glasshead.data.encode import safe_prefix
 
 WORDS = ("a", "longish", "it's", "self-indulgent", "``", "...", "-LRB-", "<br />", "3.5", ",")
 ODD = (
@@ -58,7 +58,7 @@ def test_leaving_the_tail_of_a_long_text_unread_changes_nothing(texts, limit):
     size=st.integers(1, 60),
 )
 def test_a_beginning_ends_between_two_tokens(text, size):
-    head = beginning(text, size)
+    head = safe_prefix(text, size)
     assert text.startswith(head)
     assert len(head) <= size
     assert head == text or len(text) > size
@@ -81,7 +81,7 @@ def test_a_beginning_ends_between_two_tokens(text, size):
     ],
 )
 def test_where_a_text_is_cut(text, size, head):
-    assert beginning(text, size) == head
+    assert safe_prefix(text, size) == head
 
 
 def test_a_tokenizer_that_cuts_on_the_left_reads_the_end():

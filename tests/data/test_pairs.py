@@ -13,7 +13,7 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 from transformers import TextClassificationPipeline as Pipeline
 
 from glasshead.data import encode, train_tokenizer
-from glasshead.data.encode import joined
+from glasshead.data.encode import join_pair
 from glasshead.errors import InputError
 
 WORDS = ("a", "longish", "it's", "self-indulgent", "...", "<br />", "3.5", "naïve", "日本", "!")
@@ -40,7 +40,7 @@ def test_every_token_is_found_again_in_the_two_texts(first, rows, limit):
     tokenizer = trained(limit, first)
     encoded = encode(tokenizer, [a for a, _ in rows], [b for _, b in rows])
     for row, (a, b) in enumerate(rows):
-        whole = joined(a, b)
+        whole = join_pair(a, b)
         assert whole == f"{a}\n{b}"
         mask, types, words = encoded.mask[row].numpy(), encoded.types[row].numpy(), encoded.words[row]
         n = mask.sum()
@@ -197,7 +197,7 @@ def test_pieces_of_words_of_another_tokenizer():
     )
     assert encoded.words[0].tolist() == [-1, 0, 1, 1, -1, 2, 2, 3, -1]
     assert encoded.types[0].tolist() == [0, 0, 0, 0, 0, 1, 1, 1, 1]
-    whole = joined("good selfish", "selfish!")
+    whole = join_pair("good selfish", "selfish!")
     assert [whole[start:end] for start, end in encoded.offsets[0] if end] == (
         ["good", "self", "ish", "self", "ish", "!"]
     )

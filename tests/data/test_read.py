@@ -12,7 +12,7 @@ from datasets import ClassLabel, Dataset, Features, Value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshead.data.read import read, stem
+from glasshead.data.read import data_stem, read
 from glasshead.errors import InputError
 
 TEXTS = [
@@ -126,7 +126,7 @@ def test_parquet_of_datasets_brings_class_names(tmp_path):
     [("Train.CSV", "train"), ("dev.tsv.gz", "dev"), ("a.b.jsonl", "a.b"), ("a.txt", None), ("csv", None)],
 )
 def test_stem(tmp_path, name, expected):
-    assert stem(tmp_path / name) == expected
+    assert data_stem(tmp_path / name) == expected
 
 
 def test_missing_file(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshead.data.split import assign
+from glasshead.data.split import assign_splits
 
 THIRDS = (0.7, 0.15, 0.15)
 rows = st.lists(st.tuples(st.integers(0, 20), st.sampled_from("abc")), min_size=1, max_size=60)
@@ -17,7 +17,7 @@ rows = st.lists(st.tuples(st.integers(0, 20), st.sampled_from("abc")), min_size=
 @given(rows=rows, fractions=st.sampled_from([THIRDS, (0.9, 0.1), (0.5, 0.5)]), seed=st.integers(0, 99))
 def test_equal_keys_share_a_part_and_the_first_part_has_every_class(rows, fractions, seed):
     keys, labels = zip(*rows, strict=True)
-    part = assign(keys, labels, fractions, seed)
+    part = assign_splits(keys, labels, fractions, seed)
     assert part.shape == (len(rows),)
     assert set(part.tolist()) <= set(range(len(fractions)))
     assert len({(key, k) for key, k in zip(keys, part, strict=True)}) == len(set(keys))
@@ -28,7 +28,7 @@ def test_equal_keys_share_a_part_and_the_first_part_has_every_class(rows, fracti
 @given(sizes=st.lists(st.integers(20, 200), min_size=2, max_size=5), seed=st.integers(0, 99))
 def test_each_class_is_divided_as_the_whole(sizes, seed):
     labels = [str(label) for label, size in enumerate(sizes) for _ in range(size)]
-    part = assign(range(len(labels)), labels, THIRDS, seed)
+    part = assign_splits(range(len(labels)), labels, THIRDS, seed)
     for label, size in enumerate(sizes):
         counts = Counter(part[np.array(labels) == str(label)].tolist())
         for k, fraction in enumerate(THIRDS):
@@ -37,13 +37,13 @@ def test_each_class_is_divided_as_the_whole(sizes, seed):
 
 def test_small_classes_fill_every_part():
     labels = ["a"] * 3 + ["b"] * 3
-    assert set(assign(range(6), labels, THIRDS, 0).tolist()) == {0, 1, 2}
+    assert set(assign_splits(range(6), labels, THIRDS, 0).tolist()) == {0, 1, 2}
 
 
 @pytest.mark.parametrize("fractions", [THIRDS, (0.9, 0.1)])
 def test_the_seed_decides(fractions):
     labels = ["a", "b"] * 50
-    first, again, other = (assign(range(100), labels, fractions, seed) for seed in (0, 0, 1))
+    first, again, other = (assign_splits(range(100), labels, fractions, seed) for seed in (0, 0, 1))
     assert first.tolist() == again.tolist()
     assert first.tolist() != other.tolist()
 
@@ -53,5 +53,5 @@ def test_a_class_hidden_behind_the_labels_of_its_duplicates_still_reaches_the_fi
     keys = [key for key in range(20) for _ in range(2)]
     labels = ["a", "a"] * 19 + ["a", "b"]
     for seed in range(20):
-        part = assign(keys, labels, THIRDS, seed)
+        part = assign_splits(keys, labels, THIRDS, seed)
         assert part[-1] == part[-2] == 0

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshead.data import DATASETS, LoadOptions, SyntheticOptions, describe, load, truth
+from glasshead.data import DATASETS, LoadOptions, SyntheticOptions, describe, load, planted_groups
 from glasshead.data.synthetic import generate, groups
-from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend
+from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend_vocabulary
 from glasshead.errors import InputError
 
 SMALL = SyntheticOptions(instances=400, polar_words=5, neutral_words=30)
@@ -39,13 +39,13 @@ class TestWords:
         assert all(word.isascii() and word.isalpha() and word == word.lower() for word in words)
 
     def test_extended_words(self):
-        assert extend(["a", "b"], 5) == ["a", "b", "a2", "b2", "a3"]
-        assert extend(["a", "b"], 1) == ["a"]
+        assert extend_vocabulary(["a", "b"], 5) == ["a", "b", "a2", "b2", "a3"]
+        assert extend_vocabulary(["a", "b"], 1) == ["a"]
 
 
 class TestTruth:
     def test_two_classes(self):
-        planted = truth(SyntheticOptions())
+        planted = planted_groups(SyntheticOptions())
         assert Counter(planted.values()) == {"negative": 50, "positive": 50, "neutral": 1000}
         assert (planted["wonderful"], planted["dreadful"], planted["about"]) == (
             "positive",
@@ -56,12 +56,12 @@ class TestTruth:
     @pytest.mark.parametrize("classes", range(3, 9))
     def test_more_classes(self, classes):
         options = SyntheticOptions(classes=classes, polar_words=25)
-        planted = truth(options)
+        planted = planted_groups(options)
         assert Counter(planted.values()) == dict.fromkeys(options.class_names, 25) | {"neutral": 1000}
         assert planted["giggle2"] == "comedy"
 
     def test_the_large_set_has_ten_thousand_words(self):
-        planted = Counter(truth(DATASETS["synthetic-large"].defaults).values())
+        planted = Counter(planted_groups(DATASETS["synthetic-large"].defaults).values())
         assert planted == {"negative": 500, "positive": 500, "neutral": 9000}
 
 
@@ -69,7 +69,7 @@ class TestInstances:
     @pytest.mark.parametrize("classes", [2, 3, 5])
     def test_two_polar_and_ten_neutral_words(self, classes):
         options = replace(SMALL, classes=classes)
-        planted = truth(options)
+        planted = planted_groups(options)
         for split in ("train", "dev", "test"):
             for label, words in rows(options, split):
                 expected = {options.class_names[label]: 2, "neutral": 10}
@@ -90,7 +90,7 @@ class TestInstances:
 
     def test_noise_swaps_the_share_asked_for(self):
         options = replace(SMALL, noise=0.1)
-        planted = truth(options)
+        planted = planted_groups(options)
         polar = [
             (options.class_names[label], planted[word])
             for label, words in rows(options)
@@ -102,7 +102,7 @@ class TestInstances:
 
     def test_noise_of_many_classes_reaches_every_other_class(self):
         options = replace(SMALL, classes=3, noise=0.5)
-        planted = truth(options)
+        planted = planted_groups(options)
         seen = {(label, planted[word]) for label, words in rows(options) for word in words}
         assert len(seen) == 3 * 4
 
@@ -113,7 +113,7 @@ class TestInstances:
 
     def test_words_and_classes_are_shuffled(self):
         found = rows(SMALL)
-        planted = truth(SMALL)
+        planted = planted_groups(SMALL)
         assert {planted[words[0]] for _, words in found} == {"negative", "positive", "neutral"}
         assert 0 < sum(label for label, _ in found[:40]) < 40
 
@@ -157,7 +157,7 @@ class TestNamedSets:
         assert data["train"].features["label"].names == ["negative", "positive"]
         assert data["test"].info.description == "drawn by synthetic with seed 0"
         row = data["train"][0]
-        groups_seen = {truth(SyntheticOptions())[word] for word in row["text"].split()}
+        groups_seen = {planted_groups(SyntheticOptions())[word] for word in row["text"].split()}
         assert groups_seen == {"neutral", ("negative", "positive")[row["label"]]}
 
     def test_the_large_one(self):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from glasshead.data import SyntheticOptions, encode, load, occurrences, train_tokenizer, truth
+from glasshead.data import SyntheticOptions, encode, load, occurrences, planted_groups, train_tokenizer
 from glasshead.errors import InputError
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -58,7 +58,7 @@ class TestRule:
         assert pieces("end.<br /><br />Next") == ["end", ".", "<br />", "<br />", "next"]
 
     def test_every_planted_word_is_one_token(self):
-        words = truth(SyntheticOptions(polar_words=120, neutral_words=2500))
+        words = planted_groups(SyntheticOptions(polar_words=120, neutral_words=2500))
         assert pieces(" ".join(words), vocabulary_size=9999) == list(words)
 
     def test_no_text_speaks_for_a_special_token(self):
@@ -214,7 +214,7 @@ class TestOccurrences:
         tokenizer = train_tokenizer(data["text"][:])
         negative, positive = counted(tokenizer, data)
         lean = (positive - negative) / np.maximum(positive + negative, 1)
-        for word, group in truth(SyntheticOptions()).items():
+        for word, group in planted_groups(SyntheticOptions()).items():
             # Each word occurs equally often in both classes, or in one of them only.
             assert (
                 lean[tokenizer.convert_tokens_to_ids(word)]

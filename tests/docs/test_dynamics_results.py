@@ -77,7 +77,7 @@ def run(
 
 def claim_of(tables, start):
     all_of_them = (*tables.EVERYWHERE, tables.FAVOURED, tables.AROUND_ZERO, *tables.STAYING)
-    (found,) = [each for each in all_of_them if each.said.startswith(start)]
+    (found,) = [each for each in all_of_them if each.describe.startswith(start)]
     return found
 
 
@@ -380,10 +380,14 @@ def test_only_a_term_that_is_surely_the_largest_is_kept(tables):
 
 
 def test_signs_settle_when_they_no_longer_change(tables):
-    assert dynamics.settled(history()) == 30  # right at 10 already, wrong again at 20
-    assert dynamics.settled(history(pairs={"positive × positive": [0.1, 0.2, 0.1, 0.3]})) == 10
-    assert dynamics.settled(history(pairs={"positive × positive": [0.1, 0.2, 0.1, -0.3]})) is None
-    assert dynamics.settled(history(pairs={"positive × negative": [0.1, -0.1, -0.005, -0.3]})) == 30
+    assert dynamics.with_position_policy(history()) == 30  # right at 10 already, wrong again at 20
+    assert dynamics.with_position_policy(history(pairs={"positive × positive": [0.1, 0.2, 0.1, 0.3]})) == 10
+    assert (
+        dynamics.with_position_policy(history(pairs={"positive × positive": [0.1, 0.2, 0.1, -0.3]})) is None
+    )
+    assert (
+        dynamics.with_position_policy(history(pairs={"positive × negative": [0.1, -0.1, -0.005, -0.3]})) == 30
+    )
 
 
 def test_the_page_is_written_before_anything_is_measured(tables, tmp_path):

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from glasshead.attention import ACTIVATIONS, AUTOMATIC, KERNELS, POSITIONS, PRESETS, Call, mechanism
+from glasshead.attention import (
+    ACTIVATIONS,
+    AUTOMATIC,
+    KERNELS,
+    MECHANISM_PRESETS,
+    POSITIONS,
+    AttentionInputs,
+    mechanism,
+)
 from glasshead.attention.kernels import flex, triton
 from glasshead.attention.positions.distance_mappings import MAPPINGS
 from glasshead.cli.catalogue import sentence
@@ -70,16 +78,19 @@ def serving(made):
     padding = torch.arange(96) < torch.tensor([[96], [60]])
     found = []
     for name, kernel in KERNELS.items():
-        calls = [Call.of(made, q, k, v, mask=padding), Call.of(made, q, k, v, is_causal=True)]
+        calls = [
+            AttentionInputs.of(made, q, k, v, mask=padding),
+            AttentionInputs.of(made, q, k, v, is_causal=True),
+        ]
         with torch.no_grad():
-            refuses = ANYWHERE.get(name, kernel.refuses)
+            refuses = ANYWHERE.get(name, kernel.unsupported_reason)
             if all(refuses(call) is None for call in calls):
                 found.append(name)
     return found
 
 
 def test_every_mechanism_is_there():
-    assert list(mechanisms()) == [*ACTIVATIONS, *POSITIONS, *PRESETS]
+    assert list(mechanisms()) == [*ACTIVATIONS, *POSITIONS, *MECHANISM_PRESETS]
 
 
 @pytest.mark.parametrize("name", list(ACTIVATIONS))
@@ -100,16 +111,16 @@ def test_positions(name):
     assert facts == (", ".join(word for fact, word in POSITION_FACTS.items() if getattr(made, fact)) or "–")
 
 
-@pytest.mark.parametrize("name", list(PRESETS))
+@pytest.mark.parametrize("name", list(MECHANISM_PRESETS))
 def test_presets(name):
     kind, equation, paper, facts, _, _ = mechanisms()[name]
-    spec = PRESETS[name]
+    spec = MECHANISM_PRESETS[name]
     assert facts.split(", ") == facts_of(mechanism(name, **HEADS))
     assert (kind, equation) == ("preset", f"`{spec['activation']}+{spec['position']}`")
     assert paper == POSITIONS[spec["position"]].paper
 
 
-@pytest.mark.parametrize("name", [*ACTIVATIONS, *POSITIONS, *PRESETS])
+@pytest.mark.parametrize("name", [*ACTIVATIONS, *POSITIONS, *MECHANISM_PRESETS])
 def test_cost_and_kernels(name):
     *_, cost, kernels = mechanisms()[name]
     made = mechanism(name, **HEADS)

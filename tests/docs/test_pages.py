@@ -113,9 +113,9 @@ def test_readme_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_presets_are_those_of_the_code() -> None:
-    from glasshead.training import PRESETS
+    from glasshead.training import TRAINING_PRESETS
 
-    fields = {each.name for each in dataclasses.fields(PRESETS["s4"])}
+    fields = {each.name for each in dataclasses.fields(TRAINING_PRESETS["s4"])}
     compared, names = 0, []
     for line in read(DOCS / "models.md").splitlines():
         first, *cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -124,7 +124,7 @@ def test_presets_are_those_of_the_code() -> None:
         if not line.startswith("| `") or len(cells) != len(names):
             continue
         for name, cell in zip(names, cells, strict=True):
-            recipe, field = PRESETS[name], first.strip("`")
+            recipe, field = TRAINING_PRESETS[name], first.strip("`")
             value = getattr(recipe if field in fields else recipe.config(), field)
             if cell.startswith("none"):
                 assert value is None, (field, name)
@@ -134,7 +134,7 @@ def test_presets_are_those_of_the_code() -> None:
     assert compared == 40 + 78
     others = {"shaw", "transformer-xl", "tener", "transformer", "regular"}
     listed = {"s0-paper", "s0-code", "s4", "da-transformer", "identifiable", "fine-tune"} | others
-    assert {name.removesuffix("-small") for name in PRESETS} == listed
+    assert {name.removesuffix("-small") for name in TRAINING_PRESETS} == listed
 
 
 def test_constants_and_names_of_the_audit_page() -> None:

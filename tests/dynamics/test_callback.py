@@ -12,20 +12,20 @@ import torch
 from transformers import TrainerCallback
 
 from alike import assert_alike, assert_same_weights
-from glasshead.data import LoadOptions, SyntheticOptions, encode, load, truth
-from glasshead.dynamics import Watcher, watch
-from glasshead.dynamics.post_hoc import trained_history
-from glasshead.dynamics.snapshots import Look
+from glasshead.data import LoadOptions, SyntheticOptions, encode, load, planted_groups
+from glasshead.dynamics import DynamicsCallback, dynamics_callback
+from glasshead.dynamics.post_hoc import history_from_trained_run
+from glasshead.dynamics.snapshots import Snapshot
 from glasshead.errors import InputError
-from glasshead.files import partial as partly
+from glasshead.files import partial_path as partly
 from glasshead.results import FOLDER, read_history
 from glasshead.training import load_run, recipe_for, train
 from glasshead.training.build_model import encoded_split, label_tensor
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 from tolerances import of_size
 
 MADE = {"instances": 200, "polar_words": 5, "neutral_words": 30}
-PLANTED = truth(SyntheticOptions(**MADE))
+PLANTED = planted_groups(SyntheticOptions(**MADE))
 STEPS = 5  # per epoch: 140 texts in batches of 32
 
 
@@ -42,7 +42,7 @@ def data():
 @pytest.fixture(scope="module")
 def watched(data, tmp_path_factory):
     out = tmp_path_factory.mktemp("watched") / "run"
-    return train(data, recipe(), out, callbacks=[watch(PLANTED, 2)])
+    return train(data, recipe(), out, callbacks=[dynamics_callback(PLANTED, 2)])
 
 
 def test_nothing_changes_by_looking(data, watched, tmp_path):
@@ -64,7 +64,7 @@ def test_it_looks_before_the_first_step_in_between_and_after_the_last(watched):
 
 def test_what_is_told_of_a_token_is_what_the_model_says_of_it(data, tmp_path):
     # The last epoch is the best one: what was seen last is the model that is kept.
-    out = train(data, recipe(epochs=1), tmp_path / "run", callbacks=[watch(PLANTED, 3)])
+    out = train(data, recipe(epochs=1), tmp_path / "run", callbacks=[dynamics_callback(PLANTED, 3)])
     run, history = load_run(out), read_history(out)
     model = run.model
     for token in ("superb", "dull", "about"):
@@ -102,7 +102,9 @@ def test_what_is_told_of_a_token_is_what_the_model_says_of_it(data, tmp_path):
     ],
 )
 def test_without_running_the_model_comes_out_what_it_says(data, tmp_path, changes):
-    out = train(data, recipe(epochs=1, **changes), tmp_path / "run", callbacks=[watch(PLANTED, 5)])
+    out = train(
+        data, recipe(epochs=1, **changes), tmp_path / "run", callbacks=[dynamics_callback(PLANTED, 5)]
+    )
     run, history = load_run(out), read_history(out)
     encoded = encode(run.tokenizer, data["train"]["text"][:])
     with torch.no_grad():
@@ -141,9 +143,9 @@ class Planted:
         self.rates = rates
         self.facts, self.about = {"exact": True, "groups": {}}, {"token": np.array(["one"])}
 
-    def look(self, model):
+    def snapshot(self, model):
         rates = {f"score {name}": np.array([rate(int(model.step))]) for name, rate in self.rates.items()}
-        return Look([("loss", "", 0.5, float("nan"), 1)], tokens={"score": np.zeros(1)}, rates=rates)
+        return Snapshot([("loss", "", 0.5, float("nan"), 1)], tokens={"score": np.zeros(1)}, rates=rates)
 
 
 def added_up(folder, rates, *, every, steps, learning_rate):
@@ -151,7 +153,7 @@ def added_up(folder, rates, *, every, steps, learning_rate):
     from transformers import TrainerControl, TrainerState, TrainingArguments
 
     folder.mkdir()
-    watcher, model = Watcher(partial(Planted, rates), every=every), torch.nn.Linear(1, 1)
+    watcher, model = DynamicsCallback(partial(Planted, rates), every=every), torch.nn.Linear(1, 1)
     watcher.attach(folder)
     state = TrainerState(max_steps=steps, is_world_process_zero=True)
     args = TrainingArguments(report_to="none", output_dir=str(folder), learning_rate=learning_rate)
@@ -199,8 +201,8 @@ class Interrupt(TrainerCallback):
 
 def interrupted_and_resumed(data, out, step, every):
     with pytest.raises(KeyboardInterrupt):
-        train(data, recipe(), out, callbacks=[watch(PLANTED, every), Interrupt(step)])
-    train(data, recipe(), out, resume=True, callbacks=[watch(PLANTED, every)])
+        train(data, recipe(), out, callbacks=[dynamics_callback(PLANTED, every), Interrupt(step)])
+    train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, every)])
     return read_history(out)
 
 
@@ -227,8 +229,8 @@ def test_a_resumed_history_is_that_of_an_unbroken_training(data, watched, tmp_pa
 @pytest.mark.slow
 def test_a_resumed_history_is_thinned_out_like_an_unbroken_one(data, tmp_path, monkeypatch):
     """Checkpoints at 5, 10, 15, 20; every second look goes at steps 6 and 12."""
-    monkeypatch.setattr("glasshead.dynamics.callback.MOST_LOOKS", 6)
-    whole = read_history(train(data, recipe(), tmp_path / "whole", callbacks=[watch(PLANTED, 1)]))
+    monkeypatch.setattr("glasshead.dynamics.callback.MAX_SNAPSHOTS", 6)
+    whole = read_history(train(data, recipe(), tmp_path / "whole", callbacks=[dynamics_callback(PLANTED, 1)]))
     for step in (6, 9, 13):
         assert_equal_histories(interrupted_and_resumed(data, tmp_path / str(step), step, 1), whole)
 
@@ -236,7 +238,7 @@ def test_a_resumed_history_is_thinned_out_like_an_unbroken_one(data, tmp_path, m
 def test_a_watched_training_is_not_left_unwatched_from_the_middle_on(data, tmp_path):
     out = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
-        train(data, recipe(), out, callbacks=[watch(PLANTED, 2), Interrupt(STEPS + 2)])
+        train(data, recipe(), out, callbacks=[dynamics_callback(PLANTED, 2), Interrupt(STEPS + 2)])
     with pytest.raises(InputError, match="it was started with --watch"):
         train(data, recipe(), out, resume=True)
     assert partly(out).exists()
@@ -247,17 +249,17 @@ def test_an_unwatched_training_is_not_watched_from_the_middle_on(data, tmp_path)
     with pytest.raises(KeyboardInterrupt):
         train(data, recipe(), out, callbacks=[Interrupt(STEPS + 2)])
     with pytest.raises(InputError, match="it was started without --watch"):
-        train(data, recipe(), out, resume=True, callbacks=[watch(PLANTED, 2)])
+        train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 2)])
     assert partly(out).exists()
 
 
 def test_many_looks_are_thinned_out(data, tmp_path, monkeypatch):
-    monkeypatch.setattr("glasshead.dynamics.callback.MOST_LOOKS", 6)
-    out = train(data, recipe(), tmp_path / "run", callbacks=[watch(PLANTED, 1)])
+    monkeypatch.setattr("glasshead.dynamics.callback.MAX_SNAPSHOTS", 6)
+    out = train(data, recipe(), tmp_path / "run", callbacks=[dynamics_callback(PLANTED, 1)])
     history = read_history(out)
     assert history.steps.tolist() == [0, 4, 8, 12, 16, 20]
     assert history.facts["every"] == 4
-    every = read_history(train(data, recipe(), tmp_path / "all", callbacks=[watch(PLANTED, 4)]))
+    every = read_history(train(data, recipe(), tmp_path / "all", callbacks=[dynamics_callback(PLANTED, 4)]))
     assert np.array_equal(every.steps, history.steps)
     name = "added score E"
     chosen = history.tokens["step"] == 20
@@ -283,7 +285,7 @@ def test_many_looks_are_thinned_out(data, tmp_path, monkeypatch):
 )
 def test_every_kind(data, tmp_path, changes, form, reason):
     history = read_history(
-        train(data, recipe(epochs=1, **changes), tmp_path / "run", callbacks=[watch(PLANTED, 5)])
+        train(data, recipe(epochs=1, **changes), tmp_path / "run", callbacks=[dynamics_callback(PLANTED, 5)])
     )
     assert history.facts["form"] == form
     assert reason is None or history.facts["why_no_form"].startswith(reason)
@@ -303,7 +305,7 @@ def test_every_kind(data, tmp_path, changes, form, reason):
 )
 def test_where_terms_are_no_change_nothing_is_added_up(data, tmp_path, changes, reason):
     history = read_history(
-        train(data, recipe(epochs=1, **changes), tmp_path / "run", callbacks=[watch(PLANTED, 5)])
+        train(data, recipe(epochs=1, **changes), tmp_path / "run", callbacks=[dynamics_callback(PLANTED, 5)])
     )
     assert not history.facts["exact"]
     assert history.facts["why_not_exact"].startswith(reason)
@@ -312,7 +314,9 @@ def test_where_terms_are_no_change_nothing_is_added_up(data, tmp_path, changes, 
 
 
 def test_groups_of_other_peoples_words_come_from_their_labels(data, tmp_path):
-    history = read_history(train(data, recipe(epochs=1), tmp_path / "run", callbacks=[watch(None, 5)]))
+    history = read_history(
+        train(data, recipe(epochs=1), tmp_path / "run", callbacks=[dynamics_callback(None, 5)])
+    )
     assert history.facts["grouped_by"] == "γ"
     followed = dict(zip(history.tokens["token"], history.tokens["group"], strict=True))
     told = {group: [word for word, where in followed.items() if where == group] for group in history.groups}
@@ -324,8 +328,8 @@ def test_groups_of_other_peoples_words_come_from_their_labels(data, tmp_path):
 def test_more_classes_are_seen_each_towards_its_own(tmp_path):
     made = MADE | {"classes": 3}
     data = load("synthetic", LoadOptions(generator=made))
-    planted = truth(SyntheticOptions(**made))
-    out = train(data, recipe(), tmp_path / "run", callbacks=[watch(planted, 10)])
+    planted = planted_groups(SyntheticOptions(**made))
+    out = train(data, recipe(), tmp_path / "run", callbacks=[dynamics_callback(planted, 10)])
     history = read_history(out)
     names = list(dict.fromkeys(planted.values()))
     assert history.groups == names
@@ -338,14 +342,19 @@ def test_more_classes_are_seen_each_towards_its_own(tmp_path):
 @pytest.mark.parametrize("every", [0, -3])
 def test_steps_are_counted_from_one_on(every):
     with pytest.raises(InputError, match="--watch-every counts steps from 1 on"):
-        watch(None, every)
+        dynamics_callback(None, every)
 
 
 def test_ratings_have_no_polarity(tmp_path):
     from kinds import data, recipe
 
     with pytest.raises(InputError, match="no polarity where ratings are predicted"):
-        train(data("pooled ratings"), recipe("pooled ratings"), tmp_path / "run", callbacks=[watch()])
+        train(
+            data("pooled ratings"),
+            recipe("pooled ratings"),
+            tmp_path / "run",
+            callbacks=[dynamics_callback()],
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -370,10 +379,10 @@ def test_signed_scores_are_those_of_the_canonical_gauge(data, tmp_path):
     signs = set()
     for seed in range(6):
         out = tmp_path / str(seed)
-        train(data, recipe(attention="tanhmax"), out, seed=seed, callbacks=[watch(PLANTED, 20)])
+        train(data, recipe(attention="tanhmax"), out, seed=seed, callbacks=[dynamics_callback(PLANTED, 20)])
         run, history = load_run(out), read_history(out)
         signs.add(run.model.config.gauge)
-        looked_at = trained_history(run, TensorRows(*told(run, data["train"])), PLANTED)
+        looked_at = history_from_trained_run(run, TensorDataset(*told(run, data["train"])), PLANTED)
         row = looked_at.token("superb")
         e = run.model.embedding.weight[run.tokenizer.convert_tokens_to_ids("superb")].detach()
         with torch.no_grad():
@@ -403,20 +412,20 @@ def read_raw(out):
 def test_another_distance_between_looks_is_no_resumption(data, tmp_path):
     out = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
-        train(data, recipe(), out, callbacks=[watch(PLANTED, 2), Interrupt(STEPS + 2)])
+        train(data, recipe(), out, callbacks=[dynamics_callback(PLANTED, 2), Interrupt(STEPS + 2)])
     with pytest.raises(InputError, match="with --watch-every 2, not with --watch-every 3"):
-        train(data, recipe(), out, resume=True, callbacks=[watch(PLANTED, 3)])
+        train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 3)])
     for look in (partly(out) / FOLDER / "looks").iterdir():
         look.unlink()
     with pytest.raises(InputError, match="are gone; use --overwrite"):
-        train(data, recipe(), out, resume=True, callbacks=[watch(PLANTED, 2)])
+        train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 2)])
 
 
 def test_a_watcher_that_nobody_has_told_anything():
     from transformers import TrainerControl, TrainerState, TrainingArguments
 
     with pytest.raises(InputError, match=r"looks on in glasshead\.training\.train"):
-        watch().on_train_begin(
+        dynamics_callback().on_train_begin(
             TrainingArguments(report_to="none"), TrainerState(), TrainerControl(), model=None
         )
 
@@ -427,16 +436,16 @@ class Counting:
     def __init__(self, **about):
         self.facts, self.about, self.looks = {"exact": False, "groups": {}}, {}, 0
 
-    def look(self, model):
+    def snapshot(self, model):
         self.looks += 1
-        return Look([("loss", "", 0.5, float("nan"), 1)])
+        return Snapshot([("loss", "", 0.5, float("nan"), 1)])
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_of_several_processes_only_the_first_looks_and_writes(tmp_path, first):
     from transformers import TrainerControl, TrainerState, TrainingArguments
 
-    watcher, model = Watcher(Counting, every=2), torch.nn.Linear(1, 1)
+    watcher, model = DynamicsCallback(Counting, every=2), torch.nn.Linear(1, 1)
     watcher.attach(tmp_path)
     state = TrainerState(max_steps=4, is_world_process_zero=first)
     told = TrainingArguments(report_to="none", output_dir=str(tmp_path)), state, TrainerControl()

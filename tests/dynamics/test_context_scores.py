@@ -11,7 +11,7 @@ from glasshead.data import batching as batches
 from glasshead.data import encode
 from glasshead.dynamics.context_scores import (
     TokenScores,
-    areas,
+    bootstrap_auc,
     disagreement,
     gain_interval,
     global_scores,
@@ -305,7 +305,7 @@ class TestAreas:
 
     def test_by_loops(self, drawn):
         first, second, of_first, of_second = drawn
-        for row, found in enumerate(areas(*drawn)):
+        for row, found in enumerate(bootstrap_auc(*drawn)):
             total = sum(
                 c * d * ((p > q) + (p == q) / 2)
                 for p, c in zip(first, of_first[row], strict=True)

@@ -16,14 +16,20 @@ from written_out import (
     texts_of,
 )
 
-from glasshead.dynamics.embedding_products import Factors, boxes, factors, mean_rates, product_rates
-from glasshead.dynamics.forms.form import FORMS, pushes
+from glasshead.dynamics.embedding_products import (
+    GradientFactors,
+    boxes,
+    gradient_factors,
+    mean_rates,
+    product_rates,
+)
+from glasshead.dynamics.forms.form import FORMS, output_gradients
 
 
 def rates_of(name, p, batch, first=None, second=None):
     everything = torch.arange(len(p.embeddings))
     first, second = (everything if each is None else each for each in (first, second))
-    return product_rates(FORMS[name], p, batch.scale, pushes(FORMS[name], p, batch), first, second)
+    return product_rates(FORMS[name], p, batch.scale, output_gradients(FORMS[name], p, batch), first, second)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -113,8 +119,8 @@ def test_means_over_pairs_of_groups_by_loops(name, classes):
     """With a part of its own for what penalises the embeddings: here Σe⁴, whose −∂/∂e is −4e³."""
     p, batch = random_parameters(name, classes=classes), random_batch(classes=classes)
     e = p.embeddings
-    push = pushes(FORMS[name], p, batch)
-    parts = factors(FORMS[name], p, batch.scale, push) | {"R": Factors(-4 * e**3, e)}
+    push = output_gradients(FORMS[name], p, batch)
+    parts = gradient_factors(FORMS[name], p, batch.scale, push) | {"R": GradientFactors(-4 * e**3, e)}
     found = {(quantity, pair): (mean, n) for quantity, pair, mean, _, n in mean_rates(parts, MEMBERS)}
     rates = rates_of(name, p, batch)
     slow = {
@@ -139,7 +145,7 @@ def test_means_over_pairs_of_groups_by_loops(name, classes):
 
 def test_without_groups_there_are_no_pairs():
     p, batch = random_parameters("DP"), random_batch()
-    parts = factors(FORMS["DP"], p, batch.scale, pushes(FORMS["DP"], p, batch))
+    parts = gradient_factors(FORMS["DP"], p, batch.scale, output_gradients(FORMS["DP"], p, batch))
     assert mean_rates(parts, {}) == boxes("e", p.embeddings, {}) == []
 
 

@@ -13,7 +13,7 @@ from written_out import autograd_gradients, random_batch, random_parameters, sco
 
 from glasshead.data.token_groups import token_groups
 from glasshead.dynamics.forms.additive import linearised
-from glasshead.dynamics.forms.form import FORMS, Batch, along, pushes, score_flow
+from glasshead.dynamics.forms.form import FORMS, Batch, along, output_gradients, score_flow
 from glasshead.dynamics.score_update import general_update, tanhmax_update
 from tolerances import EXACT_MATHS
 
@@ -36,7 +36,7 @@ def change_of(name, p, batch):
 def occurrences(name, p, batch):
     """yβα_j, s_j − s, α_j, −∂ℓ/∂s, h and the word of every place (t, j), without the 1/m."""
     tokens = FORMS[name].tokens(p, batch.scale)
-    push = pushes(FORMS[name], p, batch)
+    push = output_gradients(FORMS[name], p, batch)
     for t, (words, _) in enumerate(texts_of(batch)):
         alpha = push.weights[t][batch.mask[t]]
         yb = -push.residual[t]
@@ -164,7 +164,7 @@ class TestSunAndLu:
         """a = tanh(x)ᵀV/λ has the gradients 66–68; printed: tanh(xᵀV)/λ, which has others."""
         p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed)
         found = FORMS["AD"].descent(
-            p, batch.scale, pushes(FORMS["AD"], p, batch)
+            p, batch.scale, output_gradients(FORMS["AD"], p, batch)
         )  # 66–68, as test_forms has them
 
         def printed(name, p, scale, e):
@@ -219,7 +219,7 @@ class TestSunAndLu:
         for size in (1.0, 0.02, 0.01):
             small = p.changed({"embeddings": size * p.embeddings})
             exact = score_flow(FORMS["AD"], small, batch).score
-            told = linearised(small, batch.scale, pushes(FORMS["AD"], small, batch))
+            told = linearised(small, batch.scale, output_gradients(FORMS["AD"], small, batch))
             assert list(told) == list(exact)
             errors.append(
                 max(float((told[key] - exact[key]).abs().max() / exact[key].abs().max()) for key in exact)
@@ -240,7 +240,7 @@ class TestSunAndLu:
             terms["D"][word] += yba * W @ M.T @ V / scale
             terms["M"] += yba * lead[0] * (p.embeddings @ e) * (V @ V) / scale**2
             terms["F"] += yba * lead[0] * (x @ (M @ e)) / scale**2
-        found = linearised(p, batch.scale, pushes(FORMS["AD"], p, batch))
+        found = linearised(p, batch.scale, output_gradients(FORMS["AD"], p, batch))
         for name, term in terms.items():
             assert same(found[name], term)
 

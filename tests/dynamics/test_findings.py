@@ -9,11 +9,11 @@ from glasshead.results import (
     MUCH_LEFT,
     MUCH_LEFT_BEFORE,
     NOT_EXPLAINED,
-    NOT_TOLD,
+    NOT_REPORTED,
     TOO_MUCH_LEFT,
     TOO_SPARSE,
     History,
-    sparseness,
+    trapezoid_error,
 )
 
 
@@ -133,13 +133,13 @@ def test_what_is_owed_is_what_a_rate_moves_in_as_many_steps():
 def test_what_an_integral_owes_to_every_second_look():
     steps = np.linspace(0, 2, 9)
     straight, curved = 3 * steps + 1, steps**2
-    owed = sparseness(steps, np.array([straight, curved]))
+    owed = trapezoid_error(steps, np.array([straight, curved]))
     assert owed[0] == pytest.approx(0)
     error = np.trapezoid(curved, steps) - 8 / 3
     assert owed[1] == pytest.approx(-3 * error)  # of a smooth rate the error is a third of it
-    uneven = sparseness(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0, 0.0]))
+    uneven = trapezoid_error(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0, 0.0]))
     assert uneven == pytest.approx(1.0)  # the last look is always there
-    assert np.isnan(sparseness(np.array([0.0, 1.0]), np.ones((2, 2)))).all()
+    assert np.isnan(trapezoid_error(np.array([0.0, 1.0]), np.ones((2, 2)))).all()
 
 
 def test_two_looks_tell_no_largest_part():
@@ -216,7 +216,7 @@ def test_of_few_tokens_nothing_is_said():
 def test_signed_weights_tell_by_the_size_of_the_score():
     scores = np.r_[np.tile([2.0, -2.0], 20), np.tile([0.1, -0.1], 20)]
     history = with_scores(scores, ["positive"] * 40 + ["neutral"] * 40)
-    assert by_name(history)["gap", "score", "positive vs neutral"].verdict == NOT_TOLD
+    assert by_name(history)["gap", "score", "positive vs neutral"].verdict == NOT_REPORTED
     history.facts["signed"] = True
     gap = by_name(history)["gap", "|score|", "positive vs neutral"]
     assert gap.estimate == pytest.approx(1.9)

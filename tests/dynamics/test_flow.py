@@ -18,13 +18,13 @@ from written_out import (
     tokens_of,
 )
 
-from glasshead.data import LoadOptions, SyntheticOptions, load, truth
-from glasshead.dynamics.callback import Watcher
+from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
+from glasshead.dynamics.callback import DynamicsCallback
 from glasshead.dynamics.forms.form import FORMS, Batch, along, gradients, score_flow
-from glasshead.dynamics.forms.select import form_of, parameters_of
+from glasshead.dynamics.forms.select import closed_form, parameters_of
 from glasshead.dynamics.observers.pooled import PooledObserver
 from glasshead.results import read_history
-from glasshead.training import PRESETS, penalty_of, train
+from glasshead.training import TRAINING_PRESETS, penalty_of, train
 from glasshead.training.trainer import scaled_loss
 from small import random_model
 
@@ -157,7 +157,7 @@ def test_a_penalty_is_a_term_of_its_own(score, encoder, penalties, classes):
         return model, scaled_loss(1.0, rated=False)(model(ids, mask), labels)
 
     model, _ = fresh()
-    form, p, batch = form_of(model), parameters_of(model), Batch(ids, mask, labels, 2.0)
+    form, p, batch = closed_form(model), parameters_of(model), Batch(ids, mask, labels, 2.0)
     penalty_of(model, penalties).backward()
     uphill = parameters_of(
         model, read=lambda each: torch.zeros_like(each) if each.grad is None else each.grad
@@ -191,7 +191,7 @@ def watched(out, rate, *, classes, empty=0, **settings):
     data = load("synthetic", LoadOptions(generator=GENERATOR | {"classes": classes}))
     if empty:
         data = data.map(lambda row, at: {"text": row["text"] * (at % 5 >= empty)}, with_indices=True)
-    recipe = PRESETS["s4"].with_settings(
+    recipe = TRAINING_PRESETS["s4"].with_settings(
         {
             "epochs": round(TIME / rate),
             "learning_rate": rate,
@@ -204,7 +204,12 @@ def watched(out, rate, *, classes, empty=0, **settings):
         }
         | settings
     )
-    train(data, recipe, out, callbacks=[Watcher(partial(PooledObserver, truth=truth(options)), every=1)])
+    train(
+        data,
+        recipe,
+        out,
+        callbacks=[DynamicsCallback(partial(PooledObserver, truth=planted_groups(options)), every=1)],
+    )
     return read_history(out)
 
 

@@ -18,8 +18,8 @@ from written_out import (
 )
 
 from glasshead.data import encode
-from glasshead.dynamics.forms.form import FORMS, Batch, gradients, pushes
-from glasshead.dynamics.forms.select import form_of, parameters_of, why_not
+from glasshead.dynamics.forms.form import FORMS, Batch, gradients, output_gradients
+from glasshead.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.training.trainer import scaled_loss
@@ -53,7 +53,7 @@ def test_scores_and_pushes(name, data):
     tokens = FORMS[name].tokens(p, batch.scale)
     assert_exact(tokens.polarity, polarity)
     assert_exact(tokens.score, score)
-    push = pushes(FORMS[name], p, batch)
+    push = output_gradients(FORMS[name], p, batch)
     assert not push.push[~batch.mask].any()
     assert not push.lead[~batch.mask].any()
     for word in range(len(p.embeddings)):
@@ -110,7 +110,7 @@ class TestEquationsAsPrinted:
     """Sun and Lu (2020) with loops over texts and places, in the letters of the paper."""
 
     @staticmethod
-    def seen(name, p, batch):
+    def make_record(name, p, batch):
         """Of every text: words, e_j, h_j, x_j, α_j, s_j, s, h, and yβ (two classes) or −p̂ (K)."""
         for words, label in texts_of(batch):
             e = p.embeddings[words]
@@ -138,7 +138,7 @@ class TestEquationsAsPrinted:
         W, V, m, scale = p.output[0], p.context, len(batch.ids), batch.scale
         d_W, d_V, also_d_V = (torch.zeros(4, dtype=torch.float64) for _ in range(3))
         d_e, also_d_e = torch.zeros_like(p.embeddings), torch.zeros_like(p.embeddings)
-        for words, e, _, _, alpha, s_j, s, h, yb in self.seen("DP", p, batch):
+        for words, e, _, _, alpha, s_j, s, h, yb in self.make_record("DP", p, batch):
             d_W -= yb * h / m  # 29
             for j, word in enumerate(words):
                 d_e[word] -= yb * alpha[j] * (outer(V, e[j] - h) / scale + torch.eye(4)) @ W / m  # 37
@@ -157,7 +157,7 @@ class TestEquationsAsPrinted:
         p, batch = random_parameters("DP-A", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
         W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.scale
         d_e, d_V, d_M = (torch.zeros_like(each) for each in (p.embeddings, V, M))
-        for words, e, h_j, _, alpha, s_j, s, _, yb in self.seen("DP-A", p, batch):
+        for words, e, h_j, _, alpha, s_j, s, _, yb in self.make_record("DP-A", p, batch):
             for j, word in enumerate(words):
                 d_e[word] -= yb * alpha[j] * ((s_j[j] - s) * M.T @ V / scale + M.T @ W) / m
                 d_V -= yb * alpha[j] * (s_j[j] - s) * h_j[j] / scale / m
@@ -172,7 +172,7 @@ class TestEquationsAsPrinted:
         p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
         W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.scale
         d_e, d_V, d_M = (torch.zeros_like(each) for each in (p.embeddings, V, M))
-        for words, e, _, x, alpha, s_j, _, h, yb in self.seen("AD", p, batch):
+        for words, e, _, x, alpha, s_j, _, h, yb in self.make_record("AD", p, batch):
             D = [torch.diag(1 - tanh(each) ** 2) for each in x]
             mean = sum(a * tanh(each) for a, each in zip(alpha, x, strict=True))
             mean_M = sum(a * outer(e[i], V) @ D[i] for i, a in enumerate(alpha))
@@ -192,7 +192,7 @@ class TestEquationsAsPrinted:
         W, V, m, scale = p.output.T, p.context, len(batch.ids), batch.scale
         d_e, d_V, also_d_V, d_W = (torch.zeros_like(each) for each in (p.embeddings, V, V, W))
         residuals = []
-        for words, e, _, _, alpha, s_j, s, h, p_hat in self.seen("DP", p, batch):
+        for words, e, _, _, alpha, s_j, s, h, p_hat in self.make_record("DP", p, batch):
             residuals.append(p_hat)  # 76
             d_W += outer(h, p_hat) / m  # 77, 79
             for j, word in enumerate(words):
@@ -200,7 +200,7 @@ class TestEquationsAsPrinted:
                 d_V += alpha[j] * e[j] * ((e[j] - h) @ W @ p_hat) / (m * scale)  # 80
                 also_d_V += alpha[j] * e[j] * ((s_j[j] - s) @ p_hat) / (m * scale)  # 80
         found = gradients(FORMS["DP"], p, batch)
-        assert_exact(pushes(FORMS["DP"], p, batch).residual, torch.stack(residuals))
+        assert_exact(output_gradients(FORMS["DP"], p, batch).residual, torch.stack(residuals))
         assert_exact(found["output"].T, d_W)
         assert_exact(found["embeddings"], d_e)
         for expected in (d_V, also_d_V):
@@ -229,11 +229,11 @@ class TestTheTrainedModel:
             classes=classes, score=score, encoder=encoder, bias=bias, scale=2.5, dropout=0.5
         ).double()
         ids, mask, labels = encoded(classes)
-        assert form_of(model).name == name
+        assert closed_form(model).name == name
         batch = Batch(ids, mask.bool(), labels, model.config.scale, loss_scale)
         scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
         p = parameters_of(model)
-        found = gradients(form_of(model), p, batch)
+        found = gradients(closed_form(model), p, batch)
         expected = parameters_of(model, read=lambda parameter: parameter.grad).leaves()
         there = ({"bias"} if bias else set()) | ({"map"} if name != "DP" else set())
         assert expected.keys() == {"embeddings", "context", "output"} | there
@@ -249,11 +249,11 @@ class TestTheTrainedModel:
         ids, mask, labels = encoded(3)
         output = model(ids, mask, output_attentions=True)
         p = parameters_of(model)
-        tokens = form_of(model).tokens(p, 2.5)
+        tokens = closed_form(model).tokens(p, 2.5)
         real = mask.bool()
         assert_exact(tokens.score[ids][real], output.scores[real])
         assert_exact(tokens.polarity[ids][real], output.polarity[real])
-        push = pushes(form_of(model), p, Batch(ids, real, labels, 2.5))
+        push = output_gradients(closed_form(model), p, Batch(ids, real, labels, 2.5))
         assert_exact(push.weights, output.weights)
 
     def test_parameters_are_copies(self):
@@ -274,13 +274,13 @@ class TestTheTrainedModel:
     )
     def test_models_without_one(self, options, reason):
         model = random_model(**options)
-        assert reason in why_not(model)
+        assert reason in no_closed_form_reason(model)
         with pytest.raises(InputError, match="are recorded all the same"):
-            form_of(model)
+            closed_form(model)
 
     def test_ratings_have_none(self):
         model = PooledClassifier(PooledConfig(vocab_size=5, problem_type="regression", num_labels=1))
-        assert "not for ratings" in why_not(model)
+        assert "not for ratings" in no_closed_form_reason(model)
 
 
 def test_the_loss_written_out_is_that_of_the_training():

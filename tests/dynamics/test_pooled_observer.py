@@ -9,14 +9,14 @@ from transformers import TrainerControl, TrainerState, TrainingArguments
 
 import kinds
 from alike import assert_same_weights
-from glasshead.data import LoadOptions, SyntheticOptions, load, truth
-from glasshead.dynamics import Watcher, watch
-from glasshead.dynamics.post_hoc import trained_history
-from glasshead.dynamics.snapshots import Look
+from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
+from glasshead.dynamics import DynamicsCallback, dynamics_callback
+from glasshead.dynamics.post_hoc import history_from_trained_run
+from glasshead.dynamics.snapshots import Snapshot
 from glasshead.results import read_history
 from glasshead.training import load_run, recipe_for, train
 from glasshead.training.build_model import encoded_split, label_tensor
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 
 MADE = {"instances": 200, "polar_words": 5, "neutral_words": 30}
 SIZES = {"embedding_size": 12, "hidden_size": 12, "key_size": 12}
@@ -34,19 +34,19 @@ def with_dropout(kind):
         return kinds.data("encoder"), kinds.recipe("encoder").with_changes(epochs=1, dropout=0.5), None
     changes = {"encoder": kind, "epochs": 1, "dropout": 0.5}
     recipe = recipe_for("s4", None).with_changes(**SIZES, **changes)
-    return load("synthetic", LoadOptions(generator=MADE)), recipe, truth(SyntheticOptions(**MADE))
+    return load("synthetic", LoadOptions(generator=MADE)), recipe, planted_groups(SyntheticOptions(**MADE))
 
 
 @pytest.mark.parametrize("kind", ["lstm", "encoder"])
 def test_with_dropout_it_looks_at_the_model_that_answers(tmp_path, kind):
     """The last look is that at the saved model, which has no dropout; and the training does not notice."""
     data, recipe, planted = with_dropout(kind)
-    out = train(data, recipe, tmp_path / "watched", callbacks=[watch(planted, 2)])
+    out = train(data, recipe, tmp_path / "watched", callbacks=[dynamics_callback(planted, 2)])
     run, history = load_run(out), read_history(out)
     assert not run.model.training
     split = data["train"]
-    rows = TensorRows(encoded_split(run.tokenizer, split), label_tensor(split))
-    alone = trained_history(run, rows, planted)
+    rows = TensorDataset(encoded_split(run.tokenizer, split), label_tensor(split))
+    alone = history_from_trained_run(run, rows, planted)
     for name in ("curves", "tokens"):
         seen, told = getattr(history, name), getattr(alone, name)
         last = seen["step"] == history.steps[-1] if seen else ()
@@ -62,7 +62,12 @@ def test_with_dropout_it_looks_at_the_model_that_answers(tmp_path, kind):
 
 def test_the_kept_step_is_that_of_the_best_epoch(data, tmp_path):
     recipe = recipe_for("s4", None).with_changes(**SIZES, epochs=3, optimizer="adam", learning_rate=0.05)
-    out = train(data, recipe, tmp_path / "run", callbacks=[watch(truth(SyntheticOptions(**MADE)), STEPS)])
+    out = train(
+        data,
+        recipe,
+        tmp_path / "run",
+        callbacks=[dynamics_callback(planted_groups(SyntheticOptions(**MADE)), STEPS)],
+    )
     accuracies = [epoch["accuracy"] for epoch in json.loads((out / "metrics.json").read_text())["epochs"]]
     best = accuracies.index(max(accuracies)) + 1
     assert best < len(accuracies) == 3
@@ -84,13 +89,13 @@ class Nothing:
     def __init__(self, **about):
         self.facts, self.about = {"exact": False, "groups": {}}, {}
 
-    def look(self, model):
-        return Look([("loss", "", 0.5, float("nan"), 1)])
+    def snapshot(self, model):
+        return Snapshot([("loss", "", 0.5, float("nan"), 1)])
 
 
 @pytest.mark.parametrize(("steps", "every"), [(250, 100), (6_000, 100), (6_060, 101), (90_000, 1500)])
 def test_usually_60_looks_but_none_closer_than_100_steps(tmp_path, steps, every):
-    watcher, model = Watcher(Nothing), torch.nn.Linear(1, 1)
+    watcher, model = DynamicsCallback(Nothing), torch.nn.Linear(1, 1)
     watcher.attach(tmp_path)
     state = TrainerState(max_steps=steps, is_world_process_zero=True)
     told = TrainingArguments(report_to="none", output_dir=str(tmp_path)), state, TrainerControl()

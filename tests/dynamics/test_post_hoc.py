@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from fake_models import write_model
-from glasshead.data import LoadOptions, SyntheticOptions, load, truth
-from glasshead.dynamics import watch
-from glasshead.dynamics.post_hoc import own_numbers, recipe_of, trained_history
+from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
+from glasshead.dynamics import dynamics_callback
+from glasshead.dynamics.post_hoc import history_from_trained_run, recipe_of, token_score
 from glasshead.errors import InputError
 from glasshead.results import read_history
 from glasshead.training import load_run, recipe_for, train
 from glasshead.training.build_model import encoded_split, label_tensor
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 from tolerances import of_size
 
 OPTIONS = {"instances": 200}
-WORDS = truth(SyntheticOptions(**OPTIONS))
+WORDS = planted_groups(SyntheticOptions(**OPTIONS))
 
 
 @pytest.fixture(scope="module")
@@ -35,17 +35,17 @@ def watched(request, data, tmp_path_factory):
     encoder, score = request.param
     recipe = recipe_for("s4", None).with_changes(encoder=encoder, score=score, epochs=1)
     out = tmp_path_factory.mktemp("run") / "watched"
-    train(data, recipe, out, callbacks=[watch(WORDS)])
+    train(data, recipe, out, callbacks=[dynamics_callback(WORDS)])
     return out
 
 
 def rows_of(run, data):
-    return TensorRows(encoded_split(run.tokenizer, data["train"]), label_tensor(data["train"]))
+    return TensorDataset(encoded_split(run.tokenizer, data["train"]), label_tensor(data["train"]))
 
 
 def test_it_is_the_last_look(watched, data):
     run = load_run(watched)
-    history, found = read_history(watched), trained_history(run, rows_of(run, data), WORDS)
+    history, found = read_history(watched), history_from_trained_run(run, rows_of(run, data), WORDS)
     last = history.steps[-1]
     assert history.facts["best_step"] == last
     assert found.steps.tolist() == [0]
@@ -70,9 +70,12 @@ def test_without_texts_the_parameters_tell_the_same(watched, data):
     run = load_run(watched)
     if run.model.config.encoder == "lstm":
         with pytest.raises(InputError, match="name the data"):
-            trained_history(run, None, WORDS)
+            history_from_trained_run(run, None, WORDS)
         return
-    whole, found = trained_history(run, rows_of(run, data), WORDS), trained_history(run, None, WORDS)
+    whole, found = (
+        history_from_trained_run(run, rows_of(run, data), WORDS),
+        history_from_trained_run(run, None, WORDS),
+    )
     assert found.tokens["token"].tolist() == whole.tokens["token"].tolist()
     for name in ("score", "polarity"):
         np.testing.assert_allclose(found.tokens[name], whole.tokens[name], **of_size(whole.tokens[name]))
@@ -84,11 +87,11 @@ def test_without_texts_the_parameters_tell_the_same(watched, data):
 
 def test_a_token_of_its_own(watched, data):
     run = load_run(watched)
-    found = own_numbers(run.model, run.tokenizer.get_vocab()["superb"])
+    found = token_score(run.model, run.tokenizer.get_vocab()["superb"])
     if run.model.config.encoder == "lstm":
         assert found is None
         return
-    history = trained_history(run, rows_of(run, data), WORDS)
+    history = history_from_trained_run(run, rows_of(run, data), WORDS)
     rows, whole = history.token("superb"), history.tokens
     score, (polarity,) = found
     np.testing.assert_allclose(score, rows["score"][0], **of_size(whole["score"]))
@@ -99,7 +102,7 @@ def test_the_model_is_left_as_it_was(watched, data):
     run = load_run(watched)
     before = {name: each.clone() for name, each in run.model.state_dict().items()}
     run.model.train()
-    trained_history(run, rows_of(run, data))
+    history_from_trained_run(run, rows_of(run, data))
     assert run.model.training
     assert all(
         each.equal(before[name]) and each.grad is None for name, each in run.model.state_dict().items()
@@ -110,13 +113,13 @@ def test_ratings_are_refused(tmp_path):
     run = load_run(write_model(tmp_path / "run", "pooled"))
     run.model.config.problem_type = "regression"
     with pytest.raises(InputError, match="predicts ratings"):
-        trained_history(run, None)
+        history_from_trained_run(run, None)
 
 
 def test_an_encoder_needs_texts(tmp_path):
     run = load_run(write_model(tmp_path / "run"))
     with pytest.raises(InputError, match="shows on texts only"):
-        trained_history(run, None)
+        history_from_trained_run(run, None)
 
 
 def test_a_recipe_of_another_version(watched, tmp_path):

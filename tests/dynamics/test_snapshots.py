@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from glasshead.dynamics import snapshots as looks_module
-from glasshead.dynamics.snapshots import Look, put_together, write_look
+from glasshead.dynamics.snapshots import Snapshot, merge_snapshots, write_snapshot
 from glasshead.results import CURVES, PRODUCTS, TABLES, columns_of, write_history
 
 STEPS = (0, 5, 10, 15, 100, 2000, 30_000)
@@ -17,14 +17,14 @@ def looks(tmp_path):
     """Looks in a folder, and what they were."""
     chance, written = np.random.default_rng(0), {}
     for step in STEPS:
-        look = Look(
+        look = Snapshot(
             [("loss", "", float(chance.normal()), float("nan"), 9), ("Ω A", "x × y", 0.1 * step, 0.0, 2)],
             [("e", "x × y", *chance.normal(size=6).tolist(), 4)],
             {"score": chance.normal(size=3).astype(np.float32)},
             {"score D": chance.normal(size=3)},
             {"score D": chance.normal(size=3)},
         )
-        write_look(tmp_path, step, look)
+        write_snapshot(tmp_path, step, look)
         written[step] = look
     return tmp_path, written
 
@@ -35,7 +35,7 @@ def test_in_pieces_as_all_at_once(looks, tmp_path, monkeypatch, rows, groups):
     folder, written = looks
     out = tmp_path / "out"
     out.mkdir()
-    write_history(out, {}, put_together(folder, ABOUT))
+    write_history(out, {}, merge_snapshots(folder, ABOUT))
     found = {name: columns_of(out / f"{name}.parquet") for name in TABLES}
     whole = {
         "step": [step for step in STEPS for _ in range(3)],
@@ -59,6 +59,6 @@ def test_in_pieces_as_all_at_once(looks, tmp_path, monkeypatch, rows, groups):
 def test_without_tokens_their_table_is_empty(looks, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
-    write_history(out, {}, put_together(looks[0], {}))
+    write_history(out, {}, merge_snapshots(looks[0], {}))
     assert columns_of(out / "tokens.parquet") == {}
     assert len(columns_of(out / "curves.parquet")["step"]) == 2 * len(STEPS)

@@ -5,7 +5,7 @@ import pytest
 
 from glasshead.data import train_tokenizer
 from glasshead.dynamics import token_groups as cohorts_module
-from glasshead.dynamics.token_groups import PAIRED, Cohorts, cohorts
+from glasshead.dynamics.token_groups import PAIRED, TokenGroups, cohorts
 
 WORDS = {
     group: [f"{group}{letter}" for letter in "abcdefgh"] for group in ("positive", "negative", "neutral")
@@ -55,7 +55,7 @@ def test_all_are_followed_where_there_are_few(tokenizer, counts):
 def test_pairs_are_of_different_tokens_of_their_group():
     """A token with itself has a product that is no pair's: its squared norm."""
     members = {"many": np.arange(500, 500 + PAIRED + 20), "few": np.arange(PAIRED)}
-    made = Cohorts(
+    made = TokenGroups(
         members, np.zeros(0, dtype=int), np.zeros((2, 700), dtype=int), np.ones(700, dtype=int), "γ"
     )
     paired = made.paired()

@@ -7,17 +7,17 @@ import pytest
 import torch
 from scipy.stats import kendalltau
 
-from glasshead.dynamics import watch
+from glasshead.dynamics import dynamics_callback
 from glasshead.dynamics.entropy import entropies
-from glasshead.dynamics.observers.transformer import LayeredObserver, residuals, row_entropies
-from glasshead.dynamics.post_hoc import trained_history
+from glasshead.dynamics.observers.transformer import TransformerObserver, residuals, row_entropies
+from glasshead.dynamics.post_hoc import history_from_trained_run
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, look
+from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.results import read_history
 from glasshead.trace import record
 from glasshead.training import load_run, recipe_for, train
 from glasshead.training.build_model import build, encoded_split, label_tensor
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 from kinds import data, recipe, saved
 
 pytestmark = pytest.mark.usefixtures("no_bars")
@@ -36,9 +36,9 @@ def no_bars():
 def observed(kind, folder=None):
     built = build(recipe(kind, folder), data(kind))
     train_split = data(kind)["train"]
-    rows = TensorRows(encoded_split(built.tokenizer, train_split), label_tensor(train_split))
+    rows = TensorDataset(encoded_split(built.tokenizer, train_split), label_tensor(train_split))
     built.model.eval()
-    made = LayeredObserver(
+    made = TransformerObserver(
         model=built.model, tokenizer=built.tokenizer, rows=rows, recipe=recipe(kind, folder)
     )
     return built, made
@@ -47,7 +47,7 @@ def observed(kind, folder=None):
 @pytest.mark.parametrize("kind", ["encoder", "pair-encoder", "hierarchical", "ratings", "tuned"])
 def test_numbers_are_the_formulas(kind, tmp_path):
     built, made = observed(kind, saved(tmp_path / "bert"))
-    look = made.look(built.model)
+    look = made.snapshot(built.model)
     told = {(quantity, group): (mean, n) for quantity, group, mean, _, n in look.curves}
     with torch.no_grad(), record(built.model) as trace:
         built.model(**made.encoded.inputs())
@@ -79,7 +79,9 @@ def test_numbers_are_the_formulas(kind, tmp_path):
 @pytest.mark.parametrize("kind", ["encoder", "ratings"])
 def test_agreement_is_the_mean_tau_of_explanations(kind):
     built, made = observed(kind)
-    told = {quantity: (mean, n) for quantity, group, mean, _, n in made.look(built.model).curves if not group}
+    told = {
+        quantity: (mean, n) for quantity, group, mean, _, n in made.snapshot(built.model).curves if not group
+    }
     texts = built.tokenizer.batch_decode(made.encoded.ids, skip_special_tokens=True)
     pairs = [
         [each.scores for each in EXPLAINERS[name](built.model, built.tokenizer, texts)]
@@ -93,8 +95,8 @@ def test_agreement_is_the_mean_tau_of_explanations(kind):
 def test_agreement_of_ratings_is_that_with_the_gradients_of_the_rating():
     """From the formulas: τ-b of the attention on a text's tokens and x·∂rating/∂x, by plain autograd."""
     built, made = observed("ratings")
-    (agreement,) = (row for row in made.look(built.model).curves if row[0] == "agreement")
-    view = look(built.model, made.encoded, built.tokenizer)
+    (agreement,) = (row for row in made.snapshot(built.model).curves if row[0] == "agreement")
+    view = make_context(built.model, made.encoded, built.tokenizer)
     vectors = built.model.get_input_embeddings()(made.encoded.ids).detach().requires_grad_()
     rating = built.model(inputs_embeds=vectors, **made.encoded.inputs()).logits[:, 0]
     (slopes,) = torch.autograd.grad(rating.sum(), vectors)
@@ -132,7 +134,7 @@ def test_uniform_attention_has_collapsed():
 @pytest.mark.slow
 def test_a_watched_tuning(tmp_path):
     tuned = recipe("tuned", saved(tmp_path / "bert"))
-    out = train(data("tuned"), tuned, tmp_path / "run", callbacks=[watch(every=3)])
+    out = train(data("tuned"), tuned, tmp_path / "run", callbacks=[dynamics_callback(every=3)])
     history = read_history(out)
     assert history.facts["kind"] == "layers"
     assert set(history.quantities()) == {"entropy", "residual", "agreement"}
@@ -146,7 +148,7 @@ def test_a_watched_tuning(tmp_path):
 @pytest.mark.parametrize("watching", [True, False])
 def test_ratings_of_a_model_of_layers(tmp_path, watching):
     """Watched, or looked at once after the training."""
-    callbacks = [watch(every=3)] if watching else []
+    callbacks = [dynamics_callback(every=3)] if watching else []
     short = recipe("ratings").with_changes(epochs=2)
     out = train(data("ratings"), short, tmp_path / "run", callbacks=callbacks)
     if watching:
@@ -154,8 +156,8 @@ def test_ratings_of_a_model_of_layers(tmp_path, watching):
         assert np.ptp(history.curve("entropy", "layer 0")["mean"]) > 0
     else:
         run, split = load_run(out), data("ratings")["train"]
-        rows = TensorRows(encoded_split(run.tokenizer, split), label_tensor(split))
-        history = trained_history(run, rows)
+        rows = TensorDataset(encoded_split(run.tokenizer, split), label_tensor(split))
+        history = history_from_trained_run(run, rows)
         assert history.steps.tolist() == [0]
     assert history.facts["kind"] == "layers"
     assert set(history.quantities()) == {"entropy", "residual", "agreement"}
@@ -165,5 +167,5 @@ def test_a_model_that_hides_its_attention_is_refused_before_any_work(tmp_path):
     hidden = recipe_for(None, str(saved(tmp_path / "bert"))).with_changes(epochs=1)
     assert hidden.attention is None
     with pytest.raises(InputError, match="name a mechanism, --attention softmax"):
-        train(data("tuned"), hidden, tmp_path / "run", callbacks=[watch(every=3)])
+        train(data("tuned"), hidden, tmp_path / "run", callbacks=[dynamics_callback(every=3)])
     assert [each.name for each in tmp_path.iterdir()] == ["bert"]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from glasshead.data import encode
-from glasshead.explainers import EXPLAINERS, look
-from glasshead.explainers.forward_observation import signs_of
+from glasshead.explainers import EXPLAINERS, make_context
+from glasshead.explainers.forward_observation import head_signs_of
 from glasshead.explainers.intervals import where
-from glasshead.identifiability import SINGLE, head_rows
-from glasshead.trace import Reading
+from glasshead.identifiability import SINGLE, attention_rows
+from glasshead.trace import AttentionSelector
 from readable import KINDS, Kind, family
 from small import planted_model, tokenizer
 from tolerances import ONE_FORMULA, ONE_MODEL
@@ -33,15 +33,15 @@ READINGS = [
 
 def told(method, kind, **reading):
     before = kind.model, kind.tokenizer, list(kind.texts), kind.pairs
-    return EXPLAINERS[method](*before, reading=Reading(**reading))
+    return EXPLAINERS[method](*before, reading=AttentionSelector(**reading))
 
 
 def by_pseudo_inverse(kind, encoded, place):
     """a T T⁺ of the rows and heads of a place in the mean, by text and part: another way to the same."""
     found, counts = defaultdict(lambda: np.zeros(encoded.ids.shape[1])), defaultdict(set)
-    for batch in head_rows(kind.model, encoded, where(place)):
+    for batch in attention_rows(kind.model, encoded, where(place)):
         for row in batch:
-            signs = signs_of(kind.model, row.layer) if place else None
+            signs = head_signs_of(kind.model, row.layer) if place else None
             cut = max(len(row.weights), row.width) * SINGLE
             projected = row.weights @ row.T @ np.linalg.pinv(row.T, rcond=cut)
             found[row.text, row.part][row.keys] += projected * (
@@ -56,7 +56,7 @@ def test_it_is_the_projection_in_the_mean_over_heads_and_rows(name, reading):
     kind = KINDS[name]()
     kind.model.double()
     encoded = encode(kind.tokenizer, list(kind.texts), kind.pairs)
-    place = look(kind.model, encoded, kind.tokenizer, reading=Reading(**reading)).place
+    place = make_context(kind.model, encoded, kind.tokenizer, reading=AttentionSelector(**reading)).place
     expected = np.zeros(encoded.ids.shape)
     above = by_pseudo_inverse(kind, encoded, place.above) if place and place.above else None
     for (text, part), values in by_pseudo_inverse(kind, encoded, place).items():

@@ -5,7 +5,7 @@ import torch
 
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, by_word, look
+from glasshead.explainers import EXPLAINERS, by_word, make_context
 from readable import KINDS
 from small import TEXTS, random_model, tokenizer
 from tolerances import ONE_MODEL
@@ -21,7 +21,7 @@ every_model = pytest.mark.parametrize(
 
 
 def view_of(model):
-    return look(model, encode(tokenizer(), TEXTS), tokenizer())
+    return make_context(model, encode(tokenizer(), TEXTS), tokenizer())
 
 
 @every_model
@@ -134,7 +134,7 @@ def test_special_tokens_are_never_removed(kind):
     """Models are made to read with them, and they are no part of the text."""
     kind = KINDS[kind]()
     encoded = encode(kind.tokenizer, kind.texts, kind.pairs)
-    view = look(kind.model, encoded, kind.tokenizer)
+    view = make_context(kind.model, encoded, kind.tokenizer)
     special = encoded.mask & torch.from_numpy(encoded.words < 0)
     words = encoded.mask & ~special
     assert special.any()

@@ -10,9 +10,9 @@ import torch
 
 from glasshead.data import encode
 from glasshead.data.batching import batches
-from glasshead.explainers import EXPLAINERS, Algebra, Passes, Sentences, look
-from glasshead.explainers.forward_observation import passes
-from glasshead.trace import Reading, intervene, record, target_score
+from glasshead.explainers import EXPLAINERS, ForwardObservation, LinearReadout, SentenceReadout, make_context
+from glasshead.explainers.forward_observation import observe_by_forward
+from glasshead.trace import AttentionSelector, intervene, record, target_score
 from readable import KINDS, Kind, turn
 from tolerances import EXACT_MATHS, ONE_FORMULA
 
@@ -20,7 +20,7 @@ from tolerances import EXACT_MATHS, ONE_FORMULA
 def view_of(kind, **reading):
     kind = copy.deepcopy(kind)
     encoded = encode(kind.tokenizer, kind.texts, kind.pairs)
-    return look(kind.model.double(), encoded, kind.tokenizer, reading=Reading(**reading))
+    return make_context(kind.model.double(), encoded, kind.tokenizer, reading=AttentionSelector(**reading))
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ def test_where_outputs_are_linear_in_the_weights_both_ways_agree(kind, reading):
     """The algebra of the read-out, and further passes of the whole model."""
     view = view_of(KINDS[kind](), **reading)
     exact = view.observation
-    asked = passes(view.model, view.encoded, view.place, view.logits)
-    assert isinstance(exact, Algebra | Sentences)
+    asked = observe_by_forward(view.model, view.encoded, view.place, view.logits)
+    assert isinstance(exact, LinearReadout | SentenceReadout)
     assert exact.exact
-    assert isinstance(asked, Passes)
+    assert isinstance(asked, ForwardObservation)
     torch.testing.assert_close(exact.shares(), asked.shares(), **EXACT_MATHS)
     mask = view.encoded.mask
     for name in ("weights", "canonical"):
@@ -58,7 +58,7 @@ def test_contributions_and_bias_are_the_score(kind):
     view = view_of(KINDS[kind]())
     seen = view.observation
     outputs = torch.einsum("tn,tno->to", seen.weights, seen.polarity) + seen.bias
-    torch.testing.assert_close(seen.answer(outputs), view.logits, **ONE_FORMULA)
+    torch.testing.assert_close(seen.to_logits(outputs), view.logits, **ONE_FORMULA)
 
 
 READINGS = [
@@ -239,10 +239,10 @@ def test_the_budget_of_a_batch_counts_heads_and_layers(monkeypatch):
     kind.model.register_forward_pre_hook(
         lambda module, args, given: sizes.append(len(given["input_ids"])), with_kwargs=True
     )
-    look(kind.model, encoded, kind.tokenizer)
+    make_context(kind.model, encoded, kind.tokenizer)
     assert sizes == [8] * 4  # two heads
     sizes.clear()
-    EXPLAINERS["gradient"].importance(look(kind.model, encoded, kind.tokenizer))
+    EXPLAINERS["gradient"].importance(make_context(kind.model, encoded, kind.tokenizer))
     assert sizes == [8] * 4 + [4] * 8  # and two layers
 
 
@@ -272,7 +272,9 @@ def test_every_class_has_contributions_of_its_own():
 def test_a_sentence_shares_its_weight_and_its_erasure():
     kind: Kind = KINDS["hierarchical"]()
     plain = EXPLAINERS["attention"](kind.model, kind.tokenizer, kind.texts)
-    told = EXPLAINERS["attention"](kind.model, kind.tokenizer, kind.texts, reading=Reading(level="sentence"))
+    told = EXPLAINERS["attention"](
+        kind.model, kind.tokenizer, kind.texts, reading=AttentionSelector(level="sentence")
+    )
     for words, sentences in zip(plain, told, strict=True):
         assert sum(words.scores) == pytest.approx(1, abs=1e-5)
         assert sum(sentences.scores) == pytest.approx(1, abs=1e-5)
@@ -283,7 +285,7 @@ def test_a_sentence_shares_its_weight_and_its_erasure():
             assert sum(words.scores[place : place + size]) == pytest.approx(score, abs=1e-5)
             place += size
     erased = EXPLAINERS["erasure-renormalise"](
-        kind.model, kind.tokenizer, kind.texts[:1], reading=Reading(level="sentence")
+        kind.model, kind.tokenizer, kind.texts[:1], reading=AttentionSelector(level="sentence")
     )[0]
     view = view_of(kind.of(0), level="sentence")
     without = view.observation.renormalise().softmax(-1)[0, :, 1]

@@ -14,17 +14,20 @@ from transformers import AutoTokenizer, BertConfig, BertForSequenceClassificatio
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, by_sentence, by_word, with_intervals
-from glasshead.explainers.interval_arithmetic import Ends
-from glasshead.explainers.intervals import bounded
+from glasshead.explainers.interval_arithmetic import IntervalVector
+from glasshead.explainers.intervals import bound_weights
 from glasshead.huggingface import plug
-from glasshead.trace import Reading, record
+from glasshead.trace import AttentionSelector, record
 from readable import KINDS, Kind, family
 
 CERTAIN = 1e-6
 
 
 def told(kind, *, words=True, tolerance=0.0, method="attention", **reading):
-    before, where = (kind.model, kind.tokenizer, list(kind.texts), kind.pairs), Reading(**reading)
+    before, where = (
+        (kind.model, kind.tokenizer, list(kind.texts), kind.pairs),
+        AttentionSelector(**reading),
+    )
     attributions = EXPLAINERS[method](*before, reading=where)
     if words:
         attributions = [by_word(each) for each in attributions]
@@ -100,7 +103,9 @@ def test_tokens_of_a_sentence_have_their_share_of_its_interval():
     kind = of(family("hierarchical", positions="none"), "good film . good film .")
     (words,) = told(kind, layer=3)
     np.testing.assert_allclose(ends(words), [[0, 1 / 3]] * 6, atol=CERTAIN)
-    (attribution,) = EXPLAINERS["attention"](kind.model, kind.tokenizer, kind.texts, reading=Reading(layer=3))
+    (attribution,) = EXPLAINERS["attention"](
+        kind.model, kind.tokenizer, kind.texts, reading=AttentionSelector(layer=3)
+    )
     (sentences,) = told(kind, level="sentence", layer=3)
     assert sentences.scores == by_sentence(attribution, np.array([0, 0, 0, 1, 1, 1])).scores
     np.testing.assert_allclose(ends(sentences), [[0, 1]] * 2, atol=CERTAIN)
@@ -153,7 +158,7 @@ def by_linprog(kind, functions):
     seen = trace.only[0]
     found = np.zeros((len(functions), 2))
     for head in range(2):
-        T = seen.values_out[0, head].double().numpy()
+        T = seen.projected_values[0, head].double().numpy()
         a = seen.weights[0, head, 0].double().numpy()
         left, sizes, _ = np.linalg.svd(T, full_matrices=False)
         basis = left[:, sizes > len(T) * 2**-23 * sizes[0]]
@@ -201,12 +206,12 @@ def test_tolerance_widens(pieces):
 
 
 def test_products_of_intervals():
-    one = Ends(np.array([0.5, -1.0, 0.0, 1.0, 2.0]), np.array([0.0, -2, 0, -np.inf, np.nan]),
+    one = IntervalVector(np.array([0.5, -1.0, 0.0, 1.0, 2.0]), np.array([0.0, -2, 0, -np.inf, np.nan]),
                np.array([1.0, 3, 0, np.inf, np.nan]))  # fmt: skip
-    with_half = one.times(Ends(np.array([0.5]), np.array([-0.5]), np.array([1.0])), 0)
+    with_half = one.times(IntervalVector(np.array([0.5]), np.array([-0.5]), np.array([1.0])), 0)
     np.testing.assert_array_equal(with_half.low, [-0.5, -2, 0, -np.inf, np.nan])
     np.testing.assert_array_equal(with_half.high, [1, 3, 0, np.inf, np.nan])
-    with_all = one.times(Ends(np.array([0.5]), np.array([0.0]), np.array([np.inf])), 0)
+    with_all = one.times(IntervalVector(np.array([0.5]), np.array([0.0]), np.array([np.inf])), 0)
     np.testing.assert_array_equal(with_all.high, [np.inf, np.inf, 0, np.inf, np.nan])
     np.testing.assert_array_equal(with_all.low, [0, -np.inf, 0, -np.inf, np.nan])
     np.testing.assert_array_equal(one.scaled(-2).high, [0, 4, 0, np.inf, np.nan])
@@ -238,7 +243,7 @@ def test_nothing_to_ask_about():
     assert told(of(kind, "film"))[0].intervals == ((1.0, 1.0),)
 
 
-@pytest.mark.parametrize("method", [name for name, each in EXPLAINERS.items() if not each.weighs])
+@pytest.mark.parametrize("method", [name for name, each in EXPLAINERS.items() if not each.reads_weights])
 def test_methods_whose_numbers_are_no_weights_are_refused(method):
     kind = KINDS["pooled"]()
     message = f"the numbers of the method '{method}' are no attention weights.*: use the method attention"
@@ -253,10 +258,10 @@ def test_small_weights_of_another_text_are_refused():
     attribution = told(kind)[0]
     scores = np.array(attribution.scores) * 1e-4
     shown = replace(attribution, scores=tuple(scores.tolist()), intervals=None)
-    same = bounded(shown, Ends(scores * (1 + 1e-5), scores, scores), "")
+    same = bound_weights(shown, IntervalVector(scores * (1 + 1e-5), scores, scores), "")
     assert len(same.intervals) == len(scores)
     with pytest.raises(InputError, match="not the weights of this model"):
-        bounded(shown, Ends(scores * 1.5, scores, scores), "")
+        bound_weights(shown, IntervalVector(scores * 1.5, scores, scores), "")
 
 
 def test_refusals():
@@ -265,7 +270,7 @@ def test_refusals():
     attributions = EXPLAINERS["attention"](*before)
     for wrong in ({"layer": 0}, {"head": 1}, {"row": "last"}):
         with pytest.raises(InputError, match="not the weights of this model, these texts and this reading"):
-            with_intervals(attributions, *before, reading=Reading(**wrong))
+            with_intervals(attributions, *before, reading=AttentionSelector(**wrong))
     with pytest.raises(InputError, match="2 attributions of 1 texts"):
         with_intervals(attributions, *before[:2], list(kind.texts[:1]))
     with pytest.raises(InputError, match="not the weights of this model, these texts"):

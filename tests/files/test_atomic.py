@@ -10,8 +10,16 @@ from pathlib import Path
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.files import beside, claim, discard, ending, reserve, whole, write_text
-from glasshead.files.atomic import parents
+from glasshead.files import (
+    atomic_folder,
+    check_writable,
+    format_from_suffix,
+    remove,
+    reserve_folder,
+    temp_sibling,
+    write_text,
+)
+from glasshead.files.atomic import make_parents
 from glasshead.files.manifest import MANIFEST
 
 RUN = '{"recipe": {}, "seed": 0, "data": {}}'
@@ -37,7 +45,7 @@ def old(tmp_path):
 @pytest.fixture
 def ours(tmp_path):
     """A folder that was made here."""
-    with whole(tmp_path / "out") as work:
+    with atomic_folder(tmp_path / "out") as work:
         (work / "deep").mkdir()
         (work / "deep" / "a").write_text("old")
     return tmp_path / "out"
@@ -46,7 +54,7 @@ def ours(tmp_path):
 class TestWhole:
     def test_appears_when_the_block_ends(self, tmp_path):
         out = tmp_path / "deep" / "down" / "out"
-        with whole(out) as work:
+        with atomic_folder(out) as work:
             assert work.parent == out.parent
             (work / "a").write_text("new")
             assert not out.exists()
@@ -60,7 +68,7 @@ class TestWhole:
     @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
     def test_vanishes_when_the_block_fails(self, tmp_path, error):
         def fail():
-            with whole(tmp_path / "deep" / "out") as work:
+            with atomic_folder(tmp_path / "deep" / "out") as work:
                 (work / "a").write_text("new")
                 raise error
 
@@ -70,13 +78,13 @@ class TestWhole:
 
     def test_folders_that_were_there_stay(self, tmp_path):
         (tmp_path / "deep").mkdir()
-        with pytest.raises(ValueError, match="no"), whole(tmp_path / "deep" / "down" / "out"):
+        with pytest.raises(ValueError, match="no"), atomic_folder(tmp_path / "deep" / "down" / "out"):
             raise ValueError("no")
         assert tree(tmp_path) == {"deep": None}
 
     def test_folders_that_others_used_meanwhile_stay(self, tmp_path):
         def fail():
-            with whole(tmp_path / "deep" / "out"):
+            with atomic_folder(tmp_path / "deep" / "out"):
                 (tmp_path / "deep" / "theirs").write_text("theirs")
                 raise ValueError("no")
 
@@ -85,22 +93,22 @@ class TestWhole:
         assert tree(tmp_path) == {"deep": None, "deep/theirs": "theirs"}
 
     def test_refuses_what_exists(self, old):
-        with pytest.raises(InputError, match="exists already"), whole(old):
+        with pytest.raises(InputError, match="exists already"), atomic_folder(old):
             pytest.fail("entered")
         assert tree(old.parent) == {"out": None, "out/run.json": RUN}
 
     def test_overwrites_only_when_it_ends_well(self, old):
-        with pytest.raises(ValueError, match="no"), whole(old, overwrite=True):
+        with pytest.raises(ValueError, match="no"), atomic_folder(old, overwrite=True):
             raise ValueError("no")
         assert tree(old.parent) == {"out": None, "out/run.json": RUN}
-        with whole(old, overwrite=True) as work:
+        with atomic_folder(old, overwrite=True) as work:
             (work / "b").write_text("new")
             assert (old / "run.json").read_text() == RUN
         assert tree(old.parent) == {"out": None, "out/b": "new"}
 
     def test_overwrites_a_file(self, tmp_path):
         (tmp_path / "out").write_text("old")
-        with whole(tmp_path / "out", overwrite=True):
+        with atomic_folder(tmp_path / "out", overwrite=True):
             pass
         assert tree(tmp_path) == {"out": None}
 
@@ -109,32 +117,32 @@ class TestWhole:
             (tmp_path / name).mkdir()
             (tmp_path / name / "letter").write_text("mine")
         before = tree(tmp_path)
-        with whole(tmp_path / "out") as work:
+        with atomic_folder(tmp_path / "out") as work:
             assert list(work.iterdir()) == []
         assert tree(tmp_path) == before | {"out": None}
 
     def test_a_relative_path(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        with whole(Path("out")):
+        with atomic_folder(Path("out")):
             pass
         assert tree(tmp_path) == {"out": None}
 
 
 class TestClaim:
     def test_creates_nothing(self, tmp_path):
-        claim(tmp_path / "deep" / "down" / "out")
+        check_writable(tmp_path / "deep" / "down" / "out")
         assert tree(tmp_path) == {}
 
     def test_below_a_file(self, tmp_path):
         (tmp_path / "file").write_text("")
         with pytest.raises(InputError, match="file is not a folder"):
-            claim(tmp_path / "file" / "deep" / "out")
+            check_writable(tmp_path / "file" / "deep" / "out")
 
     def test_asks_for_the_permission_of_the_nearest_folder(self, tmp_path, monkeypatch):
         asked = []
         monkeypatch.setattr(os, "access", lambda path, mode: asked.append((path, mode)))
         with pytest.raises(InputError, match="permission denied"):
-            claim(tmp_path / "deep" / "out")
+            check_writable(tmp_path / "deep" / "out")
         assert asked == [(tmp_path, os.W_OK | os.X_OK)]
 
     def test_a_folder_that_takes_no_files(self, tmp_path, monkeypatch):
@@ -145,17 +153,17 @@ class TestClaim:
 
         monkeypatch.setattr(tempfile, "TemporaryFile", refused)
         with pytest.raises(InputError, match=r"cannot write .*out\.html: No such file"):
-            claim(tmp_path / "out.html")
+            check_writable(tmp_path / "out.html")
 
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")
     def test_proc(self):
         with pytest.raises(InputError, match=r"^cannot write.* /proc"):
-            claim(Path("/proc/x.html"))
+            check_writable(Path("/proc/x.html"))
 
     def test_what_is_finished_is_not_resumed(self, old):
         with pytest.raises(InputError, match=r"nothing to resume: .* is finished; --overwrite"):
-            claim(old, resume=True)
-        claim(old, resume=True, overwrite=True)
+            check_writable(old, resume=True)
+        check_writable(old, resume=True, overwrite=True)
 
     @pytest.mark.parametrize(
         ("name", "kinds", "message"),
@@ -168,29 +176,29 @@ class TestClaim:
     )  # fmt: skip
     def test_endings(self, name, kinds, message):
         if message is None:
-            assert ending(Path(name), *kinds) == "html"
+            assert format_from_suffix(Path(name), *kinds) == "html"
         else:
             with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
-                ending(Path(name), *kinds)
+                format_from_suffix(Path(name), *kinds)
 
     @pytest.mark.parametrize("name", [".", "..", "/", "a/.."])
     def test_no_name(self, name):
         with pytest.raises(InputError, match="no name"):
-            claim(Path(name), overwrite=True)
+            check_writable(Path(name), overwrite=True)
 
     def test_what_is_read_is_not_replaced(self, old):
         for reads in (old, old / "run.json", old.parent / "elsewhere" / ".." / "out"):
             (old.parent / "elsewhere").mkdir(exist_ok=True)
             with pytest.raises(InputError, match="which is read"):
-                claim(old, overwrite=True, reads=[reads])
-        claim(old, overwrite=True, reads=[old.parent, old.parent / "elsewhere", old / "missing"])
+                check_writable(old, overwrite=True, reads=[reads])
+        check_writable(old, overwrite=True, reads=[old.parent, old.parent / "elsewhere", old / "missing"])
 
 
 class TestWhatIsReplaced:
     """--overwrite deletes folders: only those that were made here, and nothing that was put there since."""
 
     def test_what_was_made_here(self, ours):
-        with whole(ours, overwrite=True) as work:
+        with atomic_folder(ours, overwrite=True) as work:
             (work / "b").write_text("new")
         assert tree(ours) == {"b": "new"}
 
@@ -200,25 +208,25 @@ class TestWhatIsReplaced:
         (ours / name).write_text("mine")
         before = tree(ours)
         with pytest.raises(InputError, match=re.escape(f"glasshead did not write ({name})")):
-            claim(ours, overwrite=True)
-        with pytest.raises(InputError, match="did not write"), reserve(ours, overwrite=True):
+            check_writable(ours, overwrite=True)
+        with pytest.raises(InputError, match="did not write"), reserve_folder(ours, overwrite=True):
             pytest.fail("reserved")
         assert tree(ours) == before
 
     def test_a_device_is_not_replaced(self):
         """``--out /dev/null``, as root."""
         with pytest.raises(InputError, match="is a device"):
-            claim(Path(os.devnull), overwrite=True)
+            check_writable(Path(os.devnull), overwrite=True)
 
     def test_many_are_counted(self, ours):
         for number in range(1234):
             (ours / f"{number:04}").symlink_to("nowhere")
         with pytest.raises(InputError, match=r"\(0000, 0001, 0002 and 1,231 more\)"):
-            claim(ours, overwrite=True)
+            check_writable(ours, overwrite=True)
 
     def test_what_comes_while_the_work_goes_on(self, ours):
         def work():
-            with whole(ours, overwrite=True):
+            with atomic_folder(ours, overwrite=True):
                 (ours / "precious.txt").write_text("mine")
 
         with pytest.raises(InputError, match=r"precious\.txt"):
@@ -235,13 +243,13 @@ class TestWhatIsReplaced:
         for other, content in ((name, "{}"), ("precious.txt", "mine")):
             (tmp_path / other).write_text(content)
         with pytest.raises(InputError, match="glasshead did not make"):
-            claim(tmp_path, overwrite=True)
+            check_writable(tmp_path, overwrite=True)
 
     @pytest.mark.parametrize("content", ["[]", "{", '{"files": 1}'])
     def test_a_damaged_list(self, ours, content):
         (ours / MANIFEST).write_text(content)
         with pytest.raises(InputError, match="glasshead did not make"):
-            claim(ours, overwrite=True)
+            check_writable(ours, overwrite=True)
 
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -257,18 +265,18 @@ class TestWhatIsReplaced:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
         (tmp_path / "report.html").write_text("")
-        claim(tmp_path, overwrite=True)
+        check_writable(tmp_path, overwrite=True)
         for precious in ("precious.txt", "my/model.safetensors"):
             (tmp_path / precious).parent.mkdir(exist_ok=True)
             (tmp_path / precious).write_text("mine")
             with pytest.raises(InputError, match=rf"\({precious}\)"):
-                claim(tmp_path, overwrite=True)
+                check_writable(tmp_path, overwrite=True)
             (tmp_path / precious).unlink()
 
 
 class TestReserve:
     def test_the_old_one_comes_back_if_the_new_one_cannot_stand(self, old):
-        with reserve(old, overwrite=True) as reserved, pytest.raises(FileNotFoundError):
+        with reserve_folder(old, overwrite=True) as reserved, pytest.raises(FileNotFoundError):
             reserved.publish(old.with_name("missing"))
         assert tree(old.parent) == {"out": None, "out/run.json": RUN}
 
@@ -281,7 +289,7 @@ class TestReserve:
                 raise KeyboardInterrupt
 
         def work():
-            with whole(ours, overwrite=True):
+            with atomic_folder(ours, overwrite=True):
                 monkeypatch.setattr(Path, "rename", rename)
 
         with pytest.raises(KeyboardInterrupt):
@@ -290,9 +298,12 @@ class TestReserve:
 
     def test_one_at_a_time(self, tmp_path):
         out = tmp_path / "out"
-        with whole(out) as work:
+        with atomic_folder(out) as work:
             (work / "a").write_text("mine")
-            with pytest.raises(InputError, match=f"being written by process {os.getpid()} on "), whole(out):
+            with (
+                pytest.raises(InputError, match=f"being written by process {os.getpid()} on "),
+                atomic_folder(out),
+            ):
                 pytest.fail("entered")
             with pytest.raises(InputError, match="being written"):
                 write_text(out, "theirs")
@@ -303,7 +314,7 @@ class TestReserve:
         out = tmp_path / "out"
 
         def late():
-            with whole(out):
+            with atomic_folder(out):
                 out.write_text("theirs")
 
         with pytest.raises(InputError, match="exists already"):
@@ -314,9 +325,9 @@ class TestReserve:
         out = tmp_path / "out"
 
         def first():
-            with whole(out):
-                beside(out, "lock").unlink()
-                with whole(out) as work:
+            with atomic_folder(out):
+                temp_sibling(out, "lock").unlink()
+                with atomic_folder(out) as work:
                     (work / "a").write_text("of the second")
                 out.rename(tmp_path / "elsewhere")
 
@@ -326,29 +337,34 @@ class TestReserve:
 
     def test_what_a_kill_left_goes(self, tmp_path):
         out = tmp_path / "out"
-        beside(out, "new").mkdir()
-        (beside(out, "new") / "half").write_text("")
-        beside(out, "lock").write_text("")
+        temp_sibling(out, "new").mkdir()
+        (temp_sibling(out, "new") / "half").write_text("")
+        temp_sibling(out, "lock").write_text("")
         write_text(out, "whole")
         assert tree(tmp_path) == {"out": "whole"}
 
     def test_a_kill_before_the_new_one_stood(self, ours):
-        ours.rename(beside(ours, "old"))
-        with pytest.raises(InputError, match="exists already"), whole(ours):
+        ours.rename(temp_sibling(ours, "old"))
+        with pytest.raises(InputError, match="exists already"), atomic_folder(ours):
             pytest.fail("entered")
         assert tree(ours.parent) == {"out": None, "out/deep": None, "out/deep/a": "old"}
 
     def test_a_kill_before_the_old_one_went(self, ours):
-        beside(ours, "old").mkdir()
-        (beside(ours, "old") / "older").write_text("")
-        with reserve(ours, overwrite=True):
-            assert tree(ours.parent).keys() == {"out", "out/deep", "out/deep/a", beside(ours, "lock").name}
+        temp_sibling(ours, "old").mkdir()
+        (temp_sibling(ours, "old") / "older").write_text("")
+        with reserve_folder(ours, overwrite=True):
+            assert tree(ours.parent).keys() == {
+                "out",
+                "out/deep",
+                "out/deep/a",
+                temp_sibling(ours, "lock").name,
+            }
 
     def test_files_are_for_those_that_new_files_are_for(self, tmp_path):
         """Some writers, such as that of safetensors, make temporary files, which nobody else may read."""
         before = os.umask(0o027)
         try:
-            with whole(tmp_path / "out") as work:
+            with atomic_folder(tmp_path / "out") as work:
                 (work / "deep").mkdir()
                 for name in ("model.safetensors", "deep/model.safetensors"):
                     (work / name).touch(mode=0o600)
@@ -363,7 +379,7 @@ class TestReserve:
 
 class TestParents:
     def test_stay_when_all_is_well(self, tmp_path):
-        with parents(tmp_path / "a" / "b" / "out"):
+        with make_parents(tmp_path / "a" / "b" / "out"):
             pass
         assert tree(tmp_path) == {"a": None, "a/b": None}
 
@@ -402,15 +418,15 @@ class TestWriteText:
 
 class TestDiscard:
     def test_folder_file_and_nothing(self, old):
-        discard(old)
+        remove(old)
         assert not old.exists()
-        discard(old)
+        remove(old)
         old.write_text("")
-        discard(old)
+        remove(old)
         assert not old.exists()
 
     def test_a_link_goes_and_what_it_points_to_stays(self, old):
         link = old.with_name("link")
         link.symlink_to(old)
-        discard(link)
+        remove(link)
         assert tree(old.parent) == {"out": None, "out/run.json": RUN}

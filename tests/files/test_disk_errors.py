@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, models
 
 from glasshead.errors import InputError
-from glasshead.files import check_readable, whole, write_bytes
+from glasshead.files import atomic_folder, check_readable, write_bytes
 from glasshead.files.disk_errors import storage_errors
 from glasshead.huggingface.saving import read_config
 from glasshead.recommend.run import load_recommender
@@ -44,7 +44,7 @@ def small_files():
 @pytest.mark.parametrize("writer", WRITERS)
 def test_every_writer_fails_alike_and_leaves_nothing(tmp_path, writer, small_files):
     def write():
-        with whole(tmp_path / "new" / "out") as work:
+        with atomic_folder(tmp_path / "new" / "out") as work:
             WRITERS[writer](work / "a.npy")
 
     with pytest.raises(OSError, match="too large") as caught:

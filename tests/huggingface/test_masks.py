@@ -5,7 +5,7 @@ import torch
 import transformers as hf
 
 from glasshead.errors import InputError
-from glasshead.huggingface.masks import diagonal, mask_function, read
+from glasshead.huggingface.masks import infer_query_positions, mask_function, parse_mask
 
 
 def test_masks_are_linear_where_they_can_be():
@@ -20,16 +20,16 @@ def test_masks_are_linear_where_they_can_be():
         unpadded = mask_function(**common, attention_mask=attention_mask)
         assert unpadded.shape == (2, 1, 1, 3)
         assert not any(unpadded.stride())
-        assert read(unpadded, q, q, causal=True, placed=True).mask.padding is None
+        assert parse_mask(unpadded, q, q, causal=True, placed=True).mask.padding is None
     hf_bidirectional = hf.masking_utils.bidirectional_mask_function
     plain = {**common, "mask_function": hf_bidirectional, "allow_is_bidirectional_skip": True}
     bidirectional = mask_function(**plain, attention_mask=padded)
     assert bidirectional.shape == (2, 1, 1, 3)
     for says in (True, False, None):  # our mask decides, whatever the module says of itself
         for given, expected in ((causal, True), (bidirectional, False)):
-            mask = read(given, q, q, causal=says, placed=True).mask
+            mask = parse_mask(given, q, q, causal=says, placed=True).mask
             assert mask.causal == expected
-            assert mask.pairs is None
+            assert mask.attn_mask is None
             assert torch.equal(mask.padding, padded)
     window = hf.masking_utils.sliding_window_causal_mask_function(2)
     whole = mask_function(**common, mask_function=window, local_size=2)
@@ -39,7 +39,7 @@ def test_masks_are_linear_where_they_can_be():
     assert mask_function(**common, allow_is_causal_skip=False).shape == (2, 1, 3, 3)
     static = mask_function(2, 2, 8, q_offset=torch.tensor(3))
     assert static.shape == (2, 1, 2, 8)
-    assert diagonal(static == 0, 2).tolist() == [3, 4]
+    assert infer_query_positions(static == 0, 2).tolist() == [3, 4]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
@@ -52,7 +52,7 @@ def test_a_bias_can_be_added_to_our_masks(dtype, rows):
     )
     assert given.shape == (2, 1, rows, 3)
     bias, q = torch.randn(1, 2, 3, 3).to(dtype), torch.randn(2, 2, 3, 4)
-    mask, added = read(bias + given, q, q, causal=False, placed=False)
+    mask, added = parse_mask(bias + given, q, q, causal=False, placed=False)
     allowed = padded[:, None, None, :].expand(2, 2, 3, 3)
     assert torch.equal(mask.allowed(q.device).expand(2, 2, 3, 3), allowed)
     assert torch.equal(added, (bias * allowed).expand(2, 2, 3, 3))
@@ -61,12 +61,12 @@ def test_a_bias_can_be_added_to_our_masks(dtype, rows):
 def test_masks_that_say_too_little_are_refused():
     q, k = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4)
     with pytest.raises(InputError, match="nobody knows where the queries stand"):
-        read(None, q, k, causal=None, placed=False)
+        parse_mask(None, q, k, causal=None, placed=False)
     for dtype in (torch.bool, torch.long):
         with pytest.raises(InputError, match=rf"a mask of shape \[2, 5\] and type {dtype}"):
-            read(torch.ones(2, 5, dtype=dtype), q, k, causal=True, placed=False)
+            parse_mask(torch.ones(2, 5, dtype=dtype), q, k, causal=True, placed=False)
     for dtype in (torch.long, torch.int16, torch.int8):
         with pytest.raises(InputError, match=rf"boolean or additive, not {dtype}"):
-            read(torch.ones(2, 1, 3, 5, dtype=dtype), q, k, causal=True, placed=False)
+            parse_mask(torch.ones(2, 1, 3, 5, dtype=dtype), q, k, causal=True, placed=False)
     with pytest.raises(InputError, match="a mask for 7 keys reached attention over 5 keys"):
-        read(torch.ones(2, 1, 3, 7, dtype=torch.bool), q, k, causal=True, placed=False)
+        parse_mask(torch.ones(2, 1, 3, 7, dtype=torch.bool), q, k, causal=True, placed=False)

@@ -15,9 +15,9 @@ from families import FAMILIES, GROUPED, SIZES, VOCABULARY
 from glasshead.attention import Mechanism
 from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, mechanism_of
-from glasshead.huggingface.dispatch import HARMLESS, HONOURED, attention_function
+from glasshead.huggingface.dispatch import IGNORED_ARGS, SUPPORTED_ARGS, attention_function
 from glasshead.huggingface.stops import UNSUPPORTED
-from glasshead.huggingface.structure import crosses
+from glasshead.huggingface.structure import is_cross_attention
 from glasshead.registration import KEY
 from tolerances import ALL_LAYERS
 
@@ -116,9 +116,9 @@ def test_a_model_that_dispatches_only_in_part_is_refused():
 def test_only_the_end_of_a_name_says_cross_attention():
     bert = BERT.build()
     (name, module), *_ = attention_modules(bert)
-    assert not crosses(f"cross_encoder.{name}", module)
-    assert crosses("decoder.layer.0.crossattention.self", module)
-    assert crosses("model.decoder.layers.0.encoder_attn", module)
+    assert not is_cross_attention(f"cross_encoder.{name}", module)
+    assert is_cross_attention("decoder.layer.0.crossattention.self", module)
+    assert is_cross_attention("model.decoder.layers.0.encoder_attn", module)
 
 
 @pytest.mark.parametrize("kept", [torch.int8, torch.float8_e4m3fn])
@@ -155,11 +155,15 @@ def test_no_argument_of_transformers_is_dropped_unseen():
                 named.setdefault(keyword.arg, set()).add(name)
     assert len(set().union(*named.values())) > 0.95 * len(asking) > 100
     named.pop(None, None)
-    unheard = {key: where for key, where in named.items() if key not in {*HONOURED, *UNSUPPORTED, *HARMLESS}}
+    unheard = {
+        key: where
+        for key, where in named.items()
+        if key not in {*SUPPORTED_ARGS, *UNSUPPORTED, *IGNORED_ARGS}
+    }
     assert not unheard
-    assert not HONOURED & UNSUPPORTED.keys()
-    assert not HONOURED & HARMLESS.keys()
-    assert not UNSUPPORTED.keys() & HARMLESS.keys()
+    assert not SUPPORTED_ARGS & UNSUPPORTED.keys()
+    assert not SUPPORTED_ARGS & IGNORED_ARGS.keys()
+    assert not UNSUPPORTED.keys() & IGNORED_ARGS.keys()
 
 
 @pytest.mark.parametrize("name", UNSUPPORTED)

@@ -7,7 +7,7 @@ import torch
 from families import FAMILIES
 from glasshead import plug
 from glasshead.errors import InputError
-from glasshead.identifiability import Where, head_rows
+from glasshead.identifiability import RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.trace import record
 from glasshead.trace.attention_site import forward
@@ -17,7 +17,7 @@ TEXT_FAMILIES = [name for name, family in FAMILIES.items() if family.kind in ("e
 
 
 def rows(model, texts, where=None):
-    return [row for part in head_rows(model, texts, where or Where()) for row in part]
+    return [row for part in attention_rows(model, texts, where or RowSelector()) for row in part]
 
 
 @pytest.mark.parametrize("name", TEXT_FAMILIES)
@@ -25,14 +25,18 @@ def test_t_makes_the_output_of_every_head(name):
     """a T has the length of a V D, head by head, and so has every difference of two rows of T."""
     model = plug(FAMILIES[name].build(), "softmax").double()
     given = FAMILIES[name].inputs([7, 4])
-    found = rows(model, encoded(given), Where(rows="all"))
+    found = rows(model, encoded(given), RowSelector(rows="all"))
     with torch.no_grad(), record(model) as trace:
         model(input_ids=given["input_ids"], attention_mask=given["attention_mask"])
     assert {row.layer for row in found} == set(range(len(trace.only)))
     for row in found:
         seen = trace.only[row.layer]
         here = row.text, row.head, row.row
-        T = seen.v[row.text, row.head] if seen.projection is None else seen.values_out[row.text, row.head]
+        T = (
+            seen.v[row.text, row.head]
+            if seen.projection is None
+            else seen.projected_values[row.text, row.head]
+        )
         T = T[row.keys].numpy()
         np.testing.assert_allclose(row.T @ row.T.T, T @ T.T, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(row.weights, seen.weights[here][row.keys].numpy(), atol=1e-12)
@@ -51,7 +55,7 @@ def test_slopes_are_those_of_finite_differences(attention):
         forward(model, given, rows="mean")
     seen = trace.only[0]
     call, nudge = seen.call.rows(torch.tensor([1])), 1e-6
-    for row in rows(model, encoded(given), Where(rows=(1,), layers=(0,))):
+    for row in rows(model, encoded(given), RowSelector(rows=(1,), layers=(0,))):
         for axis in range(call.q.shape[-1]):
             step = torch.zeros_like(call.q)
             step[..., axis] = nudge
@@ -71,7 +75,7 @@ def test_values_of_shaw_depend_on_the_row():
     given = batch()
     with torch.no_grad(), record(model) as trace:
         forward(model, given, rows="mean")
-    for row in rows(model, encoded(given), Where(layers=(0,), rows="all")):
+    for row in rows(model, encoded(given), RowSelector(layers=(0,), rows="all")):
         seen = trace.only[row.layer]
         output = seen.output[row.text, row.head, row.row].numpy() @ seen.projection[row.head].numpy()
         made = row.weights @ row.T
@@ -80,7 +84,7 @@ def test_values_of_shaw_depend_on_the_row():
 
 def test_causal_rows_have_the_keys_before_them():
     model = plug(FAMILIES["gpt2"].build(), "softmax")
-    for row in rows(model, encoded(FAMILIES["gpt2"].inputs([6, 3])), Where(rows="all")):
+    for row in rows(model, encoded(FAMILIES["gpt2"].inputs([6, 3])), RowSelector(rows="all")):
         assert row.keys.tolist() == list(range(row.row + 1))
 
 
@@ -89,9 +93,9 @@ def test_a_batch_is_as_good_as_one_by_one(family):
     model = small(family).double()
     given = batch(family)
     whole = encoded(given)
-    together = rows(model, whole, Where(rows="all"))
+    together = rows(model, whole, RowSelector(rows="all"))
     for text in range(len(whole.ids)):
-        alone = rows(model, whole.some(np.array([text])), Where(rows="all"))
+        alone = rows(model, whole.some(np.array([text])), RowSelector(rows="all"))
         mine = [row for row in together if row.text == text]
         assert [(r.layer, r.head, r.row, r.part) for r in mine] == [
             (r.layer, r.head, r.row, r.part) for r in alone
@@ -104,7 +108,7 @@ def test_a_batch_is_as_good_as_one_by_one(family):
 
 def test_pairs_attend_within_their_texts():
     given = batch("pair-encoder")
-    for row in rows(small("pair-encoder"), encoded(given), Where(layers=(0,))):
+    for row in rows(small("pair-encoder"), encoded(given), RowSelector(layers=(0,))):
         assert set(given["token_type_ids"][row.text, row.keys].tolist()) == {row.part}
 
 
@@ -141,21 +145,21 @@ def test_a_pooled_model_has_one_row_of_pooled_vectors():
     ],
 )
 def test_what_an_activation_can_produce(attention, kind):
-    found = rows(small(attention=attention), encoded(batch()), Where(layers=(0,)))
+    found = rows(small(attention=attention), encoded(batch()), RowSelector(layers=(0,)))
     assert {row.kind for row in found} == {kind}
 
 
 def test_refusals():
     model, texts = small(), encoded(batch())
     for where, words in (
-        (Where(layers=(5,)), "no attention layer 5"),
-        (Where(heads=(7,)), "no head 7"),
-        (Where(rows=(99,)), "no text has a row 99"),
+        (RowSelector(layers=(5,)), "no attention layer 5"),
+        (RowSelector(heads=(7,)), "no head 7"),
+        (RowSelector(rows=(99,)), "no text has a row 99"),
     ):
         with pytest.raises(InputError, match=words):
             rows(model, texts, where)
     with pytest.raises(InputError, match="unknown rows 'frist'"):
-        Where(rows="frist")
+        RowSelector(rows="frist")
     with pytest.raises(InputError, match="half precision"):
         rows(small().half(), texts)
     late = small(attention={"position": {"name": "distance-aware", "adjust": "late-multiply"}})
@@ -164,6 +168,6 @@ def test_refusals():
 
 
 def test_a_text_that_is_too_short_goes_without_the_row():
-    found = rows(small(), encoded(batch(lengths=(9, 3))), Where(layers=(0,), rows=(5,)))
+    found = rows(small(), encoded(batch(lengths=(9, 3))), RowSelector(layers=(0,), rows=(5,)))
     assert {row.text for row in found} == {0}
     assert {row.row for row in found} == {5}

@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from glasshead.errors import InputError
-from glasshead.identifiability import Question, Where, head_rows, join, survey
+from glasshead.identifiability import IntervalQuery, RowSelector, attention_rows, merge_parts, run_batches
 from small_encoders import batch, encoded, small
 
 LENGTHS = (14, 4, 12, 2, 9)
 
 
-HERE = Where(layers=(0,))
-EVERYTHING = Question()
+HERE = RowSelector(layers=(0,))
+EVERYTHING = IntervalQuery()
 
 
 class Words:
@@ -30,16 +30,16 @@ def made(folder, question=EVERYTHING, lengths=LENGTHS, where=HERE, nudge=0.0, se
     with torch.no_grad():
         model.classifier.weight.add_(nudge)
     texts = encoded(batch(lengths=lengths, seed=seed))
-    store = survey(model, Words(), texts, where, question, folder, **options)
+    store = run_batches(model, Words(), texts, where, question, folder, **options)
     return model, texts, store
 
 
 def test_lines_are_those_of_the_rows(tmp_path):
     model, texts, store = made(tmp_path / "s")
-    join(tmp_path / "s", tmp_path)
+    merge_parts(tmp_path / "s", tmp_path)
     heads = pq.read_table(tmp_path / "heads.parquet").to_pylist()
     weights = pq.read_table(tmp_path / "weights.parquet").to_pylist()
-    rows = [row for part in head_rows(model, texts, HERE) for row in part]
+    rows = [row for part in attention_rows(model, texts, HERE) for row in part]
     assert len(heads) == len(rows) == 3 * len(LENGTHS)
     assert len(weights) == 3 * sum(LENGTHS)
     for row in rows:
@@ -71,7 +71,7 @@ def test_two_processes_find_the_same(tmp_path):
 
 
 def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
-    module = sys.modules[survey.__module__]
+    module = sys.modules[run_batches.__module__]
     monkeypatch.setattr(module, "PART", 2)
     whole = made(tmp_path / "whole")[2].heads()
     asked = []
@@ -101,7 +101,7 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "other",
-    [{"question": Question(top=2)}, {"lengths": LENGTHS[::-1]}, {"seed": 2}, {"nudge": 1e-3}],
+    [{"question": IntervalQuery(top=2)}, {"lengths": LENGTHS[::-1]}, {"seed": 2}, {"nudge": 1e-3}],
     ids=["question", "lengths", "words", "weights"],
 )
 def test_parts_of_another_survey_are_not_taken_up(tmp_path, other):
@@ -111,7 +111,7 @@ def test_parts_of_another_survey_are_not_taken_up(tmp_path, other):
 
 
 def test_every_text_and_layer_has_a_null_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules[survey.__module__], "PART", 2)
+    monkeypatch.setattr(sys.modules[run_batches.__module__], "PART", 2)
     heads = made(tmp_path / "s", lengths=(9,) * 12)[2].heads()
     drawn = [
         (t, h)
@@ -126,7 +126,9 @@ def test_every_text_and_layer_has_a_null_of_its_own(tmp_path, monkeypatch):
 def test_a_tolerance_decides_what_is_identifiable(tmp_path):
     strict, loose, some = (
         made(tmp_path / str(n), question, lengths=(2, 2))[2].heads()["identifiable"].tolist()
-        for n, question in enumerate((Question(), Question(tolerance=0.2), Question(top=1, tolerance=0.2)))
+        for n, question in enumerate(
+            (IntervalQuery(), IntervalQuery(tolerance=0.2), IntervalQuery(top=1, tolerance=0.2))
+        )
     )
     assert strict == [True] * 6
     assert loose == [False] * 6
@@ -136,7 +138,9 @@ def test_a_tolerance_decides_what_is_identifiable(tmp_path):
 def test_rows_of_one_map_share_its_values():
     rows = [
         row
-        for part in head_rows(small(), encoded(batch(lengths=(9,))), Where(layers=(0,), rows="all"))
+        for part in attention_rows(
+            small(), encoded(batch(lengths=(9,))), RowSelector(layers=(0,), rows="all")
+        )
         for row in part
     ]
     assert len(rows) == 3 * 9
@@ -144,11 +148,11 @@ def test_rows_of_one_map_share_its_values():
 
 
 def test_top_asks_about_the_largest_weights_alone(tmp_path):
-    made(tmp_path / "s", Question(top=2))
-    join(tmp_path / "s", tmp_path)
+    made(tmp_path / "s", IntervalQuery(top=2))
+    merge_parts(tmp_path / "s", tmp_path)
     weights = pq.read_table(tmp_path / "weights.parquet").to_pandas()
     every = made(tmp_path / "t")[2]
-    join(every.folder, tmp_path)
+    merge_parts(every.folder, tmp_path)
     all_weights = pq.read_table(tmp_path / "weights.parquet").to_pandas()
     keys = ["text", "layer", "head"]
     largest = all_weights.sort_values("weight", ascending=False, kind="stable").groupby(keys).head(2)
@@ -158,4 +162,4 @@ def test_top_asks_about_the_largest_weights_alone(tmp_path):
 def test_wrong_questions():
     for wrong in ({"top": 0}, {"tolerance": -0.1}, {"tolerance": float("nan")}):
         with pytest.raises(InputError):
-            Question(**wrong)
+            IntervalQuery(**wrong)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from glasshead.identifiability.effective import effective_weights
-from glasshead.identifiability.null_space_sampling import alternatives, left_null
+from glasshead.identifiability.null_space_sampling import left_null, sample_null_rows
 from tolerances import EXACT_MATHS, ONE_MODEL
 
 
@@ -22,7 +22,7 @@ def test_it_is_the_smallest_with_the_same_output():
         np.testing.assert_allclose(each, least, atol=1e-12)
         null = left_null(values, centred=False, eps=2.0**-52)
         assert np.abs(each @ null.T).max() < 1e-12
-        for step in alternatives(values, a, 20, np.random.default_rng(0), eps=2.0**-52):
+        for step in sample_null_rows(values, a, 20, np.random.default_rng(0), eps=2.0**-52):
             assert (np.linalg.norm(a + step, axis=1) > np.linalg.norm(each, axis=1)).all()
     assert (weights.norm(dim=-1) - found.norm(dim=-1)).min() > 1e-3
 

@@ -7,12 +7,12 @@ import pytest
 from linear_programs import drawn
 
 from glasshead.errors import InputError
-from glasshead.identifiability import RANGES, intervals
+from glasshead.identifiability import WEIGHT_DOMAINS, intervals
 from glasshead.identifiability.lp import highs, simplex
 
 DOUBLE = 2.0**-52
 MODULE = importlib.import_module("glasshead.identifiability.lp.intervals")
-BOUNDED = [kind for kind in RANGES if RANGES[kind].polytope is not None]
+BOUNDED = [kind for kind in WEIGHT_DOMAINS if WEIGHT_DOMAINS[kind].polytope is not None]
 
 
 def no_vertex(A, start):
@@ -64,10 +64,10 @@ def test_searches_that_give_up_are_done_by_highs(kind, monkeypatch):
 def test_a_basis_that_proves_nothing_has_no_value():
     # max x_1 over x_1 + x_2 = 1: the basis {x_2} is a vertex, but not the largest.
     A, b, functions = np.ones((1, 2)), np.ones(1), np.array([[1.0, 0.0], [0.0, 1.0]])
-    found = simplex.certified(A, b, functions, np.array([[1], [1]]))
+    found = simplex.verify_by_duality(A, b, functions, np.array([[1], [1]]))
     np.testing.assert_array_equal(found, [np.nan, 1.0])
     # x_1 − x_2 = 1 and the basis {x_2}: x_2 = −1.
-    found = simplex.certified(np.array([[1.0, -1.0]]), b, functions[:1], np.array([[1]]))
+    found = simplex.verify_by_duality(np.array([[1.0, -1.0]]), b, functions[:1], np.array([[1]]))
     assert np.isnan(found).all()
 
 
@@ -158,7 +158,7 @@ def test_refused(changed, message):
 
 
 @pytest.mark.parametrize("size", [1e200, 1e-200])
-@pytest.mark.parametrize("kind", RANGES)
+@pytest.mark.parametrize("kind", WEIGHT_DOMAINS)
 def test_the_size_of_values_and_sums_does_not_matter(kind, size):
     T, a = drawn(kind, 6, 2, np.random.default_rng(6))
     functions = np.random.default_rng(7).normal(size=(4, 6))

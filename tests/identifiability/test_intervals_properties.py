@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_programs import drawn, slow_interval
 
-from glasshead.identifiability import RANGES, intervals
+from glasshead.identifiability import WEIGHT_DOMAINS, intervals
 from glasshead.identifiability.lp import highs
 from glasshead.identifiability.lp.argmax import another_first
 
@@ -21,7 +21,7 @@ def ends(found):
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 1e-1, 1e-3, 1e-6])
-@pytest.mark.parametrize("kind", RANGES)
+@pytest.mark.parametrize("kind", WEIGHT_DOMAINS)
 def test_slow_twin(kind, tolerance):
     rng = np.random.default_rng(len(kind))
     for n, d in ((9, 3), (6, 8), (5, 1)):
@@ -67,7 +67,7 @@ def test_full_row_rank_needs_no_solver(monkeypatch):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.sampled_from(list(RANGES)), st.integers(0, 10**6))
+@given(st.sampled_from(list(WEIGHT_DOMAINS)), st.integers(0, 10**6))
 def test_weights_are_inside_and_tolerance_widens(kind, seed):
     rng = np.random.default_rng(seed)
     T, a = drawn(kind, int(rng.integers(1, 9)), int(rng.integers(1, 6)), rng)
@@ -80,7 +80,7 @@ def test_weights_are_inside_and_tolerance_widens(kind, seed):
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.sampled_from(list(RANGES)), st.sampled_from([0.0, 0.01]), st.integers(0, 10**6))
+@given(st.sampled_from(list(WEIGHT_DOMAINS)), st.sampled_from([0.0, 0.01]), st.integers(0, 10**6))
 def test_permuting_tokens_permutes_intervals(kind, tolerance, seed):
     rng = np.random.default_rng(seed)
     T, a = drawn(kind, 8, 4, rng)

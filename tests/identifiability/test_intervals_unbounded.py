@@ -8,7 +8,7 @@ from linear_programs import drawn
 
 from glasshead.identifiability import SINGLE, intervals
 from glasshead.identifiability.lp import highs
-from glasshead.identifiability.lp.simplex import endless
+from glasshead.identifiability.lp.simplex import verify_rays
 from tolerances import EXACT_MATHS
 
 inf = np.inf
@@ -69,11 +69,11 @@ def test_no_weight_that_is_never_negative_has_a_negative_end(seed, tolerance):
 def test_only_a_ray_proves_that_there_is_no_end():
     w = np.array([[0.0, 1.0]])
     basic, entering = np.array([[0]]), np.array([1])
-    assert endless(np.array([[1.0, 0.0]]), w, basic, entering).tolist() == [True]
-    assert endless(np.array([[1.0, -1.0]]), w, basic, entering).tolist() == [True]
-    assert endless(np.array([[1.0, 3e-9]]), w, basic, entering).tolist() == [False]  # x falls
-    assert endless(np.array([[1.0, 0.0]]), -w, basic, entering).tolist() == [False]  # falls along it
-    assert endless(np.array([[0.0, 1.0]]), w, basic, entering).tolist() == [False]  # no basis
+    assert verify_rays(np.array([[1.0, 0.0]]), w, basic, entering).tolist() == [True]
+    assert verify_rays(np.array([[1.0, -1.0]]), w, basic, entering).tolist() == [True]
+    assert verify_rays(np.array([[1.0, 3e-9]]), w, basic, entering).tolist() == [False]  # x falls
+    assert verify_rays(np.array([[1.0, 0.0]]), -w, basic, entering).tolist() == [False]  # falls along it
+    assert verify_rays(np.array([[0.0, 1.0]]), w, basic, entering).tolist() == [False]  # no basis
 
 
 def test_small_entries_bind_for_highs_too():

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from families import FAMILIES
-from glasshead.attention import Call, Mask, Mechanism, Ratio, mechanism
+from glasshead.attention import AttentionInputs, ElementwiseRatio, Mask, Mechanism, mechanism
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
 from glasshead.identifiability.logit_rank import (
@@ -98,7 +98,7 @@ def test_refused(weights):
         least_rank(weights)
 
 
-class Sharp(Ratio):
+class Sharp(ElementwiseRatio):
     """A softmax of twice the scores."""
 
     paper = "a test"
@@ -142,16 +142,16 @@ def test_what_counts_is_what_an_activation_does():
 def test_calls_with_rows_of_their_own():
     q, k = torch.randn(2, 2, 2, 5, 4).unbind()
     plain, padding = mechanism("softmax"), torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
-    assert objection_to_call(Call.of(plain, q, k, k)) is None
-    assert objection_to_call(Call.of(plain, q, k, k, mask=padding)) is None
-    assert objection_to_call(Call.of(plain, q[:, :, :3], k, k)) is None
-    causal = Call.of(plain, q, k, k, is_causal=True)
+    assert objection_to_call(AttentionInputs.of(plain, q, k, k)) is None
+    assert objection_to_call(AttentionInputs.of(plain, q, k, k, mask=padding)) is None
+    assert objection_to_call(AttentionInputs.of(plain, q[:, :, :3], k, k)) is None
+    causal = AttentionInputs.of(plain, q, k, k, is_causal=True)
     assert "rows attend to different keys" in objection_to_call(causal)
     assert objection_to_call(causal.rows(slice(2, 3))) is None
-    band = Mask(5, 5, pairs=torch.eye(5, dtype=torch.bool)[None, None])
-    assert "rows attend to different keys" in objection_to_call(Call.of(plain, q, k, k, mask=band))
-    assert "bias" in objection_to_call(Call.of(plain, q, k, k).with_bias(torch.zeros(1, 2, 5, 5)))
-    assert "tanhmax weights" in objection_to_call(Call.of(mechanism("tanhmax"), q, k, k))
+    band = Mask(5, 5, attn_mask=torch.eye(5, dtype=torch.bool)[None, None])
+    assert "rows attend to different keys" in objection_to_call(AttentionInputs.of(plain, q, k, k, mask=band))
+    assert "bias" in objection_to_call(AttentionInputs.of(plain, q, k, k).add_bias(torch.zeros(1, 2, 5, 5)))
+    assert "tanhmax weights" in objection_to_call(AttentionInputs.of(mechanism("tanhmax"), q, k, k))
 
 
 def test_weights_that_lost_digits_are_refused():

@@ -10,8 +10,13 @@ from scipy.optimize import brentq
 from families import FAMILIES
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
-from glasshead.identifiability import RANGES, intervals
-from glasshead.identifiability.null_space_sampling import ROOM, alternatives, left_null, logit_alternatives
+from glasshead.identifiability import WEIGHT_DOMAINS, intervals
+from glasshead.identifiability.null_space_sampling import (
+    ROOM,
+    left_null,
+    logit_alternatives,
+    sample_null_rows,
+)
 from glasshead.trace import intervene, record, replace
 
 DOUBLE = 2.0**-52
@@ -44,7 +49,7 @@ def check_constraints(kind, T, A, made):
 
 
 def test_the_kinds_are_those_of_intervals():
-    assert list(ROOM) == list(RANGES) == list(KINDS)
+    assert list(ROOM) == list(WEIGHT_DOMAINS) == list(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -52,7 +57,7 @@ def test_constraints(kind):
     rng = np.random.default_rng(0)
     T = rng.normal(size=(12, 4))
     A = KINDS[kind](rng.normal(size=(6, 12)) + 2)
-    made = alternatives(T, A, 5, rng, kind=kind, eps=DOUBLE)
+    made = sample_null_rows(T, A, 5, rng, kind=kind, eps=DOUBLE)
     assert made.shape == (5, 6, 12)
     check_constraints(kind, T, A, made)
     assert np.abs(made).max(axis=2).min() > 1e-4
@@ -66,7 +71,7 @@ def test_never_outside_of_the_intervals(kind, seed):
     T, a = rng.normal(size=(8, 4)), KINDS[kind](1.5 * rng.normal(size=8))
     T[3] = T[2]
     found = intervals(T, a, kind=kind, eps=DOUBLE)
-    others = a + alternatives(T, a[None], 200, rng, kind=kind, share=0.999, eps=DOUBLE)[:, 0]
+    others = a + sample_null_rows(T, a[None], 200, rng, kind=kind, share=0.999, eps=DOUBLE)[:, 0]
     assert (others >= found.low - 1e-8).all()
     assert (others <= found.high + 1e-8).all()
 
@@ -74,12 +79,12 @@ def test_never_outside_of_the_intervals(kind, seed):
 @pytest.mark.parametrize("kind", ["simplex", "nonnegative", "below-one", "cross"])
 def test_they_reach_the_ends_where_there_is_one_direction(kind):
     rng = np.random.default_rng(1)
-    T, a = rng.normal(size=(6, 5 - RANGES[kind].sums_to_one)), KINDS[kind](rng.normal(size=6) + 2)
+    T, a = rng.normal(size=(6, 5 - WEIGHT_DOMAINS[kind].sums_to_one)), KINDS[kind](rng.normal(size=6) + 2)
     if kind == "nonnegative":  # bounded, and smaller than the longest step
         T[:, 0], a = np.abs(T[:, 0]), a / 20
     found = intervals(T, a, kind=kind, eps=DOUBLE)
     assert found.nullity == 1
-    others = a + alternatives(T, a[None], 200, rng, kind=kind, share=1 - 1e-9, eps=DOUBLE)[:, 0]
+    others = a + sample_null_rows(T, a[None], 200, rng, kind=kind, share=1 - 1e-9, eps=DOUBLE)[:, 0]
     np.testing.assert_allclose(others.min(axis=0), found.low, atol=1e-6)
     np.testing.assert_allclose(others.max(axis=0), found.high, atol=1e-6)
 
@@ -97,10 +102,10 @@ def test_rows_with_nothing_to_choose_stay():
     rng = np.random.default_rng(3)
     T = rng.normal(size=(7, 3))
     A = np.stack([np.eye(7)[2], np.array([0.25, 0.25, 0.25, 0.25, 0, 0, 0]), np.full(7, 1 / 7), np.zeros(7)])
-    made = alternatives(T, A, 3, rng, eps=DOUBLE)
+    made = sample_null_rows(T, A, 3, rng, eps=DOUBLE)
     assert not made[:, [0, 1, 3]].any()  # one key, and four keys of which [T, 1] has rank 4
     assert made[:, 2].any(axis=1).all()
-    assert not alternatives(rng.normal(size=(7, 9)), A, 3, rng, eps=DOUBLE).any()
+    assert not sample_null_rows(rng.normal(size=(7, 9)), A, 3, rng, eps=DOUBLE).any()
 
 
 def test_left_null_space_of_duplicated_tokens():
@@ -120,11 +125,11 @@ def test_a_model_computes_the_same(activation):
         expected = model(**given)[0]
     rng = np.random.default_rng(5)
     seen = trace[1]
-    values, weights = seen.values_out.numpy(), seen.weights.numpy()
+    values, weights = seen.projected_values.numpy(), seen.weights.numpy()
     edited = weights.copy()
     for text, head in np.ndindex(2, 2):
         T, A = values[text, head], weights[text, head]
-        (step,) = alternatives(T, A, 1, rng, kind=OF_ACTIVATION[activation], eps=DOUBLE)
+        (step,) = sample_null_rows(T, A, 1, rng, kind=OF_ACTIVATION[activation], eps=DOUBLE)
         check_constraints(OF_ACTIVATION[activation], T, A, step)
         edited[text, head] += step
     assert np.abs(edited - weights).max() > 0.01
@@ -178,7 +183,7 @@ def test_a_model_of_logits_computes_the_same():
         expected = model(**given)[0]
     rng = np.random.default_rng(9)
     seen, edited = trace[0], []
-    for T, logits in zip(seen.values_out[0].numpy(), seen.scores[0].numpy(), strict=True):
+    for T, logits in zip(seen.projected_values[0].numpy(), seen.scores[0].numpy(), strict=True):
         (step,) = logit_alternatives(T, logits, 8, 1, rng, eps=DOUBLE)
         sizes = np.linalg.svd(logits + step, compute_uv=False)
         assert sizes[8] <= 1e-6 * sizes[0]
@@ -204,7 +209,7 @@ def test_a_model_of_logits_computes_the_same():
 def test_refused(changed, message):
     given = {"T": np.zeros((3, 2)), "A": np.full((1, 3), 1 / 3)} | changed
     with pytest.raises(InputError, match=message):
-        alternatives(given.pop("T"), given.pop("A"), 1, np.random.default_rng(0), **given)
+        sample_null_rows(given.pop("T"), given.pop("A"), 1, np.random.default_rng(0), **given)
 
 
 def test_logits_refused():

@@ -14,7 +14,7 @@ from glasshead.identifiability.query_certificate import (
     OUTPUT,
     activation_slopes,
     certificate,
-    given_keys,
+    query_certificate,
 )
 
 DOUBLE = 2.0**-52
@@ -304,7 +304,7 @@ def test_a_recorded_row():
     rng = np.random.default_rng(11)
     T, K, q = rng.normal(size=(6, 4)), rng.normal(size=(6, 2)), rng.normal(size=2)
     row = SimpleNamespace(T=T, scores=K @ q, slopes=K, activation=SOFTMAX, width=4, eps=DOUBLE)
-    assert given_keys(row) == certified(T, K, q)
+    assert query_certificate(row) == certified(T, K, q)
     row.slopes = None
-    found = given_keys(row)
+    found = query_certificate(row)
     assert (found.verdict, found.reason) == ("undefined", "no query: every token scores itself")

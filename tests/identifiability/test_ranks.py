@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fake_models import TEXT, write_model
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.identifiability import SINGLE, Where, directions, head_rows
-from glasshead.identifiability.ranks import head_ranks, ranks, singular_values
+from glasshead.identifiability import SINGLE, RowSelector, attention_rows, column_space
+from glasshead.identifiability.ranks import head_ranks, singular_values, value_ranks
 from glasshead.training.open_model import open_model
 from tolerances import of_size
 
@@ -37,7 +37,7 @@ def test_the_same_as_one_by_one(name, tmp_path):
     model, tokenizer = open_model(write_model(tmp_path / "run", family, **options))
     encoded = encode(tokenizer, TEXTS, TEXTS[::-1] if family == "pair-encoder" else None)
     found = {}
-    for layer in ranks(model, encoded, Where()):
+    for layer in value_ranks(model, encoded, RowSelector()):
         assert layer.rank.shape == (len(layer.texts), len(layer.heads))
         for one, place in enumerate(zip(layer.texts.tolist(), layer.parts.tolist(), strict=True)):
             for column, head in enumerate(layer.heads):
@@ -50,12 +50,12 @@ def test_the_same_as_one_by_one(name, tmp_path):
                     "null_with_ones": layer.null_with_ones[one, column],
                     "margin_with_ones": layer.margin_with_ones[one, column],
                 }
-    rows = [row for batch in head_rows(model, encoded, Where()) for row in batch]
+    rows = [row for batch in attention_rows(model, encoded, RowSelector()) for row in batch]
     assert {(row.text, row.part, row.layer, row.head) for row in rows} == set(found)
     deficient = 0
     for row in rows:
         plain, centred = (
-            directions(row.T, width=row.width, eps=row.eps, centred=each) for each in (False, True)
+            column_space(row.T, width=row.width, eps=row.eps, centred=each) for each in (False, True)
         )
         one = found[row.text, row.part, row.layer, row.head]
         n, rank, rank_with_ones = len(row.T), len(plain.sizes), len(centred.sizes) + 1
@@ -131,10 +131,10 @@ def test_the_fast_singular_values_are_the_slow_ones(shape):
 def test_half_precision_has_no_rank(tmp_path):
     model, tokenizer = open_model(write_model(tmp_path / "run", attention="softmax"))
     with pytest.raises(InputError, match=r"half precision.*model\.float"):
-        next(ranks(model.half(), encode(tokenizer, TEXTS), Where()))
+        next(value_ranks(model.half(), encode(tokenizer, TEXTS), RowSelector()))
 
 
 def test_a_head_that_does_not_exist(tmp_path):
     model, tokenizer = open_model(write_model(tmp_path / "run", attention="softmax"))
     with pytest.raises(InputError, match="no head 6: they are numbered 0 to 5"):
-        next(ranks(model, encode(tokenizer, TEXTS), Where(heads=(6,))))
+        next(value_ranks(model, encode(tokenizer, TEXTS), RowSelector(heads=(6,))))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from glasshead.attention.learned_query import AttentionSummary
+from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.errors import InputError
 from glasshead.models import Encoder, EncoderClassifier, EncoderConfig
 from glasshead.models.encoder import EncoderLayer
@@ -221,8 +221,8 @@ def test_attention_pooling_by_hand():
 def test_a_mechanism_with_a_position_pools_nothing():
     for spec in ("distance-aware", "cosformer"):
         with pytest.raises(InputError, match="stands nowhere: take an activation alone"):
-            AttentionSummary(4, mechanism=spec)
-    assert AttentionSummary(4, mechanism="tanhmax").mechanism.name == "tanhmax"
+            LearnedQueryAttention(4, mechanism=spec)
+    assert LearnedQueryAttention(4, mechanism="tanhmax").mechanism.name == "tanhmax"
 
 
 def test_dropout_acts_in_training_only():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier
-from glasshead.models.hierarchical_classifier import HierarchicalConfig, closed, sentence_numbers
+from glasshead.models.hierarchical_classifier import HierarchicalConfig, close_sentences, sentence_numbers
 from glasshead.training.build_model import build
 from kinds import data, recipe
 from small_encoders import STOP, batch, small
@@ -50,7 +50,7 @@ def test_closers_by_loop(kinds):
     for kind in kinds:
         expected.append(kind == "end" or (kind == "closer" and expected[-1:] == [True]))
     ends, closers = (torch.tensor([[each == kind for each in kinds]]) for kind in ("end", "closer"))
-    assert closed(ends, closers).tolist() == [expected]
+    assert close_sentences(ends, closers).tolist() == [expected]
 
 
 @pytest.mark.parametrize(

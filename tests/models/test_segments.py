@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshead.models import Segments
+from glasshead.models import SegmentLayout
 
 texts = st.lists(  # of each text, of each segment, the number of tokens; then padding before and after
     st.tuples(st.lists(st.integers(1, 4), max_size=4), st.integers(0, 2)), min_size=1, max_size=4
@@ -39,7 +39,7 @@ def loops(segment, real):
 @settings(max_examples=60, deadline=None)
 def test_all_of_it_against_loops(described):
     segment, real = laid_out(described)
-    found, expected = Segments.of(segment, real), loops(segment, real)
+    found, expected = SegmentLayout.of(segment, real), loops(segment, real)
     assert list(zip(found.text.tolist(), found.number.tolist(), strict=True)) == list(expected)
     tokens = torch.randn(*real.shape, 3)
     packed = found.pack(tokens)
@@ -75,7 +75,7 @@ def test_all_of_it_against_loops(described):
 
 def test_a_batch_of_empty_texts():
     real = torch.zeros(3, 4, dtype=torch.bool)
-    found = Segments.of(torch.zeros(3, 4, dtype=torch.long), real)
+    found = SegmentLayout.of(torch.zeros(3, 4, dtype=torch.long), real)
     packed = found.pack(torch.randn(3, 4, 5))
     assert packed.shape == (0, 1, 5)
     lined, there = found.line_up(torch.randn(0, 5))
@@ -88,6 +88,6 @@ def test_a_batch_of_empty_texts():
 def test_gradients_reach_the_tokens_they_came_from():
     segment, real = laid_out([([2, 1], 1), ([], 0), ([3], 0)])
     tokens = torch.randn(*real.shape, 2, requires_grad=True)
-    found = Segments.of(segment, real)
+    found = SegmentLayout.of(segment, real)
     found.line_up(found.pack(tokens).sum(dim=1))[0].sum().backward()
     assert torch.equal(tokens.grad, real[:, :, None].expand_as(tokens).to(tokens))

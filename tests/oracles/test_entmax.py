@@ -13,7 +13,7 @@ from entmax import entmax_bisect
 from glasshead.attention import ACTIVATIONS
 from tolerances import EXACT_MATHS
 
-FAMILY = [name for name in ACTIVATIONS if ACTIVATIONS[name]().exponent(torch.zeros(1)) is not None]
+FAMILY = [name for name in ACTIVATIONS if ACTIVATIONS[name]().softmax_logits(torch.zeros(1)) is not None]
 
 
 def random_scores():
@@ -38,7 +38,7 @@ def test_the_family_is_complete():
 def test_entmax_near_one(name):
     scores, activation = random_scores(), ACTIVATIONS[name]()
     exact = activation.weights(scores, torch.ones_like(scores, dtype=torch.bool))
-    exponent = activation.exponent(scores)
+    exponent = activation.softmax_logits(scores)
     near(lambda alpha: entmax_bisect(exponent, alpha=alpha, dim=-1, n_iter=80), exact)
 
 

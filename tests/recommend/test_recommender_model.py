@@ -5,7 +5,7 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from glasshead.attention import mechanism
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.errors import InputError
 from glasshead.recommend import NewsRecommender, NewsRecommenderConfig
 from tolerances import ONE_MODEL
@@ -114,7 +114,7 @@ def test_where_w_moves_the_weight_of_a_history(w, ends_first):
     with torch.no_grad():
         attend.position.w.fill_(w)
     ones = torch.ones(1, 1, 20, 4)
-    mass = attend(Call.of(attend, ones, ones, ones))[1][0, 0].sum(dim=0)
+    mass = attend(AttentionInputs.of(attend, ones, ones, ones))[1][0, 0].sum(dim=0)
     ends, middle = mass[[0, 1, -2, -1]].mean(), mass[8:12].mean()
     assert (ends > middle + 0.02) if ends_first else (ends < middle - 0.02)
 

@@ -11,8 +11,8 @@ from transformers import TrainerCallback
 
 from alike import assert_alike, assert_same_weights
 from glasshead.errors import InputError
-from glasshead.files import partial
-from glasshead.recommend.config import NEWS_PRESETS, NewsRecipe
+from glasshead.files import partial_path
+from glasshead.recommend.config import NEWS_PRESETS, RecommenderConfig
 from glasshead.recommend.evaluate import judge_ranking, rank
 from glasshead.recommend.mind import read_logs
 from glasshead.recommend.run import load_recommender
@@ -81,7 +81,7 @@ def test_goes_on_to_the_same_weights(logs, unbroken, tmp_path, step):
     train_recommender(logs, TINY, out, seed=3, resume=True)
     assert_same_weights(out, unbroken)
     assert_alike(*(json.loads((run / "metrics.json").read_text()) for run in (out, unbroken)))
-    assert not partial(out).exists()
+    assert not partial_path(out).exists()
 
 
 def test_before_the_first_epoch_nothing_is_kept(logs, tmp_path):
@@ -172,7 +172,7 @@ def test_whose_size_the_embeddings_have(tmp_path):
     assert recipe.embedding_size == 300
     assert recipe.with_changes(vectors="glove.txt").embedding_size is None
     assert recipe.with_changes(vectors="glove.txt", embedding_size=50).embedding_size == 50
-    assert NewsRecipe().embedding_size == NewsRecipe().config().embedding_size == 32
+    assert RecommenderConfig().embedding_size == RecommenderConfig().config().embedding_size == 32
 
 
 def test_a_number_for_a_number():
@@ -180,9 +180,9 @@ def test_a_number_for_a_number():
 
 
 def test_positions_are_added_only_where_the_mechanism_knows_none():
-    assert NewsRecipe(attention="distance-aware").config().added_positions == "none"
-    assert NewsRecipe(attention="softmax").config().added_positions == "sinusoidal"
-    assert NewsRecipe(attention="softmax", positions="none").config().added_positions == "none"
+    assert RecommenderConfig(attention="distance-aware").config().added_positions == "none"
+    assert RecommenderConfig(attention="softmax").config().added_positions == "sinusoidal"
+    assert RecommenderConfig(attention="softmax", positions="none").config().added_positions == "none"
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "clicks.parquet"])
@@ -202,7 +202,7 @@ def test_what_is_no_run(tmp_path):
     (tmp_path / "run.json").write_text('{"what": "news recommender"}', encoding="utf-8")
     with pytest.raises(InputError, match=r"is damaged .*field required"):
         load_recommender(tmp_path)
-    partial(Path(tmp_path / "run")).mkdir()
+    partial_path(Path(tmp_path / "run")).mkdir()
     with pytest.raises(InputError, match="--resume"):
         load_recommender(tmp_path / "run")
 

@@ -122,7 +122,7 @@ RANGES = ("may be zero", "clear", "certain", "unknown", "open below", "open")
 
 
 def ranged(told: Attribution) -> Attribution:
-    """The same with intervals: the tokens take the kinds of `RANGES` in turn."""
+    """The same with intervals: the tokens take the kinds of `WEIGHT_DOMAINS` in turn."""
     found: list[tuple[float | None, float | None] | None] = []
     for i, score in enumerate(told.scores):
         low, high = sorted((0.5 * score, 1.5 * score))

@@ -8,7 +8,7 @@ from fake_histories import NASTY
 from glasshead.cli.plot import dynamics as plot_dynamics
 from glasshead.cli.plot import ratios as plot_ratios
 from glasshead.data import LoadOptions, load
-from glasshead.dynamics import watch
+from glasshead.dynamics import dynamics_callback
 from glasshead.errors import InputError
 from glasshead.report.dynamics.page import dynamics_page, picture_page
 from glasshead.report.dynamics.ratios import Point, ratios
@@ -62,7 +62,7 @@ def runs(tmp_path_factory):
             load("synthetic", LoadOptions(generator={"instances": 200, "ratio": ratio})),
             recipe,
             folder / str(ratio),
-            callbacks=[watch(None, 2)],
+            callbacks=[dynamics_callback(None, 2)],
         )
         for ratio in (0.5, 2.0)
     ]

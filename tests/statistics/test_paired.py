@@ -9,13 +9,13 @@ from fake_runs import NAMES, classes, guesses
 from glasshead.statistics.paired_tests import (
     METRICS,
     Predictions,
-    common,
     difference_intervals,
     exchange_test,
     metrics_of,
     seed_test,
+    shared_variance,
     standard_error,
-    students,
+    student_quantiles,
     values,
 )
 
@@ -102,16 +102,18 @@ class TestSeeds:
         ((low, high),) = difference_intervals(first, second, [METRICS["mae"]], rng=rng(), resamples=4000)
         centre, half = errors.mean() - 0.5, 4.302653 * errors.std(ddof=1) / np.sqrt(3)
         assert (low, high) == pytest.approx((centre - half, centre + half), rel=0.02)
-        assert not students(1, 10, rng()).any()
+        assert not student_quantiles(1, 10, rng()).any()
         assert standard_error(np.array([2.0])) == 0.0
 
     def test_what_seeds_err_on_alone_is_counted_once(self):
         """Deviations on drawn examples: of each seed alone, shared by all, and half and half."""
         own, shared = rng(3).normal(size=(4000, 50)), rng(4).normal(size=(4000, 1))
-        assert common(own) == pytest.approx(0.0, abs=0.1)
-        assert common(shared + 0 * own) == 1.0
-        assert common(np.sqrt(50) * shared + own * np.sqrt(50) * np.sqrt(50)) == pytest.approx(0.5, abs=0.06)
-        assert common(own[:, :1]) == common(0 * own) == 1.0
+        assert shared_variance(own) == pytest.approx(0.0, abs=0.1)
+        assert shared_variance(shared + 0 * own) == 1.0
+        assert shared_variance(np.sqrt(50) * shared + own * np.sqrt(50) * np.sqrt(50)) == pytest.approx(
+            0.5, abs=0.06
+        )
+        assert shared_variance(own[:, :1]) == shared_variance(0 * own) == 1.0
 
 
 class TestInterval:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.trace import default_target, fix_gauges, sides, target_polarity, text_sums
+from glasshead.trace import class_sides, default_target, fix_gauges, target_polarity, text_sums
 from planted_signs import RATIOS, TRUTHS, planted
 
 NAMES = ("negative", "positive", "mixed")
@@ -93,9 +93,9 @@ def test_no_weights_no_answer():
 
 
 def test_ratings_are_split_at_their_mean():
-    groups, names = sides(torch.tensor([1.0, 5.0, 5.0, 5.0]), ["rating"], rates=True)
+    groups, names = class_sides(torch.tensor([1.0, 5.0, 5.0, 5.0]), ["rating"], rates=True)
     assert (groups.tolist(), len(names)) == ([0, 1, 1, 1], 2)
-    assert sides(torch.tensor([1, 0]), NAMES, rates=False)[0].tolist() == [1, 0]
+    assert class_sides(torch.tensor([1, 0]), NAMES, rates=False)[0].tolist() == [1, 0]
 
 
 def test_polarity_towards_a_class():

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from trace_stack import Stack, hooks, padding, plugged, sequence
 
 from families import FAMILIES
-from glasshead.attention import TAPS, MultiHeadAttention
-from glasshead.attention.compile_guard import STANCE
+from glasshead.attention import ACTIVE_HOOKS, MultiHeadAttention
+from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.errors import InputError
 from glasshead.trace import intervene, permute, record, replace, uniform, zero_heads
 from tolerances import ALL_LAYERS, EXACT_MATHS, ONE_MODEL
@@ -148,7 +148,7 @@ def test_other_layers_keep_their_kernels():
     with intervene(model, uniform, layers=[1]), record(model) as trace:
         model(x)
     torch.testing.assert_close(made[0], expected, **ONE_MODEL)
-    assert (trace[0].weighed, trace[1].weighed is None) == (None, False)
+    assert (trace[0].scores_and_weights, trace[1].scores_and_weights is None) == (None, False)
 
 
 @drawn(st.integers(0, 2**31), st.booleans())
@@ -210,8 +210,8 @@ def test_what_an_edit_must_not_return(edit, said):
     with pytest.raises(InputError, match=said), intervene(model, edit):
         model(x, padding())
     assert hooks(model) == 0
-    assert TAPS.get() == ()
-    assert (STANCE.blocks, STANCE.kernels) == (0, 0)
+    assert ACTIVE_HOOKS.get() == ()
+    assert (COMPILE_GUARD.blocks, COMPILE_GUARD.kernels) == (0, 0)
 
 
 def test_wrong_use():

@@ -7,7 +7,7 @@ from trace_stack import Stack, plugged, sequence
 from transformers.pytorch_utils import Conv1D
 
 from families import FAMILIES
-from glasshead.attention import Call, mechanism, tapped
+from glasshead.attention import AttentionInputs, mechanism, run_hooked
 from glasshead.errors import InputError
 from glasshead.trace import record, uniform
 from glasshead.trace.intervene import intervene
@@ -58,7 +58,7 @@ def test_heads_add_up_to_the_output_of_the_layer(family):
     for seen, (linear, output) in zip(trace, made, strict=True):
         size = model.config.to_dict().get("d_model", 16)
         assert seen.projection.shape == (len(seen.heads), seen.v.shape[3], size)
-        summed = (seen.weights @ seen.values_out).sum(dim=1)
+        summed = (seen.weights @ seen.projected_values).sum(dim=1)
         found = summed if linear.bias is None else summed + linear.bias
         torch.testing.assert_close(found, output.view_as(found), **ONE_MODEL)
 
@@ -70,7 +70,7 @@ def test_of_edited_weights_too():
     with intervene(model, uniform), record(model) as trace:
         model(**given)
     for seen, (linear, output) in zip(trace, made, strict=True):
-        found = (seen.weights @ seen.values_out).sum(dim=1) + linear.bias
+        found = (seen.weights @ seen.projected_values).sum(dim=1) + linear.bias
         torch.testing.assert_close(found, output.view_as(found), **ONE_MODEL)
 
 
@@ -84,7 +84,7 @@ class Reader(nn.Module):
 
     def forward(self, x):
         heads = x.unflatten(2, (3, 4)).transpose(1, 2)
-        output = tapped(self, Call.of(self.mechanism, heads, heads, heads))
+        output = run_hooked(self, AttentionInputs.of(self.mechanism, heads, heads, heads))
         return self.read(self, output.transpose(1, 2).flatten(2), output)
 
 
@@ -108,7 +108,7 @@ def test_no_projection_where_no_single_map_reads_the_heads(read):
         model(sequence())
     assert trace[0].projection is None
     with pytest.raises(InputError, match=r"no single linear map reads the heads of layer 0 \(Reader\)"):
-        _ = trace[0].values_out
+        _ = trace[0].projected_values
 
 
 @torch.no_grad()
@@ -133,7 +133,7 @@ def test_a_kept_graph_reaches_the_projection():
     model = Stack("softmax")
     with record(model, keep_graph=True) as trace:
         model(sequence())
-    (gradient,) = torch.autograd.grad(trace[0].values_out.sum(), model.layers[0].output.weight)
+    (gradient,) = torch.autograd.grad(trace[0].projected_values.sum(), model.layers[0].output.weight)
     torch.testing.assert_close(gradient[0], trace[0].v.detach().sum(dim=(0, 2)).flatten())
 
 
@@ -146,4 +146,4 @@ def test_a_summary_is_no_head_that_the_classifier_projects():
     assert heads.projection is not None
     assert summary.projection is None
     with pytest.raises(InputError, match="no single linear map reads the heads of layer 1"):
-        _ = summary.values_out
+        _ = summary.projected_values

@@ -12,9 +12,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from trace_stack import Stack, hooks, padding, plugged, sequence
 
 from families import FAMILIES
-from glasshead.attention import ACTIVATIONS, TAPS, Mechanism, MultiHeadAttention, Position
+from glasshead.attention import ACTIVATIONS, ACTIVE_HOOKS, Mechanism, MultiHeadAttention, Position
 from glasshead.attention import hooks as tap
-from glasshead.attention.compile_guard import STANCE
+from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.errors import InputError
 from glasshead.trace import record
 from tolerances import EXACT_MATHS, ONE_MODEL
@@ -62,7 +62,7 @@ def test_the_model_computes_what_it_did(name):
             torch.testing.assert_close(one, other, **ONE_MODEL)
     assert all(torch.equal(given[key], before[0][key]) for key in given)
     assert hooks(model) == before[1]
-    assert TAPS.get() == ()
+    assert ACTIVE_HOOKS.get() == ()
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -236,7 +236,7 @@ def test_half_precision_is_weighed_in_float32(dtype):
     with torch.no_grad(), record(model) as trace:
         model(sequence().to(dtype))
     assert trace[0].q.dtype == trace[0].output.dtype == trace[0].projection.dtype == dtype
-    assert trace[0].weights.dtype == trace[0].values_out.dtype == torch.float32
+    assert trace[0].weights.dtype == trace[0].projected_values.dtype == torch.float32
     torch.testing.assert_close(trace[0].weights.sum(-1), torch.ones(2, 3, 7))
 
 
@@ -354,7 +354,7 @@ def test_threads_do_not_mix():
             found[number].passes[7][1].projection,
             models[number].layers[1].output.weight.T.unflatten(0, (3, 4)).detach(),
         )
-    assert (STANCE.blocks, STANCE.kernels) == (0, 0)
+    assert (COMPILE_GUARD.blocks, COMPILE_GUARD.kernels) == (0, 0)
     assert all(hooks(each) == 0 for each in models)
 
 
@@ -383,8 +383,8 @@ def test_nothing_is_left_after_an_exception(error):
         model(x)
     handle.remove()
     assert hooks(model) == 0
-    assert TAPS.get() == ()
-    assert (STANCE.blocks, STANCE.kernels) == (0, 0)
+    assert ACTIVE_HOOKS.get() == ()
+    assert (COMPILE_GUARD.blocks, COMPILE_GUARD.kernels) == (0, 0)
     assert trace[0].weights.shape == (2, 3, 7, 7)
     with record(model) as trace:
         model(x)
@@ -455,7 +455,7 @@ def test_wrong_use(options, said):
     with pytest.raises(InputError, match=said), record(model, **options):
         model(sequence())
     assert hooks(model) == 0
-    assert (STANCE.blocks, STANCE.kernels) == (0, 0)
+    assert (COMPILE_GUARD.blocks, COMPILE_GUARD.kernels) == (0, 0)
 
 
 def test_nothing_to_see():
@@ -519,7 +519,7 @@ def test_kernels_that_are_compiled_stay_so_in_the_block(monkeypatch):
 
 def test_the_stance_goes_with_the_last_block():
     # Blocks of two threads need not close in the order of a stack.
-    first, second = STANCE.eager(), STANCE.eager()
+    first, second = COMPILE_GUARD.eager(), COMPILE_GUARD.eager()
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

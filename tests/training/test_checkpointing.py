@@ -6,7 +6,7 @@ import pytest
 
 from glasshead.errors import InputError
 from glasshead.files import atomic as folders
-from glasshead.files import partial
+from glasshead.files import partial_path
 from glasshead.training.checkpointing import CHECKPOINTS, STATE, workspace
 
 PLAN = {"recipe": {}, "seed": 0, "data": {}}
@@ -47,7 +47,7 @@ def test_what_appeared_meanwhile_is_not_replaced_and_nothing_is_lost(tmp_path):
     with pytest.raises(InputError, match="exists already"):
         work_in(out, meanwhile=lambda: out.write_text("theirs"))
     assert out.read_text() == "theirs"
-    assert (partial(out) / CHECKPOINTS / "checkpoint-7" / STATE).exists()
+    assert (partial_path(out) / CHECKPOINTS / "checkpoint-7" / STATE).exists()
     out.unlink()
     assert work_in(out, resume=True).name == "checkpoint-7"
     assert (out / "model").read_text() == "finished"
@@ -56,7 +56,7 @@ def test_what_appeared_meanwhile_is_not_replaced_and_nothing_is_lost(tmp_path):
 
 def test_precious_files_in_a_work_folder(tmp_path):
     """Before the first checkpoint nothing is worth resuming, yet what others put there stays."""
-    work = partial(tmp_path / "run")
+    work = partial_path(tmp_path / "run")
     work.mkdir()
     (work / "run.json").write_text("{}")
     (work / "precious.txt").write_text("mine")
@@ -74,7 +74,7 @@ def test_killed_before_it_stands(tmp_path):
     with pytest.raises(InputError, match="exists already"):
         work_in(out, meanwhile=lambda: out.write_text("theirs"))
     out.unlink()
-    (partial(out) / CHECKPOINTS).rename(folders.beside(out, "scaffold"))
+    (partial_path(out) / CHECKPOINTS).rename(folders.temp_sibling(out, "scaffold"))
     with pytest.raises(InputError, match="interrupted training: pass --resume"):
         work_in(out)
     assert work_in(out, resume=True).name == "checkpoint-7"
@@ -85,7 +85,7 @@ def test_killed_once_it_stands(tmp_path):
     """What it would have been resumed by goes when the same name is written again."""
     out = tmp_path / "run"
     work_in(out)
-    (folders.beside(out, "scaffold") / "checkpoint-7").mkdir(parents=True)
+    (folders.temp_sibling(out, "scaffold") / "checkpoint-7").mkdir(parents=True)
     work_in(out, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
@@ -94,15 +94,15 @@ def test_interrupted_once_it_stands(tmp_path, monkeypatch):
     """Ctrl-C while what was replaced is removed: the new one is whole, and nothing is missed."""
     out = tmp_path / "run"
     work_in(out)
-    real = folders.discard
+    real = folders.remove
 
     def interrupted(path):
-        replaced = path == folders.beside(out, "old") and path.exists()
+        replaced = path == folders.temp_sibling(out, "old") and path.exists()
         real(path)
         if replaced:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(folders, "discard", interrupted)
+    monkeypatch.setattr(folders, "remove", interrupted)
     with pytest.raises(KeyboardInterrupt):
         work_in(out, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

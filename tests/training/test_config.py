@@ -6,17 +6,19 @@ import pytest
 
 from glasshead.errors import InputError
 from glasshead.models import MODELS
-from glasshead.training import OPTIMIZERS, PRESETS, Recipe, recipe_for
+from glasshead.training import OPTIMIZERS, TRAINING_PRESETS, TrainingConfig, recipe_for
 
-POOLED, ENCODER = PRESETS["s0-paper"], PRESETS["da-transformer-small"]
+POOLED, ENCODER = TRAINING_PRESETS["s0-paper"], TRAINING_PRESETS["da-transformer-small"]
 
 
 def test_presets_know_their_names():
-    assert {name: recipe.preset for name, recipe in PRESETS.items()} == {name: name for name in PRESETS}
+    assert {name: recipe.preset for name, recipe in TRAINING_PRESETS.items()} == {
+        name: name for name in TRAINING_PRESETS
+    }
 
 
 def test_the_settings_of_the_published_code():
-    recipe = PRESETS["s0-code"]
+    recipe = TRAINING_PRESETS["s0-code"]
     config = recipe.config()
     assert (config.embedding_size, config.key_size, config.value_size, config.scale) == (30, 10, 10, 3)
     assert (recipe.max_length, recipe.vocabulary_size) == (30, 8000)
@@ -25,14 +27,14 @@ def test_the_settings_of_the_published_code():
 
 
 def test_s4_is_plain_gradient_descent():
-    recipe, config = PRESETS["s4"], PRESETS["s4"].config()
+    recipe, config = TRAINING_PRESETS["s4"], TRAINING_PRESETS["s4"].config()
     assert (recipe.optimizer, config.dropout, config.bias, config.score) == ("sgd", 0, False, "context")
 
 
 def test_five_mechanisms_with_sixteen_heads_of_sixteen():
     words = {"transformer": "softmax", "da-transformer": "distance-aware"}
     for name in ("transformer", "shaw", "transformer-xl", "tener", "da-transformer"):
-        recipe, config = PRESETS[name], PRESETS[name].config()
+        recipe, config = TRAINING_PRESETS[name], TRAINING_PRESETS[name].config()
         assert recipe.attention == words.get(name, name)
         assert (config.heads, config.key_size, config.value_size, config.embedding_size) == (16, 16, 16, 300)
         assert (config.layers, config.combine) == (1, "concat")
@@ -40,7 +42,7 @@ def test_five_mechanisms_with_sixteen_heads_of_sixteen():
 
 
 def test_added_and_concatenated_heads_of_512():
-    added, joined = PRESETS["identifiable"], PRESETS["regular"]
+    added, joined = TRAINING_PRESETS["identifiable"], TRAINING_PRESETS["regular"]
     assert added.config().combine == "add"
     assert joined.config().combine == "concat"
     for recipe in (added, joined):
@@ -52,9 +54,9 @@ def test_added_and_concatenated_heads_of_512():
     assert same == joined.as_dict() | {"preset": ""}
 
 
-@pytest.mark.parametrize("name", [name for name in PRESETS if name.endswith("-small")])
+@pytest.mark.parametrize("name", [name for name in TRAINING_PRESETS if name.endswith("-small")])
 def test_small_presets_differ_in_size_alone(name):
-    small, full = PRESETS[name], PRESETS[name.removesuffix("-small")]
+    small, full = TRAINING_PRESETS[name], TRAINING_PRESETS[name.removesuffix("-small")]
     sizes = {"embedding_size", "heads", "key_size", "value_size", "feed_forward_size"}
     kept = [
         {key: each.architecture[key] for key in each.architecture.keys() - sizes} for each in (small, full)
@@ -64,18 +66,18 @@ def test_small_presets_differ_in_size_alone(name):
     assert (small.optimizer, small.learning_rate) == (full.optimizer, full.learning_rate)
 
 
-@pytest.mark.parametrize("name", sorted(PRESETS))
+@pytest.mark.parametrize("name", sorted(TRAINING_PRESETS))
 def test_json_and_back(name):
-    recipe = PRESETS[name]
-    assert Recipe(**json.loads(json.dumps(recipe.as_dict()))) == recipe
+    recipe = TRAINING_PRESETS[name]
+    assert TrainingConfig(**json.loads(json.dumps(recipe.as_dict()))) == recipe
 
 
 def test_changes_leave_the_preset_alone():
-    changed = PRESETS["s4"].with_changes(epochs=2, scale=3, attention=None)
+    changed = TRAINING_PRESETS["s4"].with_changes(epochs=2, scale=3, attention=None)
     assert changed.epochs == 2
-    assert changed.architecture == PRESETS["s4"].architecture | {"scale": 3.0}
-    assert changed.attention == PRESETS["s4"].attention == "softmax"
-    assert PRESETS["s4"].epochs == 30
+    assert changed.architecture == TRAINING_PRESETS["s4"].architecture | {"scale": 3.0}
+    assert changed.attention == TRAINING_PRESETS["s4"].attention == "softmax"
+    assert TRAINING_PRESETS["s4"].epochs == 30
 
 
 def test_settings_may_be_null():
@@ -185,16 +187,18 @@ def test_unknown_mechanism():
 
 class TestPresetAndModel:
     def test_what_is_left_out_follows(self):
-        assert recipe_for(None, None) == PRESETS["s0-paper"]
-        assert recipe_for(None, "pooled") == PRESETS["s0-paper"]
-        assert recipe_for(None, "encoder") == PRESETS["da-transformer-small"]
-        assert recipe_for("tener", None) == PRESETS["tener"]
-        assert recipe_for(None, "some/folder") == PRESETS["fine-tune"].with_changes(model="some/folder")
+        assert recipe_for(None, None) == TRAINING_PRESETS["s0-paper"]
+        assert recipe_for(None, "pooled") == TRAINING_PRESETS["s0-paper"]
+        assert recipe_for(None, "encoder") == TRAINING_PRESETS["da-transformer-small"]
+        assert recipe_for("tener", None) == TRAINING_PRESETS["tener"]
+        assert recipe_for(None, "some/folder") == TRAINING_PRESETS["fine-tune"].with_changes(
+            model="some/folder"
+        )
 
     @pytest.mark.parametrize("model", [name for name in MODELS if name != "pooled"])
     def test_an_encoder_preset_serves_every_encoder(self, model):
         recipe = recipe_for("tener-small", model)
-        assert recipe == PRESETS["tener-small"].with_changes(model=model)
+        assert recipe == TRAINING_PRESETS["tener-small"].with_changes(model=model)
 
     @pytest.mark.parametrize(
         ("preset", "model", "says"),

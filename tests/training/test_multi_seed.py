@@ -10,7 +10,7 @@ from transformers import TrainerCallback
 
 from alike import assert_same_weights
 from glasshead.errors import InputError
-from glasshead.files import partial
+from glasshead.files import partial_path
 from glasshead.files.manifest import MANIFEST
 from glasshead.training import load_run, train, train_repeats
 from kinds import data, recipe
@@ -104,7 +104,7 @@ def test_a_killed_one_is_begun_again(unbroken, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         train_repeats(data(KIND), RECIPE, out, 3, seed=4, callbacks=[Stop(STEPS + 10)])
-    for state in (partial(out) / "seed-5.partial").glob("checkpoints/*/trainer_state.json"):
+    for state in (partial_path(out) / "seed-5.partial").glob("checkpoints/*/trainer_state.json"):
         state.unlink()
     train_repeats(data(KIND), RECIPE, out, 3, seed=4, resume=True)
     assert_same_runs(out, unbroken)

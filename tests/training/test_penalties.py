@@ -14,14 +14,14 @@ import kinds
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
-from glasshead.training import PENALTIES, PRESETS, Recipe, load_run, penalty_of, train
+from glasshead.training import PENALTIES, TRAINING_PRESETS, TrainingConfig, load_run, penalty_of, train
 from glasshead.training.build_model import build, encoded_split, label_tensor
-from glasshead.training.penalties import PenaltyGradient, overshoot, slopes_of
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.penalties import PenaltyGradient, gradient_of, overshoot
+from glasshead.training.tensor_dataset import TensorDataset
 from glasshead.training.trainer import make_trainer, scaled_loss
 from small import random_model
 
-CONTEXT = PRESETS["s4"]
+CONTEXT = TRAINING_PRESETS["s4"]
 ENCODERS = ("none", "affine", "lstm")
 SKEWED = LoadOptions(generator={"instances": 400, "polar_words": 5, "neutral_words": 40, "ratio": 3})
 
@@ -96,7 +96,8 @@ def fresh(recipe, folder, data=None, **about):
     model = build(recipe, data).model
     tokenizer = build(recipe, data).tokenizer
     rows = {
-        split: TensorRows(encoded_split(tokenizer, data[split]), label_tensor(data[split])) for split in data
+        split: TensorDataset(encoded_split(tokenizer, data[split]), label_tensor(data[split]))
+        for split in data
     }
     return model, rows, make_trainer(model, recipe, rows, folder, 0, [])
 
@@ -202,7 +203,7 @@ class TestOvershoot:
             context -= (1 - 1e-6) * value * direction / direction.square().sum()
         before, _ = self.coupling(model)
         penalty = 0.7 * PENALTIES["context-output"](model)
-        slopes = slopes_of(model, penalty)
+        slopes = gradient_of(model, penalty)
         factor = overshoot(penalty, slopes.values(), rate)
         self.step(model, {"context-output": 0.7}, rate)
         after, _ = self.coupling(model)
@@ -212,7 +213,7 @@ class TestOvershoot:
             value = PENALTIES["context-output"](model)
             v, w = model.get_parameter("pooling.score.context.weight"), model.classifier.weight
             size = (v.square().sum() + w.square().sum()).item()
-            found = overshoot(value, slopes_of(model, value).values(), rate)
+            found = overshoot(value, gradient_of(model, value).values(), rate)
             assert found == pytest.approx(1 - 2 * rate * size, rel=1e-9)
 
     @staticmethod
@@ -232,7 +233,7 @@ class TestOvershoot:
         model = random_model(encoder="lstm")
         for weight, factor in ((0.1, 0.6), (0.5, -1.0), (0.6, -1.4)):
             value = weight * PENALTIES["encoder"](model)
-            assert overshoot(value, slopes_of(model, value).values(), 2.0) == pytest.approx(factor)
+            assert overshoot(value, gradient_of(model, value).values(), 2.0) == pytest.approx(factor)
 
     def test_is_noted_once_in_one_line(self):
         model = random_model(encoder="affine")
@@ -374,12 +375,12 @@ def test_goes_on_to_the_same_weights(skewed, tmp_path):
 class TestRecipe:
     def test_without_penalties_the_record_is_what_it_was(self):
         assert "penalties" not in CONTEXT.as_dict()
-        assert "penalties" not in PRESETS["da-transformer"].as_dict()
+        assert "penalties" not in TRAINING_PRESETS["da-transformer"].as_dict()
 
     def test_json_and_back(self):
         recipe = with_penalties(weights={"context-output": 1})
         assert recipe.as_dict()["penalties"] == {"context-output": 1.0}
-        assert Recipe(**json.loads(json.dumps(recipe.as_dict()))) == recipe
+        assert TrainingConfig(**json.loads(json.dumps(recipe.as_dict()))) == recipe
 
     def test_changes_keep_them(self):
         recipe = with_penalties(weights={"context-output": 0.5}).with_changes(epochs=2, scale=3)
@@ -432,7 +433,7 @@ class TestEveryPenalty:
         for case in self.CASES:
             for classes in (2, 3):
                 model = random_model(classes=classes, **case).double()
-                reason = PENALTIES[name].refuses(model.config)
+                reason = PENALTIES[name].unsupported_reason(model.config)
                 if reason is not None:
                     assert "take --" in reason
                     continue

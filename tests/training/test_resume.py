@@ -17,12 +17,12 @@ import kinds
 from alike import assert_alike, assert_same_weights
 from glasshead.data import LoadOptions, describe, load
 from glasshead.errors import InputError
-from glasshead.files import partial
-from glasshead.training import PRESETS, load_run, train
-from glasshead.training.checkpointing import CHECKPOINTS, STATE, whole_checkpoints
+from glasshead.files import partial_path
+from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.training.checkpointing import CHECKPOINTS, STATE, valid_checkpoints
 
 # Dropout, a bad last epoch and several batches per epoch: everything that a resume could get wrong.
-RECIPE = PRESETS["s0-paper"].with_changes(activation="tanhmax", epochs=6, learning_rate=0.05)
+RECIPE = TRAINING_PRESETS["s0-paper"].with_changes(activation="tanhmax", epochs=6, learning_rate=0.05)
 SOURCE = LoadOptions(generator={"instances": 300})
 STEPS = 7  # per epoch: 210 texts in batches of 32
 
@@ -66,7 +66,7 @@ def assert_same(run, unbroken):
 
 
 def steps(work):
-    return [int(path.name.split("-")[1]) for path in whole_checkpoints(work / CHECKPOINTS)]
+    return [int(path.name.split("-")[1]) for path in valid_checkpoints(work / CHECKPOINTS)]
 
 
 def test_the_unbroken_run_is_a_test_of_the_best_epoch(unbroken):
@@ -122,8 +122,8 @@ def test_killed(data, unbroken, tmp_path):
 
 def test_killed_before_the_first_epoch_leaves_nothing_in_the_way(data, unbroken, tmp_path):
     out = tmp_path / "run"
-    partial(out).mkdir()
-    (partial(out) / "run.json").write_text("{", encoding="utf-8")
+    partial_path(out).mkdir()
+    (partial_path(out) / "run.json").write_text("{", encoding="utf-8")
     train(data, RECIPE, out, seed=3)
     assert_same_weights(out, unbroken)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
@@ -134,7 +134,7 @@ def test_killed_before_the_first_epoch_leaves_nothing_in_the_way(data, unbroken,
 def test_a_checkpoint_cut_off_while_written_is_dropped(data, unbroken, tmp_path, damage):
     out = tmp_path / "run"
     interrupted(data, out, 4 * STEPS + 1)
-    first, last = whole_checkpoints(partial(out) / CHECKPOINTS)
+    first, last = valid_checkpoints(partial_path(out) / CHECKPOINTS)
     state = last / STATE
     content = state.read_text(encoding="utf-8")
     best = json.loads(content)["best_global_step"]
@@ -142,7 +142,7 @@ def test_a_checkpoint_cut_off_while_written_is_dropped(data, unbroken, tmp_path,
         state.unlink()
     else:
         state.write_text(content[: len(content) // 2] if damage == "cut off" else "", encoding="utf-8")
-    assert whole_checkpoints(partial(out) / CHECKPOINTS) == [first]
+    assert valid_checkpoints(partial_path(out) / CHECKPOINTS) == [first]
     assert not last.exists()
     assert json.loads((first / STATE).read_text())["best_global_step"] <= best
     train(data, RECIPE, out, seed=3, resume=True)
@@ -156,7 +156,7 @@ def test_a_moved_folder_keeps_its_best_epoch(data, unbroken, tmp_path):
     stop.on_train_end = lambda args, state, control, **kwargs: os.kill(os.getpid(), signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         train(data, RECIPE, tmp_path / "here", seed=3, callbacks=[stop])
-    shutil.move(partial(tmp_path / "here"), partial(tmp_path / "there"))
+    shutil.move(partial_path(tmp_path / "here"), partial_path(tmp_path / "there"))
     train(data, RECIPE, tmp_path / "there", seed=3, resume=True)
     assert_same(tmp_path / "there", unbroken)
 
@@ -193,22 +193,22 @@ class TestEveryKind:
 def stopped(data, tmp_path_factory):
     out = tmp_path_factory.mktemp("stopped") / "run"
     interrupted(data, out, 2 * STEPS + 1)
-    return partial(out)
+    return partial_path(out)
 
 
 class TestRefused:
     @pytest.fixture
     def out(self, stopped, tmp_path):
         out = tmp_path / "run"
-        shutil.copytree(stopped, partial(out))
+        shutil.copytree(stopped, partial_path(out))
         return out
 
     def refused(self, says, data, recipe, out, **options):
-        kept = steps(partial(out))
+        kept = steps(partial_path(out))
         with pytest.raises(InputError, match=says):
             train(data, recipe, out, **options)
         assert not out.exists()
-        assert steps(partial(out)) == kept
+        assert steps(partial_path(out)) == kept
 
     def test_another_seed(self, data, out):
         self.refused("started with another seed", data, RECIPE, out, seed=4, resume=True)
@@ -225,12 +225,12 @@ class TestRefused:
         self.refused("pass --resume to go on or --overwrite", data, RECIPE, out, seed=3)
 
     def test_a_damaged_record(self, data, out):
-        (partial(out) / "run.json").write_text("{", encoding="utf-8")
+        (partial_path(out) / "run.json").write_text("{", encoding="utf-8")
         self.refused("is damaged", data, RECIPE, out, seed=3, resume=True)
 
     def test_a_best_epoch_that_is_gone(self, data, out):
         # Not from a crash: the Trainer deletes older epochs only after the newer ones are whole.
-        first, last = whole_checkpoints(partial(out) / CHECKPOINTS)
+        first, last = valid_checkpoints(partial_path(out) / CHECKPOINTS)
         state = json.loads((last / STATE).read_text())
         (last / STATE).write_text(json.dumps(state | {"best_global_step": 1}), encoding="utf-8")
         assert first.exists()

@@ -6,15 +6,15 @@ import torch
 from transformers import EvalPrediction
 
 from glasshead.data import Encoded
-from glasshead.training.length_sampler import SimilarLengths
+from glasshead.training.length_sampler import LengthGroupedSampler
 from glasshead.training.metrics import classification_metrics, regression_metrics
-from glasshead.training.tensor_dataset import TensorRows, whole_batch
+from glasshead.training.tensor_dataset import TensorDataset, whole_batch
 from glasshead.training.trainer import LengthTrainer, scaled_loss
 
 
 def rows_of(ids, labels, types=None):
     words, offsets = np.where(ids > 0, 0, -1), np.zeros((*ids.shape, 2), dtype=int)
-    return TensorRows(Encoded(ids, ids.ne(0), words, offsets, types), torch.tensor(labels))
+    return TensorDataset(Encoded(ids, ids.ne(0), words, offsets, types), torch.tensor(labels))
 
 
 @pytest.fixture
@@ -86,11 +86,11 @@ def test_the_last_batch_is_no_shorter_than_others():
     """What fills no batch comes last; the shortest of a pool would bias the step before an evaluation."""
     lengths = torch.randint(1, 60, (330,), generator=torch.Generator().manual_seed(0))
     torch.manual_seed(0)
-    rest = [lengths[list(SimilarLengths(lengths, 32))[320:]].double().mean() for _ in range(30)]
+    rest = [lengths[list(LengthGroupedSampler(lengths, 32))[320:]].double().mean() for _ in range(30)]
     assert abs(torch.stack(rest).mean() - lengths.double().mean()) < 4  # 30 × 10 texts: a spread of about 1
-    assert sorted(SimilarLengths(lengths, 32)) == list(range(330))
-    assert list(SimilarLengths(lengths[:0], 32)) == []
-    assert sorted(SimilarLengths(lengths[:5], 32)) == list(range(5))
+    assert sorted(LengthGroupedSampler(lengths, 32)) == list(range(330))
+    assert list(LengthGroupedSampler(lengths[:0], 32)) == []
+    assert sorted(LengthGroupedSampler(lengths[:5], 32)) == list(range(5))
 
 
 def test_metrics_of_ratings_by_hand():

@@ -2,28 +2,28 @@
 
 from glasshead.attention import activations, kernels, positions  # importing a folder registers all it holds
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.attend import AUTOMATIC, attend, choose, numbers, row_index, run
-from glasshead.attention.compile_guard import STANCE
-from glasshead.attention.elementwise import Ratio
-from glasshead.attention.hooks import TAPS, Flow, Tap, tapped, tapped_weights
-from glasshead.attention.inputs import Attended, Call, some_heads
+from glasshead.attention.attend import AUTOMATIC, attend, parse_rows, row_index, run, select_kernel
+from glasshead.attention.compile_guard import COMPILE_GUARD
+from glasshead.attention.elementwise import ElementwiseRatio
+from glasshead.attention.hooks import ACTIVE_HOOKS, KernelHook, TracedCall, run_hooked, run_hooked_weights
+from glasshead.attention.inputs import AttentionInputs, AttentionOutput, select_heads
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
-from glasshead.attention.learned_query import AttentionSummary
-from glasshead.attention.mask import Mask, Places
+from glasshead.attention.learned_query import LearnedQueryAttention
+from glasshead.attention.mask import Mask, TokenPositions
 from glasshead.attention.mechanism import (
-    PRESETS,
+    MECHANISM_PRESETS,
     Mechanism,
     Spec,
-    accurate,
     mechanism,
     parse,
     position_of,
-    shortest,
-    spell,
+    to_name,
+    to_spec,
+    upcast_half,
 )
 from glasshead.attention.multihead import MultiHeadAttention
-from glasshead.attention.pooling import AttentionPooling, Pooled, pooling_activation
-from glasshead.attention.position import POSITIONS, Heads, Position
+from glasshead.attention.pooling import AttentionPooling, PoolingOutput, pooling_activation
+from glasshead.attention.position import POSITIONS, HeadSizes, Position
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.attention.positions.distance_mappings import learnable_sigmoid
 from glasshead.attention.positions.sinusoidal import sines
@@ -31,49 +31,49 @@ from glasshead.attention.score_functions import SCORES
 
 __all__ = [
     "ACTIVATIONS",
+    "ACTIVE_HOOKS",
     "AUTOMATIC",
+    "COMPILE_GUARD",
     "KERNELS",
+    "MECHANISM_PRESETS",
     "POSITIONS",
-    "PRESETS",
     "SCORES",
-    "STANCE",
-    "TAPS",
     "Activation",
-    "Attended",
+    "AttentionInputs",
+    "AttentionOutput",
     "AttentionPooling",
-    "AttentionSummary",
-    "Call",
     "DistanceAware",
-    "Flow",
-    "Heads",
+    "ElementwiseRatio",
+    "HeadSizes",
     "Kernel",
+    "KernelHook",
+    "LearnedQueryAttention",
     "Mask",
     "Mechanism",
     "MultiHeadAttention",
-    "Places",
-    "Pooled",
+    "PoolingOutput",
     "Position",
-    "Ratio",
     "Spec",
-    "Tap",
-    "accurate",
+    "TokenPositions",
+    "TracedCall",
     "activations",
     "attend",
-    "choose",
     "kernels",
     "learnable_sigmoid",
     "mechanism",
-    "numbers",
     "parse",
+    "parse_rows",
     "pooling_activation",
     "position_of",
     "positions",
     "row_index",
     "run",
-    "shortest",
+    "run_hooked",
+    "run_hooked_weights",
+    "select_heads",
+    "select_kernel",
     "sines",
-    "some_heads",
-    "spell",
-    "tapped",
-    "tapped_weights",
+    "to_name",
+    "to_spec",
+    "upcast_half",
 ]

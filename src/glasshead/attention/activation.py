@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from glasshead.attention.activation_properties import measured
+from glasshead.attention.activation_properties import measured_property
 from glasshead.registry import Registry
 
 
@@ -27,18 +27,18 @@ class Activation(ABC):
     paper: ClassVar[str]
     domain: ClassVar[tuple[float, float]] = (-4.0, 4.0)
     """The scores for which the facts hold."""
-    signed: ClassVar[bool] = measured()
+    signed: ClassVar[bool] = measured_property()
     """Weights can be negative."""
-    rows_sum_to_one: ClassVar[bool] = measured()
+    rows_sum_to_one: ClassVar[bool] = measured_property()
     # The four properties of Table 3 of the paper.
-    monotone: ClassVar[bool] = measured()
-    log_nonlinear: ClassVar[bool] = measured()
-    origin_symmetric: ClassVar[bool] = measured()
-    normalised: ClassVar[bool] = measured()
+    monotone: ClassVar[bool] = measured_property()
+    log_nonlinear: ClassVar[bool] = measured_property()
+    origin_symmetric: ClassVar[bool] = measured_property()
+    normalised: ClassVar[bool] = measured_property()
     linear: ClassVar[Literal["count", "sum"] | None] = None
     """φ_i is s_i over the number of allowed keys ("count"), or s_i / Σ_k s_k where no score is negative
     ("sum"); with scores that are dot products, attention is then computed in linear time."""
-    paired: ClassVar[bool] = False
+    uses_paired_exponential: ClassVar[bool] = False
     """φ_i is (e^{s_i} − e^{−s_i}) / Σ_k (e^{s_k} + e^{−s_k}): the paired exponentials of TanhMax, for which
     there are programs of their own."""
 
@@ -47,13 +47,13 @@ class Activation(ABC):
         self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
     ) -> Float[Tensor, "*rows keys"]: ...
 
-    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"] | None:
+    def softmax_logits(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"] | None:
         """t(s), elementwise, where φ(s) = softmax(t(s)), so that a softmax kernel can serve; else None."""
         return None
 
-    def unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    def weights_unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         """`weights` where no key is masked; to be overridden where that saves a pass over the scores."""
-        exponents = self.exponent(scores)
+        exponents = self.softmax_logits(scores)
         if exponents is None:
             return self.weights(scores, scores.new_ones((), dtype=torch.bool).expand_as(scores))
         return exponents.softmax(dim=-1)

@@ -24,7 +24,7 @@ ROWS, KEYS = 256, 9
 
 
 @dataclass(frozen=True)
-class Facts:
+class ActivationProperties:
     """What holds for φ_i(s) = g(s_i) / Σ_k h(s_k) on its domain."""
 
     monotone: bool
@@ -42,7 +42,7 @@ class Facts:
 
 
 @torch.no_grad()
-def measure(activation: Activation) -> Facts:
+def measure(activation: Activation) -> ActivationProperties:
     """The facts about an activation with the hyper-parameters that it has."""
     low, high = activation.domain
 
@@ -62,7 +62,7 @@ def measure(activation: Activation) -> Facts:
     bend = logs.diff(n=2, dim=1).abs()
     other = random.clone()
     other[:, 0] = (low + high) / 2
-    return Facts(
+    return ActivationProperties(
         monotone=bool((rise >= -1e-12).all() and (rise > 1e-12).any()),
         log_nonlinear=bool((bend[bend.isfinite()] > 1e-6).any()),
         normalised=bool(((weights(other) - row)[:, 1:].abs() > 1e-9).any()),
@@ -73,12 +73,12 @@ def measure(activation: Activation) -> Facts:
 
 
 @cache
-def measured_by_default(kind: type[Activation]) -> Facts:
+def default_properties(kind: type[Activation]) -> ActivationProperties:
     """The facts about an activation with its default hyper-parameters."""
     return measure(kind())
 
 
-class Measured:
+class LazyProperty:
     """A fact that a class need not declare: the first look measures it."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -86,12 +86,12 @@ class Measured:
 
     def __get__(self, instance: Activation | None, owner: type[Activation]) -> Any:
         if instance is None:
-            return self if inspect.isabstract(owner) else getattr(measured_by_default(owner), self.name)
+            return self if inspect.isabstract(owner) else getattr(default_properties(owner), self.name)
         # Of the instance, not of its class: hyper-parameters may decide.
         value = vars(instance)[self.name] = getattr(measure(instance), self.name)
         return value
 
 
-def measured() -> Any:
+def measured_property() -> Any:
     """A fact to be measured, typed as what it will be."""
-    return Measured()
+    return LazyProperty()

@@ -8,11 +8,11 @@ from operator import index
 import torch
 from torch import Tensor
 
-from glasshead.attention.inputs import Attended, Call
+from glasshead.attention.inputs import AttentionInputs, AttentionOutput
 from glasshead.attention.kernels.kernel import KERNELS
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec, mechanism
-from glasshead.attention.precision import as_written
+from glasshead.attention.precision import no_autocast
 from glasshead.errors import InputError
 
 AUTOMATIC = ("linear", "triton", "sdpa", "tiles", "flex", "reference", "blockwise")
@@ -32,7 +32,7 @@ def attend(
     need_weights: bool = False,
     rows: Sequence[int] | None = None,
     backend: str = "auto",
-) -> Attended:
+) -> AttentionOutput:
     """Attention by any mechanism: output_i = Σ_j φ(s_i)_j v_j, beside `F.scaled_dot_product_attention`.
 
     Shapes: q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]`` with G a divisor of H (query head h
@@ -45,7 +45,7 @@ def attend(
     Raises:
         InputError: on shapes, masks, sizes or a backend that do not fit.
     """
-    call = Call.of(
+    call = AttentionInputs.of(
         mechanism(using), q, k, v, mask=mask, is_causal=is_causal, scale=scale, dropout=dropout
     )  # fmt: skip
     if rows is not None:
@@ -55,57 +55,57 @@ def attend(
             KERNELS[backend]
             raise InputError(f"{backend} never holds the weights: ask with backend='reference' or 'auto'")
         output, weights = call.mechanism(call)
-        return Attended(output, weights.to(call.q.dtype))
-    return Attended(run(call, backend), None)
+        return AttentionOutput(output, weights.to(call.q.dtype))
+    return AttentionOutput(run(call, backend), None)
 
 
-def run(call: Call, backend: str = "auto") -> Tensor:
+def run(call: AttentionInputs, backend: str = "auto") -> Tensor:
     """The output of a call by a named kernel or the best one.
 
     Raises:
         InputError: if the named kernel cannot serve the call; the message says why and which can.
     """
-    kernel = KERNELS[choose(call) if backend == "auto" else obeyed(call, backend)]
-    with as_written(call.q.device):
+    kernel = KERNELS[select_kernel(call) if backend == "auto" else require_kernel(call, backend)]
+    with no_autocast(call.q.device):
         return kernel(call)
 
 
-def choose(call: Call) -> str:
+def select_kernel(call: AttentionInputs) -> str:
     """The kernel that serves this call on this machine."""
     for name in AUTOMATIC:
-        if name in KERNELS and KERNELS[name].suits(call) and refusal(call, name) is None:
+        if name in KERNELS and KERNELS[name].is_preferred(call) and unsupported_reason(call, name) is None:
             return name
     return "reference"
 
 
-def obeyed(call: Call, backend: str) -> str:
+def require_kernel(call: AttentionInputs, backend: str) -> str:
     """The named kernel, if it can."""
-    reason = refusal(call, backend)
+    reason = unsupported_reason(call, backend)
     if reason is not None:
-        can = ", ".join(name for name in KERNELS if refusal(call, name) is None)
+        can = ", ".join(name for name in KERNELS if unsupported_reason(call, name) is None)
         raise InputError(f"the {backend} kernel cannot serve {call.mechanism.name}: {reason} (can: {can})")
     return backend
 
 
-def refusal(call: Call, backend: str) -> str | None:
+def unsupported_reason(call: AttentionInputs, backend: str) -> str | None:
     """Why a kernel cannot serve the call; None if it can."""
     kernel = KERNELS[backend]
     if call.bias is not None and not kernel.takes_bias:
         return "the model adds a bias of its own to the scores"
-    return kernel.refuses(call)
+    return kernel.unsupported_reason(call)
 
 
-def row_index(rows: Sequence[int], call: Call) -> Tensor:
+def row_index(rows: Sequence[int], call: AttentionInputs) -> Tensor:
     """Chosen queries as indices; negative ones count from the end.
 
     Raises:
         InputError: on rows that are no whole numbers or not there.
     """
-    chosen = numbers("row", rows, call.q.shape[2])
+    chosen = parse_rows("row", rows, call.q.shape[2])
     return torch.tensor(chosen, dtype=torch.long, device=call.q.device)
 
 
-def numbers(what: str, chosen: Sequence[int], there: int) -> tuple[int, ...]:
+def parse_rows(what: str, chosen: Sequence[int], there: int) -> tuple[int, ...]:
     """Chosen rows or heads, of which so many are there; negative ones count from the end.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 
-class Stance:
+class CompileGuard:
     """While a block is open, compiled functions run as they are written, but not the kernels among them.
 
     The compiler has one stance for all threads: the first block sets it, the last one restores it.
@@ -55,4 +55,4 @@ class Stance:
                 self.taken = None
 
 
-STANCE = Stance()
+COMPILE_GUARD = CompileGuard()

@@ -11,7 +11,7 @@ from torch import Tensor
 from glasshead.attention.activation import Activation
 
 
-class Ratio(Activation):
+class ElementwiseRatio(Activation):
     """φ_i(s) = g(s_i) / Σ_k h(s_k) from two elementwise functions (Huang, Yang and Wang 2024, eq. 5)::
 
         @ACTIVATIONS.register("softplus")

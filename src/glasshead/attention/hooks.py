@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from glasshead.attention.attend import run
-from glasshead.attention.compile_guard import STANCE
-from glasshead.attention.inputs import Call
+from glasshead.attention.compile_guard import COMPILE_GUARD
+from glasshead.attention.inputs import AttentionInputs
 
 
-class Flow:
+class TracedCall:
     """One call on its way. As long as nobody asks for its weights, a kernel serves it.
 
     ``scores`` and ``weights`` ``[B, H, Q, K]`` are None until then; afterwards the output is computed from
@@ -22,7 +22,11 @@ class Flow:
     """
 
     def __init__(
-        self, module: nn.Module, call: Call, adds: bool = False, total: Callable[[], Tensor] | None = None
+        self,
+        module: nn.Module,
+        call: AttentionInputs,
+        adds: bool = False,
+        total: Callable[[], Tensor] | None = None,
     ) -> None:
         self.module = module
         self.call = call
@@ -33,7 +37,7 @@ class Flow:
         self.handed: Tensor | None = None
         self.needs_graph = False
 
-    def weigh(self) -> Tensor:
+    def compute_weights(self) -> Tensor:
         """The weights so far, by the formula unless a tap has replaced them."""
         if self.weights is None:
             self.scores = self.call.mechanism.scores(self.call)
@@ -43,7 +47,7 @@ class Flow:
     def output(self, backend: str) -> Tensor:
         """The output ``[B, H, Q, d_v]``: of the weights if there are any, else of a kernel."""
         if self.weights is None:
-            with STANCE.compiled():
+            with COMPILE_GUARD.compiled():
                 return run(self.call, backend)
         if self.needs_graph and not self.weights.requires_grad:
             self.weights = self.weights.detach().requires_grad_()
@@ -55,54 +59,56 @@ class Flow:
             return output
         if self.total is None or self.weights is not None or self.call.dropout:  # dropout draws only once
             return output.sum(dim=1, keepdim=True)
-        with STANCE.compiled():
+        with COMPILE_GUARD.compiled():
             return self.total()
 
 
-class Tap(Protocol):
+class KernelHook(Protocol):
     """Sees every call of every module of its thread; all see it `before`, then all see it `after`."""
 
-    def before(self, flow: Flow) -> None:
+    def before(self, flow: TracedCall) -> None:
         """May ask for the weights and replace them."""
 
-    def after(self, flow: Flow, output: Tensor) -> None:
+    def after(self, flow: TracedCall, output: Tensor) -> None:
         """Sees the final weights, if there are any, and the output ``[B, H, Q, d_v]``."""
 
 
-TAPS: ContextVar[tuple[Tap, ...]] = ContextVar("glasshead_taps", default=())
+ACTIVE_HOOKS: ContextVar[tuple[KernelHook, ...]] = ContextVar("glasshead_taps", default=())
 """The taps of this thread (or task), outermost first; none outside `record` and `intervene`."""
 
 
-def tapped(module: nn.Module, call: Call, backend: str = "auto") -> Tensor:
+def run_hooked(module: nn.Module, call: AttentionInputs, backend: str = "auto") -> Tensor:
     """The output of a module's attention call, through the taps where there are some."""
     # Where a model is being compiled there are no taps: they keep the compiler away.
-    if torch.compiler.is_compiling() or not TAPS.get():
+    if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
         return run(call, backend)
-    return through(Flow(module, call), backend)
+    return apply_hooks(TracedCall(module, call), backend)
 
 
-def tapped_sum(module: nn.Module, call: Callable[[], Call], total: Callable[[], Tensor]) -> Tensor:
+def run_hooked_sum(
+    module: nn.Module, call: Callable[[], AttentionInputs], total: Callable[[], Tensor]
+) -> Tensor:
     """``total()``, ``[B, 1, Q, d_v]``: the sum of the heads of ``call()``, which the taps alone need."""
-    if torch.compiler.is_compiling() or not TAPS.get():
+    if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
         return total()
-    return through(Flow(module, call(), adds=True, total=total), "auto")
+    return apply_hooks(TracedCall(module, call(), adds=True, total=total), "auto")
 
 
-def tapped_weights(module: nn.Module, call: Call, adds: bool = False) -> tuple[Tensor, Tensor]:
+def run_hooked_weights(module: nn.Module, call: AttentionInputs, adds: bool = False) -> tuple[Tensor, Tensor]:
     """Output and weights by the formula, as the taps leave them, for a module that hands its weights on."""
-    if torch.compiler.is_compiling() or not TAPS.get():
+    if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
         output, weights = call.mechanism(call)
         return output.sum(dim=1, keepdim=True) if adds else output, weights
-    flow = Flow(module, call, adds)
-    flow.weigh()
-    output = through(flow, "reference")
+    flow = TracedCall(module, call, adds)
+    flow.compute_weights()
+    output = apply_hooks(flow, "reference")
     assert flow.weights is not None
     return output, flow.weights
 
 
-def through(flow: Flow, backend: str) -> Tensor:
+def apply_hooks(flow: TracedCall, backend: str) -> Tensor:
     """A call past all taps."""
-    taps = TAPS.get()
+    taps = ACTIVE_HOOKS.get()
     for tap in taps:
         tap.before(flow)
     # Laid out as [B, Q, H, d_v]: joining the heads is then a view, by which `record` knows the projection.

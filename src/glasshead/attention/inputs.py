@@ -11,14 +11,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glasshead.attention.mask import Mask, Places, fits
-from glasshead.attention.masked_values import shield
+from glasshead.attention.mask import Mask, TokenPositions, fits
+from glasshead.attention.masked_values import zero_masked
 from glasshead.attention.mechanism import Mechanism
-from glasshead.attention.precision import lowered
+from glasshead.attention.precision import autocast_inputs
 from glasshead.errors import InputError
 
 
-class Attended(NamedTuple):
+class AttentionOutput(NamedTuple):
     """Output ``[B, H, Q, d_v]`` and, where they were asked for, weights ``[B, H, Q, K]``."""
 
     output: Tensor
@@ -26,7 +26,7 @@ class Attended(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Call:
+class AttentionInputs:
     """q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]``; H/G query heads share a key head.
 
     ``bias`` [B|1, H|1, Q, K] is a model's own addition to the scores (T5), after the position.
@@ -53,14 +53,14 @@ class Call:
         is_causal: bool = False,
         scale: float | None = None,
         dropout: float = 0.0,
-    ) -> Call:
+    ) -> AttentionInputs:
         """A checked call; ``scale`` is 1/√d unless given. Under autocast q, k and v take its type.
 
         Raises:
             InputError: on shapes, types, masks or sizes that do not fit.
         """
         check_tensors(q, k, v)
-        q, k, v = lowered(q, k, v)
+        q, k, v = autocast_inputs(q, k, v)
         check_shapes(q, k, v)
         check_dropout(dropout)
         if scale is None:
@@ -68,18 +68,18 @@ class Call:
         elif not isinstance(scale, Real) or not math.isfinite(scale):
             raise InputError(f"the scale is a finite number, not {scale!r}")
         read = Mask.of(q, k, mask, is_causal)
-        if mechanism.position.uses_places:
-            read = read.settled(mechanism.position.reach)
-        made = cls(mechanism, *shield(q, k, v, read), read, scale, dropout)
+        if mechanism.position.needs_positions:
+            read = read.with_position_policy(mechanism.position.reach)
+        made = cls(mechanism, *zero_masked(q, k, v, read), read, scale, dropout)
         mechanism.check(made)
         return made
 
-    def rows(self, rows: slice | Int[Tensor, " rows"]) -> Call:
+    def rows(self, rows: slice | Int[Tensor, " rows"]) -> AttentionInputs:
         """The call for some of the queries."""
         bias = None if self.bias is None else self.bias[:, :, rows]
         return replace(self, q=self.q[:, :, rows], mask=self.mask.rows(rows), bias=bias)
 
-    def with_bias(self, bias: Tensor) -> Call:
+    def add_bias(self, bias: Tensor) -> AttentionInputs:
         """The call with something added to its scores.
 
         Raises:
@@ -101,9 +101,9 @@ class Call:
             return self.k, self.v
         return self.k.repeat_interleave(self.groups, dim=1), self.v.repeat_interleave(self.groups, dim=1)
 
-    def places(self) -> Places | None:
+    def places(self) -> TokenPositions | None:
         """Where the tokens stand, if the mechanism wants to know."""
-        return self.mask.places(self.q.device) if self.mechanism.position.uses_places else None
+        return self.mask.places(self.q.device) if self.mechanism.position.needs_positions else None
 
     @property
     def needs_gradient(self) -> bool:
@@ -112,7 +112,7 @@ class Call:
         return torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in tensors)
 
 
-def some_heads(each: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
+def select_heads(each: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
     """Some heads of what there is for all pairs, if the heads differ."""
     return each if each is None or each.shape[1] == 1 else each[:, heads]
 

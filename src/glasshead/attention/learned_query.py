@@ -4,14 +4,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from glasshead.attention.hooks import tapped, tapped_weights
-from glasshead.attention.inputs import Attended, Call
+from glasshead.attention.hooks import run_hooked, run_hooked_weights
+from glasshead.attention.inputs import AttentionInputs, AttentionOutput
 from glasshead.attention.mechanism import Mechanism, Spec
 from glasshead.attention.mechanism import mechanism as build
 from glasshead.errors import InputError
 
 
-class AttentionSummary(nn.Module):
+class LearnedQueryAttention(nn.Module):
     """o = Σ_i a_i h_i, a = φ(s), s_i = qᵀ tanh(W h_i + b): a sequence of vectors becomes one.
 
     W is ``[d_q, d]``; the mechanism is an activation without a position, since the query stands nowhere.
@@ -28,7 +28,7 @@ class AttentionSummary(nn.Module):
     ) -> None:
         super().__init__()
         self.mechanism = build(mechanism, heads=1, head_dim=query_size or size, value_dim=size)
-        if self.mechanism.position.uses_places:
+        if self.mechanism.position.needs_positions:
             raise InputError(
                 f"{self.mechanism.name!r} has no meaning for one learned query, which stands nowhere: "
                 "take an activation alone"
@@ -38,10 +38,12 @@ class AttentionSummary(nn.Module):
 
     def forward(
         self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], *, need_weights: bool = False
-    ) -> Attended:
+    ) -> AttentionOutput:
         """The summary ``[B, d]`` and, where they are asked for, its weights ``[B, 1, 1, n]``."""
         keys = torch.tanh(self.key(hidden))[:, None]  # [B, 1, n, d_q]
         query = self.query.weight.expand(len(hidden), 1, 1, -1)
-        call = Call.of(self.mechanism, query, keys, hidden[:, None], mask=mask[:, None, None], scale=1.0)
-        output, weights = tapped_weights(self, call) if need_weights else (tapped(self, call), None)
-        return Attended(output[:, 0, 0], weights)
+        call = AttentionInputs.of(
+            self.mechanism, query, keys, hidden[:, None], mask=mask[:, None, None], scale=1.0
+        )
+        output, weights = run_hooked_weights(self, call) if need_weights else (run_hooked(self, call), None)
+        return AttentionOutput(output[:, 0, 0], weights)

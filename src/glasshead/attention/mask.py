@@ -13,7 +13,7 @@ from glasshead.errors import InputError
 
 
 @dataclass(frozen=True)
-class Places:
+class TokenPositions:
     """Positions of real tokens, ``[b, queries]`` and ``[b, keys]`` (b is 1 where all sequences agree).
 
     ``start`` is the position of the first query where queries and keys are both consecutive and the first key
@@ -38,28 +38,28 @@ class Mask:
     are different sequences, where neither causality nor a distance has a meaning. A tensor ``at`` is checked
     for its values only where that is no round trip to a GPU.
 
-    ``counted`` says whether places have to be counted, because padding stands between real tokens; None finds
-    out when asked. A call asks once (`settled`), and its blocks inherit the answer.
+    ``to_counts`` says whether places have to be counted, because padding stands between real tokens; None
+    finds out when asked. A call asks once (`settled`), and its blocks inherit the answer.
     """
 
     queries: int
     keys: int
     padding: Bool[Tensor, "b keys"] | None = None
-    pairs: Bool[Tensor, "b h queries keys"] | None = None
+    attn_mask: Bool[Tensor, "b h queries keys"] | None = None
     causal: bool = False
     at: range | Int[Tensor, " queries"] | None = None
-    counted: bool | None = field(default=None, repr=False, compare=False)
+    count_padding: bool | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.padding is not None:
             check_boolean(self.padding)
             if self.padding.ndim != 2 or self.padding.shape[1] != self.keys:
                 raise InputError(f"padding is [batch, {self.keys}], not {list(self.padding.shape)}")
-        if self.pairs is not None:
-            check_boolean(self.pairs)
-            if self.pairs.ndim != 4 or self.pairs.shape[2:] != (self.queries, self.keys):
+        if self.attn_mask is not None:
+            check_boolean(self.attn_mask)
+            if self.attn_mask.ndim != 4 or self.attn_mask.shape[2:] != (self.queries, self.keys):
                 raise InputError(
-                    f"pairs are [batch, heads, {self.queries}, {self.keys}], not {list(self.pairs.shape)}"
+                    f"pairs are [batch, heads, {self.queries}, {self.keys}], not {list(self.attn_mask.shape)}"
                 )
         if self.at is not None:
             check_places(self.at, self.queries, self.keys)
@@ -88,7 +88,7 @@ class Mask:
                 raise InputError(
                     f"the mask is for {mask.queries} queries and {mask.keys} keys, not {queries} and {keys}"
                 )
-            for part, full in ((mask.padding, [batch]), (mask.pairs, [batch, heads])):
+            for part, full in ((mask.padding, [batch]), (mask.attn_mask, [batch, heads])):
                 if part is not None:
                     check_device(part, q.device)
                     built = list(part.shape[: len(full)])
@@ -125,7 +125,7 @@ class Mask:
             )
         if mask.shape[1] == mask.shape[2] == 1:
             return replace(made, padding=mask[:, 0, 0].expand(batch, keys))
-        return replace(made, pairs=mask.expand(-1, -1, queries, keys))
+        return replace(made, attn_mask=mask.expand(-1, -1, queries, keys))
 
     @property
     def span(self) -> tuple[int, int] | None:
@@ -141,9 +141,9 @@ class Mask:
         return self.at.start if isinstance(self.at, range) and self.at.step == 1 else None
 
     @property
-    def everything(self) -> bool:
+    def is_full(self) -> bool:
         """Whether every query may attend to every key."""
-        return self.padding is None and self.pairs is None and not self.causal
+        return self.padding is None and self.attn_mask is None and not self.causal
 
     def rows(self, rows: slice | Int[Tensor, " rows"]) -> Mask:
         """The mask of some of the queries."""
@@ -155,17 +155,17 @@ class Mask:
             at = self.at[rows] if isinstance(rows, slice) else self.at.start + self.at.step * rows
         else:
             at = self.at[rows]
-        pairs = None if self.pairs is None else self.pairs[:, :, rows]
-        return replace(self, queries=len(chosen), pairs=pairs, at=at)
+        pairs = None if self.attn_mask is None else self.attn_mask[:, :, rows]
+        return replace(self, queries=len(chosen), attn_mask=pairs, at=at)
 
     def index(self, device: torch.device) -> Int[Tensor, " queries"]:
-        """Where the queries stand among the keys, as a tensor; raises as `standing`."""
-        at = self.standing()
+        """Where the queries stand among the keys, as a tensor; raises as `row_index`."""
+        at = self.query_positions_or_raise()
         if isinstance(at, range):
             return torch.arange(self.queries, device=device) * at.step + at.start
         return at.to(device)
 
-    def standing(self) -> range | Int[Tensor, " queries"]:
+    def query_positions_or_raise(self) -> range | Int[Tensor, " queries"]:
         """Where the queries stand among the keys, as it was given.
 
         Raises:
@@ -186,52 +186,56 @@ class Mask:
             allowed = (torch.arange(self.keys, device=device) <= self.index(device)[:, None])[None, None]
         if self.padding is not None:
             allowed = allowed & self.padding[:, None, None, :]
-        return allowed if self.pairs is None else allowed & self.pairs
+        return allowed if self.attn_mask is None else allowed & self.attn_mask
 
-    def settled(self, reach: int | None = None) -> Mask:
+    def with_position_policy(self, reach: int | None = None) -> Mask:
         """The same mask, which knows whether its places have to be counted, and so do its copies.
 
-        With more keys than ``reach`` they are counted at any rate: padding then stands no farther away than
-        real tokens do. A compiler cannot ask, and counts.
+        With more keys than ``max_distance`` they are counted at any rate: padding then stands no farther
+        away than real tokens do. A compiler cannot ask, and counts.
         """
         if self.padding is None:
             return self
         far = reach is not None and self.keys > reach
-        return replace(self, counted=far or has_holes(self.padding))
+        return replace(self, count_padding=far or has_holes(self.padding))
 
-    def longest(self) -> int:
+    def max_span(self) -> int:
         """How many real tokens, at most, lie between two that meet, both of them included.
 
         Neither padding counts nor what no query sees: the part of a cache that is still to be filled.
         """
         last = self.span[1] if self.causal and self.span is not None else self.keys - 1
-        if self.padding is None and self.pairs is None and isinstance(self.at, range):
+        if self.padding is None and self.attn_mask is None and isinstance(self.at, range):
             return last + 1
-        known = next((each for each in (self.padding, self.pairs, self.at) if isinstance(each, Tensor)), None)
+        known = next(
+            (each for each in (self.padding, self.attn_mask, self.at) if isinstance(each, Tensor)), None
+        )
         device = torch.device("cpu") if known is None else known.device
         index, keys = self.index(device), torch.arange(self.keys, device=device)
         real = torch.ones_like(keys[None], dtype=torch.bool) if self.padding is None else self.padding
         seen = real
         if self.causal and self.queries:
             seen = seen & (keys <= index.max())
-        if self.pairs is not None:
-            seen = seen & self.pairs.any(dim=2).any(dim=1).index_fill(1, index, True)
+        if self.attn_mask is not None:
+            seen = seen & self.attn_mask.any(dim=2).any(dim=1).index_fill(1, index, True)
         place = real.cumsum(dim=-1).expand(seen.shape)
         most = place.masked_fill(~seen, 0).amax(dim=-1)
         least = place.masked_fill(~seen, self.keys).amin(dim=-1)
         return max([0, *(most - least + 1).tolist()])
 
-    def places(self, device: torch.device) -> Places:
+    def places(self, device: torch.device) -> TokenPositions:
         """Positions that count real tokens only, so that padding never shifts a distance.
 
         Padding at either end leaves every distance as it is; only holes between real tokens make positions
         differ from indices.
         """
         at = self.index(device)
-        if self.padding is not None and (has_holes(self.padding) if self.counted is None else self.counted):
+        if self.padding is not None and (
+            has_holes(self.padding) if self.count_padding is None else self.count_padding
+        ):
             key = self.padding.long().cumsum(dim=-1) - 1
-            return Places(key[:, at], key, None)
-        return Places(at[None], torch.arange(self.keys, device=device)[None], self.first)
+            return TokenPositions(key[:, at], key, None)
+        return TokenPositions(at[None], torch.arange(self.keys, device=device)[None], self.first)
 
 
 def count(at: range | Tensor) -> int:

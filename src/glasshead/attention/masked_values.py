@@ -7,7 +7,7 @@ from torch import Tensor
 from glasshead.attention.mask import Mask
 
 
-def shield(
+def zero_masked(
     q: Float[Tensor, "b h q d"], k: Float[Tensor, "b g k d"], v: Float[Tensor, "b g k d_v"], mask: Mask
 ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b g k d"], Float[Tensor, "b g k d_v"]]:
     """q, k and v with which every kernel gives what the queries may see, and NaN to those that see a NaN.
@@ -16,19 +16,19 @@ def shield(
     itself, which all kernels hand on. Where all is finite nothing is copied. On a GPU and under a compiler,
     where nobody can look without waiting, padding becomes zeros and other masks are left to their kernels.
     """
-    if mask.everything:
+    if mask.is_full:
         return q, k, v
     if q.device.type != "cpu" or torch.compiler.is_compiling():
         if mask.padding is None:
             return q, k, v
         padding = ~mask.padding[:, None, :, None]
-        return q, blank(k, padding), blank(v, padding)
+        return q, zeros_at(k, padding), zeros_at(v, padding)
     if is_finite(k) and is_finite(v):
         return q, k, v
     bad = not_finite(k) | not_finite(v)
     sees = mask.allowed(q.device) & bad.repeat_interleave(q.shape[1] // k.shape[1], dim=1)[:, :, None]
     q = q.masked_fill(sees.any(dim=-1, keepdim=True), torch.nan)
-    return q, blank(k, bad[..., None]), blank(v, bad[..., None])
+    return q, zeros_at(k, bad[..., None]), zeros_at(v, bad[..., None])
 
 
 def is_finite(x: Tensor) -> bool:
@@ -41,7 +41,7 @@ def not_finite(x: Float[Tensor, "*any d"]) -> Bool[Tensor, "*any"]:
     return (x.detach() * 0).sum(dim=-1).isnan()
 
 
-def blank(x: Float[Tensor, "b g k d"], where: Bool[Tensor, "b _ k 1"]) -> Float[Tensor, "b g k d"]:
+def zeros_at(x: Float[Tensor, "b g k d"], where: Bool[Tensor, "b _ k 1"]) -> Float[Tensor, "b g k d"]:
     """Zeros there; heads that share their memory go on sharing it."""
     if x.stride(1) == 0 and where.shape[1] == 1:
         return x[:, :1].masked_fill(where, 0.0).expand_as(x)

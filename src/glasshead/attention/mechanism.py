@@ -12,18 +12,18 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.position import POSITIONS, Heads, Position, whole_number
-from glasshead.attention.precision import as_written
+from glasshead.attention.position import POSITIONS, HeadSizes, Position, whole_number
+from glasshead.attention.precision import no_autocast
 from glasshead.errors import InputError
-from glasshead.registry import Registry, nearest
+from glasshead.registry import Registry, did_you_mean
 
 if TYPE_CHECKING:
-    from glasshead.attention.inputs import Call
+    from glasshead.attention.inputs import AttentionInputs
 
 Spec = Mapping[str, Any]
 
-PRESETS: Registry[Spec] = Registry("mechanism")
-PRESETS.register("cosformer")({"activation": "sum", "position": "cosine"})
+MECHANISM_PRESETS: Registry[Spec] = Registry("mechanism")
+MECHANISM_PRESETS.register("cosformer")({"activation": "sum", "position": "cosine"})
 
 
 class Mechanism(nn.Module):
@@ -44,7 +44,7 @@ class Mechanism(nn.Module):
     @property
     def name(self) -> str:
         """The word for it, as the command line takes it; options are not part of it."""
-        return spell(self.spec)
+        return to_name(self.spec)
 
     @property
     def learned(self) -> bool:
@@ -54,35 +54,37 @@ class Mechanism(nn.Module):
     @property
     def signed(self) -> bool:
         """Whether weights can be negative; not so for ``tanhmax+distance-aware``, whose scores cannot be."""
-        return (self.activation.signed and not self.position.nonnegative) or self.position.negates
+        return (
+            self.activation.signed and not self.position.nonnegative_scores
+        ) or self.position.may_flip_sign
 
     def of_heads(self, heads: slice) -> Mechanism:
         """The same mechanism for some of its heads."""
         return Mechanism(self.activation, self.position.of_heads(heads), self.spec)
 
-    def check(self, call: Call) -> None:
+    def check(self, call: AttentionInputs) -> None:
         """Raise InputError if the mechanism was not built for these heads, sizes or lengths."""
-        built, given = self.position.heads, Heads(call.q.shape[1], call.q.shape[3], call.v.shape[3])
+        built, given = self.position.heads, HeadSizes(call.q.shape[1], call.q.shape[3], call.v.shape[3])
         if self.position.learned and built != given:
             raise InputError(
                 f"{self.name} was built for {built}, not for {given}: give mechanism() these heads and sizes"
             )
-        if self.position.uses_places:
-            call.mask.standing()
+        if self.position.needs_positions:
+            call.mask.query_positions_or_raise()
             if self.position.reach is not None and call.mask.keys > self.position.reach:
-                self.position.check(call.mask.longest())
+                self.position.check(call.mask.max_span())
 
-    def scores(self, call: Call) -> Float[Tensor, "b h q k"]:
+    def scores(self, call: AttentionInputs) -> Float[Tensor, "b h q k"]:
         """s before the activation."""
         k, _ = call.expanded()
-        with as_written(k.device):
-            scores = self.position.scores(accurate(call.q), accurate(k), call.scale, call.places())
-        return scores if call.bias is None else scores + accurate(call.bias)
+        with no_autocast(k.device):
+            scores = self.position.scores(upcast_half(call.q), upcast_half(k), call.scale, call.places())
+        return scores if call.bias is None else scores + upcast_half(call.bias)
 
-    def weights(self, call: Call, scores: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
+    def weights(self, call: AttentionInputs, scores: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
         """a after the activation, exactly 0 where the mask forbids."""
-        if call.mask.everything:
-            weights = self.activation.unmasked(scores)
+        if call.mask.is_full:
+            weights = self.activation.weights_unmasked(scores)
             return self.position.weights(weights, call.places()) if self.position.changes_weights else weights
         allowed = call.mask.allowed(scores.device).expand_as(scores)
         weights = self.activation.weights(scores, allowed)
@@ -90,31 +92,33 @@ class Mechanism(nn.Module):
             weights = self.position.weights(weights, call.places()).masked_fill(~allowed, 0.0)
         return weights
 
-    def weigh(self, call: Call) -> Float[Tensor, "b h q k"]:
+    def compute_weights(self, call: AttentionInputs) -> Float[Tensor, "b h q k"]:
         """a from q and k."""
         return self.weights(call, self.scores(call))
 
-    def dropped(self, call: Call, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
+    def apply_dropout(
+        self, call: AttentionInputs, weights: Float[Tensor, "b h q k"]
+    ) -> Float[Tensor, "b h q k"]:
         """The weights after dropout."""
         return nn.functional.dropout(weights, call.dropout) if call.dropout else weights
 
-    def output(self, call: Call, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q d_v"]:
+    def output(self, call: AttentionInputs, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q d_v"]:
         """What the weights make of the values, dropout included."""
         _, v = call.expanded()
-        weights = self.dropped(call, weights)
-        with as_written(v.device):
-            return self.position.output(weights, accurate(v), call.places()).to(call.q.dtype)
+        weights = self.apply_dropout(call, weights)
+        with no_autocast(v.device):
+            return self.position.output(weights, upcast_half(v), call.places()).to(call.q.dtype)
 
-    def forward(self, call: Call) -> tuple[Tensor, Tensor]:
+    def forward(self, call: AttentionInputs) -> tuple[Tensor, Tensor]:
         """Output and weights by the formula."""
-        weights = self.weigh(call)
+        weights = self.compute_weights(call)
         return self.output(call, weights), weights
 
     def extra_repr(self) -> str:
         return json.dumps(self.spec)
 
 
-def accurate(values: Tensor) -> Tensor:
+def upcast_half(values: Tensor) -> Tensor:
     """Half precision becomes float32; the rest stays."""
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
 
@@ -140,7 +144,7 @@ def mechanism(
             whole_number(name, size)
     sizes = None
     if heads is not None and head_dim is not None:
-        sizes = Heads(heads, head_dim, head_dim if value_dim is None else value_dim)
+        sizes = HeadSizes(heads, head_dim, head_dim if value_dim is None else value_dim)
     activation = build("activation", ACTIVATIONS, parsed["activation"])
     if sizes is None and position_of(parsed).learned:
         named = parsed["position"]["name"]
@@ -149,7 +153,7 @@ def mechanism(
             f"as in glasshead.mechanism({named!r}, heads=8, head_dim=64)"
         )
     position = build("position", POSITIONS, parsed["position"], heads=sizes)
-    return Mechanism(activation, position, shortest(parsed))
+    return Mechanism(activation, position, to_spec(parsed))
 
 
 def build(kind: str, registry: Registry[Any], options: Spec, **fixed: Any) -> Any:
@@ -159,7 +163,7 @@ def build(kind: str, registry: Registry[Any], options: Spec, **fixed: Any) -> An
     known = [name for name in inspect.signature(entry).parameters if name not in fixed]
     for key in given:
         if key not in known:
-            raise InputError(f"{kind} {options['name']!r} has no option {key!r}: {nearest(key, known)}")
+            raise InputError(f"{kind} {options['name']!r} has no option {key!r}: {did_you_mean(key, known)}")
     try:
         return entry(**fixed, **given)
     except TypeError as error:
@@ -176,7 +180,7 @@ def parse(spec: str | Spec) -> dict[str, dict[str, Any]]:
     if isinstance(spec, str):
         named: set[str] = set()
         for word in spec.split("+"):
-            for part, value in expand(word.strip()).items():
+            for part, value in parse_word(word.strip()).items():
                 if part in named:
                     raise InputError(f"{spec!r} names two {part}s")
                 named.add(part)
@@ -186,7 +190,7 @@ def parse(spec: str | Spec) -> dict[str, dict[str, Any]]:
         raise InputError(f"a mechanism is a word or a mapping, not {type(spec).__name__}")
     for part, value in spec.items():
         if part not in full:
-            raise InputError(f"a mechanism has no {part!r}: {nearest(str(part), full)}")
+            raise InputError(f"a mechanism has no {part!r}: {did_you_mean(str(part), full)}")
         options = {"name": value} if isinstance(value, str) else value
         if not isinstance(options, Mapping) or not isinstance(options.get("name"), str):
             raise InputError(f'the {part} is a name or {{"name": …, options}}, not {value!r}')
@@ -200,19 +204,19 @@ def position_of(spec: str | Spec) -> type[Position]:
     return POSITIONS[parse(spec)["position"]["name"]]
 
 
-def expand(word: str) -> Spec:
+def parse_word(word: str) -> Spec:
     """One word of a ``+`` chain: a preset, an activation or a position."""
-    if word in PRESETS:
-        return PRESETS[word]
+    if word in MECHANISM_PRESETS:
+        return MECHANISM_PRESETS[word]
     if word in ACTIVATIONS:
         return {"activation": word}
     if word in POSITIONS:
         return {"position": word}
-    known = [*PRESETS, *ACTIVATIONS, *POSITIONS]
-    raise InputError(f"unknown attention mechanism {word!r}: {nearest(word, known)}")
+    known = [*MECHANISM_PRESETS, *ACTIVATIONS, *POSITIONS]
+    raise InputError(f"unknown attention mechanism {word!r}: {did_you_mean(word, known)}")
 
 
-def shortest(full: Spec) -> Spec:
+def to_spec(full: Spec) -> Spec:
     """The spec without defaults, as it is saved."""
     parts = {part: options["name"] if len(options) == 1 else options for part, options in full.items()}
     if parts["position"] == "none":
@@ -220,11 +224,11 @@ def shortest(full: Spec) -> Spec:
     return parts
 
 
-def spell(spec: Spec) -> str:
+def to_name(spec: Spec) -> str:
     """A spec as words."""
     full = parse(spec)
-    for name, preset in PRESETS.items():
-        if preset == shortest(full):
+    for name, preset in MECHANISM_PRESETS.items():
+        if preset == to_spec(full):
             return name
     names = [full["activation"]["name"], full["position"]["name"]]
     if names[1] == "none":

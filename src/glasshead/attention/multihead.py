@@ -8,9 +8,9 @@ from typing import Literal
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.hooks import tapped, tapped_sum, tapped_weights
-from glasshead.attention.inputs import Attended, Call, check_dropout
-from glasshead.attention.kernels.summed_heads import added, read_by
+from glasshead.attention.hooks import run_hooked, run_hooked_sum, run_hooked_weights
+from glasshead.attention.inputs import AttentionInputs, AttentionOutput, check_dropout
+from glasshead.attention.kernels.summed_heads import output_weights, sum_heads
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec
 from glasshead.attention.mechanism import mechanism as build
@@ -93,7 +93,7 @@ class MultiHeadAttention(nn.Module):
         is_causal: bool = False,
         rows: slice = slice(None),
         need_weights: bool = False,
-    ) -> Attended:
+    ) -> AttentionOutput:
         """Output ``[B, Q, d_e]`` and, where they are asked for, the weights ``[B, H, Q, K]`` before dropout.
 
         Keys and values are those of ``context``, or of ``x`` itself. In ``mask`` true means: may attend. It
@@ -113,22 +113,22 @@ class MultiHeadAttention(nn.Module):
         q = split(self.query(x[:, rows]), self.heads)
         dropout = self.dropout if self.training else 0.0
 
-        def call(v: Tensor | None = None) -> Call:
+        def call(v: Tensor | None = None) -> AttentionInputs:
             v = split(self.value(source), self.kv_heads) if v is None else v
-            return Call.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
+            return AttentionInputs.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
 
         adds, weights = self.combine == "add", None
         if need_weights:
-            heads, weights = tapped_weights(self, call(), adds)
+            heads, weights = run_hooked_weights(self, call(), adds)
         elif not adds:
-            heads = tapped(self, call())
+            heads = run_hooked(self, call())
         elif self.reads_before_it_maps(q, k):
             tokens = source[:, None].expand(-1, self.kv_heads, -1, -1)
-            heads = tapped_sum(self, call, lambda: read_by(call(tokens), self.value))
+            heads = run_hooked_sum(self, call, lambda: output_weights(call(tokens), self.value))
         else:
-            heads = tapped_sum(self, call, lambda: added(call()))
+            heads = run_hooked_sum(self, call, lambda: sum_heads(call()))
         output = self.output(heads.transpose(1, 2).flatten(2))  # [B, H or 1, Q, d_v] → [B, Q, d_e]
-        return Attended(output, None if weights is None else weights.to(output.dtype))
+        return AttentionOutput(output, None if weights is None else weights.to(output.dtype))
 
     def reads_before_it_maps(self, q: Tensor, k: Tensor) -> bool:
         """Whether added heads read tokens and then map what they have read, which few queries do cheaper."""

@@ -12,7 +12,7 @@ from glasshead.attention.score_functions import SCORES
 from glasshead.errors import InputError
 
 
-class Pooled(NamedTuple):
+class PoolingOutput(NamedTuple):
     """What one attention output is made of."""
 
     output: Float[Tensor, "batch d_v"]
@@ -60,9 +60,11 @@ class AttentionPooling(nn.Module):
         self.activation = pooling_activation(activation)
         self.value: nn.Module = nn.Identity() if value_size is None else nn.Linear(hidden_size, value_size)
 
-    def forward(self, hidden: Float[Tensor, "batch keys d"], mask: Bool[Tensor, "batch keys"]) -> Pooled:
+    def forward(
+        self, hidden: Float[Tensor, "batch keys d"], mask: Bool[Tensor, "batch keys"]
+    ) -> PoolingOutput:
         scores = self.score(hidden)
         weights = self.activation.weights(scores, mask)
         values = self.value(hidden)
         there = values.masked_fill(~mask[..., None], 0.0)  # a weight of 0 times NaN would be NaN
-        return Pooled(torch.einsum("bk,bkd->bd", weights, there), scores, weights, values)
+        return PoolingOutput(torch.einsum("bk,bkd->bd", weights, there), scores, weights, values)

@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple, cast
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.mask import Places
+from glasshead.attention.mask import TokenPositions
 from glasshead.errors import InputError
 from glasshead.registry import Registry
 
@@ -15,7 +15,7 @@ ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 """(score, batch, head, query, key) → score, elementwise, as flex attention takes it."""
 
 
-class Heads(NamedTuple):
+class HeadSizes(NamedTuple):
     """The sizes that learned positions are built for."""
 
     heads: int
@@ -27,34 +27,34 @@ class Position(nn.Module):
     """How positions enter attention; the default is that they do not.
 
     q is ``[B, H, Q, d]``, k ``[B, H, K, d]``, v ``[B, H, K, d_v]``, scores and weights ``[B, H, Q, K]``.
-    Everything works on any block of query rows, with the `Places` of that block. Hyper-parameters are keyword
-    arguments of the constructor after ``heads``, with defaults.
+    Everything works on any block of query rows, with the `TokenPositions` of that block. Hyper-parameters
+    are keyword arguments of the constructor after ``heads``, with defaults.
     """
 
     paper: ClassVar[str] = ""
     learned: ClassVar[bool] = False
-    """It may own parameters, so it has to be built for given `Heads`."""
+    """It may own parameters, so it has to be built for given `HeadSizes`."""
     per_head: ClassVar[bool] = False
     """It promises that every parameter begins with an axis of heads, so that these can be cut apart."""
-    bilinear: ClassVar[bool] = False
+    is_dot_product: ClassVar[bool] = False
     """Scores are q′·k′ of the `features`: whatever serves plain dot products serves this position."""
-    uses_places: ClassVar[bool] = True
+    needs_positions: ClassVar[bool] = True
     """It needs to know where the tokens stand; not so for ``none``."""
-    nonnegative: bool = False
+    nonnegative_scores: bool = False
     """No score is below zero, so that signed activations give no negative weight either."""
     reach: int | None = None
     """How many real tokens in one sequence it is built for; None: any number."""
-    negates: bool = False
+    may_flip_sign: bool = False
     """`weights` may be negative where the activation gave none (late adjustments by signed coefficients)."""
 
-    def __init__(self, heads: Heads | None = None) -> None:
+    def __init__(self, heads: HeadSizes | None = None) -> None:
         super().__init__()
         if self.learned and heads is None:
             raise InputError(f"{type(self).__name__} has parameters per head: give heads and head_dim")
         self.heads = heads
 
     @property
-    def sizes(self) -> Heads:
+    def sizes(self) -> HeadSizes:
         """The sizes that a learned position was built for."""
         if self.heads is None:
             raise TypeError(f"{type(self).__name__} was built for no sizes")
@@ -89,10 +89,14 @@ class Position(nn.Module):
 
     def feature_size(self, size: int) -> int:
         """How long the `features` of keys of a size are, at most."""
-        return 2 * size if self.uses_places else size
+        return 2 * size if self.needs_positions else size
 
     def features(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+        self,
+        q: Float[Tensor, "b h q d"],
+        k: Float[Tensor, "b h k d"],
+        scale: float,
+        places: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
         """q′ and k′ with scores = q′ k′ᵀ exactly, scale included; only of `bilinear` positions.
 
@@ -101,28 +105,36 @@ class Position(nn.Module):
         raise TypeError(f"the scores of {type(self).__name__} are no dot products")
 
     def scores(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+        self,
+        q: Float[Tensor, "b h q d"],
+        k: Float[Tensor, "b h k d"],
+        scale: float,
+        places: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
         """Scores of every pair; here the dot products of the `features`."""
         queries, keys = self.features(q, k, scale, places)
         return queries @ keys.transpose(-1, -2)
 
-    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: Places | None) -> ScoreMod | None:
+    def score_mod(
+        self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions | None
+    ) -> ScoreMod | None:
         """The same scores as a change of each raw q·k (unscaled), for flex; None where that cannot be."""
         return None
 
-    def weights(self, weights: Float[Tensor, "b h q k"], places: Places | None) -> Float[Tensor, "b h q k"]:
+    def weights(
+        self, weights: Float[Tensor, "b h q k"], places: TokenPositions | None
+    ) -> Float[Tensor, "b h q k"]:
         """Weights after the activation; here unchanged. The caller masks them again."""
         return weights
 
     def output(
-        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: Places | None
+        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: TokenPositions | None
     ) -> Float[Tensor, "b h q d_v"]:
         """Weights times values."""
         return weights @ v
 
     def check(self, longest: int) -> None:
-        """Raise InputError if so many real tokens are beyond its ``reach``."""
+        """Raise InputError if so many real tokens are beyond its ``max_distance``."""
 
 
 def whole_number(name: str, value: object) -> int:

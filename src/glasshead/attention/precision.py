@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 
-def lowered(*tensors: Tensor) -> tuple[Tensor, ...]:
+def autocast_inputs(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Tensors in the type that autocast asks for, as `F.scaled_dot_product_attention` takes them."""
     kind = tensors[0].device.type
     if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):
@@ -15,7 +15,7 @@ def lowered(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(each if each.dtype == torch.float64 else each.to(dtype) for each in tensors)
 
 
-def as_written(device: torch.device) -> AbstractContextManager[object]:
+def no_autocast(device: torch.device) -> AbstractContextManager[object]:
     """Products in the types of their factors: autocast would let a score overflow float16 again."""
     if not torch.amp.is_autocast_available(device.type):
         return nullcontext()

@@ -1,9 +1,9 @@
 """One file, one question about an attention map."""
 
-from glasshead.audits.base import AUDITS, Audit, Outcome
+from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.compare_audits import differences
 from glasshead.audits.compare_runs import baseline, compare_runs, short_names
-from glasshead.audits.context import Subject, check_labels, prepare
+from glasshead.audits.context import AuditContext, build_context, check_labels
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.model_identifiability import audit_maps
 from glasshead.audits.run import audit
@@ -14,15 +14,15 @@ import_siblings(__name__, __path__)
 __all__ = [
     "AUDITS",
     "Audit",
+    "AuditContext",
+    "AuditResult",
     "Identifiability",
-    "Outcome",
-    "Subject",
     "audit",
     "audit_maps",
     "baseline",
+    "build_context",
     "check_labels",
     "compare_runs",
     "differences",
-    "prepare",
     "short_names",
 ]

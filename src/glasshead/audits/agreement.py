@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, Outcome
-from glasshead.audits.context import Floats, Subject
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.summary import Interval, Nulls, mean_or_none, null_column, summarise
-from glasshead.explainers import EXPLAINERS, Algebra
+from glasshead.explainers import EXPLAINERS, LinearReadout
 from glasshead.results import BY_CONSTRUCTION, ONE_SIGNED, RAW_SIGN, Finding
 from glasshead.statistics import KendallResult, kendall_tau_b
 
@@ -37,9 +37,9 @@ def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
     return np.round(values * scale) / scale
 
 
-def effective_part(subject: Subject) -> tuple[Floats, NDArray[np.bool_]]:
+def effective_part(subject: AuditContext) -> tuple[Floats, NDArray[np.bool_]]:
     """The effective attention of every unit [N, n], and for which texts [N] it is the attention."""
-    found = subject.folded(EXPLAINERS["effective-attention"].importance(subject.view).numpy())
+    found = subject.sum_by_unit(EXPLAINERS["effective-attention"].importance(subject.view).numpy())
     size = np.abs(subject.canonical).max(axis=1, initial=0.0, keepdims=True)
     same = (np.abs(found - subject.canonical) <= SEEN * size).all(axis=1)
     # Rounding noise must not order what is zero.
@@ -61,7 +61,7 @@ class Agreement(Audit):
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
     effective = "Brunner et al. 2019"
 
-    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
+    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 1])
         mask, a, o = subject.mask, subject.weights, subject.polarity
         chance = random_weights(mask, subject.signed, rng)
@@ -101,11 +101,11 @@ class Agreement(Audit):
             for name, null in nulls.items()
             if null is not None
         }
-        return Outcome(findings, columns)
+        return AuditResult(findings, columns)
 
     def _findings(
         self,
-        subject: Subject,
+        subject: AuditContext,
         rows: list[tuple[str, str, Floats, Floats | None, Nulls]],
         group: str,
         members: NDArray[np.bool_],
@@ -120,7 +120,7 @@ class Agreement(Audit):
         for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
             significant = None if pvalue is None else pvalue[members & ~np.isnan(tau)] < ALPHA
             effective = statistic.startswith("effective")
-            aside = ALL_SEEN if effective and same else self._aside(subject, statistic, against)
+            aside = ALL_SEEN if effective and same else self._no_evidence_reason(subject, statistic, against)
             judged = gain(summary.judged) if statistic in GAINS else verdict(summary.judged, summary.over)
             yield Finding(
                 audit="agreement",
@@ -136,7 +136,7 @@ class Agreement(Audit):
 
     @staticmethod
     def _statistics(
-        subject: Subject, signed: KendallResult, absolute: KendallResult
+        subject: AuditContext, signed: KendallResult, absolute: KendallResult
     ) -> list[tuple[str, KendallResult, int, int]]:
         """Name, result, variant and its null."""
         statistics = [
@@ -151,26 +151,26 @@ class Agreement(Audit):
         return ([("attention-raw", signed, RAW, CHANCE)] if subject.signed else []) + statistics
 
     @staticmethod
-    def _aside(subject: Subject, statistic: str, against: str) -> str | None:
+    def _no_evidence_reason(subject: AuditContext, statistic: str, against: str) -> str | None:
         """What no number can decide: signs without a gauge, and what is true of any model."""
         if statistic == "attention-raw":
             return RAW_SIGN
         if statistic in (*WEIGHTS, *GAINS):
             size = statistic.endswith("-absolute")
             without_side = subject.signed and subject.one_sided and not size
-            return ONE_SIGNED if without_side else subject.sign_aside(size)
+            return ONE_SIGNED if without_side else subject.sign_no_evidence_reason(size)
         # Zero-weight erasure changes z by the contribution.
         if not (subject.exact and (subject.binary or subject.rates)) or against != "erasure-zero-weight":
             return None
         if statistic not in ("contribution", "contribution-absolute"):
             return None
         # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
-        whole = isinstance(subject.view.observation, Algebra) or subject.sentence is not None
+        whole = isinstance(subject.view.observation, LinearReadout) or subject.sentence is not None
         nearly = "" if statistic == "contribution" and whole else "nearly "
         return f"{nearly}true {BY_CONSTRUCTION}: z − a·o changes with a·o alone"
 
     @staticmethod
-    def _undefined(subject: Subject, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
+    def _undefined(subject: AuditContext, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
         """Why τ does not exist: fewer than two tokens, or nothing but ties on one side."""
         missing = members & np.isnan(tau)
         short = missing & (subject.mask.sum(axis=1) < 2)

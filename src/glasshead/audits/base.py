@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from glasshead.audits.context import Subject
+from glasshead.audits.context import AuditContext
 from glasshead.registry import Registry
 from glasshead.results import Finding
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AuditResult:
     """Findings, the columns per example and per token type that they were computed from, and facts."""
 
     findings: list[Finding]
@@ -26,12 +26,12 @@ class Audit(ABC):
     question: ClassVar[str]
     citation: ClassVar[str]
 
-    def refuses(self, subject: Subject) -> str | None:
+    def unsupported_reason(self, subject: AuditContext) -> str | None:
         """Why the question has no meaning for this subject; None if it has."""
         return None
 
     @abstractmethod
-    def __call__(self, subject: Subject, *, seed: int) -> Outcome: ...
+    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult: ...
 
 
 AUDITS: Registry[Audit] = Registry("audit")

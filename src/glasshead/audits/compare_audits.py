@@ -52,7 +52,7 @@ def differences(
             other = cards[base].finding(finding.name)
             if other is None:
                 continue
-            asides[finding.name] = finding.aside or other.aside
+            asides[finding.name] = finding.no_evidence_reason or other.no_evidence_reason
             if (finding.audit, finding.statistic) == ("performance", "rmse"):
                 rooted.append(root_difference(finding.name, card, cards[base], rows, rank, base, seed))
                 continue

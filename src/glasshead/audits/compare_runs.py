@@ -8,7 +8,7 @@ import numpy as np
 
 from glasshead.audits.summary import FEW, Interval
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 from glasshead.results import Comparison, RunDifference
 from glasshead.statistics import (
     RESAMPLES,
@@ -21,7 +21,7 @@ from glasshead.statistics import (
     seed_test,
     values,
 )
-from glasshead.training import Told, together, told
+from glasshead.training import RunGroupPredictions, align_classes, load_predictions
 
 ONE_SEED = "one seed: train with --repeats to ask about others"
 ALIKE = "the differences of all seeds are equal"
@@ -41,8 +41,8 @@ def compare_runs(
     """
     names = short_names(folders)
     base = baseline(folders, names, against)
-    found = [told(folder, name, split) for folder, name in zip(folders, names, strict=True)]
-    given = together(found)
+    found = [load_predictions(folder, name, split) for folder, name in zip(folders, names, strict=True)]
+    given = align_classes(found)
     differences = [
         each
         for rank in range(len(folders))
@@ -126,10 +126,10 @@ def baseline(folders: Sequence[Path], names: Sequence[str], against: str | None)
     for rank, (folder, name) in enumerate(zip(folders, names, strict=True)):
         if against.rstrip("/") in (str(folder), name) or Path(against).resolve() == folder.resolve():
             return rank
-    raise InputError(f"--against {against!r} is none of the folders compared: {nearest(against, names)}")
+    raise InputError(f"--against {against!r} is none of the folders compared: {did_you_mean(against, names)}")
 
 
-def source(one: Told) -> str:
+def source(one: RunGroupPredictions) -> str:
     """What the runs were trained on, in a word."""
     data: Any = one.group.facts["data"]
     return str(data.get("source") or "data")

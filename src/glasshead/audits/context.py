@@ -12,21 +12,21 @@ from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from glasshead.data import Coverage, coverage, encode, joined
+from glasshead.data import Coverage, coverage, encode, join_pair
 from glasshead.errors import InputError
 from glasshead.explainers import (
     EXPLAINERS,
-    Algebra,
-    Sentences,
-    View,
+    ExplanationContext,
+    LinearReadout,
+    SentenceReadout,
     check_texts,
-    look,
+    head_signs,
+    make_context,
     sentence_numbers,
-    signs,
 )
 from glasshead.models import HierarchicalClassifier, is_regression
 from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
-from glasshead.trace import Place, Reading
+from glasshead.trace import AttentionSelector, AttentionSite
 from glasshead.training import Run
 
 Floats = NDArray[np.floating]
@@ -43,17 +43,17 @@ IMPORTANCE = {
 
 
 @dataclass(frozen=True)
-class Subject:
+class AuditContext:
     """Texts [N], what is true of each (its class, or its rating), and a float64 view of the model on them.
 
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
     ``counts`` [K, V] are the train occurrences of every vocabulary id in every class. ``kind`` says where the
     sign of the heads that are read was found there, ``margin`` how clearly (`glasshead.trace.Gauge`); None:
-    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``trained`` is the model
-    as it was trained, in its own precision.
+    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``history_from_trained``
+    is the model as it was trained, in its own precision.
     """
 
-    view: View
+    view: ExplanationContext
     texts: Sequence[str]
     indices: NDArray[np.int64]
     labels: NDArray[Any]
@@ -89,7 +89,7 @@ class Subject:
         many = (each.head is None and each.heads > 1 for each in places if each is not None)
         return self.signed and any(many)
 
-    def sign_aside(self, size: bool = False) -> str | None:
+    def sign_no_evidence_reason(self, size: bool = False) -> str | None:
         """Why the signs of canonical weights, or their ``size`` alone, say nothing; None: they do."""
         if size and not self.mixed:
             return None
@@ -98,21 +98,21 @@ class Subject:
         return WEAK_GAUGE if self.signed and self.kind == UNDECIDED else None
 
     @cached_property
-    def turns(self) -> NDArray[np.float64]:
+    def head_signs(self) -> NDArray[np.float64]:
         """The canonical sign of each head of the attention that is read; 1 where none was fixed."""
         if self.keys is not None:
             return np.array([self.keys.gauge], dtype=float)
         assert self.view.place is not None
-        sign = signs(self.view.model, self.view.place)
+        sign = head_signs(self.view.model, self.view.place)
         return np.ones(self.view.place.heads) if sign is None else sign.double().numpy()
 
     @property
-    def keys(self) -> Algebra | None:
+    def keys(self) -> LinearReadout | None:
         """The algebra of tokens, or of sentences, where the outputs are linear in their weights."""
         seen = self.view.observation
-        if isinstance(seen, Sentences):
+        if isinstance(seen, SentenceReadout):
             return seen.keys
-        return seen if isinstance(seen, Algebra) else None
+        return seen if isinstance(seen, LinearReadout) else None
 
     @property
     def rates(self) -> bool:
@@ -147,9 +147,9 @@ class Subject:
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        return self.folded(self.real) > 0
+        return self.sum_by_unit(self.real) > 0
 
-    def folded(self, values: NDArray[Any]) -> NDArray[Any]:
+    def sum_by_unit(self, values: NDArray[Any]) -> NDArray[Any]:
         """Numbers of tokens [N, n], added up for each sentence where sentences are read."""
         if self.sentence is None:
             return values
@@ -162,30 +162,30 @@ class Subject:
     @cached_property
     def weights(self) -> Floats:
         """a_i as the model computes them: the raw gauge."""
-        return self.folded(self.view.observation.weights.numpy())
+        return self.sum_by_unit(self.view.observation.weights.numpy())
 
     @cached_property
     def canonical(self) -> Floats:
         """a_i in the gauge that was fixed on the train split."""
-        return self.folded(self.view.observation.canonical.numpy())
+        return self.sum_by_unit(self.view.observation.canonical.numpy())
 
     @cached_property
     def polarity(self) -> Floats:
         """o_i towards each text's target: what a unit would add at weight 1 in the canonical gauge; to first
         order, unless exact."""
         observation = self.view.observation
-        return self.folded((observation.slopes(self.view.target) * observation.shares()).numpy())
+        return self.sum_by_unit((observation.slopes(self.view.target) * observation.shares()).numpy())
 
     @cached_property
     def contributions(self) -> Floats:
         """What each unit adds to the score of the target; to first order, unless exact."""
-        return self.folded(self.view.observation.contributions(self.view.target).numpy())
+        return self.sum_by_unit(self.view.observation.contributions(self.view.target).numpy())
 
     @cached_property
     def uniform(self) -> Floats:
         """The same canonical weight for all units that share a row; of words in sentences, times that of the
         sentence."""
-        weights = even(self.mask, self.parts)
+        weights = uniform_weights(self.mask, self.parts)
         if self.sentence is None and isinstance(self.view.model, HierarchicalClassifier):
             weights /= np.maximum(self.parts.max(axis=1, initial=0, keepdims=True) + 1, 1)
         return weights
@@ -204,7 +204,7 @@ class Subject:
     def importance(self) -> dict[str, Floats]:
         """Gradient and erasure importance of every unit, by finding name."""
         return {
-            name: self.folded(EXPLAINERS[method].importance(self.view).numpy())
+            name: self.sum_by_unit(EXPLAINERS[method].importance(self.view).numpy())
             for name, method in IMPORTANCE.items()
         }
 
@@ -233,7 +233,7 @@ class Subject:
         return groups | {f"class {name}": self.labels == k for k, name in enumerate(self.label_names)}
 
 
-def even(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats:
+def uniform_weights(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats:
     """One over the number of units that share a part."""
     weights = np.zeros(mask.shape)
     for part in range(int(parts.max(initial=0)) + 1):
@@ -242,9 +242,14 @@ def even(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats:
     return weights
 
 
-def prepare(
-    run: Run, split: Dataset, *, limit: int | None = None, seed: int = 0, reading: Reading | None = None
-) -> Subject:
+def build_context(
+    run: Run,
+    split: Dataset,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    reading: AttentionSelector | None = None,
+) -> AuditContext:
     """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
 
     Raises:
@@ -252,14 +257,14 @@ def prepare(
             pairs of texts), or the model has no such reading.
     """
     check_labels(run, split)
-    indices, split = drawn(split, limit, seed)
+    indices, split = subsample(split, limit, seed)
     texts, seconds, shown = texts_of(split)
     check_texts(run.model, seconds is not None)
     model = copy.deepcopy(run.model).cpu().double()
     encoded = encode(run.tokenizer, texts, seconds)
-    view = look(model, encoded, run.tokenizer, reading=reading or Reading())
+    view = make_context(model, encoded, run.tokenizer, reading=reading or AttentionSelector())
     labels = np.array(split["label"][:])
-    return Subject(
+    return AuditContext(
         view,
         shown,
         indices,
@@ -273,7 +278,7 @@ def prepare(
     )
 
 
-def drawn(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
+def subsample(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:
     """A random part of so many rows, in order, and their numbers.
 
     Raises:
@@ -296,7 +301,7 @@ def texts_of(split: Dataset) -> tuple[list[str], list[str] | None, list[str]]:
     if "text_pair" not in split.column_names:
         return firsts, None, firsts
     seconds = list(split["text_pair"][:])
-    return firsts, seconds, list(map(joined, firsts, seconds))
+    return firsts, seconds, list(map(join_pair, firsts, seconds))
 
 
 def check_labels(run: Run, split: Dataset) -> None:
@@ -316,7 +321,7 @@ def check_labels(run: Run, split: Dataset) -> None:
         )
 
 
-def read_gauge(gauge: dict[str, Any] | None, view: View) -> tuple[str | None, float | None]:
+def read_gauge(gauge: dict[str, Any] | None, view: ExplanationContext) -> tuple[str | None, float | None]:
     """Where the sign of what is read lives, and the margin; None where no sign was fixed.
 
     Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
@@ -334,7 +339,7 @@ def read_gauge(gauge: dict[str, Any] | None, view: View) -> tuple[str | None, fl
     return kind, min(margin for _, margin in read)
 
 
-def layer_gauge(gauge: dict[str, Any], place: Place) -> tuple[str, float]:
+def layer_gauge(gauge: dict[str, Any], place: AttentionSite) -> tuple[str, float]:
     """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
     undecided, and the mean margin with these masses as weights."""
     heads = slice(None) if place.head is None else slice(place.head, place.head + 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.context import Subject
+from glasshead.audits.context import AuditContext
 from glasshead.explainers import EXPLAINERS, with_intervals
 from glasshead.results import Highlight
 
@@ -47,7 +47,7 @@ def pick(
 
 
 def highlights(
-    subject: Subject,
+    subject: AuditContext,
     columns: Mapping[str, NDArray[np.float64]],
     *,
     seed: int,
@@ -84,7 +84,7 @@ def highlights(
     ]
 
 
-def hits(subject: Subject) -> tuple[NDArray[np.bool_], dict[str, str]]:
+def hits(subject: AuditContext) -> tuple[NDArray[np.bool_], dict[str, str]]:
     """Which predictions are right, and what that is called; of ratings, those closer than most."""
     if not subject.rates:
         return subject.predicted == subject.labels, {}

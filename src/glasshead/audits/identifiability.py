@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.audits.base import AUDITS, Audit, Outcome
-from glasshead.audits.context import Floats, Subject
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
-from glasshead.audits.summary import Interval, Nulls, Summary, null_column, summarise
+from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, summarise
 from glasshead.data import Encoded
-from glasshead.errors import InputError, counted
-from glasshead.identifiability import Question, Where, kind_of, survey
+from glasshead.errors import InputError, pluralise
+from glasshead.identifiability import IntervalQuery, RowSelector, run_batches, weight_domain
 from glasshead.results import CLEAR_RANK, Finding
-from glasshead.trace import Place
+from glasshead.trace import AttentionSite
 
 TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
@@ -35,9 +35,9 @@ Columns = Mapping[str, NDArray[Any]]
 class Identifiability(Audit):
     """For every weight the interval of values that give the same output of the head, by linear programs.
 
-    ``where`` are fields of `Where` that are told; the others are where attention is read, with all heads.
-    ``texts`` is how many texts are asked about, at most (None: all), ``store`` the folder of an audit that
-    can be resumed (None: one that goes again). Per text the numbers are means over its heads and rows;
+    ``where`` are fields of `RowSelector` that are told; the others are where attention is read, with all
+    heads. ``texts`` is how many texts are asked about, at most (None: all), ``store`` the folder of an audit
+    that can be resumed (None: one that goes again). Per text the numbers are means over its heads and rows;
     intervals resample texts.
     """
 
@@ -45,19 +45,19 @@ class Identifiability(Audit):
     citation = CITATION
 
     where: Mapping[str, Any] = field(default_factory=dict)
-    asked: Question = field(default_factory=Question)
+    query: IntervalQuery = field(default_factory=IntervalQuery)
     texts: int | None = TEXTS
     processes: int = 1
     store: Path | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
-    def refuses(self, subject: Subject) -> str | None:
+    def unsupported_reason(self, subject: AuditContext) -> str | None:
         """Why intervals have no meaning for this subject."""
         place = subject.view.place
         try:
             for each in (place, place.above) if place is not None else ():
                 if each is not None:
-                    kind_of(each.mechanism)
+                    weight_domain(each.mechanism)
         except InputError as error:
             return str(error)
         return None
@@ -67,19 +67,19 @@ class Identifiability(Audit):
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerFast,
         encoded: Encoded,
-        read: Where,
+        read: RowSelector,
         seed: int,
     ) -> tuple[Columns, dict[str, Any]]:
         """The columns of all lines about heads, and the facts that they state."""
         where = replace(read, **self.where)
         with tempfile.TemporaryDirectory() as folder:
-            heads = survey(
-                model, tokenizer, encoded, where, self.asked, self.store or Path(folder),
+            heads = run_batches(
+                model, tokenizer, encoded, where, self.query, self.store or Path(folder),
                 seed=seed, processes=self.processes, progress=self.progress,
             ).heads()  # fmt: skip
-        return heads, {"identifiability": facts(heads, where, self.asked)}
+        return heads, {"identifiability": facts(heads, where, self.query)}
 
-    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
+    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
         encoded = subject.view.encoded
         chosen = np.arange(len(encoded.ids))
         if self.texts is not None and len(chosen) > self.texts:
@@ -88,22 +88,22 @@ class Identifiability(Audit):
             subject.trained,
             subject.view.tokenizer,
             encoded.some(chosen),
-            of_place(subject.view.place),
+            rows_for_site(subject.view.place),
             seed,
         )
         found = list(findings(heads, len(chosen), np.random.default_rng([seed, 8])))
-        return Outcome(found, columns(heads, chosen, len(encoded.ids)), facts=told)
+        return AuditResult(found, columns(heads, chosen, len(encoded.ids)), facts=told)
 
 
 AUDITS.register("identifiability")(Identifiability())
 
 
-def of_place(place: Place | None) -> Where:
+def rows_for_site(place: AttentionSite | None) -> RowSelector:
     """All heads of the attention that is read, and of that above it."""
     if place is None:
-        return Where()
+        return RowSelector()
     layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
-    return Where(layers=tuple(layers), rows="all" if place.row == "mean" else place.row)
+    return RowSelector(layers=tuple(layers), rows="all" if place.row == "mean" else place.row)
 
 
 def columns(heads: Columns, chosen: NDArray[np.int64], texts: int) -> dict[str, Floats]:
@@ -151,7 +151,7 @@ def by_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def said(heads: Columns, where: Where, asked: Question) -> str:
+def row_notes(heads: Columns, where: RowSelector, asked: IntervalQuery) -> str:
     """Which maps were read, in words."""
     layers = len(np.unique(heads["layer"]))
     numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
@@ -163,7 +163,8 @@ def said(heads: Columns, where: Where, asked: Question) -> str:
     elif learned.any():
         rows += ", and that of the learned query"
     return (
-        f"{counted(len(learned), 'map')} by {counted(numbers, 'head')} of {counted(layers, 'layer')}, {rows}"
+        f"{pluralise(len(learned), 'map')} by {pluralise(numbers, 'head')} of {pluralise(layers, 'layer')}, "
+        f"{rows}"
         + (f", the {asked.top} largest weights of each" if asked.top else "")
         + (
             f"; outputs may move by {100 * asked.tolerance:g} % along each direction"
@@ -173,7 +174,7 @@ def said(heads: Columns, where: Where, asked: Question) -> str:
     )
 
 
-def facts(heads: Columns, where: Where, asked: Question) -> dict[str, Any]:
+def facts(heads: Columns, where: RowSelector, asked: IntervalQuery) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
     fails = np.equal(heads["identifiable"], False)
@@ -184,7 +185,7 @@ def facts(heads: Columns, where: Where, asked: Question) -> dict[str, Any]:
     projected = heads["projected"].astype(bool)
     return {
         "maps": len(lengths),
-        "read": said(heads, where, asked),
+        "read": row_notes(heads, where, asked),
         "tolerance": asked.tolerance,
         "largest weights of a row": asked.top or "all",
         "identifiable up to (keys)": int(sure.max(initial=0)) or None,
@@ -232,7 +233,7 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
                 statistic=statistic,
                 against="",
                 group=group,
-                **(summary.numbers | {"interval": bounded(statistic, summary.interval)}),
+                **(summary.numbers | {"interval": bounded_finding(statistic, summary.interval)}),
                 undefined=left_out,
                 significant_fraction=None,
                 citation=CITATION,
@@ -241,7 +242,7 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
             )
 
 
-def bounded(statistic: str, interval: Interval | None) -> Interval | None:
+def bounded_finding(statistic: str, interval: Interval | None) -> Interval | None:
     """An interval within what the statistic can be: a mean of zeros may come out as −10⁻¹⁷."""
     if interval is None:
         return None
@@ -276,7 +277,7 @@ def unclear(heads: Columns) -> NDArray[np.bool_]:
     return np.asarray(floats(heads["margin"]) < CLEAR_RANK, dtype=bool)
 
 
-def verdict(statistic: str, summary: Summary, lines: Floats, heads: Columns) -> str:
+def verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns) -> str:
     """In words, from intervals and from how many maps were decided; empty where nothing was asked."""
     if statistic == "given-keys":
         return keys_verdict(summary.judged, heads["given_keys"])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.context import Floats
-from glasshead.audits.summary import Interval, Summary
+from glasshead.audits.summary import Interval, StatSummary
 from glasshead.results import EXACT
 
 TOO_FEW = "undecided: too few examples"
@@ -22,7 +22,7 @@ KEYS = {
 """Why a certificate is no yes or no."""
 
 
-def width_verdict(summary: Summary, lines: Floats, unclear: int = 0) -> str:
+def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> str:
     """How far weights can move; that of maps which are NaN in ``lines`` is not known.
 
     ``unclear`` is the number of maps whose rank is close to rounding.

@@ -11,14 +11,14 @@ import numpy as np
 from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.attention import spell
-from glasshead.audits.context import drawn, texts_of
+from glasshead.attention import to_name
+from glasshead.audits.context import subsample, texts_of
 from glasshead.audits.identifiability import Identifiability, columns, findings, floats
 from glasshead.audits.run import jsonable
 from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
-from glasshead.explainers import Ends, standing
-from glasshead.identifiability import HeadRow, Intervals, Where, head_rows
+from glasshead.explainers import IntervalVector, token_fields
+from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows
 from glasshead.registration import SPEC
 from glasshead.results import EXACT, Attribution, AuditCard, Highlight
 from glasshead.training import versions
@@ -52,17 +52,17 @@ def audit_maps(
     """
     started = time.perf_counter()
     progress("reading the texts")
-    indices, split = drawn(split, limit, seed)
+    indices, split = subsample(split, limit, seed)
     firsts, seconds, texts = texts_of(split)
     encoded = encode(tokenizer, firsts, seconds)
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
     progress("identifiability")
-    heads, told = asked.survey(model, tokenizer, encoded, Where(), seed)
+    heads, told = asked.survey(model, tokenizer, encoded, RowSelector(), seed)
     spec = getattr(model.config, SPEC, None)
     return AuditCard(
         facts={
-            "name": f"{folder.resolve().name} · {spell(spec) if spec else 'attention'}",
+            "name": f"{folder.resolve().name} · {to_name(spec) if spec else 'attention'}",
             "run": str(folder),
             "model": type(model).__name__,
             "examples": len(texts),
@@ -76,7 +76,7 @@ def audit_maps(
         | told
         | dict(about or {}),
         findings=list(findings(heads, len(texts), np.random.default_rng([seed, 8]))),
-        highlights=list(shown(model, tokenizer, encoded, texts, heads, asked, seed)),
+        highlights=list(shown_rows(model, tokenizer, encoded, texts, heads, asked, seed)),
         examples={
             "index": indices.tolist(),
             "text": texts,
@@ -86,7 +86,7 @@ def audit_maps(
     )
 
 
-def shown(
+def shown_rows(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
@@ -105,9 +105,9 @@ def shown(
         sure = rank % 2 == 0 or widths[mine].max() <= EXACT
         line = mine[widths[mine].argmin() if sure else widths[mine].argmax()]
         layer, head, row, part = (int(heads[name][line]) for name in ("layer", "head", "row", "part"))
-        found = head_rows(model, encoded.some(np.array([text])), Where((layer,), (head,), (row,)))
+        found = attention_rows(model, encoded.some(np.array([text])), RowSelector((layer,), (head,), (row,)))
         map_ = next(each for batch in found for each in batch if each.part == part)
-        seen = map_.intervals(asked.asked.tolerance)
+        seen = map_.intervals(asked.query.tolerance)
         yield Highlight(
             reason="surest map" if sure else "least sure map",
             label="",
@@ -117,15 +117,20 @@ def shown(
 
 
 def map_of(
-    tokenizer: PreTrainedTokenizerFast, encoded: Encoded, place: int, text: str, row: HeadRow, seen: Intervals
+    tokenizer: PreTrainedTokenizerFast,
+    encoded: Encoded,
+    place: int,
+    text: str,
+    row: AttentionRow,
+    seen: Intervals,
 ) -> Attribution:
     """One row of one head as a map over the text; what it may not attend to has no weight."""
-    ends = Ends.zeros(int(encoded.mask[place].sum()))
+    ends = IntervalVector.zeros(int(encoded.mask[place].sum()))
     for mine, theirs in ((ends.value, row.weights), (ends.low, seen.low), (ends.high, seen.high)):
         mine[row.keys] = theirs
     return Attribution(
         text=text,
-        **standing(tokenizer, encoded, place),
+        **token_fields(tokenizer, encoded, place),
         scores=tuple(ends.value.tolist()),
         signed=bool((ends.value < 0).any()),
         target="",

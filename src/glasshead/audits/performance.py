@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from glasshead.audits.base import AUDITS, Audit, Outcome
-from glasshead.audits.context import Subject
-from glasshead.audits.summary import Summary, enough, summarise
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext
+from glasshead.audits.summary import StatSummary, has_enough, summarise
 from glasshead.results import Finding, PairedDifference
 from glasshead.statistics import METRICS, Predictions, difference_intervals, values
 
@@ -26,15 +26,15 @@ class Performance(Audit):
     question = "how good is the model at its task?"
     citation = "–"
 
-    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
-        return Outcome(list(self.findings(subject, seed)))
+    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
+        return AuditResult(list(self.findings(subject, seed)))
 
-    def findings(self, subject: Subject, seed: int) -> Iterator[Finding]:
+    def findings(self, subject: AuditContext, seed: int) -> Iterator[Finding]:
         """The overall one first."""
         rng = np.random.default_rng([seed, 0])
         return self._errors(subject, rng) if subject.rates else self._accuracies(subject, rng)
 
-    def _accuracies(self, subject: Subject, rng: np.random.Generator) -> Iterator[Finding]:
+    def _accuracies(self, subject: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
         right = (subject.predicted == subject.labels).astype(float)
         commonest = np.bincount(subject.labels).argmax()
         majority = (subject.labels == commonest).astype(float)
@@ -44,7 +44,7 @@ class Performance(Audit):
             words = verdict(summary.over_null["majority"], "commonest class") if null else ""
             yield self._finding("accuracy", group, summary, words)
 
-    def _errors(self, subject: Subject, rng: np.random.Generator) -> Iterator[Finding]:
+    def _errors(self, subject: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
         error, spread = subject.predicted - subject.labels, subject.labels.mean() - subject.labels
         absolute, squared = summarise(
             [np.abs(error), error**2], [{"mean": np.abs(spread)}, {"mean": spread**2}], rng=rng
@@ -53,7 +53,7 @@ class Performance(Audit):
             words = verdict(summary.over_null["mean"], "mean rating", errors=True)
             yield self._finding(name, "all", summary, words)
 
-    def _finding(self, statistic: str, group: str, summary: Summary, words: str) -> Finding:
+    def _finding(self, statistic: str, group: str, summary: StatSummary, words: str) -> Finding:
         return Finding(
             audit="performance",
             statistic=statistic,
@@ -70,7 +70,7 @@ class Performance(Audit):
 AUDITS.register("performance")(Performance())
 
 
-def against_guessing(subject: Subject, seed: int) -> Standing:
+def against_guessing(subject: AuditContext, seed: int) -> Standing:
     """How the model stands beside always guessing, whichever audits are asked."""
     overall = next(Performance().findings(subject, seed))
     (difference,) = overall.over_null.values()
@@ -82,7 +82,7 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
 
     A difference of exactly 0 in every resample is the guess itself, and so not better.
     """
-    interval = enough(difference)
+    interval = has_enough(difference)
     if interval is None:
         return "undecided"
     low, high = (-interval[1], -interval[0]) if errors else interval
@@ -93,7 +93,7 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
 
 def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> str:
     """In words, from the paired interval alone."""
-    if enough(difference) is None:
+    if has_enough(difference) is None:
         return "undecided: too few examples"
     stands = standing(difference, errors=errors)
     if stands == "undecided":
@@ -104,7 +104,7 @@ def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -
     return f"{'better than' if stands == 'better' else not_better} always guessing the {guess}"
 
 
-def rooted(squares: Summary, difference: PairedDifference) -> Summary:
+def rooted(squares: StatSummary, difference: PairedDifference) -> StatSummary:
     """The summary of a mean of squares as one of its root, which has no deviation over examples, with its own
     ``difference`` from the root mean square of the mean rating."""
 
@@ -122,7 +122,7 @@ def rooted(squares: Summary, difference: PairedDifference) -> Summary:
     )
 
 
-def root_difference(subject: Subject, rng: np.random.Generator) -> PairedDifference:
+def root_difference(subject: AuditContext, rng: np.random.Generator) -> PairedDifference:
     """RMSE of the model minus that of the mean rating, which is no mean over examples."""
     labels, metric = subject.labels, METRICS["rmse"]
     model, guess = (

@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, Outcome
-from glasshead.audits.context import Floats, Subject, even
-from glasshead.audits.forward_perturbation import shake
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats, uniform_weights
+from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
-from glasshead.explainers import Algebra, Passes, probability
+from glasshead.explainers import ForwardObservation, LinearReadout, probability
 from glasshead.results import Finding
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -50,15 +50,17 @@ class Perturbation(Audit):
             raise InputError(f"a perturbation test needs at least one draw, not {min(draws, passes)}")
         self.draws, self.passes = draws, passes
 
-    def drawn(self, subject: Subject) -> int:
+    def drawn(self, subject: AuditContext) -> int:
         """How many draws a subject gets."""
         return self.draws if subject.exact else self.passes
 
-    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
+    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 2])
         seen = subject.view.observation
-        if isinstance(seen, Passes):
-            medians, *rest = self.changes(shake(subject, seen, self.passes, int(rng.integers(2**31))))
+        if isinstance(seen, ForwardObservation):
+            medians, *rest = self.changes(
+                perturb_by_forward(subject, seen, self.passes, int(rng.integers(2**31)))
+            )
         else:
             assert subject.keys is not None
             medians, *rest = self.medians(subject, self.bases(subject.keys, rng), rng)
@@ -85,10 +87,10 @@ class Perturbation(Audit):
                     )
                 )
         chance = {null_column(c, name): null[c] for name, null in nulls.items() for c in medians}
-        return Outcome(findings, medians | chance)
+        return AuditResult(findings, medians | chance)
 
     @staticmethod
-    def groups(subject: Subject) -> dict[str, NDArray[np.bool_]]:
+    def groups(subject: AuditContext) -> dict[str, NDArray[np.bool_]]:
         """All, true classes, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
         largest = np.abs(subject.canonical).max(axis=1, initial=0.0)
         groups = dict(subject.groups)
@@ -99,12 +101,12 @@ class Perturbation(Audit):
         return groups
 
     @staticmethod
-    def bases(keys: Algebra, rng: np.random.Generator) -> Floats:
+    def bases(keys: LinearReadout, rng: np.random.Generator) -> Floats:
         """The weights, and random and uniform ones of the same mass in each part [3, N, n], drawn in the
         canonical gauge."""
         mask, weights, parts = keys.mask.numpy(), keys.weights.numpy(), keys.parts().numpy()
         drawn = keys.gauge * random_weights(mask, keys.signed, rng)[:, None]
-        uniform = keys.gauge * even(mask, parts)[:, None]
+        uniform = keys.gauge * uniform_weights(mask, parts)[:, None]
         return np.stack([weights, *(same_mass(each, weights, parts)[:, 0] for each in (drawn, uniform))])
 
     @staticmethod
@@ -123,7 +125,9 @@ class Perturbation(Audit):
             results.append(result)
         return results
 
-    def medians(self, subject: Subject, bases: Floats, rng: np.random.Generator) -> list[dict[str, Floats]]:
+    def medians(
+        self, subject: AuditContext, bases: Floats, rng: np.random.Generator
+    ) -> list[dict[str, Floats]]:
         """Median |Δŷ| and median Δŷ [N] of every test, for each of the base weights [B, N, n].
 
         All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
@@ -167,7 +171,7 @@ class Perturbation(Audit):
 AUDITS.register("perturbation")(Perturbation())
 
 
-def predictions(subject: Subject, rows: NDArray[np.int64], weights: Floats) -> Floats:
+def predictions(subject: AuditContext, rows: NDArray[np.int64], weights: Floats) -> Floats:
     """ŷ [rows, draws] under other weights [rows, draws, n]: one batched product with the cached polarity."""
     seen, view = subject.keys, subject.view
     assert seen is not None

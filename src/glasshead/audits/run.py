@@ -11,10 +11,10 @@ from datasets import Dataset
 from sklearn.metrics import f1_score
 from transformers import PreTrainedModel
 
-from glasshead.attention import spell
+from glasshead.attention import to_name
 from glasshead.audits.agreement import ALPHA
 from glasshead.audits.base import AUDITS
-from glasshead.audits.context import Subject, prepare
+from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.performance import against_guessing
@@ -23,7 +23,7 @@ from glasshead.errors import InputError
 from glasshead.models import MODELS, EncodedClassifier, PooledClassifier
 from glasshead.registration import SPEC
 from glasshead.results import AuditCard, Finding
-from glasshead.trace import Reading
+from glasshead.trace import AttentionSelector
 from glasshead.training import Run, versions
 
 MOST_DRAWS = 1000
@@ -61,7 +61,7 @@ def audit(
     tests: Sequence[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
-    reading: Reading | None = None,
+    reading: AttentionSelector | None = None,
     draws: int | None = None,
     identifiability: Identifiability | None = None,
     facts: Mapping[str, Any] | None = None,
@@ -87,9 +87,9 @@ def audit(
         chosen["identifiability"] = identifiability
     started = time.perf_counter()
     progress("reading the texts")
-    subject = prepare(run, split, limit=limit, seed=seed, reading=reading)
+    subject = build_context(run, split, limit=limit, seed=seed, reading=reading)
     for name, one in list(chosen.items()):
-        reason = one.refuses(subject)
+        reason = one.unsupported_reason(subject)
         if reason is not None and tests is not None:
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
@@ -108,7 +108,7 @@ def audit(
     progress("choosing examples")
     # Contributions colour a map, unless somebody asked how sure the weights are.
     maps = chosen.get("identifiability") if tests is not None else None
-    tolerance = maps.asked.tolerance if isinstance(maps, Identifiability) else None
+    tolerance = maps.query.tolerance if isinstance(maps, Identifiability) else None
     chosen_texts = highlights(subject, examples, seed=seed, tolerance=tolerance)
     about = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
     title = f"{Path(str(about['data'])).name} · {mechanism_name(subject)} · seed {run.record['seed']}"
@@ -134,7 +134,7 @@ def jsonable(column: Any) -> Any:
     return [None if np.isnan(value) else value for value in column.tolist()]
 
 
-def example_columns(subject: Subject) -> dict[str, Any]:
+def example_columns(subject: AuditContext) -> dict[str, Any]:
     """What every example has, whatever was asked."""
     columns: dict[str, Any] = {"index": subject.indices, "text": list(subject.texts)}
     if subject.rates:
@@ -153,19 +153,19 @@ def example_columns(subject: Subject) -> dict[str, Any]:
     }
 
 
-def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
+def describe(run: Run, subject: AuditContext, seed: int) -> dict[str, Any]:
     """Who was audited, on what, by which protocol."""
     record = run.record
     unknown = (subject.view.encoded.ids == run.tokenizer.unk_token_id).numpy() | ~subject.real
     tokens = subject.real.sum(axis=1)
     return {
         "run": str(run.folder),
-        **about_model(run.model, subject),
+        **describe_model(run.model, subject),
         "preset": record["recipe"].get("preset"),
         "seed": record["seed"],
         "audit_seed": seed,
         "examples": len(subject.texts),
-        **measured(subject),
+        **measured_on(subject),
         "against_guessing": against_guessing(subject, seed),
         "signed": subject.signed,
         "gauge": shown_gauge(record["gauge"], subject),
@@ -188,14 +188,14 @@ def describe(run: Run, subject: Subject, seed: int) -> dict[str, Any]:
     }
 
 
-def mechanism_name(subject: Subject) -> str:
+def mechanism_name(subject: AuditContext) -> str:
     """The word for the attention of the model."""
     config = subject.view.model.config
     named = getattr(config, "attention", None) or getattr(config, SPEC, None)
-    return "attention" if named is None else spell(named)
+    return "attention" if named is None else to_name(named)
 
 
-def about_model(model: PreTrainedModel, subject: Subject) -> dict[str, Any]:
+def describe_model(model: PreTrainedModel, subject: AuditContext) -> dict[str, Any]:
     """Family and parts of the model, and which attention was read."""
     config = model.config
     if isinstance(model, PooledClassifier):
@@ -209,10 +209,10 @@ def about_model(model: PreTrainedModel, subject: Subject) -> dict[str, Any]:
             name: getattr(config, name) for name in ("layers", "heads", "combine", "positions", "pooling")
         }
     assert subject.view.place is not None
-    return facts | {"reading": subject.view.place.said, "level": subject.view.reading.level}
+    return facts | {"reading": subject.view.place.describe, "level": subject.view.reading.level}
 
 
-def measured(subject: Subject) -> dict[str, Any]:
+def measured_on(subject: AuditContext) -> dict[str, Any]:
     """How good the predictions are."""
     if subject.rates:
         error = subject.predicted - subject.labels
@@ -233,7 +233,7 @@ def old_gauge(gauge: dict[str, Any] | None) -> bool:
     return gauge is not None and not {"kind", "kinds"} & gauge.keys()
 
 
-def shown_gauge(gauge: dict[str, Any] | None, subject: Subject) -> dict[str, Any] | None:
+def shown_gauge(gauge: dict[str, Any] | None, subject: AuditContext) -> dict[str, Any] | None:
     """The gauge of a pooled model; of others that of the heads that are read, together and each."""
     place = subject.view.place
     if gauge is None:

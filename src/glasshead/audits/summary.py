@@ -16,7 +16,7 @@ Nulls = Mapping[str, Floats | None]
 
 
 @dataclass(frozen=True)
-class Summary:
+class StatSummary:
     """Mean, standard deviation and bootstrap interval over the defined units, and the paired difference from
     each null."""
 
@@ -35,7 +35,7 @@ class Summary:
     @property
     def over(self) -> dict[str, Interval | None]:
         """The same of the paired difference from each null."""
-        return {name: enough(each) for name, each in self.over_null.items()}
+        return {name: has_enough(each) for name, each in self.over_null.items()}
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def null_column(column: str, null: str) -> str:
     return f"{column}.null.{null}"
 
 
-def enough(difference: PairedDifference | None) -> Interval | None:
+def has_enough(difference: PairedDifference | None) -> Interval | None:
     """The interval on which a verdict may rest: None if it comes from too few units."""
     return difference.interval if difference is not None and difference.n >= FEW else None
 
@@ -60,7 +60,9 @@ def mean_or_none(values: Floats | None) -> float | None:
     return float(defined.mean()) if len(defined) else None
 
 
-def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator) -> list[Summary]:
+def summarise(
+    values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator
+) -> list[StatSummary]:
     """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic.
 
     One bootstrap serves them all, so intervals of different statistics rest on the same resamples.
@@ -74,7 +76,7 @@ def summarise(values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.rando
         if each.mean is not None:
             over[row][name] = PairedDifference(each.mean, each.interval, each.n)
     return [
-        Summary(
+        StatSummary(
             estimate=estimate.mean,
             std=estimate.std,
             interval=estimate.interval,

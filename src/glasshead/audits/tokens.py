@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, Outcome
-from glasshead.audits.context import Floats, Subject
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.summary import FEW, Interval, summarise
 from glasshead.data import token_groups
-from glasshead.explainers import Algebra
+from glasshead.explainers import LinearReadout
 from glasshead.results import ONE_SIGNED, RAW_SIGN, Finding
 from glasshead.statistics import auc_interval
 
@@ -29,12 +29,12 @@ class Tokens(Audit):
     question = "do the weights tell the words of one class from those of another?"
     citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
 
-    def refuses(self, subject: Subject) -> str | None:
+    def unsupported_reason(self, subject: AuditContext) -> str | None:
         if subject.rates:
             return "words have no class where ratings are predicted"
         return None if subject.sentence is None else "sentences belong to no class: leave --level out"
 
-    def __call__(self, subject: Subject, *, seed: int) -> Outcome:
+    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 3])
         groups, gamma = token_groups(subject.counts, subject.label_names)
         ids = subject.view.encoded.ids.numpy()[subject.mask]
@@ -58,10 +58,10 @@ class Tokens(Audit):
             "count": known,
             "occurrences": occurrences,
         } | {name.replace("-", "_"): values for name, values in means.items()}
-        return Outcome(findings, tokens=table)
+        return AuditResult(findings, tokens=table)
 
     @staticmethod
-    def _columns(subject: Subject, rng: np.random.Generator) -> dict[str, Floats]:
+    def _columns(subject: AuditContext, rng: np.random.Generator) -> dict[str, Floats]:
         """Every quantity per occurrence [N, n], canonical where there is a gauge.
 
         Scores and polarities exist where the outputs are linear in the weights that are read.
@@ -72,17 +72,17 @@ class Tokens(Audit):
             # Towards the class in which the token is likeliest, not the one that its text was taken for.
             target = torch.from_numpy(subject.counts.argmax(axis=0)[subject.view.encoded.ids.numpy()])
         columns = {}
-        if isinstance(seen, Algebra):
+        if isinstance(seen, LinearReadout):
             columns["score"] = seen.gauge * seen.scores.numpy()
         columns["weight"] = subject.canonical
-        if isinstance(seen, Algebra):
+        if isinstance(seen, LinearReadout):
             columns["polarity"] = seen.slopes(target).numpy()
         columns["contribution"] = seen.contributions(target).numpy()
         columns["chance"] = random_weights(subject.mask, subject.signed, rng).astype(np.float64)
         return columns | ({"weight-raw": subject.weights} if subject.signed else {})
 
     def _levels(
-        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, subject: Subject,
+        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, subject: AuditContext,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:  # fmt: skip
         """Mean of each quantity in each group of token types."""
@@ -101,11 +101,15 @@ class Tokens(Audit):
                     undefined={},
                     significant_fraction=None,
                     citation=self.citation,
-                    verdict=aside(subject, statistic) or level_verdict(summary.judged),
+                    verdict=no_evidence_reason(subject, statistic) or level_verdict(summary.judged),
                 )
 
     def _separations(
-        self, means: Mapping[str, Floats], group: NDArray[np.str_], subject: Subject, rng: np.random.Generator
+        self,
+        means: Mapping[str, Floats],
+        group: NDArray[np.str_],
+        subject: AuditContext,
+        rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How well each quantity tells two groups apart."""
         neutral, polar = group == "neutral", (group != "neutral") & (group != "")
@@ -132,13 +136,13 @@ class Tokens(Audit):
         group: str,
         first: Floats,
         second: Floats,
-        subject: Subject,
+        subject: AuditContext,
         rng: np.random.Generator,
     ) -> Finding:
         """The probability that a token of the first group has the larger value."""
         result = auc_interval(first, second, rng=rng)
         judged = result.interval if min(len(first), len(second)) >= FEW // 2 else None
-        if (reason := aside(subject, against)) is not None:
+        if (reason := no_evidence_reason(subject, against)) is not None:
             words = reason
         elif statistic == "sign":
             words = ONE_SIGNED if subject.one_sided else sign_verdict(judged)
@@ -166,12 +170,12 @@ class Tokens(Audit):
 AUDITS.register("tokens")(Tokens())
 
 
-def aside(subject: Subject, quantity: str) -> str | None:
+def no_evidence_reason(subject: AuditContext, quantity: str) -> str | None:
     """Why the signs of a quantity say nothing; None: they do, or it has no gauge."""
     if quantity == "weight-raw":
         return RAW_SIGN
     gauged = quantity in ("score", "weight", "polarity", "weight-absolute")
-    return subject.sign_aside(size=quantity == "weight-absolute") if gauged else None
+    return subject.sign_no_evidence_reason(size=quantity == "weight-absolute") if gauged else None
 
 
 def level_verdict(interval: Interval | None) -> str:

@@ -8,14 +8,23 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, Call, mechanism, parse, run
+from glasshead.attention import (
+    ACTIVATIONS,
+    KERNELS,
+    MECHANISM_PRESETS,
+    POSITIONS,
+    AttentionInputs,
+    mechanism,
+    parse,
+    run,
+)
 from glasshead.bench.machine import matmul_rate
 from glasshead.bench.timing import Spread, Work, interleaved, peak_bytes, ratios
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 MECHANISMS = (
-    *dict.fromkeys((*ACTIVATIONS, *PRESETS, *(name for name in POSITIONS if name != "none"))),
+    *dict.fromkeys((*ACTIVATIONS, *MECHANISM_PRESETS, *(name for name in POSITIONS if name != "none"))),
     "tanhmax+distance-aware",
 )
 LITERAL = "literal"
@@ -47,14 +56,14 @@ class Settings:
     def __post_init__(self) -> None:
         for name in self.mechanisms:
             if name not in MECHANISMS:
-                raise InputError(f"no mechanism {name!r} to measure: {nearest(name, MECHANISMS)}")
+                raise InputError(f"no mechanism {name!r} to measure: {did_you_mean(name, MECHANISMS)}")
         for name in self.kernels:
             KERNELS[name]
         for length in self.lengths:
             if not 1 <= length <= 2**20:
                 raise InputError(f"a length is between 1 and {2**20:,}, not {length:,}")
         if self.device not in ("cpu", "cuda"):
-            raise InputError(f"unknown device {self.device!r}: {nearest(self.device, ('cpu', 'cuda'))}")
+            raise InputError(f"unknown device {self.device!r}: {did_you_mean(self.device, ('cpu', 'cuda'))}")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise InputError("torch finds no CUDA device here: measure with --device cpu")
 
@@ -126,7 +135,9 @@ def served(case: Case, settings: Settings, kernels: tuple[str, ...]) -> Iterator
     """A case for each kernel that can serve it."""
     call = made(replace(case, length=1), settings)
     for kernel in kernels:
-        if (KERNELS[kernel].linear_memory or fits(case, settings)) and KERNELS[kernel].refuses(call) is None:
+        if (KERNELS[kernel].linear_memory or fits(case, settings)) and KERNELS[kernel].unsupported_reason(
+            call
+        ) is None:
             yield replace(case, kernel=kernel)
 
 
@@ -135,7 +146,7 @@ def fits(case: Case, settings: Settings) -> bool:
     return settings.heads * case.length**2 <= LARGEST
 
 
-def made(case: Case, settings: Settings) -> Call:
+def made(case: Case, settings: Settings) -> AttentionInputs:
     """The call to be measured, equal in every run."""
     torch.manual_seed(0)
     spec = parse(case.mechanism)
@@ -147,7 +158,7 @@ def made(case: Case, settings: Settings) -> Call:
         torch.randn(shape, device=settings.device).to(settings.dtype).requires_grad_(case.backward)
         for _ in range(3)
     )
-    return Call.of(attention.requires_grad_(case.backward), q, k, v)
+    return AttentionInputs.of(attention.requires_grad_(case.backward), q, k, v)
 
 
 def result(case: Case, settings: Settings, peak_rate: float) -> Result:
@@ -177,14 +188,14 @@ def result(case: Case, settings: Settings, peak_rate: float) -> Result:
     )
 
 
-def literal(call: Call) -> Tensor:
+def literal(call: AttentionInputs) -> Tensor:
     """((e^s − e^−s) / Σ(e^s + e^−s)) v."""
     scores = call.q @ call.k.transpose(-1, -2) * call.scale
     up, down = scores.exp(), (-scores).exp()
     return ((up - down) / (up + down).sum(dim=-1, keepdim=True)) @ call.v
 
 
-def with_gradients(call: Call, forward: Callable[[], object]) -> Work:
+def with_gradients(call: AttentionInputs, forward: Callable[[], object]) -> Work:
     """The same with the gradients of q, k, v and the parameters."""
     along = torch.randn_like(call.v)
     inputs = [call.q, call.k, call.v, *call.mechanism.parameters()]
@@ -198,7 +209,7 @@ def with_gradients(call: Call, forward: Callable[[], object]) -> Work:
 
 
 @torch.no_grad()
-def error(case: Case, call: Call) -> float:
+def error(case: Case, call: AttentionInputs) -> float:
     """The largest difference to the formula in float64, over some rows from the first to the last."""
     output = literal(call) if case.kernel == LITERAL else run(call, case.kernel)
     rows = torch.linspace(0, case.length - 1, min(JUDGED, case.length), device=call.q.device).long()

@@ -16,8 +16,8 @@ from transformers import BertConfig, BertModel
 from glasshead.bench.timing import Spread, Work, interleaved, ratios, timed
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
-from glasshead.identifiability import SINGLE, highs_maxima, intervals, of_layer
-from glasshead.trace import Layout, Trace, record
+from glasshead.identifiability import SINGLE, highs_maxima, intervals, layer_ranks
+from glasshead.trace import TokenLayout, Trace, record
 
 CASES = ((128, 64), (128, 32), (512, 32))
 SIZES = (32, 64)
@@ -215,6 +215,6 @@ def forward(model: BertModel, ids: torch.Tensor, passes: list[Trace]) -> None:
 
 def ranked(trace: Trace, ids: torch.Tensor) -> None:
     """The ranks of all layers of it."""
-    where = Layout(torch.ones_like(ids, dtype=torch.bool))
+    where = TokenLayout(torch.ones_like(ids, dtype=torch.bool))
     for seen in trace.only:
-        of_layer(seen, where, range(len(ids)))
+        layer_ranks(seen, where, range(len(ids)))

@@ -87,7 +87,7 @@ class Allocations(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.now = self.peak = 0
-        self.seen: dict[int, Any] = {}
+        self.make_record: dict[int, Any] = {}
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -99,7 +99,7 @@ class Allocations(TorchDispatchMode):
         for each in tree_leaves(result):
             if isinstance(each, Tensor):
                 storage = each.untyped_storage()
-                if storage._cdata not in given and storage._cdata not in self.seen:
+                if storage._cdata not in given and storage._cdata not in self.make_record:
                     self.count(storage)
         self.peak = max(self.peak, self.now)
         return result
@@ -111,6 +111,6 @@ class Allocations(TorchDispatchMode):
 
         def freed() -> None:
             self.now -= size
-            del self.seen[address]
+            del self.make_record[address]
 
-        self.seen[address] = weakref.finalize(storage, freed)
+        self.make_record[address] = weakref.finalize(storage, freed)

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from glasshead.attention import TAPS, Flow, MultiHeadAttention, position_of
+from glasshead.attention import ACTIVE_HOOKS, MultiHeadAttention, TracedCall, position_of
 from glasshead.bench.timing import Spread, Work, interleaved, peak_bytes, ratios
 from glasshead.errors import InputError
 from glasshead.models import EncoderClassifier, EncoderConfig
@@ -134,10 +134,10 @@ def step(mechanism: str, length: int, settings: TrainingSettings) -> Work:
 class Onlooker:
     """A tap that has the heads computed one by one."""
 
-    def before(self, flow: Flow) -> None:
+    def before(self, flow: TracedCall) -> None:
         flow.total = None
 
-    def after(self, flow: Flow, output: Tensor) -> None:
+    def after(self, flow: TracedCall, output: Tensor) -> None:
         """Nothing to do after it."""
 
 
@@ -160,8 +160,8 @@ def additions(length: int, rows: slice, settings: TrainingSettings) -> dict[str,
 
 def watched(work: Work) -> object:
     """The same under a tap."""
-    token = TAPS.set((Onlooker(),))
+    token = ACTIVE_HOOKS.set((Onlooker(),))
     try:
         return work()
     finally:
-        TAPS.reset(token)
+        ACTIVE_HOOKS.reset(token)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from glasshead.cli.console import abandon, complain, console, unread
+from glasshead.cli.console import console, exit_on_broken_pipe, print_error, silence_stdout
 from glasshead.errors import InputError, Terminated, exit_code
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
@@ -61,14 +61,14 @@ class Commands(TyperGroup):
         except UsageError as error:
             code = error.exit_code
             if type(error).__name__ != "NoArgsIsHelpError":  # then the help page has been printed
-                complain(misused(error))
+                print_error(misused(error))
         except typer.Abort:
             code = 130
-            complain("interrupted")
+            print_error("interrupted")
         except OSError as error:  # of a help page, on a full disk
-            abandon()
+            silence_stdout()
             code = 1
-            complain(failure(error))
+            print_error(failure(error))
         if alone:
             sys.exit(code or 0)
         return code
@@ -80,19 +80,19 @@ class Commands(TyperGroup):
         except InputError as error:
             if ctx.params.get("debug"):
                 raise
-            complain(" ".join(str(error).split()))
+            print_error(" ".join(str(error).split()))
             raise typer.Exit(2) from None
         except BrokenPipeError:
-            unread()
+            exit_on_broken_pipe()
         except OSError as error:  # a full disk, a folder that went away: nobody's mistake in the command
-            abandon()
+            silence_stdout()
             if ctx.params.get("debug"):
                 raise
-            complain(failure(error))
+            print_error(failure(error))
             named = isinstance(error, PermissionError) or error.errno == errno.ENAMETOOLONG
             raise typer.Exit(2 if named else 1) from None
         except KeyboardInterrupt as error:
-            complain("interrupted")
+            print_error("interrupted")
             raise typer.Exit(exit_code(error)) from None
 
 

@@ -8,7 +8,7 @@ import typer
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
-    from glasshead.trace import Reading
+    from glasshead.trace import AttentionSelector
 
 Layer = Annotated[
     str | None,
@@ -19,13 +19,13 @@ Row = Annotated[str | None, typer.Option(help="Whose attention: first, last, mea
 Level = Annotated[str, typer.Option(help="word, or sentence where a model reads sentences.")]
 
 
-def reading(layer: str | None, head: str | None, row: str | None, level: str) -> "Reading":
+def reading(layer: str | None, head: str | None, row: str | None, level: str) -> "AttentionSelector":
     """The options as one value."""
-    from glasshead.trace import Reading
+    from glasshead.trace import AttentionSelector
 
     if head is not None and head != "mean" and not head.isdecimal():
         raise InputError(f"--head is a number or 'mean', not {head!r}")
-    return Reading(
+    return AttentionSelector(
         layer=int(layer) if layer is not None and layer.isdecimal() else layer,
         head=None if head in (None, "mean") else int(head),
         row=row,

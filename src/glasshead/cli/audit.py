@@ -8,7 +8,7 @@ import typer
 
 from glasshead.cli.app import app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, reading, texts_and_pairs
-from glasshead.cli.console import console, emit, remark, say
+from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.identifiability_options import (
     IDENTIFIABILITY,
     Heads,
@@ -33,12 +33,12 @@ from glasshead.cli.options import (
 )
 from glasshead.cli.workflows import (
     audit_run,
-    barred_finding,
-    check_bars,
-    compared,
-    known_audit,
-    pairs,
-    split_names,
+    check_audit_name,
+    check_thresholds,
+    compare_run_folders,
+    finding_for_threshold,
+    parse_names,
+    parse_numbers,
     write_audit,
 )
 from glasshead.errors import InputError
@@ -100,21 +100,21 @@ def audit(
     agreement.contribution.gradient=0.3[/]
     """
     from glasshead.data import Coverage
-    from glasshead.files import whole
+    from glasshead.files import atomic_folder
     from glasshead.report import card_table
 
-    bars = pairs(fail_under or [])
+    bars = parse_numbers(fail_under or [])
     for name in bars:
-        known_audit(name.partition(".")[0])
-    chosen = split_names(tests)
+        check_audit_name(name.partition(".")[0])
+    chosen = parse_names(tests)
     for name in chosen or ():
-        known_audit(name)
+        check_audit_name(name)
     named = chosen is not None and IDENTIFIABILITY in chosen
     with (
-        whole(out, overwrite=overwrite, reads=[run, Path(data)]) as work,
+        atomic_folder(out, overwrite=overwrite, reads=[run, Path(data)]) as work,
         kept_parts(out, work, named=named, resume=resume, overwrite=overwrite) as parts,
     ):
-        given = {"text_column": text_column, "label_column": label_column, "classes": split_names(classes)}
+        given = {"text_column": text_column, "label_column": label_column, "classes": parse_names(classes)}
         card = audit_run(
             run,
             data,
@@ -128,14 +128,14 @@ def audit(
             draws=draws,
             identifiability=maps_asked(layers, heads, rows, top, tolerance, processes, chosen, parts),
         )
-        barred = [(barred_finding(card, name), bar) for name, bar in bars.items()]
+        barred = [(finding_for_threshold(card, name), bar) for name, bar in bars.items()]
         write_audit(card, work, parts)
     console.print(card_table([card]))
     if "coverage" in card.facts:
         for line in Coverage(**card.facts["coverage"]).lines("audited"):
-            say(line)
-    say(f"Report: {out / 'report.html'}")
-    if not check_bars(barred):
+            print_line(line)
+    print_line(f"Report: {out / 'report.html'}")
+    if not check_thresholds(barred):
         raise typer.Exit(1)
 
 
@@ -182,7 +182,7 @@ def explain(
 
     from glasshead.data import check_utf8, coverage, encode
     from glasshead.explainers import EXPLAINERS, by_word, check_tolerance, check_weights, with_intervals
-    from glasshead.files import claim, ending, write_text
+    from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.report import attribution_page, attribution_table, coloured, prediction
     from glasshead.training import load_run
 
@@ -196,8 +196,8 @@ def explain(
     if out is not None:
         if format is Format.text:
             raise InputError("--out needs --format json or html")
-        claim(out, overwrite=overwrite, reads=[run])
-        ending(out, format.value)
+        check_writable(out, overwrite=overwrite, reads=[run])
+        format_from_suffix(out, format.value)
     loaded = load_run(run)
     firsts, seconds = texts_and_pairs(loaded.model, texts, pair)
     refused = unreadable(loaded.tokenizer, firsts, seconds)
@@ -211,7 +211,7 @@ def explain(
     attributions = [by_word(each) for each in told]
     if intervals:
         attributions = with_intervals(attributions, *before, reading=where, tolerance=tolerance or 0.0)
-    comment = say if format is Format.text else remark  # standard output is the document's
+    comment = print_line if format is Format.text else print_remark  # standard output is the document's
     for number, reason in refused.items():
         comment(f"text {number + 1} is left out: {reason}")
     encoded = encode(loaded.tokenizer, firsts, seconds)
@@ -220,18 +220,18 @@ def explain(
     if format is Format.text:
         for attribution in attributions:
             console.print(coloured(attribution))
-            say(f"{prediction(attribution)}, {method}")
+            print_line(f"{prediction(attribution)}, {method}")
             if attribution.reading is not None:
-                say(f"read: {attribution.reading}")
+                print_line(f"read: {attribution.reading}")
             if attribution.signed and method == "attention" and (note := sign_note(loaded)) is not None:
-                say(note)
+                print_line(note)
             unknown = [
                 token
                 for token, each in zip(attribution.tokens, attribution.ids, strict=True)
                 if each == loaded.tokenizer.unk_token_id
             ]
             if unknown:
-                say(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
+                print_line(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
             console.print(attribution_table(attribution))
         return
     if format is Format.json:
@@ -239,10 +239,10 @@ def explain(
     else:
         page = attribution_page(attributions)
     if out is None:
-        emit(page, format.value)
+        print_output(page, format.value)
     else:
         write_text(out, page, overwrite=overwrite)
-        say(f"Written to {out}")
+        print_line(f"Written to {out}")
 
 
 def sign_note(run: "Run") -> str | None:
@@ -263,7 +263,7 @@ def unreadable(
     tokenizer: "PreTrainedTokenizerFast", texts: Sequence[str], pairs: Sequence[str] | None
 ) -> dict[int, str]:
     """The numbers of texts of which the model knows nothing, whatever is going to be explained, and why."""
-    from glasshead.data import encode, joined
+    from glasshead.data import encode, join_pair
 
     encoded = encode(tokenizer, texts, pairs)
     reasons = {}
@@ -271,7 +271,7 @@ def unreadable(
         if not (words >= 0).any():
             reasons[row] = "the text is empty"
         elif (ids[words >= 0] == tokenizer.unk_token_id).all():
-            text = joined(texts[row], None if pairs is None else pairs[row])
+            text = join_pair(texts[row], None if pairs is None else pairs[row])
             reasons[row] = f"the model knows no word of {text!r}"
     return reasons
 
@@ -294,13 +294,13 @@ def compare(
 
     Example: [bold]glasshead compare runs/trec-da runs/trec-vanilla --out compare.html[/]
     """
-    from glasshead.files import claim, ending, write_text
+    from glasshead.files import check_writable, format_from_suffix, write_text
 
     if len(folders) < 2:
         raise InputError("give two or more folders to compare")
-    claim(out, overwrite=overwrite, reads=folders)
-    ending(out, "html")
-    page, table = compared(folders, against, split, seed)
+    check_writable(out, overwrite=overwrite, reads=folders)
+    format_from_suffix(out, "html")
+    page, table = compare_run_folders(folders, against, split, seed)
     write_text(out, page, overwrite=overwrite)
     console.print(table)
-    say(f"Report: {out}")
+    print_line(f"Report: {out}")

@@ -4,14 +4,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from glasshead.attention import ACTIVATIONS, KERNELS, POSITIONS, PRESETS, parse, spell
+from glasshead.attention import ACTIVATIONS, KERNELS, MECHANISM_PRESETS, POSITIONS, parse, to_name
 from glasshead.audits import AUDITS
 from glasshead.cli.listing import Table
 from glasshead.data import DATASETS
 from glasshead.explainers import EXPLAINERS
 from glasshead.models import MODELS
 from glasshead.training import PENALTIES
-from glasshead.training import PRESETS as PRESETS_OF_TRAINING
+from glasshead.training import TRAINING_PRESETS as PRESETS_OF_TRAINING
 
 
 def sentence(documented: object) -> str:
@@ -43,7 +43,7 @@ def activations() -> Table:
 def positions() -> Table:
     """The scores of each, whether parameters come with it, and whether its scores are dot products."""
     rows = [
-        [name, sentence(entry), tick(entry.learned), tick(entry.bilinear), entry.paper or "–"]
+        [name, sentence(entry), tick(entry.learned), tick(entry.is_dot_product), entry.paper or "–"]
         for name, entry in POSITIONS.items()
     ]
     return ["name", "what", "learned", "dot\nproducts", "paper"], rows
@@ -57,7 +57,7 @@ def mechanisms() -> Table:
         for name, entry in POSITIONS.items()
         if name != parse({})["position"]["name"]
     ]
-    for name, spec in PRESETS.items():
+    for name, spec in MECHANISM_PRESETS.items():
         full = parse(spec)
         papers = [ACTIVATIONS[full["activation"]["name"]].paper, POSITIONS[full["position"]["name"]].paper]
         rows.append(
@@ -99,7 +99,7 @@ def presets() -> Table:
         [
             name,
             recipe.model or "a folder",
-            spell(recipe.attention) if recipe.attention else "its own",
+            to_name(recipe.attention) if recipe.attention else "its own",
             f"{recipe.optimizer} {recipe.learning_rate:g}",
             f"{recipe.batch_size} × {recipe.epochs}",
         ]

@@ -31,28 +31,28 @@ console = Harmless()
 errors = Harmless(stderr=True)
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """One line on standard output, whatever is in it, never folded."""
     console.print(one_line(line), highlight=False, markup=False, soft_wrap=True)
 
 
-def remark(line: str) -> None:
+def print_remark(line: str) -> None:
     """One line on standard error that is good to know."""
     errors.print(one_line(line), highlight=False, markup=False, soft_wrap=True)
 
 
-def emit(document: str, kind: str) -> None:
+def print_output(document: str, kind: str) -> None:
     """A whole document of one of `DOCUMENTS` on standard output."""
     typer.echo(DOCUMENTS[kind](document), nl=False)
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """One line on standard error, whatever is in it."""
     with suppress(OSError):  # the exit code tells it, too
         errors.print(Text("error: ", style="bold red") + Text(one_line(message)), soft_wrap=True)
 
 
-def abandon() -> None:
+def silence_stdout() -> None:
     """Give up what standard output does not take: Python would try once more as it ends, and complain."""
     try:
         sys.stdout.flush()
@@ -60,11 +60,11 @@ def abandon() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def unread(console: Console | None = None) -> NoReturn:
+def exit_on_broken_pipe(console: Console | None = None) -> NoReturn:
     """End without a word because nobody reads on (``| head``), with the exit code of SIGPIPE."""
-    abandon()
+    silence_stdout()
     raise SystemExit(128 + 13)
 
 
 # Rich calls it, in the consoles of help pages too; it would exit with 1, as if the command had failed.
-Console.on_broken_pipe = unread  # type: ignore[method-assign, assignment]
+Console.on_broken_pipe = exit_on_broken_pipe  # type: ignore[method-assign, assignment]

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.console import console, emit, say
+from glasshead.cli.console import console, print_line, print_output
 from glasshead.cli.options import Overwrite, Printed
-from glasshead.cli.workflows import split_names, stages
+from glasshead.cli.workflows import parse_names, progress_stages
 from glasshead.errors import InputError
 
 
@@ -68,14 +68,14 @@ def bench(
     Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]
     """
     from glasshead import bench
-    from glasshead.files import claim, write_text
+    from glasshead.files import check_writable, write_text
 
     benchmark = bench.BENCHMARKS[what]
-    given = [split_names(names) for names in (lengths, mechanisms, kernels)]
+    given = [parse_names(names) for names in (lengths, mechanisms, kernels)]
     settings = benchmark.settings(*given, backward=backward, full=full, device=device)
     if out is not None:
-        claim(out, overwrite=overwrite)
-    with stages("benchmark") as progress:
+        check_writable(out, overwrite=overwrite)
+    with progress_stages("benchmark") as progress:
         results = list(benchmark.measure(settings, progress))
     if not results:
         raise InputError("none of these kernels serves these mechanisms: leave out --kernels")
@@ -83,7 +83,7 @@ def bench(
     console.print(benchmark.table(results, facts))
     if out is not None:
         write_text(out, bench.as_json(results, facts, settings), overwrite=overwrite)
-        say(f"Written to {out}")
+        print_line(f"Written to {out}")
 
 
 @app.command()
@@ -119,7 +119,9 @@ def doctor(
     checkup = look_over(model, attention, length=length, device=device)
     found = json.loads(json.dumps(asdict(checkup)))
     if format is Printed.json:
-        emit(json.dumps({**found, "healthy": checkup.healthy}, ensure_ascii=False, indent=1) + "\n", "json")
+        print_output(
+            json.dumps({**found, "healthy": checkup.healthy}, ensure_ascii=False, indent=1) + "\n", "json"
+        )
     else:
         console.print(checkup_table(found))
     if not checkup.healthy:

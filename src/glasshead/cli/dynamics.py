@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.console import console, say
+from glasshead.cli.console import console, print_line
 from glasshead.cli.options import Overwrite, RunFolder, default_out
-from glasshead.cli.workflows import load_data, planted, split_names, stages
+from glasshead.cli.workflows import load_data, parse_names, planted_groups, progress_stages
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
     from glasshead.results import Finding, History
-    from glasshead.training import Run, TensorRows
+    from glasshead.training import Run
 
 FEW_LOOKS, GOOD_LOOKS = 5, 40
 """With fewer looks a curve is hardly one; so many are enough for a short training."""
@@ -57,7 +57,7 @@ Step = Annotated[
 
 
 @dataclass(frozen=True)
-class Opened:
+class LoadedHistory:
     """The history of a run, what the run is called, and remarks.
 
     The last remark says why there are no contexts, where they were asked for and the encoder has some.
@@ -82,18 +82,18 @@ def dynamics(
     Example: [bold]glasshead dynamics runs/dyn --tokens superb,dreary --out dynamics.html[/]
     """
     from glasshead.dynamics import context_findings, findings
-    from glasshead.files import claim, ending, write_text
+    from glasshead.files import check_writable, format_from_suffix, write_text
     from glasshead.report import Told, dynamics_page, dynamics_table, few
     from glasshead.training import read_record
 
-    given = few(split_names(tokens) or (), "--tokens")
+    given = few(parse_names(tokens) or (), "--tokens")
     read_record(run)
     out = default_out(run, "dynamics.html") if out is None else out
-    claim(out, overwrite=overwrite, reads=[run])
-    ending(out, "html")
-    opened = history_of(run, data)
+    check_writable(out, overwrite=overwrite, reads=[run])
+    format_from_suffix(out, "html")
+    opened = load_history(run, data)
     opened.history.nearest(step)  # before the work
-    followed, remarks = sorted_out(run, opened.history, given)
+    followed, remarks = split_followed_tokens(run, opened.history, given)
     history = opened.history
     found = [*findings(history, step=step), *context_findings(history)]
     told = Told(
@@ -112,7 +112,7 @@ def dynamics(
     )
     write_text(out, dynamics_page(told), overwrite=overwrite)
     console.print(dynamics_table(told))
-    say(f"Page: {out}")
+    print_line(f"Page: {out}")
 
 
 def unlearned_remark(history: "History") -> list[str]:
@@ -153,7 +153,7 @@ def sparse_remark(history: "History", found: "Sequence[Finding]") -> list[str]:
     return []
 
 
-def history_of(run: Path, data: str | None, *, contexts: bool = True) -> Opened:
+def load_history(run: Path, data: str | None, *, contexts: bool = True) -> LoadedHistory:
     """What was recorded, or else one look at the trained model; with ``contexts``, if its encoder has any.
 
     Raises:
@@ -164,7 +164,7 @@ def history_of(run: Path, data: str | None, *, contexts: bool = True) -> Opened:
 
     record = read_record(run)
     if not (run / FOLDER).exists():
-        return trained(run, data, contexts=contexts)
+        return history_from_trained(run, data, contexts=contexts)
     from glasshead.dynamics import reads_context
 
     history = read_history(run)
@@ -172,40 +172,45 @@ def history_of(run: Path, data: str | None, *, contexts: bool = True) -> Opened:
         return watched_in_context(run, data, history)
     if data is not None:
         raise InputError(f"{run} was watched, so its data are not needed: leave {data!r} out")
-    return Opened(history, called(record, history))
+    return LoadedHistory(history, run_title(record, history))
 
 
-def trained(run: Path, data: str | None, *, contexts: bool) -> Opened:
+def history_from_trained(run: Path, data: str | None, *, contexts: bool) -> LoadedHistory:
     """One look at a model that nobody watched.
 
     Raises:
         InputError: if nothing can be told of it.
     """
-    with stages(f"looking at {run.name}") as progress:
+    with progress_stages(f"looking at {run.name}") as progress:
         progress("loading")
-        from glasshead.dynamics import reads_context, refuse_ratings, trained_history, why_not
+        from glasshead.dynamics import (
+            check_not_regression,
+            history_from_trained_run,
+            no_closed_form_reason,
+            reads_context,
+        )
         from glasshead.training import load_run
 
         loaded = load_run(run)
-        refuse_ratings(loaded)
+        check_not_regression(loaded)
         source = loaded.record["data"]
-        reason = why_not(loaded.model)
+        reason = no_closed_form_reason(loaded.model)
         nothing = f"nothing can be told of a model whose scores show on texts only ({reason})"
         rows, remarks = train_rows(
             loaded, data, "there are no weights and no terms" if reason is None else nothing
         )
         if rows is None and reason is not None:
             raise InputError(*remarks)
-        truth = planted(source) if "source" in source and data in (None, source["source"]) else None
-        history = trained_history(loaded, rows, truth)
+        truth = planted_groups(source) if "source" in source and data in (None, source["source"]) else None
+        history = history_from_trained_run(loaded, rows, truth)
         if contexts and rows is not None and reads_context(history):
             progress("reading its texts")
-            history, more = in_context(history, loaded, rows)
+            history, more = add_context_comparison(history, loaded, rows)
             remarks += more
     watch = f"{run} was not watched, so only the trained model is shown; to record how it came about, train "
-    again = watched_again(loaded.record, data, Path(f"{run}-watched"))
+    again = rewatch_command(loaded.record, data, Path(f"{run}-watched"))
     watch += "again with --watch dynamics" if again is None else f"it again: {again}"
-    return Opened(history, called(loaded.record, history), [watch, *remarks])
+    return LoadedHistory(history, run_title(loaded.record, history), [watch, *remarks])
 
 
 FEW_SETTINGS = 4
@@ -217,19 +222,19 @@ OPTIONS = {
 """Options of the data that are written out."""
 
 
-def watched_again(record: dict[str, Any], data: str | None, out: Path) -> str | None:
+def rewatch_command(record: dict[str, Any], data: str | None, out: Path) -> str | None:
     """The command that does a training once more and watches it; None where it would be a long one, or is
     not known."""
     from dataclasses import asdict
 
     from glasshead.data import DATASETS, LoadOptions
     from glasshead.dynamics import recipe_of
-    from glasshead.training import PRESETS
+    from glasshead.training import TRAINING_PRESETS
 
     source, recipe = data or record["data"].get("source"), recipe_of(record)
-    if source is None or recipe.preset not in PRESETS:
+    if source is None or recipe.preset not in TRAINING_PRESETS:
         return None
-    preset = PRESETS[recipe.preset]
+    preset = TRAINING_PRESETS[recipe.preset]
     usual, chosen = (each.as_dict() | dict(each.architecture) for each in (preset, recipe))
     others = {name: value for name, value in chosen.items() if value != usual.get(name)}
     of_data = {
@@ -259,13 +264,13 @@ def watched_again(record: dict[str, Any], data: str | None, out: Path) -> str | 
 NO_CONTEXTS = "tokens are not shown in their texts and alone"
 
 
-def watched_in_context(run: Path, data: str | None, history: "History") -> Opened:
+def watched_in_context(run: Path, data: str | None, history: "History") -> LoadedHistory:
     """What was recorded, and the trained model's tokens in their texts and alone, if the texts are there.
 
     Raises:
         InputError: if data were named that are not those of the run.
     """
-    with stages(f"looking at {run.name}") as progress:
+    with progress_stages(f"looking at {run.name}") as progress:
         progress("loading")
         from glasshead.training import load_run
 
@@ -278,12 +283,14 @@ def watched_in_context(run: Path, data: str | None, history: "History") -> Opene
             rows, remarks = None, [f"{NO_CONTEXTS}: {error}"]
         if rows is not None:
             progress("reading its texts")
-            history, more = in_context(history, loaded, rows)
+            history, more = add_context_comparison(history, loaded, rows)
             remarks += more
-    return Opened(history, called(loaded.record, history), remarks)
+    return LoadedHistory(history, run_title(loaded.record, history), remarks)
 
 
-def in_context(history: "History", run: "Run", rows: "TensorRows") -> "tuple[History, list[str]]":
+def add_context_comparison(
+    history: "History", run: "Run", rows: "TensorDataset"
+) -> "tuple[History, list[str]]":
     """The history with contexts, or a remark why it has none."""
     from glasshead.dynamics import with_contexts
 
@@ -291,7 +298,7 @@ def in_context(history: "History", run: "Run", rows: "TensorRows") -> "tuple[His
     return found, [] if found.contexts else [f"no token of a group is in these texts, so {NO_CONTEXTS}"]
 
 
-def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows | None, list[str]]":
+def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorDataset | None, list[str]]":
     """The texts that a run was trained on, encoded, and what is to be said of them; None: they are not there,
     and ``without`` them something is missing.
 
@@ -300,7 +307,7 @@ def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows 
     from glasshead.audits import check_labels
     from glasshead.data import DATASETS, describe
     from glasshead.dynamics import recipe_of
-    from glasshead.training import TensorRows, check_texts, encoded_split, label_tensor
+    from glasshead.training import TensorDataset, check_texts, encoded_split, label_tensor
 
     about = run.record["data"]
     source = about.get("source")
@@ -317,10 +324,10 @@ def train_rows(run: "Run", data: str | None, without: str) -> "tuple[TensorRows 
     check_labels(run, train)
     same = describe(loaded)["fingerprint"] == about.get("fingerprint")
     remarks = [] if same else [f"the texts of {data or source} are not those of the training, or no longer"]
-    return TensorRows(encoded_split(run.tokenizer, train), label_tensor(train)), remarks
+    return TensorDataset(encoded_split(run.tokenizer, train), label_tensor(train)), remarks
 
 
-def called(record: dict[str, Any], history: "History") -> str:
+def run_title(record: dict[str, Any], history: "History") -> str:
     """A run in a few words."""
     data = Path(str(record["data"].get("source", "data"))).name
     how = (
@@ -331,13 +338,15 @@ def called(record: dict[str, Any], history: "History") -> str:
     return f"{data} · {how} · seed {record['seed']}"
 
 
-def sorted_out(run: Path, history: "History", tokens: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+def split_followed_tokens(
+    run: Path, history: "History", tokens: Sequence[str]
+) -> tuple[tuple[str, ...], list[str]]:
     """The tokens that were followed, and a remark on each of the others.
 
     Raises:
         InputError: for a token that the model does not know.
     """
-    from glasshead.registry import nearest
+    from glasshead.registry import did_you_mean
 
     if not tokens:
         return (), []
@@ -356,7 +365,7 @@ def sorted_out(run: Path, history: "History", tokens: Sequence[str]) -> tuple[tu
     vocabulary = loaded.tokenizer.get_vocab()
     for token in others:
         if token not in vocabulary:
-            hint = nearest(token, followed)
+            hint = did_you_mean(token, followed)
             near = f": {hint}" if hint.startswith("did you mean") else ", and no followed one is like it"
             raise InputError(f"the model knows no token {token!r}{near}")
     return tuple(t for t in tokens if t in followed), [not_followed(loaded, t, vocabulary[t]) for t in others]
@@ -364,12 +373,12 @@ def sorted_out(run: Path, history: "History", tokens: Sequence[str]) -> tuple[tu
 
 def not_followed(run: "Run", token: str, place: int) -> str:
     """What is known of a token whose numbers were not recorded."""
-    from glasshead.dynamics import own_numbers
+    from glasshead.dynamics import token_score
     from glasshead.report import number
 
     often = int(run.counts[:, place].sum())
     said = f"{token!r} was not followed (it occurs {'once' if often == 1 else f'{often:,} times'} in train)"
-    found = own_numbers(run.model, place)
+    found = token_score(run.model, place)
     if found is None:
         return f"{said}, and its score depends on its text: try 'glasshead explain'"
     score, polarity = found

@@ -51,7 +51,7 @@ def maps_asked(
         InputError: on values that make no sense, and where no identifiability is asked for.
     """
     from glasshead.audits import Identifiability
-    from glasshead.identifiability import Question, Where
+    from glasshead.identifiability import IntervalQuery, RowSelector
 
     given = layers, heads, rows, top, tolerance or None, processes
     if tests is not None and IDENTIFIABILITY not in tests and given != (None,) * 6:
@@ -68,10 +68,10 @@ def maps_asked(
         where["heads"] = numbers("--heads", heads)
     if rows is not None:
         where["rows"] = numbers("--rows", rows) if rows[:1].isdigit() else rows
-    Where(**where)  # refuses what no model has
+    RowSelector(**where)  # refuses what no model has
     return Identifiability(
         where=where,
-        asked=Question(top, tolerance),
+        query=IntervalQuery(top, tolerance),
         texts=None if tests is not None and IDENTIFIABILITY in tests else Identifiability.texts,
         processes=processes or os.cpu_count() or 1,
         store=store,
@@ -96,8 +96,8 @@ def kept_parts(out: Path, work: Path, *, named: bool, resume: bool, overwrite: b
     Raises:
         InputError: if there is an interrupted audit and nobody said what to do with it, or the reverse.
     """
-    from glasshead.cli.workflows import resumable
-    from glasshead.files import check_foreign, discard, files_in, unmatched
+    from glasshead.cli.workflows import resume_on_interrupt
+    from glasshead.files import check_foreign, files_in, remove, unmatched
     from glasshead.identifiability import PARTS
 
     parts = out.with_name(f"{out.name}.maps") if named else work / "maps"
@@ -109,17 +109,17 @@ def kept_parts(out: Path, work: Path, *, named: bool, resume: bool, overwrite: b
                 f"{parts} holds an interrupted audit: go on with --resume, or begin anew with --overwrite"
             )
         check_foreign(parts, unmatched(files_in(parts), PARTS))
-        discard(parts)
+        remove(parts)
     try:
-        with resumable(parts, "texts") if named else nullcontext():
+        with resume_on_interrupt(parts, "texts") if named else nullcontext():
             try:
                 yield parts
             except BaseException:
                 if not any(parts.glob(PARTS[-1])):
-                    discard(parts)  # nothing worth resuming
+                    remove(parts)  # nothing worth resuming
                 raise
     except InputError:
         if not resume:
-            discard(parts)
+            remove(parts)
         raise
-    discard(parts)
+    remove(parts)

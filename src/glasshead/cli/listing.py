@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 PACKAGE = Path(__file__).parents[1]
 STORED = PACKAGE / "catalogue.json"
@@ -49,7 +49,7 @@ def list_table(kind: str, stored: Path = STORED) -> Table:
         InputError: on an unknown kind.
     """
     if kind not in KINDS:
-        raise InputError(f"nothing to list under {kind!r}: {nearest(kind, KINDS)}")
+        raise InputError(f"nothing to list under {kind!r}: {did_you_mean(kind, KINDS)}")
     table = None if "glasshead.attention" in sys.modules else stored_table(kind, stored)
     if table is not None:
         return table

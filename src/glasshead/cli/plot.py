@@ -9,12 +9,12 @@ import typer
 from typer.core import TyperGroup
 
 from glasshead.cli.app import app
-from glasshead.cli.console import say
-from glasshead.cli.dynamics import DataAgain, Step, history_of, sorted_out
+from glasshead.cli.console import print_line
+from glasshead.cli.dynamics import DataAgain, Step, load_history, split_followed_tokens
 from glasshead.cli.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
-from glasshead.cli.workflows import stages
+from glasshead.cli.workflows import progress_stages
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 MOST_HEADS = 16
 MOST_LENGTHS = 40
@@ -42,7 +42,7 @@ class Pictures(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise InputError(f"unknown picture {args[0]!r}: {nearest(args[0], self.commands)}")
+            raise InputError(f"unknown picture {args[0]!r}: {did_you_mean(args[0], self.commands)}")
         return super().resolve_command(ctx, args)
 
 
@@ -70,12 +70,12 @@ def distance_aware(
 
     Example: [bold]glasshead plot distance-aware --out distances.svg[/]
     """
-    from glasshead.files import claim
+    from glasshead.files import check_writable
     from glasshead.pictures import distance_aware as draw
     from glasshead.pictures.plot_arguments import file_kind, numbers
 
     kind = file_kind(out)
-    claim(out, overwrite=overwrite)
+    check_writable(out, overwrite=overwrite)
     given = numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4)
     written(out, draw(kind, *given, tokens), overwrite)
 
@@ -86,13 +86,13 @@ def positions(run: RunFolder, out: PictureOut = None, overwrite: Overwrite = Fal
 
     Example: [bold]glasshead plot positions runs/trec-da --out positions.svg[/]
     """
-    from glasshead.files import claim
+    from glasshead.files import check_writable
     from glasshead.pictures import positions_picture
     from glasshead.pictures.plot_arguments import file_kind
 
     out = default_out(run, "positions.svg") if out is None else out
     kind = file_kind(out)
-    claim(out, overwrite=overwrite, reads=[run])
+    check_writable(out, overwrite=overwrite, reads=[run])
     written(out, positions_picture(run, kind), overwrite)
 
 
@@ -117,18 +117,18 @@ def heads(
 
     Example: [bold]glasshead plot heads runs/trec-da "What is the capital of Peru ?"[/]
     """
-    from glasshead.files import claim
+    from glasshead.files import check_writable
     from glasshead.pictures import heads_picture
     from glasshead.pictures.plot_arguments import file_kind, whole_numbers
 
     out = default_out(run, "heads.svg") if out is None else out
     kind = file_kind(out)
     chosen = None if heads is None else whole_numbers("--heads", heads, MOST_HEADS)
-    claim(out, overwrite=overwrite, reads=[run])
+    check_writable(out, overwrite=overwrite, reads=[run])
     picture, note = heads_picture(run, kind, text, pair=pair, layer=layer, heads=chosen)
     written(out, picture, overwrite)
     if note:
-        say(note)
+        print_line(note)
 
 
 @plots.command("ranks")
@@ -155,17 +155,17 @@ def ranks(
     Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
     """
     from glasshead import pictures
-    from glasshead.identifiability import Where
+    from glasshead.identifiability import LengthSample, RowSelector, texts_of
     from glasshead.pictures import COLUMNS
 
     out, kind, chosen = claimed(model, "ranks", out, table, lengths, overwrite)
-    with stages("ranks") as progress:
+    with progress_stages("ranks") as progress:
         picture, points = pictures.ranks_picture(
             model,
             kind,
-            pictures.texts_of(data, split, text_column),
-            pictures.Sample(chosen, texts, seed),
-            Where(layers=(layer,), heads=(head,)),
+            texts_of(data, split, text_column),
+            LengthSample(chosen, texts, seed),
+            RowSelector(layers=(layer,), heads=(head,)),
             progress,
         )
     written(out, picture, overwrite)
@@ -198,15 +198,16 @@ def logits(
     Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
     """
     from glasshead import pictures
+    from glasshead.identifiability import LengthSample, texts_of
     from glasshead.pictures.logits import COLUMNS
 
     out, kind, chosen = claimed(model, "logits", out, table, lengths, overwrite)
-    with stages("least ranks") as progress:
+    with progress_stages("least ranks") as progress:
         picture, points = pictures.logits_picture(
             model,
             kind,
-            pictures.texts_of(data, split, text_column),
-            pictures.Sample(chosen, texts, seed),
+            texts_of(data, split, text_column),
+            LengthSample(chosen, texts, seed),
             pictures.Head(layer, head),
             draws=draws,
             processes=processes or os.cpu_count() or 1,
@@ -242,7 +243,7 @@ def dynamics(
     Example: [bold]glasshead plot dynamics runs/dyn --what ledger --token superb --out ledger.png[/]
     """
     from glasshead.dynamics import reads_context
-    from glasshead.files import claim
+    from glasshead.files import check_writable
     from glasshead.pictures import dynamics_picture
     from glasshead.pictures.plot_arguments import PAGE, file_kind
     from glasshead.report import PICTURES, few
@@ -257,12 +258,12 @@ def dynamics(
         raise InputError(f"--step is for {' and '.join(AT_A_STEP)}, not for {what}: leave it out")
     out = default_out(run, f"{what}.svg") if out is None else out
     kind = file_kind(out, PAGE)
-    claim(out, overwrite=overwrite, reads=[run])
-    opened = history_of(run, data, contexts=what == "contexts")
+    check_writable(out, overwrite=overwrite, reads=[run])
+    opened = load_history(run, data, contexts=what == "contexts")
     opened.history.nearest(step)  # before the work
     if what == "contexts" and reads_context(opened.history) and not opened.history.contexts:
         raise InputError(opened.remarks[-1])
-    followed, remarks = sorted_out(run, opened.history, chosen)
+    followed, remarks = split_followed_tokens(run, opened.history, chosen)
     if remarks:
         raise InputError(remarks[0])
     written(out, dynamics_picture(opened.history, kind, what, followed, step), overwrite)
@@ -281,17 +282,17 @@ def ratios(
 
     Example: [bold]glasshead plot ratios runs/half runs/even runs/double --out ratios.svg[/]
     """
-    from glasshead.files import claim
+    from glasshead.files import check_writable
     from glasshead.pictures import ratios_picture
     from glasshead.pictures.plot_arguments import PAGE, file_kind
 
     out = Path("ratios.svg") if out is None else out
     kind = file_kind(out, PAGE)
-    claim(out, overwrite=overwrite, reads=runs)
+    check_writable(out, overwrite=overwrite, reads=runs)
     picture, lines = ratios_picture(runs, kind, step)
     written(out, picture, overwrite)
     for line in lines:
-        say(line)
+        print_line(line)
 
 
 ABOUT_TOKENS = ("ledger", "tokens", "scatter", "contexts")
@@ -303,14 +304,14 @@ def claimed(
 ) -> tuple[Path, str, tuple[int, ...]]:
     """Where to write, in which format, and the lengths (none: the usual ones): whatever can be refused before
     the work begins."""
-    from glasshead.files import claim
+    from glasshead.files import check_writable
     from glasshead.pictures.plot_arguments import file_kind, whole_numbers
 
     out = default_out(model, f"{what}.svg") if out is None else out
     kind = file_kind(out)
     for each in (out, table):
         if each is not None:
-            claim(each, overwrite=overwrite, reads=[model])
+            check_writable(each, overwrite=overwrite, reads=[model])
     given = [] if lengths is None else whole_numbers("--lengths", lengths, MOST_LENGTHS)
     return out, kind, tuple(sorted(given))
 
@@ -320,16 +321,16 @@ def written(out: Path, picture: bytes, overwrite: bool) -> None:
     from glasshead.files import write_bytes
 
     write_bytes(out, picture, overwrite=overwrite)
-    say(f"Written to {out}")
+    print_line(f"Written to {out}")
 
 
 def written_table(
     table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float]], overwrite: bool
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""
-    from glasshead.data import table as as_table
     from glasshead.files import write_text
+    from glasshead.identifiability import table as as_table
 
     if table is not None:
         write_text(table, as_table(columns, lines), overwrite=overwrite)
-        say(f"Written to {table}")
+        print_line(f"Written to {table}")

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.console import console, remark, say
+from glasshead.cli.console import console, print_line, print_remark
 from glasshead.cli.options import SEEDS, Out, Overwrite
-from glasshead.cli.workflows import resumable, settings, spec_of, stages
-from glasshead.errors import counted
+from glasshead.cli.workflows import (
+    parse_attention_option,
+    parse_settings,
+    progress_stages,
+    resume_on_interrupt,
+)
+from glasshead.errors import pluralise
 
 if TYPE_CHECKING:
     from glasshead.recommend import NewsLogs
@@ -37,12 +42,12 @@ def read(folder: Path, skip_bad_rows: bool) -> "NewsLogs":
     require_clicks(logs)
     if logs.skipped:
         others = len(logs.skipped) - 1
-        more = f", and {counted(others, 'more row')}" if others else ""
-        remark(f"left out: {logs.skipped[0]}{more}")
+        more = f", and {pluralise(others, 'more row')}" if others else ""
+        print_remark(f"left out: {logs.skipped[0]}{more}")
     lost = sum(not each.rankable for each in logs.impressions)
     if lost:
-        remark(
-            f"{folder}: {lost} of {counted(len(logs.impressions), 'impression')} cannot be ranked: nothing "
+        print_remark(
+            f"{folder}: {lost} of {pluralise(len(logs.impressions), 'impression')} cannot be ranked: nothing "
             "in it was clicked, or everything"
         )
     return logs
@@ -78,7 +83,7 @@ def generate(
     import json
     from dataclasses import asdict
 
-    from glasshead.files import whole
+    from glasshead.files import atomic_folder
     from glasshead.recommend import FACTS, NewsLogOptions, news_logs
 
     options = NewsLogOptions(
@@ -90,12 +95,12 @@ def generate(
         short_share=short_share,
         seed=seed,
     )
-    with whole(out, overwrite=overwrite) as work:
+    with atomic_folder(out, overwrite=overwrite) as work:
         news_logs(work, options)
         (work / FACTS).write_text(json.dumps(asdict(options), indent=1) + "\n", encoding="utf-8")
-    say(f"Logs in {out / 'train'}, {out / 'dev'} and {out / 'test'}")
+    print_line(f"Logs in {out / 'train'}, {out / 'dev'} and {out / 'test'}")
     command = ["glasshead", "recommend", "train", str(out / "train"), "--dev", str(out / "dev")]
-    say("Next: " + shlex.join([*command, "--out", f"runs/{out.name}"]))
+    print_line("Next: " + shlex.join([*command, "--out", f"runs/{out.name}"]))
 
 
 @recommend.command()
@@ -135,14 +140,14 @@ def train(
     Example: [bold]glasshead recommend train logs/train --dev logs/dev --out runs/news[/]
     """
 
-    from glasshead.attention import parse, spell
+    from glasshead.attention import parse, to_name
     from glasshead.cli.progress import ProgressBar
-    from glasshead.files import claim, partial
+    from glasshead.files import check_writable, partial_path
     from glasshead.recommend import NEWS_PRESETS, train_recommender
     from glasshead.training import MEASURED, read_object
 
     chosen = {
-        "attention": spec_of(attention),
+        "attention": parse_attention_option(attention),
         "dev_fraction": dev_fraction,
         "epochs": epochs,
         "batch_size": batch_size,
@@ -155,13 +160,15 @@ def train(
         "vectors": vectors,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
-    recipe = NEWS_PRESETS[preset].with_settings(given | settings(set_ or []))
+    recipe = NEWS_PRESETS[preset].with_settings(given | parse_settings(set_ or []))
     named = [logs, dev, None if recipe.vectors is None else Path(recipe.vectors)]
-    claim(out, overwrite=overwrite, resume=resume, reads=[each for each in named if each is not None])
+    check_writable(
+        out, overwrite=overwrite, resume=resume, reads=[each for each in named if each is not None]
+    )
     source = {"source": str(logs), "dev_source": None if dev is None else str(dev)}
-    bar = ProgressBar(f"{out.name} ({spell(parse(recipe.attention))})")
+    bar = ProgressBar(f"{out.name} ({to_name(parse(recipe.attention))})")
     try:
-        with resumable(partial(out)):
+        with resume_on_interrupt(partial_path(out)):
             train_recommender(
                 read(logs, skip_bad_rows),
                 recipe,
@@ -176,9 +183,9 @@ def train(
     finally:
         bar.stop()
     metrics = read_object(out / MEASURED)["dev"]
-    say(f"dev  AUC {metrics['auc']:.3f}  MRR {metrics['mrr']:.3f}  nDCG@10 {metrics['ndcg@10']:.3f}")
-    say(f"Run in {out}")
-    say("Next: " + shlex.join(["glasshead", "recommend", "evaluate", str(out), unread(logs, dev)]))
+    print_line(f"dev  AUC {metrics['auc']:.3f}  MRR {metrics['mrr']:.3f}  nDCG@10 {metrics['ndcg@10']:.3f}")
+    print_line(f"Run in {out}")
+    print_line("Next: " + shlex.join(["glasshead", "recommend", "evaluate", str(out), unread(logs, dev)]))
 
 
 @recommend.command()
@@ -196,18 +203,20 @@ def evaluate(
     """
     import json
 
-    from glasshead.files import claim, write_text
+    from glasshead.files import check_writable, write_text
     from glasshead.recommend import as_numbers, describe_logs, load_recommender, rank
     from glasshead.report import ranking_table
 
     if out is not None:
-        claim(out, overwrite=overwrite, reads=[run, logs])
+        check_writable(out, overwrite=overwrite, reads=[run, logs])
     loaded = load_recommender(run)
     given = read(logs, skip_bad_rows)
     before = loaded.read_before(given)
     if before is not None:
-        remark(f"{logs} holds what {run} {BEFORE[before]}, so the numbers flatter it: evaluate on other logs")
-    with stages(f"evaluating {run.name}") as progress:
+        print_remark(
+            f"{logs} holds what {run} {BEFORE[before]}, so the numbers flatter it: evaluate on other logs"
+        )
+    with progress_stages(f"evaluating {run.name}") as progress:
         progress("ranking")
         means, differences = rank(loaded, given, seed=seed)
     numbers = {"metrics": as_numbers(means), "differences": as_numbers(differences)}
@@ -216,4 +225,4 @@ def evaluate(
         facts = {"run": str(run), "logs": str(logs), "data": describe_logs(given), "seed": seed}
         facts["read_before"] = before
         write_text(out, json.dumps(facts | numbers, indent=1) + "\n", overwrite=overwrite)
-        say(f"Written to {out}")
+        print_line(f"Written to {out}")

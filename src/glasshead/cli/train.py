@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.console import console, say
+from glasshead.cli.console import console, print_line
 from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
 from glasshead.cli.workflows import (
     audit_run,
-    audits_compared,
+    compare_audit_folders,
     load_data,
-    pairs,
-    resumable,
-    settings,
-    spec_of,
-    split_names,
+    parse_attention_option,
+    parse_names,
+    parse_numbers,
+    parse_settings,
+    resume_on_interrupt,
     train_run,
     watchers,
     write_audit,
@@ -37,18 +37,18 @@ def demo(
 
     Example: [bold]glasshead demo --out my-demo[/]
     """
-    from glasshead.files import whole
-    from glasshead.training import PRESETS
+    from glasshead.files import atomic_folder
+    from glasshead.training import TRAINING_PRESETS
 
     marker = out / "report.html"
     if out.exists() and not (out / "softmax-audit").is_dir():
         raise InputError(f"{out} exists and is no demo: choose another --out")
-    with whole(out, overwrite=True) as work:
+    with atomic_folder(out, overwrite=True) as work:
         loaded, source = load_data("synthetic")
         cards = []
         for activation in ("softmax", "tanhmax"):
             run = work / activation
-            recipe = PRESETS["s0-paper"].with_changes(attention=activation)
+            recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
             train_run(loaded, recipe, run, seed=seed, source=source)
             card = audit_run(run, "synthetic", "test", {}, seed=seed)
             card.facts["run"] = str(out / activation)
@@ -56,10 +56,10 @@ def demo(
             folder.mkdir()
             write_audit(card, folder)
             cards.append(card)
-        page, table = audits_compared(cards, 0, seed)
+        page, table = compare_audit_folders(cards, 0, seed)
         (work / "report.html").write_text(page, encoding="utf-8")
     console.print(table)
-    say(f"Report: {marker}")
+    print_line(f"Report: {marker}")
 
 
 @app.command()
@@ -143,11 +143,11 @@ def train(
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
     from glasshead.data import DATASETS
-    from glasshead.files import claim, partial
+    from glasshead.files import check_writable, partial_path
     from glasshead.training import recipe_for
 
     chosen = {
-        "attention": spec_of(attention),
+        "attention": parse_attention_option(attention),
         "combine": heads,
         "key_size": d_k,
         "value_size": d_v,
@@ -164,33 +164,33 @@ def train(
         "vectors": vectors,
         "compile": compile or None,
         "dev_fraction": dev_fraction,
-        "penalties": pairs(penalty or []) or None,
+        "penalties": parse_numbers(penalty or []) or None,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     if heads == "add":
         given.setdefault("value_size", None)  # the preset's is that of joined heads
     if watch is not None and preset is None and model is None:
         preset = WATCHED
-    recipe = recipe_for(preset, model).with_settings(given | settings(set_ or []))
+    recipe = recipe_for(preset, model).with_settings(given | parse_settings(set_ or []))
     named = [None if data in DATASETS else data, recipe.model if recipe.pretrained else None, recipe.vectors]
     read = [Path(each) for each in named if each is not None]
-    claim(out, overwrite=overwrite, resume=resume, reads=read)
+    check_writable(out, overwrite=overwrite, resume=resume, reads=read)
     loaded, source = load_data(
         data,
         text_column=text_column,
         label_column=label_column,
-        classes=split_names(classes),
+        classes=parse_names(classes),
         labels=labels,
         task=task,
         rows=rows,
         split_seed=split_seed,
         dev_fraction=recipe.dev_fraction,
-        generator=pairs(option or []),
+        generator=parse_numbers(option or []),
     )
     watching = watchers(watch, watch_every, source)
     if watch is not None and preset == WATCHED:
-        say(f"Settings: the preset {WATCHED}, plain gradient descent (--preset for others)")
-    with resumable(partial(out)):
+        print_line(f"Settings: the preset {WATCHED}, plain gradient descent (--preset for others)")
+    with resume_on_interrupt(partial_path(out)):
         train_run(
             loaded,
             recipe,
@@ -202,7 +202,7 @@ def train(
             overwrite=overwrite,
             watching=watching,
         )
-    say(f"Run in {out}" if repeats is None else f"{repeats} runs in {out}")
+    print_line(f"Run in {out}" if repeats is None else f"{repeats} runs in {out}")
     if watch is not None:
         watched = out if repeats is None else out / f"seed-{seed}"
         following = ["dynamics", str(watched), "--out", f"{out}-dynamics.html"]
@@ -210,4 +210,4 @@ def train(
         following = ["compare", str(out), "OTHER", "--out", "compare.html"]
     else:
         following = ["audit", str(out), data, "--out", f"{out}-audit"]
-    say("Next: " + shlex.join(["glasshead", *following]))
+    print_line("Next: " + shlex.join(["glasshead", *following]))

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from glasshead.cli.console import complain, errors, say
+from glasshead.cli.console import errors, print_error, print_line
 from glasshead.errors import InputError, exit_code
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -26,7 +26,7 @@ LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae")} | {
 }
 
 
-def split_names(names: str | None) -> tuple[str, ...] | None:
+def parse_names(names: str | None) -> tuple[str, ...] | None:
     """A,B → (A, B)."""
     if names is None:
         return None
@@ -36,7 +36,7 @@ def split_names(names: str | None) -> tuple[str, ...] | None:
     return given
 
 
-def pairs(options: list[str]) -> dict[str, float]:
+def parse_numbers(options: list[str]) -> dict[str, float]:
     """NAME=VALUE, … → numbers by name."""
     result: dict[str, float] = {}
     for option in options:
@@ -51,7 +51,7 @@ def pairs(options: list[str]) -> dict[str, float]:
     return result
 
 
-def settings(options: list[str]) -> dict[str, Any]:
+def parse_settings(options: list[str]) -> dict[str, Any]:
     """NAME=VALUE, … → values by name: JSON where it is some (numbers, true, null), else words.
 
     Raises:
@@ -73,7 +73,7 @@ def settings(options: list[str]) -> dict[str, Any]:
     return result
 
 
-def spec_of(attention: str | None) -> Any:
+def parse_attention_option(attention: str | None) -> Any:
     """A mechanism as it is typed: a word, or JSON between braces."""
     import json
 
@@ -105,13 +105,13 @@ def train_run(
     **options: Any,
 ) -> None:
     """Train with a progress bar, and print what came out; ``repeats`` runs with one seed after the other."""
-    from glasshead.attention import spell
+    from glasshead.attention import to_name
     from glasshead.cli.progress import ProgressBar
     from glasshead.results import METRIC_NAMES
     from glasshead.training import MEASURED, REPEATS, guess_in_words, read_object, read_record, train_repeats
     from glasshead.training import train as run_training
 
-    what = recipe.model if recipe.attention is None else spell(recipe.attention)
+    what = recipe.model if recipe.attention is None else to_name(recipe.attention)
     bar = ProgressBar(f"{out.name} ({what})", begin=cache(lambda: describe_data(data)))
     try:
         if repeats is None:
@@ -129,28 +129,29 @@ def train_run(
         if split in found:
             values = found[split]
             numbers = [
-                f"{word} {shown(values[name])}" + (f" (floor {shown(floor[split][name])})" if floor else "")
+                f"{word} {format_metric(values[name])}"
+                + (f" (floor {format_metric(floor[split][name])})" if floor else "")
                 for name, word in METRIC_NAMES.items()
                 if name in values
             ]
-            say(f"{split:>5}  " + "  ".join(numbers))
+            print_line(f"{split:>5}  " + "  ".join(numbers))
     if floor:
-        say(f"floor: {guess_in_words(floor['guess'])}")
+        print_line(f"floor: {guess_in_words(floor['guess'])}")
     for record in records:
         for split, only in record.get("only_class", {}).items():
             if only is not None:
                 seed = "" if repeats is None else f"seed {record['seed']}, "
-                say(f"{seed}{split}: the model predicts one class only, {only!r}")
+                print_line(f"{seed}{split}: the model predicts one class only, {only!r}")
     for note in dict.fromkeys(note for record in records for note in record["notes"]):
-        say(note)
+        print_line(note)
 
 
 def describe_data(data: "DatasetDict") -> None:
     """Rows, classes and what is doubtful about them."""
-    from glasshead.data import describe, in_words
+    from glasshead.data import describe, describe_in_words
 
-    for line in in_words(describe(data)):
-        say(line)
+    for line in describe_in_words(describe(data)):
+        print_line(line)
 
 
 def watchers(watch: str | None, every: int | None, source: dict[str, Any]) -> list[Any]:
@@ -164,22 +165,22 @@ def watchers(watch: str | None, every: int | None, source: dict[str, Any]) -> li
             raise InputError("--watch-every needs --watch dynamics")
         return []
     if watch != WATCH:
-        raise InputError(f"unknown --watch {watch!r}: {nearest(watch, [WATCH])}")
-    from glasshead.dynamics import watch as watch_training
+        raise InputError(f"unknown --watch {watch!r}: {did_you_mean(watch, [WATCH])}")
+    from glasshead.dynamics import dynamics_callback as watch_training
 
-    return [watch_training(planted(source), every)]
+    return [watch_training(planted_groups(source), every)]
 
 
-def planted(source: dict[str, Any]) -> dict[str, str] | None:
+def planted_groups(source: dict[str, Any]) -> dict[str, str] | None:
     """The group of every word of a made-up data set; None for data of other people."""
-    from glasshead.data import DATASETS, truth
+    from glasshead.data import DATASETS, planted_groups
 
     if source["source"] not in DATASETS:
         return None
-    return truth(DATASETS[source["source"]].options(source["options"]["generator"]))
+    return planted_groups(DATASETS[source["source"]].options(source["options"]["generator"]))
 
 
-def shown(found: Any) -> str:
+def format_metric(found: Any) -> str:
     """A number, or a mean and a standard deviation over seeds."""
     if isinstance(found, dict):
         return f"{found['mean']:.3f} ± {found['std']:.3f}"
@@ -203,7 +204,7 @@ def audit_run(
 
     A folder with any other model is asked about identifiability, which needs no prediction.
     """
-    with stages(f"auditing {folder.name}") as progress:
+    with progress_stages(f"auditing {folder.name}") as progress:
         progress("loading")
         from dataclasses import replace
 
@@ -233,7 +234,7 @@ def audit_run(
         asked = replace(identifiability or Identifiability(), progress=tell)
         if loaded_run is None:
             if (
-                options["reading"].chosen
+                options["reading"].is_customised
                 or options["reading"].level != "word"
                 or options["draws"] is not None
             ):
@@ -242,11 +243,11 @@ def audit_run(
                     "and --rows"
                 )
             model, tokenizer = open_model(folder)
-            shorten(tokenizer, max_length)
+            limit_length(tokenizer, max_length)
             return audit_maps(
                 model, tokenizer, folder, part, asked, limit=limit, seed=seed, about=facts, progress=progress
             )
-        shorten(loaded_run.tokenizer, max_length)
+        limit_length(loaded_run.tokenizer, max_length)
         if data != trained_on.get("source"):
             facts["trained_on"] = trained_on.get("source")
         return run_audits(
@@ -262,7 +263,7 @@ def audit_run(
         )
 
 
-def shorten(tokenizer: "PreTrainedTokenizerFast", max_length: int | None) -> None:
+def limit_length(tokenizer: "PreTrainedTokenizerFast", max_length: int | None) -> None:
     """Let a tokenizer cut texts to so many tokens, if it did not cut them shorter before.
 
     Raises:
@@ -277,7 +278,7 @@ def shorten(tokenizer: "PreTrainedTokenizerFast", max_length: int | None) -> Non
 
 
 @contextmanager
-def resumable(parts: Path, kept: str = "epochs") -> Iterator[None]:
+def resume_on_interrupt(parts: Path, kept: str = "epochs") -> Iterator[None]:
     """Work that Ctrl-C or SIGTERM ends with one line, which says what was kept in ``parts``; so does a full
     disk."""
     import typer
@@ -286,7 +287,7 @@ def resumable(parts: Path, kept: str = "epochs") -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
-        complain(
+        print_error(
             f"interrupted; {resume}"
             if parts.exists()
             else f"interrupted before any {kept} were finished; nothing was written"
@@ -305,7 +306,7 @@ class Stages(Protocol):
 
 
 @contextmanager
-def stages(title: str) -> Iterator[Stages]:
+def progress_stages(title: str) -> Iterator[Stages]:
     """A line on standard error that says what is being done and for how long, with a bar where it can."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -331,38 +332,44 @@ def stages(title: str) -> Iterator[Stages]:
 
 def write_audit(card: "AuditCard", folder: Path, store: Path | None = None) -> None:
     """The values and their report, and the lines of ``store`` about every head and weight."""
-    from glasshead.identifiability import join
+    from glasshead.identifiability import merge_parts
     from glasshead.report import render
 
     card.save(folder)
     if store is not None:
-        join(store, folder)
+        merge_parts(store, folder)
     (folder / "report.html").write_text(render([card]), encoding="utf-8")
 
 
-def barred_finding(card: "AuditCard", name: str) -> "Finding":
+def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
     """The finding that a bar is about; ``.all`` may be left out.
 
     Raises:
         InputError: on a name that no finding has, on errors, which are better low, and on numbers that are
             no evidence.
     """
-    from glasshead.registry import nearest
+    from glasshead.registry import did_you_mean
     from glasshead.results import ONE_SIGNED
 
     finding = card.finding(name) or card.finding(f"{name}.all")
     if finding is None:
         known = [each.name.removesuffix(".all") for each in card.findings]
-        raise InputError(f"no finding is called {name!r}: {nearest(name, known)}")
+        raise InputError(f"no finding is called {name!r}: {did_you_mean(name, known)}")
     if (finding.audit, finding.statistic) in LOW_IS_GOOD:
         raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
-    answered = finding.aside == ONE_SIGNED  # the answer is no, below every bar
-    if finding.aside is not None and not answered and not finding.aside.startswith("undecided"):
-        raise InputError(f"--fail-under {name}: no bar can be set there ({finding.aside}): leave it out")
+    answered = finding.no_evidence_reason == ONE_SIGNED  # the answer is no, below every bar
+    if (
+        finding.no_evidence_reason is not None
+        and not answered
+        and not finding.no_evidence_reason.startswith("undecided")
+    ):
+        raise InputError(
+            f"--fail-under {name}: no bar can be set there ({finding.no_evidence_reason}): leave it out"
+        )
     return finding
 
 
-def check_bars(barred: "list[tuple[Finding, float]]") -> bool:
+def check_thresholds(barred: "list[tuple[Finding, float]]") -> bool:
     """Whether every interval starts at or above its bar, and a line on each."""
     from glasshead.results import ONE_SIGNED
 
@@ -372,24 +379,24 @@ def check_bars(barred: "list[tuple[Finding, float]]") -> bool:
         low = None if finding.interval is None else finding.interval[0]
         if finding.verdict == ONE_SIGNED or finding.verdict.startswith("undecided"):
             held = False
-            complain(f"{name}: {finding.verdict}")
+            print_error(f"{name}: {finding.verdict}")
         elif low is not None and low >= bar:
-            say(f"{name}: the interval starts at {low:.3f}, not below {bar}")
+            print_line(f"{name}: the interval starts at {low:.3f}, not below {bar}")
         else:
             held = False
             start = "is undefined" if low is None else f"starts at {low:.3f}, below {bar}"
-            complain(f"{name}: the interval {start}")
+            print_error(f"{name}: the interval {start}")
     return held
 
 
-def known_audit(name: str) -> None:
+def check_audit_name(name: str) -> None:
     """Refuse a misspelt finding before the work begins, as far as its first word tells."""
     from glasshead.audits import AUDITS
 
     AUDITS[name]
 
 
-def compared(
+def compare_run_folders(
     folders: list[Path], against: str | None, split: str | None, seed: int
 ) -> "tuple[str, RenderableType]":
     """The page and the table of a comparison of folders of one kind; ``split`` of runs, None: test.
@@ -410,12 +417,12 @@ def compared(
         if split is not None:
             raise InputError("an audit has read one split already: leave --split out")
         base = baseline(folders, short_names(folders), against)
-        return audits_compared([AuditCard.load(folder) for folder in folders], base, seed)
+        return compare_audit_folders([AuditCard.load(folder) for folder in folders], base, seed)
     comparison = compare_runs(folders, against=against, split=split or "test", seed=seed)
     return comparison_page(comparison), comparison_table(comparison)
 
 
-def audits_compared(cards: "list[AuditCard]", base: int, seed: int) -> "tuple[str, RenderableType]":
+def compare_audit_folders(cards: "list[AuditCard]", base: int, seed: int) -> "tuple[str, RenderableType]":
     """The page and the table of several audits, with their paired differences from the audit ``base``."""
     from glasshead.audits import differences
     from glasshead.report import card_table, render

@@ -2,12 +2,12 @@
 
 from glasshead.data.batching import PAIRS, TOKENS, Inputs, batches, heads_of, layers_of, longest
 from glasshead.data.coverage import Coverage, coverage
-from glasshead.data.describe import describe, has_ratings, in_words
-from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, joined, occurrences
+from glasshead.data.describe import describe, describe_in_words, has_ratings
+from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
 from glasshead.data.load import load, select
 from glasshead.data.options import LoadOptions
-from glasshead.data.synthetic import DATASETS, Generator, SyntheticOptions, truth
-from glasshead.data.synthetic_vocabulary import NEUTRAL, listed
+from glasshead.data.synthetic import DATASETS, Generator, SyntheticOptions, planted_groups
+from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.token_groups import token_groups
 from glasshead.data.tokenizer import train_tokenizer
 
@@ -27,18 +27,18 @@ __all__ = [
     "check_utf8",
     "coverage",
     "describe",
+    "describe_in_words",
     "encode",
     "has_ratings",
     "heads_of",
-    "in_words",
-    "joined",
+    "join_pair",
     "layers_of",
-    "listed",
     "load",
     "longest",
     "occurrences",
+    "planted_groups",
     "select",
+    "split_words",
     "token_groups",
     "train_tokenizer",
-    "truth",
 ]

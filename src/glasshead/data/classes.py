@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from glasshead.data.schema import Table, class_order
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 
-def kept(tables: dict[str, Table], classes: tuple[str, ...] | None) -> dict[str, Table]:
+def select_classes(tables: dict[str, Table], classes: tuple[str, ...] | None) -> dict[str, Table]:
     """Only the rows of these classes, which are in this order then.
 
     Raises:
@@ -19,11 +19,11 @@ def kept(tables: dict[str, Table], classes: tuple[str, ...] | None) -> dict[str,
     known = {label for table in tables.values() for label in table.label}
     for name in classes:
         if name not in known:
-            raise InputError(f"{tables['train'].source} has no class {name!r}: {nearest(name, known)}")
+            raise InputError(f"{tables['train'].source} has no class {name!r}: {did_you_mean(name, known)}")
     return {split: replace(table.only(set(classes)), order=classes) for split, table in tables.items()}
 
 
-def merged(tables: dict[str, Table], labels: int | None) -> dict[str, Table]:
+def merge_classes(tables: dict[str, Table], labels: int | None) -> dict[str, Table]:
     """Classes that end in the same word become one, which is called by that word in lower case.
 
     Words are divided by blanks or underscores: "very negative", "Very_Negative" and "negative" are one class.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from transformers import PreTrainedTokenizerFast
 
 from glasshead.data.encode import Encoded
-from glasshead.errors import counted
+from glasshead.errors import pluralise
 
 LIMITLESS = 2**31
 """No text is so long; a tokenizer without a limit names a larger number."""
@@ -21,7 +21,7 @@ class Coverage:
     """
 
     texts: int
-    cut: int
+    truncated: int
     length: int
     tokens: int
     left_out: int
@@ -30,16 +30,16 @@ class Coverage:
     def lines(self, name: str) -> list[str]:
         """What a person should know of them, a line each; ``name`` is what the texts are called."""
         lines = []
-        if self.cut:
+        if self.truncated:
             whole = self.tokens + self.left_out
             share = self.left_out / whole
             lines.append(
-                f"{name}: {self.cut:,} of {counted(self.texts, 'text')} cut to {self.length:,} tokens, "
-                f"{self.left_out:,} of {counted(whole, 'token')} not read ({share:.1%})"
+                f"{name}: {self.truncated:,} of {pluralise(self.texts, 'text')} cut to {self.length:,} "
+                f"tokens, {self.left_out:,} of {pluralise(whole, 'token')} not read ({share:.1%})"
             )
         if self.unknown:
             lines.append(
-                f"{name}: {self.unknown:,} of {counted(self.tokens, 'token')} unknown to the model "
+                f"{name}: {self.unknown:,} of {pluralise(self.tokens, 'token')} unknown to the model "
                 f"({self.unknown / self.tokens:.1%})"
             )
         return lines

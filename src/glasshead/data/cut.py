@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from glasshead.data.options import LoadOptions
-from glasshead.data.ratings import ratings
+from glasshead.data.ratings import rating_values
 from glasshead.data.schema import Table
-from glasshead.data.split import FRACTIONS, assign, draw, ranges
+from glasshead.data.split import FRACTIONS, assign_splits, ranges, stratified_sample
 from glasshead.errors import InputError
 
 Splits = tuple[dict[str, Table], dict[str, str]]
 
 
-def cut_whole(tables: dict[str, Table], options: LoadOptions) -> Splits:
+def split_all(tables: dict[str, Table], options: LoadOptions) -> Splits:
     """Train, dev and test from one table."""
     whole = tables["train"]
     parts = _parts(whole, FRACTIONS, options)
@@ -23,7 +23,7 @@ def cut_whole(tables: dict[str, Table], options: LoadOptions) -> Splits:
     return parts, how
 
 
-def cut_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
+def split_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
     """The splits as they are, and a dev split from train where there is none."""
     how = {split: f"read from {Path(table.source).name}{_left_out(table)}" for split, table in tables.items()}
     if "dev" in tables:
@@ -35,7 +35,7 @@ def cut_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
     return tables | parts, how
 
 
-def some_rows(tables: dict[str, Table], how: dict[str, str], options: LoadOptions) -> Splits:
+def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOptions) -> Splits:
     """A random part of every split that has more rows than asked for.
 
     Raises:
@@ -54,13 +54,13 @@ def some_rows(tables: dict[str, Table], how: dict[str, str], options: LoadOption
     for split, table in tables.items():
         whole = len(table.text)
         if whole > rows:
-            parts[split] = table.take(draw(_strata(table, options), rows, options.split_seed))
+            parts[split] = table.take(stratified_sample(_strata(table, options), rows, options.split_seed))
             told[split] += f", {rows} of {whole} rows drawn with seed {options.split_seed}, {_by(options)}"
     return parts, told
 
 
 def _parts(table: Table, fractions: Mapping[str, float], options: LoadOptions) -> dict[str, Table]:
-    part = assign(table.keys(), _strata(table, options), list(fractions.values()), options.split_seed)
+    part = assign_splits(table.keys(), _strata(table, options), list(fractions.values()), options.split_seed)
     places: dict[str, list[int]] = {split: [] for split in fractions}
     splits = list(fractions)
     for row, number in enumerate(part.tolist()):
@@ -75,7 +75,7 @@ def _parts(table: Table, fractions: Mapping[str, float], options: LoadOptions) -
 
 
 def _strata(table: Table, options: LoadOptions) -> list[str]:
-    return ranges(ratings(table)) if options.rated else table.label
+    return ranges(rating_values(table)) if options.rated else table.label
 
 
 def _by(options: LoadOptions) -> str:

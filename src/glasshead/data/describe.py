@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasshead.errors import counted
+from glasshead.errors import pluralise
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -59,7 +59,7 @@ def describe(data: "DatasetDict") -> dict[str, Any]:
     }
 
 
-def in_words(facts: dict[str, Any]) -> list[str]:
+def describe_in_words(facts: dict[str, Any]) -> list[str]:
     """What `describe` found, a line for each split and for labels that may be slips of the pen."""
     lines = []
     for split, rows in facts["rows"].items():
@@ -72,8 +72,8 @@ def in_words(facts: dict[str, Any]) -> list[str]:
             what += f", and {len(sizes) - MANY:,} more" if len(sizes) > MANY else ""
         empty = facts["empty_texts"][split]
         lines.append(
-            f"{split:>5}  {counted(rows, 'row')}: {what}"
-            + (f"; {counted(empty, 'empty text')}" if empty else "")
+            f"{split:>5}  {pluralise(rows, 'row')}: {what}"
+            + (f"; {pluralise(empty, 'empty text')}" if empty else "")
         )
     return lines + doubtful_labels(facts.get("classes", {}))
 

@@ -20,7 +20,7 @@ class Encoded(NamedTuple):
     """Right-padded token ids; ``words`` is −1 on padding and special tokens, ``offsets`` are characters.
 
     ``types`` says of pairs which text a token belongs to, for models that ask; words and offsets of the
-    second text count on from the first, as in `joined`.
+    second text count on from the first, as in `join_pair`.
     """
 
     ids: Int[Tensor, "texts tokens"]
@@ -56,7 +56,7 @@ def check_utf8(*texts: str) -> None:
         raise InputError("the text is not UTF-8: set the terminal to UTF-8")
 
 
-def joined(text: str, pair: str | None) -> str:
+def join_pair(text: str, pair: str | None) -> str:
     """One text as it is, two with a line between: what words and offsets refer to."""
     return text if pair is None else f"{text}\n{pair}"
 
@@ -104,7 +104,7 @@ def encode(
             if pairs is not None:
                 second = np.array([which == 1 for which in row.sequence_ids])
                 words[index, :n][second] += words[index, :n][~second].max(initial=-1) + 1
-                offsets[index, :n][second] += len(joined(texts[index], ""))
+                offsets[index, :n][second] += len(join_pair(texts[index], ""))
     return Encoded(
         torch.from_numpy(ids),
         torch.from_numpy(mask),
@@ -141,7 +141,7 @@ def encodings(
     word_level = isinstance(tokenizer.backend_tokenizer.model, WordLevel)
     if not word_level or limit > LONGEST or tokenizer.truncation_side != "right":
         return read(texts)
-    heads = [beginning(text, 8 * limit) for text in texts]  # English words have five letters and a space
+    heads = [safe_prefix(text, 8 * limit) for text in texts]  # English words have five letters and a space
     rows = read(heads)
     short = [i for i, text in enumerate(texts) if len(text) > len(heads[i]) and not rows[i].overflowing]
     for index, row in zip(short, read([texts[index] for index in short]), strict=True):
@@ -149,7 +149,7 @@ def encodings(
     return rows
 
 
-def beginning(text: str, size: int) -> str:
+def safe_prefix(text: str, size: int) -> str:
     """At most so many characters of a text, cut between two tokens: at white space outside of a tag."""
     if len(text) <= size:
         return text

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from glasshead.data.classes import class_names, kept, merged
-from glasshead.data.cut import Splits, cut_dev, cut_whole, some_rows
+from glasshead.data.classes import class_names, merge_classes, select_classes
+from glasshead.data.cut import Splits, split_all, split_dev, subsample
 from glasshead.data.options import LoadOptions
-from glasshead.data.ratings import check_ratings, ratings
-from glasshead.data.resolve import find
+from glasshead.data.ratings import check_ratings, rating_values
+from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
 from glasshead.data.split import FRACTIONS
 from glasshead.data.synthetic import DATASETS, generate
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -43,7 +43,7 @@ def load(source: str | Path, options: LoadOptions = DEFAULTS) -> "DatasetDict":
             raise InputError(f"{name} is not synthetic: generator options go with {known}")
         made, how = _read(source, options)
     names = None if options.rated else class_names(made)
-    made, how = some_rows(made, how, options)
+    made, how = subsample(made, how, options)
     return DatasetDict(
         {split: _dataset(made[split], names, how[split]) for split in FRACTIONS if split in made}
     )
@@ -60,12 +60,12 @@ def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
     if split == ALL:
         return concatenate_datasets(list(loaded.values()))
     if split not in loaded:
-        raise InputError(f"{source} has no split {split!r}: {nearest(split, [*loaded, ALL])}")
+        raise InputError(f"{source} has no split {split!r}: {did_you_mean(split, [*loaded, ALL])}")
     return loaded[split]
 
 
 def _read(source: str | Path, options: LoadOptions) -> Splits:
-    found, whole = find(source)
+    found, whole = resolve_source(source)
     tables = {
         split: tabulate(columns, options.text_column, options.label_column, rated=options.rated)
         for split, columns in found.items()
@@ -73,14 +73,14 @@ def _read(source: str | Path, options: LoadOptions) -> Splits:
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
     _same_columns(tables)
-    return (cut_whole if whole else cut_dev)(_chosen(tables, options), options)
+    return (split_all if whole else split_dev)(_chosen(tables, options), options)
 
 
 def _chosen(tables: dict[str, Table], options: LoadOptions) -> dict[str, Table]:
     """The tables with the labels that were asked for."""
     if options.rated:
         check_ratings(tables)
-    return merged(kept(tables, options.classes), options.labels)
+    return merge_classes(select_classes(tables, options.classes), options.labels)
 
 
 def _same_columns(tables: dict[str, Table]) -> None:
@@ -120,7 +120,7 @@ def _dataset(table: Table, names: Sequence[str] | None, description: str) -> "Da
     kinds: dict[str, Value | ClassLabel] = {name: Value("string") for name in columns}
     if names is None:
         kinds["label"] = Value("float64")
-        columns["label"] = ratings(table)
+        columns["label"] = rating_values(table)
     else:
         kinds["label"] = ClassLabel(names=list(names))
         numbers = {name: number for number, name in enumerate(names)}

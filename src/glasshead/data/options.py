@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 REGRESSION = "regression"
 TASKS = ("classification", REGRESSION)
@@ -43,7 +43,7 @@ class LoadOptions:
         if not 0 < self.dev_fraction <= 0.5:
             raise InputError(f"a dev fraction of {self.dev_fraction} is not possible: give one up to 0.5")
         if self.task not in TASKS:
-            raise InputError(f"unknown task {self.task!r}: {nearest(self.task, TASKS)}")
+            raise InputError(f"unknown task {self.task!r}: {did_you_mean(self.task, TASKS)}")
         if self.rated and (self.classes or self.labels):
             raise InputError("ratings have no classes: leave --classes and --labels out")
         if self.rows is not None and self.rows < 1:

@@ -9,7 +9,7 @@ LARGEST = 1e17
 """Models learn in float32, where the square of an error must not overflow."""
 
 
-def ratings(table: Table) -> list[float]:
+def rating_values(table: Table) -> list[float]:
     """The labels as finite numbers.
 
     Raises:
@@ -41,7 +41,7 @@ def ratings(table: Table) -> list[float]:
 
 def check_ratings(tables: dict[str, Table]) -> None:
     """Raise InputError if a rating of any split is no number, or if those of train are all the same."""
-    numbers = {split: ratings(table) for split, table in tables.items()}
+    numbers = {split: rating_values(table) for split, table in tables.items()}
     if len(set(numbers["train"])) == 1:
         raise InputError(
             f"{tables['train'].source} has a single rating, {numbers['train'][0]:g}: give rows of different "

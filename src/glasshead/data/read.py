@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from glasshead.errors import InputError, counted
+from glasshead.errors import InputError, pluralise
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -37,7 +37,7 @@ class Columns:
     coded: dict[str, list[str]]
 
 
-def stem(path: Path) -> str | None:
+def data_stem(path: Path) -> str | None:
     """The name of a data file without its extension, in lower case; None if we cannot read it."""
     name = path.name.lower()
     return next((name[: -len(suffix)] for suffix in SUFFIXES if name.endswith(suffix)), None)
@@ -53,7 +53,7 @@ def read(path: Path) -> Columns:
         raise InputError(f"{path} is a directory: give a file, or the folder that holds the train file")
     if not path.exists():
         raise InputError(f"no such file or folder: {path}")
-    if stem(path) is None:
+    if data_stem(path) is None:
         raise InputError(f"cannot read {path}: give one of {', '.join(SUFFIXES)}")
     name = path.name.lower().removesuffix(".gz")
     try:
@@ -115,7 +115,7 @@ def _separated(path: Path, delimiter: str) -> dict[str, list[str]]:
     for row, line in zip(rows, begins, strict=True):
         if len(row) != len(header):
             raise InputError(
-                f"{path} line {line} has {counted(len(row), 'field')} where the header has {len(header)}: "
+                f"{path} line {line} has {pluralise(len(row), 'field')} where the header has {len(header)}: "
                 "quote fields that contain the separator"
             )
         # Unbalanced quotes swallow the separators that follow them; no real tsv field holds a tab.

@@ -5,20 +5,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from glasshead.data import hub
-from glasshead.data.read import SUFFIXES, Columns, read, stem
+from glasshead.data.read import SUFFIXES, Columns, data_stem, read
 from glasshead.data.synthetic import DATASETS
 from glasshead.errors import InputError
-from glasshead.registry import hinted, nearest
+from glasshead.registry import did_you_mean, with_suggestion
 
 SPLITS = {"train": "train", "dev": "dev", "validation": "dev", "test": "test"}
 WHOLE = ("all", "sample")
 
 
-def find(source: str | Path) -> tuple[dict[str, Columns], bool]:
+def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
     """Columns per split; and whether they are one whole that is yet to be split, then called train."""
     name = str(source)
     if not name.strip():
-        raise InputError(f"an empty name is no data set, file or folder: {nearest(name, DATASETS)}")
+        raise InputError(f"an empty name is no data set, file or folder: {did_you_mean(name, DATASETS)}")
     try:
         path = Path(source).expanduser()
         is_folder, exists = path.is_dir(), path.exists()
@@ -31,11 +31,11 @@ def find(source: str | Path) -> tuple[dict[str, Columns], bool]:
     if isinstance(source, Path) or _looks_like_a_path(name):
         raise InputError(f"no such file or folder: {name}")
     if not hub.NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no data set, file or folder: {nearest(name, DATASETS)}")
+        raise InputError(f"{name!r} is no data set, file or folder: {did_you_mean(name, DATASETS)}")
     try:
         columns = hub.from_hub(name)
     except InputError as error:
-        raise InputError(hinted(str(error), nearest(name, DATASETS))) from error
+        raise InputError(with_suggestion(str(error), did_you_mean(name, DATASETS))) from error
     found: dict[str, Columns] = {}
     for split in columns.keys() & SPLITS.keys():
         if SPLITS[split] in found:
@@ -61,10 +61,10 @@ def _looks_like_a_path(name: str) -> bool:
 def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
     """The files of a folder that are called after a split, or else the one that holds everything."""
     try:
-        files = sorted(path for path in folder.iterdir() if stem(path) in (*SPLITS, *WHOLE))
+        files = sorted(path for path in folder.iterdir() if data_stem(path) in (*SPLITS, *WHOLE))
     except OSError as error:
         raise InputError(f"cannot read {folder}: {error.strerror}") from error
-    splits = _one_each(files, lambda path: SPLITS.get(stem(path) or ""))
+    splits = _one_each(files, lambda path: SPLITS.get(data_stem(path) or ""))
     if "train" in splits:
         return {split: read(path) for split, path in splits.items()}, False
     if splits:

@@ -8,7 +8,7 @@ import numpy as np
 FRACTIONS = {"train": 0.7, "dev": 0.15, "test": 0.15}
 
 
-def assign(
+def assign_splits(
     keys: Sequence[Hashable], labels: Sequence[str], fractions: Sequence[float], seed: int
 ) -> np.ndarray:
     """The part of every row, for parts of these fractions; rows of equal key share a part.
@@ -53,7 +53,7 @@ def assign(
     return part
 
 
-def draw(strata: Sequence[str], rows: int, seed: int) -> list[int]:
+def stratified_sample(strata: Sequence[str], rows: int, seed: int) -> list[int]:
     """The places of so many rows, ascending: of every stratum the same share, and at least one row if it can.
 
     Row r (0, 1, …) of a shuffled stratum of n rows is taken before all rows with a larger r / n, so that a

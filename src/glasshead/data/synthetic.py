@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass, fields
 import numpy as np
 
 from glasshead.data.split import FRACTIONS
-from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend
+from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend_vocabulary
 from glasshead.errors import InputError
-from glasshead.registry import Registry, nearest
+from glasshead.registry import Registry, did_you_mean
 
 NEUTRAL_GROUP = "neutral"
 LARGEST = 10_000_000
@@ -95,7 +95,7 @@ class Generator:
         known = [option.name for option in fields(SyntheticOptions)]
         for name in changes:
             if name not in known:
-                raise InputError(f"unknown generator option {name!r}: {nearest(name, known)}")
+                raise InputError(f"unknown generator option {name!r}: {did_you_mean(name, known)}")
         return SyntheticOptions(**(asdict(self.defaults) | dict(changes)))
 
 
@@ -124,13 +124,13 @@ def groups(options: SyntheticOptions) -> dict[str, list[str]]:
     """The words of every class, in class order, and then the neutral ones."""
     bases = (NEGATIVE, POSITIVE) if options.classes == 2 else tuple(GENRES.values())
     words = {
-        name: extend(base, options.polar_words)
+        name: extend_vocabulary(base, options.polar_words)
         for name, base in zip(options.class_names, bases, strict=False)
     }
-    return words | {NEUTRAL_GROUP: extend(NEUTRAL, options.neutral_words)}
+    return words | {NEUTRAL_GROUP: extend_vocabulary(NEUTRAL, options.neutral_words)}
 
 
-def truth(options: SyntheticOptions) -> dict[str, str]:
+def planted_groups(options: SyntheticOptions) -> dict[str, str]:
     """The group every word was planted in: a class name, or ``neutral``."""
     return {word: group for group, words in groups(options).items() for word in words}
 
@@ -172,7 +172,7 @@ def _draw(options: SyntheticOptions, size: int, rng: np.random.Generator) -> tup
     labels = np.repeat(np.arange(options.classes), per_class)
     order = rng.permutation(size)
     ids = rng.permuted(np.concatenate(rows), axis=1)[order]
-    vocabulary = np.array(list(truth(options)), dtype=object)
+    vocabulary = np.array(list(planted_groups(options)), dtype=object)
     return [" ".join(words) for words in vocabulary[ids]], labels[order].tolist()
 
 

@@ -1,18 +1,18 @@
 """Words of the synthetic reviews, written for Glasshead: what they mean is planted, not learnt from a corpus.
 
-Each word belongs to one group and is one token of `train_tokenizer`; none ends in a digit, so that `extend`
-can make more of them by counting.
+Each word belongs to one group and is one token of `train_tokenizer`; none ends in a digit, so that
+`extend_vocabulary` can make more of them by counting.
 """
 
 from collections.abc import Sequence
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a text."""
     return tuple(text.split())
 
 
-POSITIVE = listed(
+POSITIVE = split_words(
     """
     wonderful delightful charming brilliant superb stirring heartfelt funny gorgeous dazzling graceful
     uplifting inspired masterful refreshing touching witty memorable captivating luminous joyful radiant
@@ -22,7 +22,7 @@ POSITIVE = listed(
 """
 )
 
-NEGATIVE = listed(
+NEGATIVE = split_words(
     """
     dreadful boring dull clumsy awful terrible bland tedious lifeless shallow predictable hollow
     incoherent dreary forgettable lazy stale annoying horrible sloppy messy pointless tiresome wooden
@@ -31,7 +31,7 @@ NEGATIVE = listed(
 """
 )
 
-NEUTRAL = listed(
+NEUTRAL = split_words(
     """
     a about above across after again against ago all almost along already also although always among an
     and another any apart are around as aside at away back because been before behind being below
@@ -108,22 +108,22 @@ NEUTRAL = listed(
 )
 
 GENRES = {
-    "comedy": listed("giggle punchline slapstick prank spoof banter clown jester gag wisecrack"),
-    "romance": listed(
+    "comedy": split_words("giggle punchline slapstick prank spoof banter clown jester gag wisecrack"),
+    "romance": split_words(
         "sweetheart bouquet wedding valentine proposal honeymoon serenade courtship suitor kiss"
     ),
-    "horror": listed("ghost vampire crypt werewolf zombie coffin seance poltergeist dungeon graveyard"),
-    "western": listed("saloon sheriff cowboy stagecoach lasso prairie rustler spurs wagon outlaw"),
-    "mystery": listed("detective clue alibi suspect fingerprint sleuth witness riddle inspector motive"),
-    "space": listed("galaxy starship astronaut orbit robot asteroid android spacesuit comet alien"),
-    "fantasy": listed("wizard dragon elf sorcery potion dwarf goblin kingdom unicorn spellbook"),
-    "documentary": listed(
+    "horror": split_words("ghost vampire crypt werewolf zombie coffin seance poltergeist dungeon graveyard"),
+    "western": split_words("saloon sheriff cowboy stagecoach lasso prairie rustler spurs wagon outlaw"),
+    "mystery": split_words("detective clue alibi suspect fingerprint sleuth witness riddle inspector motive"),
+    "space": split_words("galaxy starship astronaut orbit robot asteroid android spacesuit comet alien"),
+    "fantasy": split_words("wizard dragon elf sorcery potion dwarf goblin kingdom unicorn spellbook"),
+    "documentary": split_words(
         "archive interview narrator footage census expedition wildlife essay fieldwork newsreel"
     ),
 }
 
 
-def extend(words: Sequence[str], size: int) -> list[str]:
+def extend_vocabulary(words: Sequence[str], size: int) -> list[str]:
     """The first ``size`` words; once they are used up, ``word2``, ``other2``, …, ``word3``, …"""
     rounds = (divmod(index, len(words)) for index in range(size))
     return [words[place] + (str(turn + 1) if turn else "") for turn, place in rounds]

@@ -1,24 +1,24 @@
 """How attention comes about: training dynamics in closed form, and a watcher that records them."""
 
-from glasshead.dynamics.callback import Watcher
+from glasshead.dynamics.callback import DynamicsCallback
 from glasshead.dynamics.context_comparison import context_findings, reads_context, with_contexts
 from glasshead.dynamics.findings import findings
 from glasshead.dynamics.forms.form import FORMS
-from glasshead.dynamics.forms.select import why_not
-from glasshead.dynamics.observers import watch
-from glasshead.dynamics.post_hoc import own_numbers, recipe_of, refuse_ratings, trained_history
+from glasshead.dynamics.forms.select import no_closed_form_reason
+from glasshead.dynamics.observers import dynamics_callback
+from glasshead.dynamics.post_hoc import check_not_regression, history_from_trained_run, recipe_of, token_score
 
 __all__ = [
     "FORMS",
-    "Watcher",
+    "DynamicsCallback",
+    "check_not_regression",
     "context_findings",
+    "dynamics_callback",
     "findings",
-    "own_numbers",
+    "history_from_trained_run",
+    "no_closed_form_reason",
     "reads_context",
     "recipe_of",
-    "refuse_ratings",
-    "trained_history",
-    "watch",
-    "why_not",
+    "token_score",
     "with_contexts",
 ]

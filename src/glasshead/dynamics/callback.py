@@ -8,16 +8,23 @@ from typing import Any, Protocol
 import numpy as np
 from transformers import PreTrainedModel, TrainerCallback
 
-from glasshead.dynamics.snapshots import Look, path_of, put_together, read_look, steps_in, write_look
+from glasshead.dynamics.snapshots import (
+    Snapshot,
+    merge_snapshots,
+    path_of,
+    read_snapshot,
+    steps_in,
+    write_snapshot,
+)
 from glasshead.errors import InputError
-from glasshead.files import discard
+from glasshead.files import remove
 from glasshead.results import FOLDER, Columns, write_history
-from glasshead.trace import evaluating
+from glasshead.trace import eval_mode
 
-USUAL_LOOKS = 60
-SELDOM = 100
+DEFAULT_SNAPSHOTS = 60
+SPARSE_INTERVAL = 100
 """Steps between two looks, at least: a look takes about as long as ten steps of a small model."""
-MOST_LOOKS = 480
+MAX_SNAPSHOTS = 480
 """When there would be more, every second is dropped: a long training is told no longer than a short one."""
 
 
@@ -27,10 +34,10 @@ class Observer(Protocol):
     facts: dict[str, Any]
     about: Columns
 
-    def look(self, model: PreTrainedModel) -> Look: ...
+    def snapshot(self, model: PreTrainedModel) -> Snapshot: ...
 
 
-class Watcher(TrainerCallback):
+class DynamicsCallback(TrainerCallback):
     """Looks every ``every`` steps (usually 60 times in all), before the first step and after the last.
 
     ``make`` builds the observer once the model and the train rows are there. What a term adds is integrated
@@ -41,8 +48,8 @@ class Watcher(TrainerCallback):
 
     def __init__(self, make: Callable[..., Observer], every: int | None = None) -> None:
         self.make = make
-        self.asked = {"every": every}
-        self.last: tuple[int, Look] | None = None
+        self.facts = {"every": every}
+        self.last: tuple[int, Snapshot] | None = None
 
     def attach(self, folder: Path, **about: Any) -> None:
         """Called by the training before it starts: where to write, and what ``make`` needs to know."""
@@ -55,7 +62,7 @@ class Watcher(TrainerCallback):
             raise InputError("a watcher looks on in glasshead.training.train, which tells it what is trained")
         if not state.is_world_process_zero:
             return
-        every = self.asked["every"] or max(SELDOM, state.max_steps // USUAL_LOOKS)
+        every = self.facts["every"] or max(SPARSE_INTERVAL, state.max_steps // DEFAULT_SNAPSHOTS)
         self.observer.facts |= {
             "learning_rate": args.learning_rate, "every": every, "steps": state.max_steps,
         }  # fmt: skip
@@ -70,16 +77,16 @@ class Watcher(TrainerCallback):
             before = steps_in(self.looks)
             if not before:
                 raise InputError(f"cannot resume: the looks in {self.looks} are gone; use --overwrite")
-            self.last = before[-1], read_look(self.looks, before[-1])
+            self.last = before[-1], read_snapshot(self.looks, before[-1])
         else:
-            self._look(kwargs["model"], 0)
+            self._record_snapshot(kwargs["model"], 0)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not state.is_world_process_zero:
             return
         step = state.global_step
         if step % self._interval(step) == 0 or step == state.max_steps:
-            self._look(kwargs["model"], step)
+            self._record_snapshot(kwargs["model"], step)
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if state.is_world_process_zero:
@@ -93,23 +100,23 @@ class Watcher(TrainerCallback):
         self._thin_out(self.saved)
         best = state.best_global_step or state.global_step
         facts = self.observer.facts | {"best_step": best, "every": self._interval(state.global_step)}
-        write_history(self.folder, facts, put_together(self.looks, self.observer.about))
-        discard(self.looks)
+        write_history(self.folder, facts, merge_snapshots(self.looks, self.observer.about))
+        remove(self.looks)
 
-    def _look(self, model: PreTrainedModel, step: int) -> None:
+    def _record_snapshot(self, model: PreTrainedModel, step: int) -> None:
         # A training that diverges says so itself.
-        with evaluating(model), np.errstate(over="ignore", invalid="ignore"):
-            look = self.observer.look(model)
+        with eval_mode(model), np.errstate(over="ignore", invalid="ignore"):
+            look = self.observer.snapshot(model)
         if self.observer.facts["exact"]:
             look = replace(look, added=self._added(step, look))
-        write_look(self.looks, step, look)
+        write_snapshot(self.looks, step, look)
         self.last = step, look
         self._thin_out(step)
 
     def _interval(self, step: int) -> int:
         """The distance between two looks: twice as long whenever there would be too many of them."""
         interval: int = self.observer.facts["every"]
-        while step // interval >= MOST_LOOKS:
+        while step // interval >= MAX_SNAPSHOTS:
             interval *= 2
         return interval
 
@@ -120,7 +127,7 @@ class Watcher(TrainerCallback):
             if each % self._interval(step) and each < step and (each > self.saved or step == self.saved):
                 path_of(self.looks, each).unlink()
 
-    def _added(self, step: int, look: Look) -> dict[str, Any]:
+    def _added(self, step: int, look: Snapshot) -> dict[str, Any]:
         """What every term has added up to, from the last look on by the trapezoidal rule."""
         if self.last is None:
             return {name: np.zeros_like(rate) for name, rate in look.rates.items()}

@@ -16,8 +16,8 @@ from glasshead.dynamics.context_scores import (
     local_scores,
     prominence,
 )
-from glasshead.dynamics.findings import direction, finding
-from glasshead.results import FEW, NOT_TOLD, Finding, History, versus
+from glasshead.dynamics.findings import finding, sign_of_interval
+from glasshead.results import FEW, NOT_REPORTED, Finding, History, versus
 from glasshead.statistics import Estimate
 from glasshead.trace import target_polarity
 from glasshead.training import Run
@@ -43,7 +43,7 @@ def with_contexts(history: History, run: Run, texts: Encoded) -> History:
 
     Source: Sun and Lu 2020, G.1.
     """
-    group_of = grouped(history)
+    group_of = token_classes(history)
     local = local_scores(run.model, texts)
     names = run.tokenizer.convert_ids_to_tokens(local.ids.tolist())
     here = np.array([name in group_of for name in names], dtype=bool)
@@ -58,16 +58,16 @@ def with_contexts(history: History, run: Run, texts: Encoded) -> History:
         "group": np.array([group_of[token] for token in tokens.tolist()]),
         "count": local.count[here],
         "local score": local.score[here],
-        "local polarity": towards(local.polarity[here], own),
+        "local polarity": class_polarity(local.polarity[here], own),
         "global score": alone.score,
-        "global polarity": towards(alone.polarity, own),
+        "global polarity": class_polarity(alone.polarity, own),
     }
     return History(
         history.facts | {"signed": local.signed}, history.curves, history.products, history.tokens, contexts
     )
 
 
-def grouped(history: History) -> dict[str, str]:
+def token_classes(history: History) -> dict[str, str]:
     """Token → group, of the most frequent followed tokens of every group."""
     last = history.tokens["step"] == history.steps[-1]
     token, group, count = (history.tokens[name][last] for name in ("token", "group", "count"))
@@ -79,7 +79,7 @@ def grouped(history: History) -> dict[str, str]:
     return found
 
 
-def towards(polarity: NDArray[np.float64], own: NDArray[np.int64]) -> NDArray[np.float64]:
+def class_polarity(polarity: NDArray[np.float64], own: NDArray[np.int64]) -> NDArray[np.float64]:
     """[T, K′] → [T]: each token's polarity towards a class of its own."""
     found: NDArray[np.float64] = target_polarity(
         torch.from_numpy(polarity)[None], torch.from_numpy(own)[None]
@@ -104,11 +104,11 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     groups = history.contexts["group"]
     found = []
     for each in disagreement(local, alone, groups, seed=seed, resamples=RESAMPLES):
-        found.append(stated("order", each.quantity, each.group, each.tau))
+        found.append(to_finding("order", each.quantity, each.group, each.tau))
         if (
             each.quantity != "score" or local.signed
         ):  # without a sign of weights that of a score means nothing
-            found.append(stated("flipped", each.quantity, each.group, each.flipped))
+            found.append(to_finding("flipped", each.quantity, each.group, each.flipped))
     found += prominences(local, alone, groups, seed)
     return found
 
@@ -145,8 +145,8 @@ def prominences(
             above, below = (
                 f"{words} {which} attention scores than neutral ones" for which in (higher, lower)
             )
-            yield stated("prominence", where, each.group, estimate, above, below, null=0.5, few=few)
-        yield stated(
+            yield to_finding("prominence", where, each.group, estimate, above, below, null=0.5, few=few)
+        yield to_finding(
             "prominence", "gain", each.group, each.gain,
             f"alone, {first} tokens stand out more than in their texts",
             f"alone, {first} tokens stand out less than in their texts",
@@ -154,7 +154,7 @@ def prominences(
         )  # fmt: skip
 
 
-def stated(
+def to_finding(
     statistic: str,
     against: str,
     group: str,
@@ -169,5 +169,5 @@ def stated(
     tokens it says nothing."""
     bounds = estimate.interval
     shifted = None if bounds is None or few else (bounds[0] - null, bounds[1] - null)
-    verdict = direction(shifted, above, below, NOT_TOLD) if above else ""
+    verdict = sign_of_interval(shifted, above, below, NOT_REPORTED) if above else ""
     return finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)

@@ -25,11 +25,11 @@ from glasshead.statistics import (
     RESAMPLES,
     Estimate,
     auc_interval,
-    ends,
+    interval_ends,
     kendall_tau_b,
     mean_interval,
 )
-from glasshead.trace import evaluating
+from glasshead.trace import eval_mode
 
 ALL = "all"
 NEUTRAL = "neutral"
@@ -91,7 +91,7 @@ def local_scores(model: PreTrainedModel, encoded: Encoded) -> TokenScores:
     outputs = model.classifier.out_features
     sums = torch.zeros(model.config.vocab_size, 1 + outputs, dtype=torch.float64)
     counts = torch.zeros(model.config.vocab_size, dtype=torch.int64)
-    with evaluating(model):
+    with eval_mode(model):
         for _, inputs in batches(encoded, device=model.device):
             seen = model(**inputs, output_attentions=True)
             mask = inputs["attention_mask"].bool()
@@ -170,7 +170,7 @@ def disagreement(
             mean_interval(np.abs(first - second)[part], rng=rng, resamples=resamples),
             share_interval((np.sign(first) != np.sign(second))[part]),
         )
-        for quantity, first, second in compared(local, alone)
+        for quantity, first, second in compare_in_context(local, alone)
         for group, part in parts.items()
     ]
 
@@ -234,7 +234,7 @@ def prominence(
     return found
 
 
-def compared(
+def compare_in_context(
     local: TokenScores, alone: TokenScores
 ) -> Iterator[tuple[str, Float[np.ndarray, " T"], Float[np.ndarray, " T"]]]:
     """The name of each quantity, its values in context and alone."""
@@ -278,7 +278,7 @@ def tau_interval(
         drawn = draws.integers(n, size=(min(rows, resamples - start), n))
         replicates.append(kendall_tau_b(x[drawn], y[drawn], np.ones(drawn.shape, dtype=bool)).tau)
     values = np.concatenate(replicates)
-    low, high = ends(values[~np.isnan(values)], level)
+    low, high = interval_ends(values[~np.isnan(values)], level)
     return Estimate(float(tau), None, float(low), float(high), n)
 
 
@@ -298,7 +298,7 @@ def gain_interval(
         return Estimate(None, None, None, None, p + q)
 
     def gain(first: Int[np.ndarray, "R P"], second: Int[np.ndarray, "R Q"]) -> Float[np.ndarray, " R"]:
-        return areas(*after, first, second) - areas(*before, first, second)
+        return bootstrap_auc(*after, first, second) - bootstrap_auc(*before, first, second)
 
     found = float(gain(np.ones((1, p), dtype=int), np.ones((1, q), dtype=int))[0])
     if p == 1 or q == 1:
@@ -308,11 +308,11 @@ def gain_interval(
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
         replicates.append(gain(*(draws.multinomial(n, np.full(n, 1 / n), size=count) for n in (p, q))))
-    low, high = ends(np.concatenate(replicates), level)
+    low, high = interval_ends(np.concatenate(replicates), level)
     return Estimate(found, None, float(low), float(high), p + q)
 
 
-def areas(
+def bootstrap_auc(
     first: Float[np.ndarray, " P"],
     second: Float[np.ndarray, " Q"],
     first_counts: Int[np.ndarray, "R P"],

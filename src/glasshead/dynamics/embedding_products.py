@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.dynamics.forms.form import Form, Parameters, Push
+from glasshead.dynamics.forms.form import ClosedForm, OutputGradients, Parameters
 from glasshead.dynamics.snapshots import Box, Curve
 from glasshead.results import PRODUCT_RATE
 
@@ -19,7 +19,7 @@ Members = Mapping[str, NDArray[np.int64]]
 """The tokens of every group."""
 
 
-class Factors(NamedTuple):
+class GradientFactors(NamedTuple):
     """x and y of all tokens: x_iᵀy_k is one part of −(∂ℓ/∂e_i)ᵀe_k, of what the move of e_i does to Ω_ik."""
 
     moves: Float[Tensor, "v f"]
@@ -30,15 +30,17 @@ class Factors(NamedTuple):
         return self.moves[first] @ self.meets[second].T
 
 
-def factors(form: Form, p: Parameters, scale: float, push: Push) -> dict[str, Factors]:
+def gradient_factors(
+    form: ClosedForm, p: Parameters, scale: float, push: OutputGradients
+) -> dict[str, GradientFactors]:
     """The parts of −(∂ℓ/∂e_i)ᵀe_k (eq. 44).
 
     A_ik = ε(e_i) (∂a_i/∂e_i)ᵀ e_k, which is ε(e_i) a_k where a is linear in e, and B_ik = π(e_i)ᵀ(∂s/∂e) e_k,
     which is π(e_i) s_k. The paper prints A_ik with one 1/λ too many: a_k has it already.
     """
     return {
-        LEAD: Factors(push.own_lead[:, None] * form.pull(p, scale), p.embeddings),
-        PUSH: Factors(push.own_push, form.tokens(p, scale).polarity),
+        LEAD: GradientFactors(push.own_lead[:, None] * form.pull(p, scale), p.embeddings),
+        PUSH: GradientFactors(push.own_push, form.tokens(p, scale).polarity),
     }
 
 
@@ -60,10 +62,15 @@ class ProductRates(NamedTuple):
 
 
 def product_rates(
-    form: Form, p: Parameters, scale: float, push: Push, first: Int[Tensor, " i"], second: Int[Tensor, " k"]
+    form: ClosedForm,
+    p: Parameters,
+    scale: float,
+    push: OutputGradients,
+    first: Int[Tensor, " i"],
+    second: Int[Tensor, " k"],
 ) -> ProductRates:
     """dΩ_ik/dτ between two lists of tokens, in its parts."""
-    lead, pushed = factors(form, p, scale, push).values()
+    lead, pushed = gradient_factors(form, p, scale, push).values()
     return ProductRates(
         lead.rates(first, second),
         pushed.rates(first, second),
@@ -86,7 +93,7 @@ def boxes(of: str, vectors: Float[Tensor, "v d"], members: Members) -> list[Box]
     return found
 
 
-def mean_rates(parts: Mapping[str, Factors], members: Members) -> list[Curve]:
+def mean_rates(parts: Mapping[str, GradientFactors], members: Members) -> list[Curve]:
     """The mean of x_iᵀy_k + x_kᵀy_i over the pairs of every two groups, for each part of dΩ_ik/dτ (eq. 43).
 
     The sums X and Y of a group's vectors are enough, Σ_ik x_iᵀy_k = XᵀY, and of a group with itself

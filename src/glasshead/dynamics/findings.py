@@ -10,19 +10,19 @@ from glasshead.results import (
     FEW,
     NONE_LEADS,
     NOT_EXPLAINED,
-    NOT_TOLD,
+    NOT_REPORTED,
     QUANTITIES,
     TOO_FEW,
     Finding,
     History,
     added,
-    left_over,
-    owed,
+    integration_error,
     rate,
+    residual_note,
+    undecided_reason,
     versus,
-    why_unsure,
 )
-from glasshead.statistics import LEVEL, RESAMPLES, ends, mean_intervals, resampled_counts
+from glasshead.statistics import LEVEL, RESAMPLES, interval_ends, mean_intervals, resampled_counts
 
 AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
@@ -95,7 +95,7 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
             bounds = estimate.interval if estimate.n >= FEW else None
-            verdict = direction(bounds, "risen", "fallen", NOT_TOLD)
+            verdict = sign_of_interval(bounds, "risen", "fallen", NOT_REPORTED)
             yield finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
             )
@@ -119,11 +119,11 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
         if not len(one) or not len(other):
             continue
         bounds = difference_interval(one, other, rng)
-        verdict = direction(
+        verdict = sign_of_interval(
             bounds if min(len(one), len(other)) >= FEW else None,
             f"{first} tokens have {higher} attention scores than {second} ones",
             f"{first} tokens have {lower} attention scores than {second} ones",
-            NOT_TOLD,
+            NOT_REPORTED,
         )
         gap = float(one.mean() - other.mean())
         yield finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
@@ -153,7 +153,7 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
         rest = values - values[0] - by_term.sum(axis=0)
         parts = np.array([*by_term[:, -1], rest[-1]])  # [terms + 1, n]
         estimates = mean_intervals(parts, rng=rng)
-        doubts = owed(history.facts["learning_rate"], steps, rates.mean(axis=2))
+        doubts = integration_error(history.facts["learning_rate"], steps, rates.mean(axis=2))
         left = abs(rest[-1].mean())
         sizes = parts.mean(axis=1)
         sure = sure_largest(parts, rng)
@@ -164,16 +164,16 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
             if rank == first and sure is None:
                 verdict = why_none
             elif rank == first:
-                more = "" if name == NOT_EXPLAINED else left_over(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = why_unsure(rank, sizes, doubts) or LARGEST + more
+                more = "" if name == NOT_EXPLAINED else residual_note(estimate.mean or 0.0, rest.mean(axis=1))
+                verdict = undecided_reason(rank, sizes, doubts) or LARGEST + more
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
-            bounds = widened(estimate.interval, float(doubt))
+            bounds = widen(estimate.interval, float(doubt))
             yield finding(
                 f"added to {quantity}", name, group, estimate.mean, bounds, estimate.n, verdict, estimate.std
             )
 
 
-def widened(interval: Interval, doubt: float) -> Interval:
+def widen(interval: Interval, doubt: float) -> Interval:
     """Either end farther out; none if the doubt is not known."""
     if interval is None or np.isnan(doubt):
         return None
@@ -200,11 +200,11 @@ def difference_interval(one: Floats, other: Floats, rng: np.random.Generator) ->
         np.concatenate([counts @ each / len(each) for counts in resampled_counts(len(each), RESAMPLES, rng)])
         for each in (one, other)
     ]
-    low, high = ends(drawn[0] - drawn[1], LEVEL)
+    low, high = interval_ends(drawn[0] - drawn[1], LEVEL)
     return float(low), float(high)
 
 
-def direction(bounds: Interval, above: str, below: str, neither: str) -> str:
+def sign_of_interval(bounds: Interval, above: str, below: str, neither: str) -> str:
     """What an interval says of the sign of a number."""
     if bounds is None:
         return TOO_FEW

@@ -7,28 +7,30 @@ from typing import Any
 import numpy as np
 from transformers import PreTrainedModel
 
-from glasshead.dynamics.forms.select import form_of, parameters_of, why_not
-from glasshead.dynamics.observers import observer
+from glasshead.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
+from glasshead.dynamics.observers import make_observer
 from glasshead.dynamics.observers.pooled import PooledObserver
 from glasshead.dynamics.snapshots import columns_of
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.results import CURVES, PRODUCTS, History, canonical
-from glasshead.trace import evaluating
-from glasshead.training import Recipe, Run, TensorRows
+from glasshead.trace import eval_mode
+from glasshead.training import Run, TensorDataset, TrainingConfig
 
 
-def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] | None = None) -> History:
+def history_from_trained_run(
+    run: Run, rows: TensorDataset | None, truth: Mapping[str, str] | None = None
+) -> History:
     """A history with a single look, at the trained model; without train ``rows`` only what parameters tell.
 
     Raises:
         InputError: for ratings by one learned query, and without rows for a model whose scores depend on the
             texts.
     """
-    refuse_ratings(run)
+    check_not_regression(run)
     recipe = recipe_of(run.record)
     if rows is not None:
-        seen = observer(truth, model=run.model, tokenizer=run.tokenizer, rows=rows, recipe=recipe)
+        seen = make_observer(truth, model=run.model, tokenizer=run.tokenizer, rows=rows, recipe=recipe)
     elif isinstance(run.model, PooledClassifier):
         seen = PooledObserver(
             model=run.model, tokenizer=run.tokenizer, rows=None, counts=run.counts, recipe=recipe, truth=truth
@@ -37,8 +39,8 @@ def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] 
         raise InputError(
             f"the attention of {run.folder} shows on texts only: name the data it was trained on"
         )
-    with evaluating(run.model):
-        look = seen.look(run.model)
+    with eval_mode(run.model):
+        look = seen.snapshot(run.model)
     curves = [(0, *row) for row in look.curves]
     products = [(0, *row) for row in look.products]
     size = len(next(iter(seen.about.values()))) if seen.about else 0
@@ -53,22 +55,22 @@ def trained_history(run: Run, rows: TensorRows | None, truth: Mapping[str, str] 
     return canonical(history, run.model.config.gauge) if isinstance(run.model, PooledClassifier) else history
 
 
-def refuse_ratings(run: Run) -> None:
+def check_not_regression(run: Run) -> None:
     """Raise InputError for ratings by one learned query, of which nothing of what follows would be true."""
     if isinstance(run.model, PooledClassifier) and is_regression(run.model.config):
         raise InputError(f"{run.folder} predicts ratings: words have no polarity there, so nothing is told")
 
 
-def recipe_of(record: dict[str, Any]) -> Recipe:
+def recipe_of(record: dict[str, Any]) -> TrainingConfig:
     """The recipe of a run; what this version does not know of is left out."""
-    known = {each.name for each in fields(Recipe)}
-    return Recipe(**{name: value for name, value in record["recipe"].items() if name in known})
+    known = {each.name for each in fields(TrainingConfig)}
+    return TrainingConfig(**{name: value for name, value in record["recipe"].items() if name in known})
 
 
-def own_numbers(model: PreTrainedModel, token: int) -> tuple[float, list[float]] | None:
+def token_score(model: PreTrainedModel, token: int) -> tuple[float, list[float]] | None:
     """Score and polarities of a token that was not followed; None where they depend on its text."""
-    if why_not(model) is not None:
+    if no_closed_form_reason(model) is not None:
         return None
     assert isinstance(model, PooledClassifier)
-    found = form_of(model).tokens(parameters_of(model), model.config.scale)
+    found = closed_form(model).tokens(parameters_of(model), model.config.scale)
     return float(found.score[token]), found.polarity[token].tolist()

@@ -4,10 +4,10 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from glasshead.training import TensorRows
+from glasshead.training import TensorDataset
 
 
-def probe(rows: TensorRows, size: int) -> Int[Tensor, " n"]:
+def sample_texts(rows: TensorDataset, size: int) -> Int[Tensor, " n"]:
     """A seeded choice of the texts in which there is something to attend to, in their order."""
     here = torch.nonzero(rows.lengths > 0).flatten()
     order = torch.randperm(len(here), generator=torch.Generator().manual_seed(0))

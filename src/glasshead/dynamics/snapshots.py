@@ -21,7 +21,7 @@ ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """What was seen at one step.
 
     ``tokens`` are columns over the followed tokens; ``rates`` those of the terms of the flow, by name and per
@@ -58,7 +58,7 @@ def steps_in(folder: Path) -> list[int]:
     return sorted(int(each.stem.removeprefix("look-")) for each in folder.glob("look-*.npz"))
 
 
-def write_look(folder: Path, step: int, look: Look) -> None:
+def write_snapshot(folder: Path, step: int, look: Snapshot) -> None:
     """Aside and then renamed: a kill leaves a whole look or none."""
     path = path_of(folder, step)
     aside = path.with_suffix(".tmp")
@@ -68,19 +68,19 @@ def write_look(folder: Path, step: int, look: Look) -> None:
     aside.replace(path)
 
 
-def read_told(folder: Path, step: int) -> Look:
+def read_reported_losses(folder: Path, step: int) -> Snapshot:
     """A look without its columns over tokens."""
     with np.load(path_of(folder, step)) as file:  # which reads what is asked for
         curves, products = json.loads(str(file["curves"]))
-    return Look([tuple(row) for row in curves], [tuple(row) for row in products])
+    return Snapshot([tuple(row) for row in curves], [tuple(row) for row in products])
 
 
-def read_look(folder: Path, step: int) -> Look:
+def read_snapshot(folder: Path, step: int) -> Snapshot:
     """A look as it was written."""
     with np.load(path_of(folder, step)) as file:
         columns = {name: file[name] for name in file.files if name != "curves"}
-    told = read_told(folder, step)
-    return Look(
+    told = read_reported_losses(folder, step)
+    return Snapshot(
         told.curves,
         told.products,
         {name: each for name, each in columns.items() if not name.startswith((RATE, ADDED))},
@@ -89,14 +89,14 @@ def read_look(folder: Path, step: int) -> Look:
     )
 
 
-def put_together(folder: Path, about: Columns) -> dict[str, Iterable[Columns]]:
+def merge_snapshots(folder: Path, about: Columns) -> dict[str, Iterable[Columns]]:
     """All looks as the tables of a history, in pieces; ``about`` are columns over the followed tokens that do
     not change."""
     steps = steps_in(folder)
     curves: list[tuple[Any, ...]] = []
     products: list[tuple[Any, ...]] = []
     for step in steps:
-        look = read_told(folder, step)
+        look = read_reported_losses(folder, step)
         curves += [(step, *row) for row in look.curves]
         products += [(step, *row) for row in look.products]
     return {
@@ -113,7 +113,7 @@ def tokens_of(folder: Path, steps: Sequence[int], about: Columns) -> Iterator[Co
     at_once = max(ROWS // max(size, 1), 1)
     for start in range(0, len(steps), at_once):
         some = steps[start : start + at_once]
-        parts = [read_look(folder, step).columns() for step in some]
+        parts = [read_snapshot(folder, step).columns() for step in some]
         constant = {name: np.tile(each, len(some)) for name, each in about.items()}
         changing = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         yield {"step": np.repeat(some, size)} | constant | changing

@@ -16,7 +16,7 @@ PAIRED = 100
 
 
 @dataclass(frozen=True)
-class Cohorts:
+class TokenGroups:
     """Groups of token ids by name, the ids that are followed, and how the groups came about.
 
     ``counts`` [classes, v] are occurrences in train, ``own`` [v] is the class that a token is seen towards.
@@ -49,7 +49,7 @@ def cohorts(
     counts: NDArray[np.int64],
     labels: list[str],
     truth: Mapping[str, str] | None = None,
-) -> Cohorts:
+) -> TokenGroups:
     """Groups by what was planted (``truth``: word → group), else by γ (`glasshead.data.token_groups`).
 
     Special tokens and tokens that never occur in train belong to none.
@@ -72,7 +72,7 @@ def cohorts(
     frequent = np.argsort(-np.where(known, total, 0), kind="stable")
     chosen = [ids[np.argsort(-total[ids], kind="stable")][:MOST_OF_GROUP] for ids in members.values()]
     chosen.append(frequent[: min(MOST_FREQUENT, int(known.sum()))])
-    return Cohorts(
+    return TokenGroups(
         members,
         np.unique(np.concatenate(chosen)),
         counts,

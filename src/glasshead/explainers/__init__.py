@@ -2,10 +2,27 @@
 
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.aggregate_words import by_word
-from glasshead.explainers.attention_observation import Algebra, Observation, Sentences, observe
-from glasshead.explainers.explainer import EXPLAINERS, Explainer, View, check_texts, look, standing
-from glasshead.explainers.forward_observation import Passes, shaken, signs, signs_of
-from glasshead.explainers.interval_arithmetic import Ends
+from glasshead.explainers.attention_observation import (
+    AttentionObservation,
+    LinearReadout,
+    SentenceReadout,
+    observe_pooled,
+)
+from glasshead.explainers.explainer import (
+    EXPLAINERS,
+    Explainer,
+    ExplanationContext,
+    check_texts,
+    make_context,
+    token_fields,
+)
+from glasshead.explainers.forward_observation import (
+    ForwardObservation,
+    head_signs,
+    head_signs_of,
+    logits_with_edit,
+)
+from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, check_weights, with_intervals
 from glasshead.explainers.targets import TARGETS, probability
 from glasshead.registry import import_siblings
@@ -15,25 +32,25 @@ import_siblings(__name__, __path__)
 __all__ = [
     "EXPLAINERS",
     "TARGETS",
-    "Algebra",
-    "Ends",
+    "AttentionObservation",
     "Explainer",
-    "Observation",
-    "Passes",
-    "Sentences",
-    "View",
+    "ExplanationContext",
+    "ForwardObservation",
+    "IntervalVector",
+    "LinearReadout",
+    "SentenceReadout",
     "by_sentence",
     "by_word",
     "check_texts",
     "check_tolerance",
     "check_weights",
-    "look",
-    "observe",
+    "head_signs",
+    "head_signs_of",
+    "logits_with_edit",
+    "make_context",
+    "observe_pooled",
     "probability",
     "sentence_numbers",
-    "shaken",
-    "signs",
-    "signs_of",
-    "standing",
+    "token_fields",
     "with_intervals",
 ]

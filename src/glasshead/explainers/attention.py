@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import Explainer, View, register
+from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 
 
 class Attention(Explainer):
@@ -12,15 +12,15 @@ class Attention(Explainer):
     description = "attention weights (canonical sign), coloured by contribution"
     citation = "Huang, Yang and Wang 2024, section 5.2"
     reads_attention = True
-    weighs = True
+    reads_weights = True
 
-    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return view.observation.canonical
 
-    def contributions(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def contributions(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return view.observation.contributions(view.target)
 
-    def signed(self, view: View) -> bool:
+    def signed(self, view: ExplanationContext) -> bool:
         return view.observation.signed
 
 
@@ -32,7 +32,7 @@ class Contribution(Explainer):
     citation = "this project; polarity: Sun and Lu 2020"
     reads_attention = True
 
-    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return view.observation.contributions(view.target)
 
 

@@ -18,7 +18,7 @@ from glasshead.trace import target_polarity
 BUDGET = 8_000_000
 
 
-class Observation(ABC):
+class AttentionObservation(ABC):
     """Attention as it is read, one number for each token, on the CPU; zeros on padding.
 
     ``weights`` are those the model computes (of several heads or rows: their mean), ``canonical`` the same in
@@ -71,7 +71,7 @@ class Observation(ABC):
 
 
 @dataclass(frozen=True)
-class Algebra(Observation):
+class LinearReadout(AttentionObservation):
     """Scores s, weights a [N, n], polarity o [N, n, K'], bias b [K'] of z = Σ_i a_i o_i + b.
 
     All is answered from these, without another pass. ``part`` [N, n] numbers the texts of a pair, each of
@@ -115,7 +115,7 @@ class Algebra(Observation):
     def shares(self) -> Float[Tensor, "texts tokens"]:
         return self.mask.to(self.weights.dtype)
 
-    def answer(self, outputs: Float[Tensor, "*b outputs"]) -> Float[Tensor, "*b classes"]:
+    def to_logits(self, outputs: Float[Tensor, "*b outputs"]) -> Float[Tensor, "*b classes"]:
         """Outputs z as logits."""
         return outputs if self.rating else as_logits(outputs)
 
@@ -123,7 +123,7 @@ class Algebra(Observation):
         """z − a_i o_i (Huang et al. 2024, section 5.2)."""
         # Subtracting o·a from z − b, not from the logits: the binary logit of class 0 stays 0.
         outputs = torch.einsum("tk,tko->to", self.weights, self.polarity) + self.bias
-        return self.answer(outputs[:, None, :] - self.weights[..., None] * self.polarity)
+        return self.to_logits(outputs[:, None, :] - self.weights[..., None] * self.polarity)
 
     def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
         """The token is masked before the activation, so the other weights share its place."""
@@ -139,12 +139,12 @@ class Algebra(Observation):
             weights = torch.zeros_like(scores)
             for number in numbers:
                 weights = weights + self.activation.weights(scores, mask & (part == number))
-            results.append(self.answer(weights @ self.polarity[rows] + self.bias))
+            results.append(self.to_logits(weights @ self.polarity[rows] + self.bias))
         return torch.cat(results)
 
 
 @dataclass(frozen=True)
-class Sentences(Observation):
+class SentenceReadout(AttentionObservation):
     """The algebra of the sentences of each text, whose tokens have equal parts of what is true of them.
 
     ``number`` [N, n] is the sentence of each token, −1 on padding.
@@ -152,7 +152,7 @@ class Sentences(Observation):
 
     mask: Bool[Tensor, "texts tokens"]
     number: Int[Tensor, "texts tokens"]
-    keys: Algebra
+    keys: LinearReadout
 
     exact = True
 
@@ -195,13 +195,13 @@ class Sentences(Observation):
 
 
 @torch.inference_mode()
-def observe(
+def observe_pooled(
     model: PreTrainedModel,
     ids: Int[Tensor, "texts tokens"],
     mask: Bool[Tensor, "texts tokens"],
     *,
     batch_size: int = 512,
-) -> Algebra:
+) -> LinearReadout:
     """Run a pooled classifier over encoded texts, in batches, and keep what its output is made of.
 
     Raises:
@@ -224,7 +224,7 @@ def observe(
     bias = torch.zeros(polarity.shape[-1])
     if model.classifier.bias is not None:
         bias = model.classifier.bias.detach().cpu()
-    return Algebra(
+    return LinearReadout(
         mask.cpu(),
         scores,
         weights,

@@ -7,9 +7,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.explainers.explainer import Explainer, View, register
-from glasshead.explainers.forward_observation import turned, weighed
-from glasshead.identifiability import SINGLE, Where, coordinates, effective_weights, pooled_rows, values_of
+from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.forward_observation import apply_head_signs, weighted_readings
+from glasshead.identifiability import (
+    SINGLE,
+    RowSelector,
+    effective_weights,
+    pooled_rows,
+    projected_values,
+    values_of,
+)
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord
 
@@ -30,11 +37,11 @@ class Effective(Explainer):
     citation = "Brunner et al. 2019"
     reads_attention = True
 
-    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         if isinstance(view.model, PooledClassifier):
-            return of_pooled(view.model, view)
+            return effective_pooled(view.model, view)
         assert view.place is not None
-        return weighed(
+        return weighted_readings(
             view.model, view.encoded, view.place, view.logits.dtype, partial(canonical, view.model)
         )[0]
 
@@ -42,10 +49,10 @@ class Effective(Explainer):
 register("effective-attention", Effective())
 
 
-def of_pooled(model: PooledClassifier, view: View) -> Float[Tensor, "texts tokens"]:
+def effective_pooled(model: PooledClassifier, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
     """That of the one attention of a pooled classifier."""
     result = torch.zeros(view.encoded.mask.shape, dtype=view.logits.dtype)
-    for batch in pooled_rows(model, view.encoded, Where()):
+    for batch in pooled_rows(model, view.encoded, RowSelector()):
         for row in batch:
             a, T = torch.from_numpy(row.weights), torch.from_numpy(row.T)
             found = effective_weights(a[None], T, width=row.width, eps=max(row.eps, SINGLE))[0]
@@ -57,10 +64,10 @@ def canonical(
     model: PreTrainedModel, seen: LayerRecord, pairs: Bool[Tensor, "r q k"]
 ) -> Float[Tensor, "r h q k"]:
     """That of a recorded layer in the canonical gauge."""
-    return turned(model, seen, of_layer(seen, pairs))
+    return apply_head_signs(model, seen, effective_layer(seen, pairs))
 
 
-def of_layer(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
+def effective_layer(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
     """That of a recorded layer, raw, in the rows and over the keys that are asked about; zeros elsewhere."""
     allowed = seen.allowed & pairs[:, None]  # [r, h, q, k]
     own = seen.call.mechanism.position.changes_output
@@ -68,7 +75,7 @@ def of_layer(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "
 
     def part(text: Tensor, query: Tensor, v: Tensor) -> Tensor:
         """Of some texts the rows of some queries, which attend to the same keys."""
-        T, width = coordinates(v[text], seen.projection)
+        T, width = projected_values(v[text], seen.projection)
         keys = allowed[text][:, :, query].any(dim=2)
         there = torch.from_numpy(T).to(v.device)
         return effective_weights(seen.weights[text][:, :, query], there, keys, width=width, eps=eps)

@@ -8,21 +8,21 @@ from torch import Tensor
 
 from glasshead.data import Inputs, batches, heads_of
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import Explainer, View, register
+from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.targets import log_odds, probability, probability_change
 
 
-def zero_weight(view: View) -> Float[Tensor, "texts tokens classes"]:
+def zero_weight(view: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
     """The removed token weighs nothing, all others stay (Huang et al. 2024, section 5.2)."""
     return view.observation.zero_weight()
 
 
-def renormalise(view: View) -> Float[Tensor, "texts tokens classes"]:
+def renormalise(view: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
     """The removed token is masked before the activation, so the other weights share its place."""
     return view.observation.renormalise()
 
 
-def delete(view: View) -> Float[Tensor, "texts tokens classes"]:
+def delete(view: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
     """The token is cut out of the sequence and the model reads the rest."""
 
     def cut(inputs: Inputs, token: Int[Tensor, " b"]) -> Inputs:
@@ -39,7 +39,7 @@ def delete(view: View) -> Float[Tensor, "texts tokens classes"]:
     return _every_removal(view, cut)
 
 
-def mask_token(view: View) -> Float[Tensor, "texts tokens classes"]:
+def mask_token(view: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
     """The token's id becomes that of [MASK].
 
     Raises:
@@ -57,7 +57,7 @@ def mask_token(view: View) -> Float[Tensor, "texts tokens classes"]:
 
 @torch.inference_mode()
 def _every_removal(
-    view: View, remove: Callable[[Inputs, Tensor], Inputs]
+    view: ExplanationContext, remove: Callable[[Inputs, Tensor], Inputs]
 ) -> Float[Tensor, "texts tokens classes"]:
     """Logits of all variants of the texts in which a token is removed; the rest stay as they were.
 
@@ -72,7 +72,7 @@ def _every_removal(
     return results
 
 
-OPERATORS: dict[str, tuple[Callable[[View], Tensor], str]] = {
+OPERATORS: dict[str, tuple[Callable[[ExplanationContext], Tensor], str]] = {
     "zero-weight": (zero_weight, "change of ŷ when the token's attention weight becomes zero"),
     "renormalise": (renormalise, "change of ŷ when attention may not go to the token"),
     "delete": (delete, "change of ŷ when the token is cut out"),
@@ -89,7 +89,7 @@ class Erasure(Explainer):
         self.without, self.description = OPERATORS[operator]
         self.reads_attention = operator in ("zero-weight", "renormalise")
 
-    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         logits = self.without(view)  # [t, removed, classes]
         target = view.target[:, None].expand(logits.shape[:-1])
         of = log_odds if view.of is probability else view.of

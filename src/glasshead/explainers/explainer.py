@@ -12,25 +12,25 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.data import Encoded, batches, encode, heads_of, joined, longest
+from glasshead.data import Encoded, batches, encode, heads_of, join_pair, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
-from glasshead.explainers.attention_observation import Observation, observe
-from glasshead.explainers.forward_observation import passes
-from glasshead.explainers.linear_readout import read_out, reads_out
+from glasshead.explainers.attention_observation import AttentionObservation, observe_pooled
+from glasshead.explainers.forward_observation import observe_by_forward
+from glasshead.explainers.linear_readout import is_linear_readout, observe_linear
 from glasshead.explainers.targets import TARGETS, Target
 from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier, is_regression
-from glasshead.registry import Registry, nearest
+from glasshead.registry import Registry, did_you_mean
 from glasshead.results import Attribution
-from glasshead.trace import Place, Reading, default_target, evaluating, settle
+from glasshead.trace import AttentionSelector, AttentionSite, default_target, eval_mode, resolve
 
-HERE = Reading()
+DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
 
 
 @dataclass(frozen=True)
-class View:
+class ExplanationContext:
     """Encoded texts before a model, with the target of each, and where attention is read."""
 
     model: PreTrainedModel
@@ -39,21 +39,21 @@ class View:
     logits: Float[Tensor, "texts classes"]
     target: Int[Tensor, " texts"]
     of: Target
-    reading: Reading = HERE
+    reading: AttentionSelector = DEFAULT_SELECTOR
 
     @cached_property
-    def place(self) -> Place | None:
+    def place(self) -> AttentionSite | None:
         """The reading as this model has it; None for a pooled classifier, which has one attention."""
-        return settle(self.model, longest(self.encoded, self.model.device), self.reading)
+        return resolve(self.model, longest(self.encoded, self.model.device), self.reading)
 
     @cached_property
-    def observation(self) -> Observation:
+    def observation(self) -> AttentionObservation:
         """Attention from the inside; read only by the methods that need it."""
         if self.place is None:
-            return observe(self.model, self.encoded.ids, self.encoded.mask)
-        if reads_out(self.model, self.place):
-            return read_out(self.model, self.encoded, self.place, self.logits)
-        return passes(self.model, self.encoded, self.place, self.logits)
+            return observe_pooled(self.model, self.encoded.ids, self.encoded.mask)
+        if is_linear_readout(self.model, self.place):
+            return observe_linear(self.model, self.encoded, self.place, self.logits)
+        return observe_by_forward(self.model, self.encoded, self.place, self.logits)
 
     @cached_property
     def rates(self) -> bool:
@@ -76,18 +76,18 @@ class Explainer(ABC):
     citation: str
     reads_attention: bool = False
     """Whether it makes a difference which attention is read."""
-    weighs: bool = False
+    reads_weights: bool = False
     """Whether its numbers are the weights that are read, so that they have intervals."""
 
     @abstractmethod
-    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """Importance of every token; what stands on padding is ignored."""
 
-    def signed(self, view: View) -> bool:
+    def signed(self, view: ExplanationContext) -> bool:
         """Whether the sign carries meaning."""
         return True
 
-    def contributions(self, view: View) -> Float[Tensor, "texts tokens"] | None:
+    def contributions(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
         """The invariant numbers that colour the map, where they differ from the importance."""
         return None
 
@@ -100,7 +100,7 @@ class Explainer(ABC):
         *,
         target: int | str | None = None,
         of: str | None = None,
-        reading: Reading = HERE,
+        reading: AttentionSelector = DEFAULT_SELECTOR,
         batch_size: int = 256,
     ) -> list[Attribution]:
         """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
@@ -110,7 +110,7 @@ class Explainer(ABC):
             InputError: on an unknown target class or target function, pairs for a model of single texts and
                 the reverse, and a model or a reading that the method cannot read.
         """
-        if reading.chosen and not self.reads_attention:
+        if reading.is_customised and not self.reads_attention:
             raise InputError(
                 f"the method {self.name!r} reads no attention: leave --layer, --head and --row out"
             )
@@ -119,11 +119,11 @@ class Explainer(ABC):
             batch = texts[start : start + batch_size]
             seconds = None if pairs is None else pairs[start : start + batch_size]
             check_texts(model, seconds is not None)
-            with evaluating(model):
+            with eval_mode(model):
                 encoded = encode(tokenizer, batch, seconds)
-                view = look(model, encoded, tokenizer, target=target, of=of, reading=reading)
-                shown = batch if seconds is None else list(map(joined, batch, seconds))
-                told = pack(self, view, shown, self.importance(view), self.contributions(view))
+                view = make_context(model, encoded, tokenizer, target=target, of=of, reading=reading)
+                shown = batch if seconds is None else list(map(join_pair, batch, seconds))
+                told = to_attributions(self, view, shown, self.importance(view), self.contributions(view))
             if reading.level == "sentence":
                 numbers = sentence_numbers(model, encoded)
                 told = [
@@ -153,15 +153,15 @@ def check_texts(model: PreTrainedModel, pairs: bool) -> None:
     raise InputError("this model compares two texts: give the second one too (--pair TEXT)")
 
 
-def look(
+def make_context(
     model: PreTrainedModel,
     encoded: Encoded,
     tokenizer: PreTrainedTokenizerFast,
     *,
     target: int | str | None = None,
     of: str | None = None,
-    reading: Reading = HERE,
-) -> View:
+    reading: AttentionSelector = DEFAULT_SELECTOR,
+) -> ExplanationContext:
     """Predict, and settle what is to be explained."""
     rates = is_regression(model.config)
     named = of or ("rating" if rates else "probability")
@@ -172,7 +172,7 @@ def look(
     if rates and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     logits: Tensor | None = None
-    with torch.no_grad(), evaluating(model):
+    with torch.no_grad(), eval_mode(model):
         for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
             part = model(**inputs).logits.cpu()
             logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
@@ -182,7 +182,7 @@ def look(
     chosen = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
-    return View(model, tokenizer, encoded, logits, chosen, function, reading)
+    return ExplanationContext(model, tokenizer, encoded, logits, chosen, function, reading)
 
 
 def class_index(model: PreTrainedModel, target: int | str) -> int:
@@ -196,12 +196,12 @@ def class_index(model: PreTrainedModel, target: int | str) -> int:
         return names.index(target)  # a class may be called "0": a name goes before an index
     if str(target) in map(str, range(len(names))):
         return int(target)
-    raise InputError(f"the model has no class {target!r}: {nearest(str(target), names)}")
+    raise InputError(f"the model has no class {target!r}: {did_you_mean(str(target), names)}")
 
 
-def pack(
+def to_attributions(
     explainer: Explainer,
-    view: View,
+    view: ExplanationContext,
     texts: Sequence[str],
     importance: Float[Tensor, "texts tokens"],
     contributions: Float[Tensor, "texts tokens"] | None,
@@ -212,7 +212,7 @@ def pack(
     predicted = view.logits.argmax(dim=-1)
     mask = view.encoded.mask.numpy()
     signed = explainer.signed(view)
-    reading = view.place.said if explainer.reads_attention and view.place is not None else None
+    reading = view.place.describe if explainer.reads_attention and view.place is not None else None
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
@@ -220,7 +220,7 @@ def pack(
         results.append(
             Attribution(
                 text=text,
-                **standing(view.tokenizer, view.encoded, index),
+                **token_fields(view.tokenizer, view.encoded, index),
                 scores=_numbers(importance[index], keep),
                 signed=signed,
                 target="rating" if view.rates else names[target],
@@ -235,7 +235,7 @@ def pack(
     return results
 
 
-def standing(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: int) -> dict[str, Any]:
+def token_fields(tokenizer: PreTrainedTokenizerFast, encoded: Encoded, index: int) -> dict[str, Any]:
     """The tokens of a text and where they stand, as fields of its attribution; padding dropped."""
     keep = encoded.mask[index].numpy()
     ids = encoded.ids[index].numpy()[keep].tolist()

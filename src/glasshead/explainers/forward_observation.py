@@ -10,19 +10,29 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.attention import Call
+from glasshead.attention import AttentionInputs
 from glasshead.data import Encoded, Inputs, batches
-from glasshead.explainers.attention_observation import Observation
-from glasshead.explainers.hierarchical_erasure import documents_without
+from glasshead.explainers.attention_observation import AttentionObservation
+from glasshead.explainers.hierarchical_erasure import erase_words
 from glasshead.models import HierarchicalClassifier
-from glasshead.trace import Edit, LayerRecord, Layout, Place, intervene, layout, record, run, target_score
+from glasshead.trace import (
+    AttentionSite,
+    Edit,
+    LayerRecord,
+    TokenLayout,
+    intervene,
+    record,
+    run,
+    target_score,
+    token_layout,
+)
 
 Weigh = Callable[[LayerRecord, Bool[Tensor, "r q k"]], Float[Tensor, "r h q k"]]
 """(recorded layer, which rows and keys are read) → the weights of its heads, one way or another."""
 
 
 @dataclass(frozen=True)
-class Passes(Observation):
+class ForwardObservation(AttentionObservation):
     """The weights that are read [N, n], and the model to be asked what would be if they were others.
 
     Contributions are of first order: Σ A ∂z/∂A over the heads and rows that are read, which is a_i o_i where
@@ -31,11 +41,11 @@ class Passes(Observation):
 
     model: PreTrainedModel
     encoded: Encoded
-    place: Place
+    place: AttentionSite
     logits: Float[Tensor, "texts classes"]
     mask: Bool[Tensor, "texts tokens"]
     weights: Float[Tensor, "texts tokens"]
-    turned: Float[Tensor, "texts tokens"]
+    is_sign_flipped: Float[Tensor, "texts tokens"]
 
     exact = False
 
@@ -45,17 +55,17 @@ class Passes(Observation):
 
     @property
     def gauged(self) -> bool:
-        return signs(self.model, self.place) is not None
+        return head_signs(self.model, self.place) is not None
 
     @property
     def canonical(self) -> Float[Tensor, "texts tokens"]:
-        return self.turned
+        return self.is_sign_flipped
 
     def shares(self) -> Float[Tensor, "texts tokens"]:
         shares = self.mask.to(self.weights.dtype)
         for places, inputs in batches(self.encoded):
             n = inputs["input_ids"].shape[1]
-            shares[places, :n] = layout(self.model, inputs, self.place.unit).shares(shares.dtype)
+            shares[places, :n] = token_layout(self.model, inputs, self.place.unit).shares(shares.dtype)
         return shares
 
     def contributions(
@@ -90,18 +100,18 @@ class Passes(Observation):
 
     def _pull(self, target: Int[Tensor, " texts"]) -> tuple[Tensor, Tensor]:
         results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
-        sign = signs(self.model, self.place)
+        sign = head_signs(self.model, self.place)
         turn = 1.0 if sign is None else sign.to(self.weights)[:, None, None].to(self.model.device)
         maps = self.place.heads * self.place.layers
         for places, inputs in batches(self.encoded, device=self.model.device, maps=maps):
             with torch.enable_grad(), record(self.model, [self.place.layer], keep_graph=True) as trace:
                 logits = run(self.model, inputs, rows=self.place.row)
             value = target_score(logits, target[places].to(logits.device))
-            seen, where = trace.only[self.place.layer], layout(self.model, inputs, self.place.unit)
+            seen, where = trace.only[self.place.layer], token_layout(self.model, inputs, self.place.unit)
             (slopes,) = torch.autograd.grad(value.sum(), seen.weights)
-            there = rows(slopes, where.mask, self.place)[:, None, :, None] * seen.allowed
+            there = query_row_mask(slopes, where.mask, self.place)[:, None, :, None] * seen.allowed
             for result, pulls in zip(results, (seen.weights.detach() * slopes, turn * slopes), strict=True):
-                tokens = where.tokens((heads(pulls, self.place) * there).sum(dim=(1, 2)))
+                tokens = where.tokens((mask_heads(pulls, self.place) * there).sum(dim=(1, 2)))
                 result[places, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
         # A sentence has its slope once, and each of its tokens that of the whole.
         shares = self.shares()
@@ -110,7 +120,7 @@ class Passes(Observation):
     def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
         """The weights of the token's key become zero in the heads that are read, in all rows."""
 
-        def without(weights: Tensor, call: Call, gone: Tensor) -> Tensor:
+        def without(weights: Tensor, call: AttentionInputs, gone: Tensor) -> Tensor:
             return weights.masked_fill(gone, 0.0)
 
         return self._without(without)
@@ -118,33 +128,33 @@ class Passes(Observation):
     def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
         """The weights are computed anew under a mask without the token's key; no distance changes by it."""
 
-        def without(weights: Tensor, call: Call, gone: Tensor) -> Tensor:
+        def without(weights: Tensor, call: AttentionInputs, gone: Tensor) -> Tensor:
             pairs = call.mask.allowed(weights.device) & ~gone
             narrowed = replace(
-                call, mask=replace(call.mask, pairs=pairs.expand(-1, -1, weights.shape[2], -1))
+                call, mask=replace(call.mask, attn_mask=pairs.expand(-1, -1, weights.shape[2], -1))
             )
             return call.mechanism.weights(narrowed, call.mechanism.scores(call))
 
         return self._without(without)
 
     @torch.no_grad()
-    def _without(self, change: Callable[[Tensor, Call, Tensor], Tensor]) -> Tensor:
+    def _without(self, change: Callable[[Tensor, AttentionInputs, Tensor], Tensor]) -> Tensor:
         """Logits for every token, or sentence, that is left out; padding keeps the text's own."""
 
         def edit_without(gone: Tensor) -> Edit:
-            return lambda layer, weights, call: chosen(weights, change(weights, call, gone), self.place)
+            return lambda layer, weights, call: replace_heads(
+                weights, change(weights, call, gone), self.place
+            )
 
         result = self.logits[:, None, :].repeat(1, self.mask.shape[1], 1)
         if isinstance(self.model, HierarchicalClassifier) and self.place.unit == "packed":
-            for one, tokens, logits in documents_without(
-                self.model, self.encoded, self.place.layer, edit_without
-            ):
+            for one, tokens, logits in erase_words(self.model, self.encoded, self.place.layer, edit_without):
                 result[one, tokens] = logits.to(result.dtype)
             return result
         owner = self.owners()
         text, token = (owner == torch.arange(owner.shape[1])).logical_and(self.mask).nonzero(as_tuple=True)
         for places, inputs in batches(self.encoded, text, self.model.device, maps=self.place.heads):
-            where = layout(self.model, inputs, self.place.unit)
+            where = token_layout(self.model, inputs, self.place.unit)
             removed = torch.zeros_like(where.real)
             removed[torch.arange(len(places)), token[places]] = True
             edit = edit_without(where.keys(removed)[:, None, None, :])
@@ -160,7 +170,7 @@ class Passes(Observation):
         if self.place.unit != "sentence":
             return owner
         for places, inputs in batches(self.encoded):
-            where = layout(self.model, inputs, self.place.unit)
+            where = token_layout(self.model, inputs, self.place.unit)
             assert where.segments is not None
             row = where.row()
             text, column = where.real.nonzero(as_tuple=True)
@@ -169,16 +179,18 @@ class Passes(Observation):
         return owner
 
 
-def passes(
-    model: PreTrainedModel, encoded: Encoded, place: Place, logits: Float[Tensor, "texts classes"]
-) -> Passes:
+def observe_by_forward(
+    model: PreTrainedModel, encoded: Encoded, place: AttentionSite, logits: Float[Tensor, "texts classes"]
+) -> ForwardObservation:
     """Read the weights."""
-    raw, turned = weighed(model, encoded, place, logits.dtype, plain, partial(canonical, model))
-    return Passes(model, encoded, place, logits, encoded.mask, raw, turned)
+    raw, turned = weighted_readings(
+        model, encoded, place, logits.dtype, raw_weights, partial(canonical, model)
+    )
+    return ForwardObservation(model, encoded, place, logits, encoded.mask, raw, turned)
 
 
-def weighed(
-    model: PreTrainedModel, encoded: Encoded, place: Place, dtype: torch.dtype, *ways: Weigh
+def weighted_readings(
+    model: PreTrainedModel, encoded: Encoded, place: AttentionSite, dtype: torch.dtype, *ways: Weigh
 ) -> list[Float[Tensor, "texts tokens"]]:
     """What is read for each token, once for each way to weigh: the mean over heads and rows, times that of
     the sentence where the place has one above."""
@@ -189,16 +201,16 @@ def weighed(
         with torch.no_grad(), record(model, layers) as trace:
             run(model, inputs, rows=place.row)
         for result, weigh in zip(results, ways, strict=True):
-            tokens = read(trace.only[place.layer], layout(model, inputs, place.unit), place, weigh)
+            tokens = read(trace.only[place.layer], token_layout(model, inputs, place.unit), place, weigh)
             if place.above is not None:
-                above = layout(model, inputs, "sentence")
+                above = token_layout(model, inputs, "sentence")
                 share = read(trace.only[place.above.layer], above, place.above, weigh)
                 tokens = tokens * share / above.shares(share.dtype).clamp(min=1e-9)
             result[where_to, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
     return results
 
 
-def plain(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
+def raw_weights(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
     """As the model computes them."""
     return seen.weights
 
@@ -207,39 +219,39 @@ def canonical(
     model: PreTrainedModel, seen: LayerRecord, pairs: Bool[Tensor, "r q k"]
 ) -> Float[Tensor, "r h q k"]:
     """In the canonical gauge, where one was fixed."""
-    return turned(model, seen, seen.weights)
+    return apply_head_signs(model, seen, seen.weights)
 
 
-def turned(
+def apply_head_signs(
     model: PreTrainedModel, seen: LayerRecord, weights: Float[Tensor, "r h q k"]
 ) -> Float[Tensor, "r h q k"]:
     """Numbers of the heads of a layer with the canonical sign of each head, where one was fixed."""
-    sign = signs_of(model, seen.layer)
+    sign = head_signs_of(model, seen.layer)
     return weights if sign is None else weights * sign.to(weights)[None, :, None, None]
 
 
-def read(seen: LayerRecord, where: Layout, place: Place, weigh: Weigh) -> Float[Tensor, "b n"]:
+def read(seen: LayerRecord, where: TokenLayout, place: AttentionSite, weigh: Weigh) -> Float[Tensor, "b n"]:
     """The mean weight of the heads and rows that are read, for each token."""
-    wanted = rows(seen.weights, where.mask, place)
-    weights = heads(weigh(seen, wanted[:, :, None] & where.mask[:, None]), place)
+    wanted = query_row_mask(seen.weights, where.mask, place)
+    weights = mask_heads(weigh(seen, wanted[:, :, None] & where.mask[:, None]), place)
     mean = weights.sum(dim=1) / (place.heads if place.head is None else 1)
     row = wanted.to(mean.dtype)
     row = row / row.sum(dim=1, keepdim=True).clamp(min=1.0)
     return where.tokens(torch.einsum("rq,rqk->rk", row, mean))
 
 
-def signs(model: PreTrainedModel, place: Place) -> Float[Tensor, " heads"] | None:
+def head_signs(model: PreTrainedModel, place: AttentionSite) -> Float[Tensor, " heads"] | None:
     """The canonical sign of each head of the layer; None where none was fixed."""
-    return signs_of(model, place.layer)
+    return head_signs_of(model, place.layer)
 
 
-def signs_of(model: PreTrainedModel, layer: int) -> Float[Tensor, " heads"] | None:
+def head_signs_of(model: PreTrainedModel, layer: int) -> Float[Tensor, " heads"] | None:
     """The same of a layer by its number in the order of a pass."""
     gauge: Any = getattr(model.config, "gauge", None)
     return torch.tensor(gauge[layer]) if isinstance(gauge, list) else None
 
 
-def heads(weights: Float[Tensor, "r h q k"], place: Place) -> Float[Tensor, "r h q k"]:
+def mask_heads(weights: Float[Tensor, "r h q k"], place: AttentionSite) -> Float[Tensor, "r h q k"]:
     """The weights of the heads that are read; zeros for the others."""
     if place.head is None:
         return weights
@@ -247,8 +259,8 @@ def heads(weights: Float[Tensor, "r h q k"], place: Place) -> Float[Tensor, "r h
     return weights * mine[:, None, None]
 
 
-def chosen(
-    before: Float[Tensor, "r h q k"], after: Float[Tensor, "r h q k"], place: Place
+def replace_heads(
+    before: Float[Tensor, "r h q k"], after: Float[Tensor, "r h q k"], place: AttentionSite
 ) -> Float[Tensor, "r h q k"]:
     """New weights for the heads that are read; the others keep theirs."""
     if place.head is None:
@@ -257,7 +269,9 @@ def chosen(
     return torch.where(mine[:, None, None], after, before)
 
 
-def rows(weights: Float[Tensor, "r h q k"], mask: Bool[Tensor, "r k"], place: Place) -> Bool[Tensor, "r q"]:
+def query_row_mask(
+    weights: Float[Tensor, "r h q k"], mask: Bool[Tensor, "r k"], place: AttentionSite
+) -> Bool[Tensor, "r q"]:
     """Which queries are read."""
     queries = weights.shape[2]
     there = torch.zeros(len(weights), queries, dtype=torch.bool, device=weights.device)
@@ -271,11 +285,11 @@ def rows(weights: Float[Tensor, "r h q k"], mask: Bool[Tensor, "r k"], place: Pl
     return there
 
 
-def shaken(seen: Passes, inputs: Inputs, edit: Edit) -> Float[Tensor, "b classes"]:
+def logits_with_edit(seen: ForwardObservation, inputs: Inputs, edit: Edit) -> Float[Tensor, "b classes"]:
     """Logits of a batch whose weights, in the heads that are read, are what the edit makes of them."""
 
-    def mine(layer: int, weights: Tensor, call: Call) -> Tensor:
-        return chosen(weights, edit(layer, weights, call), seen.place)
+    def mine(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        return replace_heads(weights, edit(layer, weights, call), seen.place)
 
     with torch.no_grad(), intervene(seen.model, mine, [seen.place.layer]):
         return run(seen.model, inputs).cpu()

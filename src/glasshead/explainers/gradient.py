@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 
 from glasshead.data import batches, heads_of, layers_of
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import Explainer, View, register
+from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.targets import log_odds, probability
 
 Reduction = Callable[[Tensor, Tensor], Tensor]
@@ -22,7 +22,7 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
 }
 
 
-def embedding_gradients(view: View) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+def embedding_gradients(view: ExplanationContext) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Texts [b], ∂ŷ/∂e_i and e_i, both [b, n, d], batch after batch; nothing is detached, attention moves.
 
     Raises:
@@ -71,10 +71,10 @@ class Gradient(Explainer):
     def __init__(self, reduction: str) -> None:
         self.reduce, self._signed, self.description = REDUCTIONS[reduction]
 
-    def signed(self, view: View) -> bool:
+    def signed(self, view: ExplanationContext) -> bool:
         return self._signed
 
-    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(view.encoded.mask.shape, dtype=view.logits.dtype)
         for texts, gradient, e in embedding_gradients(view):
             result[texts, : e.shape[1]] = self.reduce(gradient, e).to(result.dtype)

@@ -11,7 +11,7 @@ from glasshead.models import HierarchicalClassifier
 from glasshead.trace import Edit, intervene
 
 
-def documents_without(
+def erase_words(
     model: HierarchicalClassifier,
     encoded: Encoded,
     layer: int,
@@ -47,5 +47,5 @@ def documents_without(
             document[variant, row] = changed
             there = torch.ones(len(row), sentences, dtype=torch.bool, device=row.device)
             vector, _ = model.sentences(document, there)
-            logits.append(model.answer(model.classifier(vector), None)[1].cpu())
+            logits.append(model.to_output(model.classifier(vector), None)[1].cpu())
         yield text, tokens, torch.cat(logits)

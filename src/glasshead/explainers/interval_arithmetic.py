@@ -9,7 +9,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Ends:
+class IntervalVector:
     """Values of units [units] with their intervals; NaN where an interval is not known, ±∞ without bounds.
 
     ``conditioning`` is that of the least clear rank that they rest on (`Intervals.conditioning`).
@@ -21,7 +21,7 @@ class Ends:
     conditioning: float = 0.0
 
     @classmethod
-    def zeros(cls, units: int) -> "Ends":
+    def zeros(cls, units: int) -> "IntervalVector":
         return cls(*np.zeros((3, units)))
 
     def intervals(self) -> tuple[tuple[float | None, float | None] | None, ...]:
@@ -36,18 +36,18 @@ class Ends:
             for a, b, there in zip(self.low, self.high, known, strict=True)
         )
 
-    def plus(self, other: "Ends") -> "Ends":
+    def plus(self, other: "IntervalVector") -> "IntervalVector":
         """Of the sum of two that are independent."""
         worst = max(self.conditioning, other.conditioning)
-        return Ends(self.value + other.value, self.low + other.low, self.high + other.high, worst)
+        return IntervalVector(self.value + other.value, self.low + other.low, self.high + other.high, worst)
 
-    def scaled(self, factor: float) -> "Ends":
+    def scaled(self, factor: float) -> "IntervalVector":
         """Of the same numbers times a factor, which may turn them round."""
         ends = self.low * factor, self.high * factor
         low, high = ends if factor >= 0 else ends[::-1]
-        return Ends(self.value * factor, low, high, self.conditioning)
+        return IntervalVector(self.value * factor, low, high, self.conditioning)
 
-    def times(self, other: "Ends", unit: int) -> "Ends":
+    def times(self, other: "IntervalVector", unit: int) -> "IntervalVector":
         """Of the products with one unit of others, independent of these."""
         low, high = other.low[unit], other.high[unit]
         with np.errstate(invalid="ignore"):
@@ -56,4 +56,4 @@ class Ends:
         unknown = np.isnan(self.low) | np.isnan(low)
         corners = np.where(np.isnan(corners) & ~unknown, 0.0, corners)
         worst = max(self.conditioning, other.conditioning)
-        return Ends(self.value * other.value[unit], corners.min(axis=0), corners.max(axis=0), worst)
+        return IntervalVector(self.value * other.value[unit], corners.min(axis=0), corners.max(axis=0), worst)

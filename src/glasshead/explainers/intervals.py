@@ -15,13 +15,13 @@ from glasshead.data import Encoded, encode, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
-from glasshead.explainers.explainer import EXPLAINERS, HERE, Explainer, check_texts
-from glasshead.explainers.forward_observation import signs_of
-from glasshead.explainers.interval_arithmetic import Ends, Floats
-from glasshead.identifiability import SINGLE, HeadRow, Where, head_rows
+from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS, Explainer, check_texts
+from glasshead.explainers.forward_observation import head_signs_of
+from glasshead.explainers.interval_arithmetic import Floats, IntervalVector
+from glasshead.identifiability import SINGLE, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.results import Attribution
-from glasshead.trace import Place, Reading, evaluating, settle
+from glasshead.trace import AttentionSelector, AttentionSite, eval_mode, resolve
 
 OTHERS = (
     "these are not the weights of this model, these texts and this reading: give what they were read with"
@@ -36,7 +36,7 @@ def with_intervals(
     texts: Sequence[str],
     pairs: Sequence[str] | None = None,
     *,
-    reading: Reading = HERE,
+    reading: AttentionSelector = DEFAULT_SELECTOR,
     tolerance: float = 0.0,
 ) -> list[Attribution]:
     """Attention weights of tokens, of words (`by_word`) or of sentences, with the interval of each.
@@ -64,21 +64,21 @@ def with_intervals(
     if not len(texts):
         return []
     check_texts(model, pairs is not None)
-    with evaluating(model):
+    with eval_mode(model):
         encoded = encode(tokenizer, texts, pairs)
-        place = settle(model, longest(encoded, model.device), reading)
+        place = resolve(model, longest(encoded, model.device), reading)
         whole = place is not None and place.unit == "sentence"
         keys = numbers(model, encoded) if whole else [None] * len(texts)
-        sums = list(map(Sums, units(attributions, encoded, model, reading), keys))
+        sums = list(map(TokenSums, units(attributions, encoded, model, reading), keys))
         found, projected = of_texts(model, encoded, place, sums, tolerance)
-    clause = said(place, projected, tolerance)
-    return [bounded(*each, clause) for each in zip(attributions, found, strict=True)]
+    clause = interval_notes(place, projected, tolerance)
+    return [bound_weights(*each, clause) for each in zip(attributions, found, strict=True)]
 
 
 def check_weights(explainer: Explainer) -> None:
     """Raise InputError for a method whose numbers are no attention weights."""
-    if not explainer.weighs:
-        known = ", ".join(name for name, each in EXPLAINERS.items() if each.weighs)
+    if not explainer.reads_weights:
+        known = ", ".join(name for name, each in EXPLAINERS.items() if each.reads_weights)
         raise InputError(
             f"the numbers of the method {explainer.name!r} are no attention weights, and only these have "
             f"intervals: use the method {known}"
@@ -92,7 +92,7 @@ def check_tolerance(tolerance: float) -> None:
 
 
 def units(
-    attributions: Sequence[Attribution], encoded: Encoded, model: PreTrainedModel, reading: Reading
+    attributions: Sequence[Attribution], encoded: Encoded, model: PreTrainedModel, reading: AttentionSelector
 ) -> list[Floats]:
     """Which tokens each unit of each text is made of [units, tokens]: 1 where the token belongs to it.
 
@@ -122,7 +122,7 @@ def numbers(model: PreTrainedModel, encoded: Encoded) -> list[NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
-class Sums:
+class TokenSums:
     """Units as sums of keys: ``tokens`` [units, tokens] says what a unit is made of, ``sentences`` [tokens]
     the key of each token where keys are sentences, of whose weight each token has an equal share."""
 
@@ -138,39 +138,49 @@ class Sums:
 
 
 def of_texts(
-    model: PreTrainedModel, encoded: Encoded, place: Place | None, sums: Sequence[Sums], tolerance: float
-) -> tuple[list[Ends], set[bool]]:
+    model: PreTrainedModel,
+    encoded: Encoded,
+    place: AttentionSite | None,
+    sums: Sequence[TokenSums],
+    tolerance: float,
+) -> tuple[list[IntervalVector], set[bool]]:
     """The units of each text, and whether heads were read after their output projection."""
     found, projected = read(model, encoded, place, sums, tolerance)
     if place is not None and place.above is not None:
-        whole = [Sums(np.eye(int(each.max(initial=0)) + 1)) for each in numbers(model, encoded)]
+        whole = [TokenSums(np.eye(int(each.max(initial=0)) + 1)) for each in numbers(model, encoded)]
         above, again = read(model, encoded, place.above, whole, tolerance)
         projected |= again
         found = {(text, part): each.times(above[text, 0], part) for (text, part), each in found.items()}
-    totals = [Ends.zeros(len(each.tokens)) for each in sums]
+    totals = [IntervalVector.zeros(len(each.tokens)) for each in sums]
     for (text, _), each in found.items():
         totals[text] = totals[text].plus(each)
     return totals, projected
 
 
 @dataclass
-class Mean:
+class RunningMean:
     """A mean over rows and heads, on the way."""
 
-    total: Ends
+    total: IntervalVector
     rows: set[int] = field(default_factory=set)
 
 
 def read(
-    model: PreTrainedModel, encoded: Encoded, place: Place | None, sums: Sequence[Sums], tolerance: float
-) -> tuple[dict[tuple[int, int], Ends], set[bool]]:
+    model: PreTrainedModel,
+    encoded: Encoded,
+    place: AttentionSite | None,
+    sums: Sequence[TokenSums],
+    tolerance: float,
+) -> tuple[dict[tuple[int, int], IntervalVector], set[bool]]:
     """The units of each text and part, as the heads and rows of the place have them in the mean, and whether
     they were read after their output projection."""
-    means: dict[tuple[int, int], Mean] = {}
+    means: dict[tuple[int, int], RunningMean] = {}
     projected: set[bool] = set()
-    for batch in head_rows(model, encoded, where(place)):
+    for batch in attention_rows(model, encoded, where(place)):
         for row in batch:
-            mean = means.setdefault((row.text, row.part), Mean(Ends.zeros(len(sums[row.text].tokens))))
+            mean = means.setdefault(
+                (row.text, row.part), RunningMean(IntervalVector.zeros(len(sums[row.text].tokens)))
+            )
             mean.rows.add(row.row)
             mean.total = mean.total.plus(of_row(row, sums[row.text], tolerance).scaled(sign(model, row)))
             projected.add(row.projected)
@@ -179,10 +189,10 @@ def read(
     return found, projected
 
 
-def of_row(row: HeadRow, sums: Sums, tolerance: float) -> Ends:
+def of_row(row: AttentionRow, sums: TokenSums, tolerance: float) -> IntervalVector:
     """The units of a text as one row of one head has them; what it may not attend to has no weight."""
     functions = sums.over(row.keys)
-    ends = Ends.zeros(len(functions))
+    ends = IntervalVector.zeros(len(functions))
     touched = functions.any(axis=1)
     found = row.intervals(tolerance, functions[touched])
     for mine, theirs in ((ends.value, found.value), (ends.low, found.low), (ends.high, found.high)):
@@ -190,23 +200,23 @@ def of_row(row: HeadRow, sums: Sums, tolerance: float) -> Ends:
     return replace(ends, conditioning=found.conditioning)
 
 
-def where(place: Place | None) -> Where:
+def where(place: AttentionSite | None) -> RowSelector:
     """The place as rows of heads are asked for; None is the one attention of a pooled classifier."""
     if place is None:
-        return Where()
+        return RowSelector()
     heads = None if place.head is None else (place.head,)
-    return Where((place.layer,), heads, "all" if place.row == "mean" else place.row)
+    return RowSelector((place.layer,), heads, "all" if place.row == "mean" else place.row)
 
 
-def sign(model: PreTrainedModel, row: HeadRow) -> float:
+def sign(model: PreTrainedModel, row: AttentionRow) -> float:
     """The canonical sign of a head; 1 where none was fixed."""
     if isinstance(model, PooledClassifier):
         return float(model.config.gauge)
-    signs = signs_of(model, row.layer)
+    signs = head_signs_of(model, row.layer)
     return 1.0 if signs is None else float(signs[row.head])
 
 
-def bounded(attribution: Attribution, ends: Ends, reading: str) -> Attribution:
+def bound_weights(attribution: Attribution, ends: IntervalVector, reading: str) -> Attribution:
     """The attribution with these ends.
 
     Raises:
@@ -227,7 +237,7 @@ def bounded(attribution: Attribution, ends: Ends, reading: str) -> Attribution:
     )
 
 
-def said(place: Place | None, projected: set[bool], tolerance: float) -> str:
+def interval_notes(place: AttentionSite | None, projected: set[bool], tolerance: float) -> str:
     """What stays the same within the intervals, in words."""
     if place is None or place.row == "pooled":
         output = "the same pooled vector"

@@ -10,21 +10,21 @@ from transformers import PreTrainedModel
 
 from glasshead.data import Encoded, batches, heads_of
 from glasshead.explainers.aggregate_sentences import sentence_numbers
-from glasshead.explainers.attention_observation import Algebra, Sentences
+from glasshead.explainers.attention_observation import LinearReadout, SentenceReadout
 from glasshead.models import EncodedClassifier, is_regression
-from glasshead.trace import Place, layout, record, run
+from glasshead.trace import AttentionSite, record, run, token_layout
 
 
-def reads_out(model: PreTrainedModel, place: Place) -> TypeGuard[EncodedClassifier]:
+def is_linear_readout(model: PreTrainedModel, place: AttentionSite) -> TypeGuard[EncodedClassifier]:
     """Whether the outputs are linear in the weights: the last pooling, then the last map."""
     last = place.layer == place.layers - 1
     return isinstance(model, EncodedClassifier) and last and place.row == "pooled"
 
 
 @torch.no_grad()
-def read_out(
-    model: EncodedClassifier, encoded: Encoded, place: Place, logits: Float[Tensor, "texts classes"]
-) -> Algebra | Sentences:
+def observe_linear(
+    model: EncodedClassifier, encoded: Encoded, place: AttentionSite, logits: Float[Tensor, "texts classes"]
+) -> LinearReadout | SentenceReadout:
     """z = Σ_i a_i o_i + b with o_i = W_t h_i, where W_t is the part of W that reads the text t of token i; of
     documents i is a sentence."""
     whole = place.unit == "sentence"
@@ -41,7 +41,7 @@ def read_out(
     for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
         with record(model, layers=[place.layer]) as trace:
             run(model, inputs)
-        seen, where = trace.only[place.layer], layout(model, inputs, place.unit)
+        seen, where = trace.only[place.layer], token_layout(model, inputs, place.unit)
         hidden = seen.v[:, 0]  # [R, K, d]
         length = hidden.shape[1] if whole else inputs["input_ids"].shape[1]
         number = torch.zeros(len(hidden), dtype=torch.long, device=hidden.device)
@@ -57,7 +57,7 @@ def read_out(
             polarity[places, :length, output] = stand(keys).cpu().to(polarity.dtype)
         owner = number[:, None].expand(hidden.shape[:2]).to(hidden.dtype)
         part[places, :length] = stand(owner).cpu().long()
-    algebra = Algebra(
+    algebra = LinearReadout(
         mask,
         scores,
         weights,
@@ -68,4 +68,4 @@ def read_out(
         rating=is_regression(model.config),
         part=part,
     )
-    return algebra if sentence is None else Sentences(encoded.mask, sentence, algebra)
+    return algebra if sentence is None else SentenceReadout(encoded.mask, sentence, algebra)

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import Explainer, View, register
+from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 
 
 class Random(Explainer):
@@ -15,7 +15,7 @@ class Random(Explainer):
     description = "random numbers, the control that must fail an audit"
     citation = "Jain and Wallace 2019"
 
-    def importance(self, view: View) -> Float[Tensor, "texts tokens"]:
+    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(view.encoded.ids.shape)
         for row, (ids, mask) in enumerate(zip(view.encoded.ids, view.encoded.mask, strict=True)):
             # Seeded by the tokens alone, so that batches and single texts agree.

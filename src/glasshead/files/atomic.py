@@ -24,7 +24,7 @@ MOST_NAMES = 3
 """So many files are named where there are more."""
 
 
-def partial(out: Path) -> Path:
+def partial_path(out: Path) -> Path:
     """Where a training that can be resumed lives until it is whole."""
     return out.parent / f"{out.name}.partial"
 
@@ -32,7 +32,9 @@ def partial(out: Path) -> Path:
 TRAINED = ("run.json", "repeats.json")
 
 
-def claim(out: Path, *, overwrite: bool = False, resume: bool = False, reads: Iterable[Path] = ()) -> None:
+def check_writable(
+    out: Path, *, overwrite: bool = False, resume: bool = False, reads: Iterable[Path] = ()
+) -> None:
     """Make sure that ``out`` may be written before any work is done; nothing is created.
 
     Raises:
@@ -54,7 +56,7 @@ def claim(out: Path, *, overwrite: bool = False, resume: bool = False, reads: It
             raise InputError(f"cannot write {out}: {above} is not a folder")
         if not os.access(above, os.W_OK | os.X_OK):
             raise InputError(f"cannot write into the folder {above}: permission denied")
-        beside(out, "lock").exists()  # raises if the name is too long
+        temp_sibling(out, "lock").exists()  # raises if the name is too long
         # Some folders, such as /proc, take no files whatever their permissions are: one without a name tells.
         with tempfile.TemporaryFile(dir=above):
             pass
@@ -86,19 +88,19 @@ def check_foreign(folder: Path, foreign: list[str] | None) -> None:
         )
 
 
-def no_folder(out: Path) -> None:
+def check_not_directory(out: Path) -> None:
     """Raise InputError for the name of a folder where a file is to be written."""
     if out.is_dir():
         raise InputError(f"{out} is a folder: give --out the name of a file")
 
 
-def ending(out: Path, *kinds: str) -> str:
+def format_from_suffix(out: Path, *kinds: str) -> str:
     """The format that a file's name asks for, one of ``kinds``.
 
     Raises:
         InputError: if it is another, or none, or if it is a folder.
     """
-    no_folder(out)
+    check_not_directory(out)
     kind = out.suffix.removeprefix(".").lower()
     if kind not in kinds:
         first = f"{', '.join('.' + each for each in kinds[:-1])} or " if kinds[1:] else ""
@@ -107,7 +109,7 @@ def ending(out: Path, *kinds: str) -> str:
 
 
 @contextlib.contextmanager
-def parents(out: Path) -> Iterator[None]:
+def make_parents(out: Path) -> Iterator[None]:
     """The folders above ``out``; new ones go again if the block fails and leaves them empty."""
     missing = [path for path in out.absolute().parents if not path.exists()]
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +122,7 @@ def parents(out: Path) -> Iterator[None]:
         raise
 
 
-def beside(out: Path, what: str) -> Path:
+def temp_sibling(out: Path, what: str) -> Path:
     """The hidden "lock", "new", "old" or "scaffold" beside ``out``: never a name that a person gave."""
     return out.with_name(f".{out.name}.glasshead-{what}")
 
@@ -147,7 +149,7 @@ class Reserved:
         if work.is_dir():
             write_manifest(work)
         self.check()
-        previous = beside(self.out, "old")
+        previous = temp_sibling(self.out, "old")
         try:
             if os.path.lexists(self.out):
                 self.out.rename(previous)
@@ -155,20 +157,20 @@ class Reserved:
         except BaseException:
             restore(self.out)
             raise
-        discard(previous)
+        remove(previous)
 
 
 @contextlib.contextmanager
-def reserve(out: Path, *, overwrite: bool = False) -> Iterator[Reserved]:
+def reserve_folder(out: Path, *, overwrite: bool = False) -> Iterator[Reserved]:
     """Keep other processes from writing ``out`` while the block runs; what killed ones left beside it goes.
 
     Raises:
         InputError: if another process writes it, or if it may not be replaced.
         OSError: if a writer fails for want of room, whatever that writer raises.
     """
-    with storage_errors(out), parents(out), locked(beside(out, "lock"), out) as still_held:
+    with storage_errors(out), make_parents(out), locked(temp_sibling(out, "lock"), out) as still_held:
         restore(out)
-        discard(beside(out, "new"))
+        remove(temp_sibling(out, "new"))
         reserved = Reserved(out, overwrite, still_held)
         reserved.check()
         yield reserved
@@ -176,13 +178,13 @@ def reserve(out: Path, *, overwrite: bool = False) -> Iterator[Reserved]:
 
 def restore(out: Path) -> None:
     """Bring back what was ``out`` if nothing has replaced it, else remove it."""
-    previous = beside(out, "old")
+    previous = temp_sibling(out, "old")
     if os.path.lexists(previous) and not os.path.lexists(out):
         previous.rename(out)
-    discard(previous)
+    remove(previous)
 
 
-def discard(path: Path) -> None:
+def remove(path: Path) -> None:
     """Remove a file or folder, if there is one."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
@@ -191,38 +193,38 @@ def discard(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def whole(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> Iterator[Path]:
+def atomic_folder(out: Path, *, overwrite: bool = False, reads: Iterable[Path] = ()) -> Iterator[Path]:
     """A folder to write into that becomes ``out`` when the block ends well, and vanishes when it does not.
 
     Raises:
-        InputError: as `claim`.
+        InputError: as `check_writable`.
     """
-    claim(out, overwrite=overwrite, reads=reads)
-    with reserve(out, overwrite=overwrite) as reserved:
-        work = beside(out, "new")
+    check_writable(out, overwrite=overwrite, reads=reads)
+    with reserve_folder(out, overwrite=overwrite) as reserved:
+        work = temp_sibling(out, "new")
         try:
             work.mkdir()
             yield work
             reserved.publish(work)
         finally:
-            discard(work)
+            remove(work)
 
 
 def write_bytes(out: Path, content: bytes, *, overwrite: bool = False) -> None:
     """Write a file aside and rename it into place.
 
     Raises:
-        InputError: as `claim`, or if it is a folder.
+        InputError: as `check_writable`, or if it is a folder.
     """
-    claim(out, overwrite=overwrite)
-    no_folder(out)
-    with reserve(out, overwrite=overwrite) as reserved:
-        work = beside(out, "new")
+    check_writable(out, overwrite=overwrite)
+    check_not_directory(out)
+    with reserve_folder(out, overwrite=overwrite) as reserved:
+        work = temp_sibling(out, "new")
         try:
             work.write_bytes(content)
             reserved.publish(work)
         finally:
-            discard(work)
+            remove(work)
 
 
 def write_text(out: Path, text: str, *, overwrite: bool = False) -> None:

@@ -57,7 +57,7 @@ def _acquire(path: Path, out: Path) -> int:
         try:
             owner = _owner(descriptor)
             if not _free(descriptor, owner):
-                raise InputError(busy(out, path, owner))
+                raise InputError(busy_message(out, path, owner))
             if _same(descriptor, path):
                 return descriptor
         except BaseException:
@@ -95,7 +95,7 @@ def _owner(descriptor: int) -> dict[str, Any]:
     return owner if isinstance(owner, dict) else {}
 
 
-def busy(out: Path, path: Path, owner: dict[str, Any]) -> str:
+def busy_message(out: Path, path: Path, owner: dict[str, Any]) -> str:
     """Who is writing, and what to do."""
     if "pid" not in owner:
         return f"another process is writing {out}: wait for it, or choose another --out"

@@ -4,7 +4,14 @@ from glasshead.huggingface.dispatch import mechanism_of
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.labels import class_names
 from glasshead.huggingface.plug import plug, unplug
-from glasshead.huggingface.saving import first_line, load, load_weights, model_class, quietly, read_config
+from glasshead.huggingface.saving import (
+    first_line,
+    load,
+    load_weights,
+    model_class,
+    read_config,
+    silence_transformers,
+)
 from glasshead.huggingface.structure import NAME, attention_modules, positions_of
 
 __all__ = [
@@ -19,7 +26,7 @@ __all__ = [
     "model_class",
     "plug",
     "positions_of",
-    "quietly",
     "read_config",
+    "silence_transformers",
     "unplug",
 ]

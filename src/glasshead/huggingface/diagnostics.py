@@ -10,50 +10,50 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from glasshead.attention import Spec, mechanism, position_of, spell
+from glasshead.attention import Spec, mechanism, position_of, to_name
 from glasshead.errors import InputError
-from glasshead.huggingface.stops import Severity, Trap, keywords, stops
+from glasshead.huggingface.stops import Diagnostic, Severity, blocking_diagnostics, keywords
 from glasshead.huggingface.structure import attention_modules, learned_positions, sizes
 from glasshead.registration import KEY, SPEC
 
 
-def traps(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dtype) -> Iterator[Trap]:
+def diagnostics(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dtype) -> Iterator[Diagnostic]:
     """Everything that applies to this model with this mechanism, the worst first."""
     modules = dict(attention_modules(model))
-    noted = [*stops(model, spec)]
+    noted = [*blocking_diagnostics(model, spec)]
     if modules:
         noted += [
-            *misplaced(modules, spec, length),
-            *unsized(modules, spec),
-            *saving(model, spec),
-            *too_long(model, length),
-            *windows(modules, length),
-            *biases(modules),
-            *flags(model, modules),
-            *running(model, modules, dtype),
+            *check_positions(modules, spec, length),
+            *check_head_sizes(modules, spec),
+            *check_saving(model, spec),
+            *check_length(model, length),
+            *check_sliding_window(modules, length),
+            *check_position_bias(modules),
+            *check_output_attentions(model, modules),
+            *check_runtime(model, modules, dtype),
         ]
     yield from sorted(noted, key=lambda trap: list(Severity).index(trap.severity))
 
 
-def misplaced(modules: dict[str, nn.Module], spec: Spec, length: int) -> Iterator[Trap]:
+def check_positions(modules: dict[str, nn.Module], spec: Spec, length: int) -> Iterator[Diagnostic]:
     """Positions beyond what they were built for."""
     module = next(iter(modules.values()))
     heads, head_dim, value_dim = sizes(module)
-    if not position_of(spec).uses_places or not heads or not head_dim:
+    if not position_of(spec).needs_positions or not heads or not head_dim:
         return
     made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
     try:
         made.position.check(length)
     except InputError as error:
         remedy = "ask about fewer tokens, or build the position for more"
-        yield Trap("length", Severity.error, str(error), remedy)
+        yield Diagnostic("length", Severity.error, str(error), remedy)
 
 
-def unsized(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
+def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
     """Modules that do not say how many heads they have, where the mechanism need not know."""
     silent = [name for name, module in modules.items() if None in sizes(module)[:2]]
     if silent and not position_of(spec).learned:
-        yield Trap(
+        yield Diagnostic(
             "head count",
             Severity.warning,
             "the module does not say how many heads it has, so the kernel is not known before the first call",
@@ -62,34 +62,35 @@ def unsized(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
         )
 
 
-def saving(model: PreTrainedModel, spec: Spec) -> Iterator[Trap]:
+def check_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
     """What happens between save_pretrained and the next load."""
     config = model.config
     saved = getattr(config, SPEC, None)
     if saved is not None and config._attn_implementation != KEY:
-        yield Trap(
+        yield Diagnostic(
             "missing registration",
             Severity.error,
-            f"the configuration names {spell(saved)} but asks for attention {config._attn_implementation!r}: "
-            "from_pretrained runs without the mechanism, and a model in memory refuses to run",
+            f"the configuration names {to_name(saved)} but asks for attention "
+            f"{config._attn_implementation!r}: from_pretrained runs without the mechanism, and a model in "
+            "memory refuses to run",
             "load with glasshead.load and save_pretrained again; in memory, glasshead.plug it again",
         )
     if position_of(spec).learned:
-        yield Trap(
+        yield Diagnostic(
             "learned mechanism",
             Severity.warning,
-            f"{spell(spec)} has parameters, which from_pretrained does not load: the first call raises",
+            f"{to_name(spec)} has parameters, which from_pretrained does not load: the first call raises",
             "load the saved model with glasshead.load(folder)",
         )
     else:
-        yield Trap(
+        yield Diagnostic(
             "registration",
             Severity.note,
             "a saved plugged model needs glasshead to load: without it from_pretrained raises",
             "import glasshead before from_pretrained, or use glasshead.load(folder)",
         )
     if any(word in str(config._attn_implementation) for word in ("flash", "flex", "paged", "/")):
-        yield Trap(
+        yield Diagnostic(
             "replaced kernel",
             Severity.warning,
             f"the model runs on {config._attn_implementation!r} now; plugged it runs on glasshead's kernels",
@@ -97,11 +98,11 @@ def saving(model: PreTrainedModel, spec: Spec) -> Iterator[Trap]:
         )
 
 
-def too_long(model: PreTrainedModel, length: int) -> Iterator[Trap]:
+def check_length(model: PreTrainedModel, length: int) -> Iterator[Diagnostic]:
     """Texts longer than the model has places for."""
     learned = learned_positions(model)
     if learned is not None and length > learned:
-        yield Trap(
+        yield Diagnostic(
             "too long",
             Severity.error,
             f"the model has learned {learned} positions, and fails on a text of {length} tokens",
@@ -110,7 +111,7 @@ def too_long(model: PreTrainedModel, length: int) -> Iterator[Trap]:
         return
     places = getattr(model.config, "max_position_embeddings", None)
     if isinstance(places, int) and length > places > 0:
-        yield Trap(
+        yield Diagnostic(
             "too long",
             Severity.warning,
             f"the model was made for {places} tokens (max_position_embeddings) and never trained on {length}",
@@ -127,13 +128,13 @@ def window_of(module: nn.Module) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def windows(modules: dict[str, nn.Module], length: int) -> Iterator[Trap]:
+def check_sliding_window(modules: dict[str, nn.Module], length: int) -> Iterator[Diagnostic]:
     """Sliding windows: honoured through the mask, which is then whole."""
     for name, module in modules.items():
         window = window_of(module)
         if window is not None:
             reached = "at this length" if length >= window else "not reached at this length"
-            yield Trap(
+            yield Diagnostic(
                 "sliding window",
                 Severity.warning,
                 f"a window of {window} tokens comes through a whole queries × keys mask ({reached})",
@@ -143,11 +144,11 @@ def windows(modules: dict[str, nn.Module], length: int) -> Iterator[Trap]:
             return
 
 
-def biases(modules: dict[str, nn.Module]) -> Iterator[Trap]:
+def check_position_bias(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
     """A position bias of the model's own."""
     for name, module in modules.items():
         if "position_bias" in keywords(module):
-            yield Trap(
+            yield Diagnostic(
                 "position_bias",
                 Severity.warning,
                 "the model's own bias is added to the scores before the activation, which only softmax was "
@@ -158,18 +159,18 @@ def biases(modules: dict[str, nn.Module]) -> Iterator[Trap]:
             return
 
 
-def flags(model: PreTrainedModel, modules: dict[str, nn.Module]) -> Iterator[Trap]:
+def check_output_attentions(model: PreTrainedModel, modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
     """Where output_attentions gets lost."""
     config = model.config
     if config.output_attentions:
-        yield Trap(
+        yield Diagnostic(
             "output_attentions in the configuration",
             Severity.warning,
             "transformers refuses to save a configuration with it unless attention is eager",
             "set config.output_attentions = False and pass output_attentions=True to the call",
         )
     elif config._attn_implementation not in (KEY, "eager"):
-        yield Trap(
+        yield Diagnostic(
             "output_attentions",
             Severity.note,
             f"before the plug, under {config._attn_implementation}, output_attentions=True gives nothing",
@@ -177,7 +178,7 @@ def flags(model: PreTrainedModel, modules: dict[str, nn.Module]) -> Iterator[Tra
         )
     for name, module in modules.items():
         if "output_attentions" in inspect.signature(inspect.unwrap(type(module).forward)).parameters:
-            yield Trap(
+            yield Diagnostic(
                 "swallowed flag",
                 Severity.note,
                 f"{type(module).__name__} does not hand output_attentions to its attention function",
@@ -187,18 +188,20 @@ def flags(model: PreTrainedModel, modules: dict[str, nn.Module]) -> Iterator[Tra
             return
 
 
-def running(model: PreTrainedModel, modules: dict[str, nn.Module], dtype: torch.dtype) -> Iterator[Trap]:
+def check_runtime(
+    model: PreTrainedModel, modules: dict[str, nn.Module], dtype: torch.dtype
+) -> Iterator[Diagnostic]:
     """What to know when it runs."""
     if model.supports_gradient_checkpointing:
         on = model.is_activation_checkpointing
-        yield Trap(
+        yield Diagnostic(
             "gradient checkpointing",
             Severity.warning if on else Severity.note,
             f"training works with it, record and intervene refuse it{' (it is on)' if on else ''}",
             "call model.activation_checkpointing_disable() before recording",
         )
     if model.can_generate():
-        yield Trap(
+        yield Diagnostic(
             "static cache",
             Severity.note,
             "works, but each step then carries a whole queries × keys mask",
@@ -206,7 +209,7 @@ def running(model: PreTrainedModel, modules: dict[str, nn.Module], dtype: torch.
         )
     undeclared = [name for name, module in modules.items() if not hasattr(module, "is_causal")]
     if undeclared:
-        yield Trap(
+        yield Diagnostic(
             "is_causal",
             Severity.warning,
             "the module does not say whether it is causal; without a mask it is taken to be",
@@ -215,14 +218,14 @@ def running(model: PreTrainedModel, modules: dict[str, nn.Module], dtype: torch.
         )
     layers = getattr(model.config, "num_hidden_layers", None)
     if isinstance(layers, int) and len(modules) < layers:
-        yield Trap(
+        yield Diagnostic(
             "shared layers",
             Severity.warning,
             f"{layers} layers share {len(modules)} attention modules, and one mechanism each",
             "record tells layers apart by the order of the calls",
         )
     if dtype in (torch.float16, torch.bfloat16):
-        yield Trap(
+        yield Diagnostic(
             "half precision",
             Severity.note,
             "scores and weights are computed in float32, then rounded",

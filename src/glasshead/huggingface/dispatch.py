@@ -8,9 +8,17 @@ from typing import Any
 from torch import Tensor, nn
 from transformers.utils.output_capturing import _active_collector
 
-from glasshead.attention import Call, Mechanism, mechanism, parse, position_of, tapped, tapped_weights
+from glasshead.attention import (
+    AttentionInputs,
+    Mechanism,
+    mechanism,
+    parse,
+    position_of,
+    run_hooked,
+    run_hooked_weights,
+)
 from glasshead.errors import InputError
-from glasshead.huggingface.masks import mask_function, read
+from glasshead.huggingface.masks import mask_function, parse_mask
 from glasshead.huggingface.stops import UNSUPPORTED
 from glasshead.huggingface.structure import NAME
 from glasshead.registration import KEY, SPEC, register
@@ -20,7 +28,7 @@ class Plugged(dict[str, Any]):
     """The spec of a configuration that was plugged in memory; saved and loaded again it is a plain dict."""
 
 
-HONOURED = {
+SUPPORTED_ARGS = {
     "query",
     "key",
     "value",
@@ -34,7 +42,7 @@ HONOURED = {
 }
 """Arguments that are read here."""
 
-HARMLESS = {
+IGNORED_ARGS = {
     "cu_seq_lens_q": "borders of packed texts; who gives them without flash splits the texts or masks them",
     "cu_seq_lens_k": "likewise",
     "max_length_q": "likewise",
@@ -72,23 +80,23 @@ def attention_function(
                 f"{type(module).__name__} {what}, which {using.name} cannot honour: do not plug it"
             )
     causal = getattr(module, "is_causal", None) if is_causal is None else is_causal
-    mask, bias = read(attention_mask, query, key, causal=causal, placed=using.position.uses_places)
+    mask, bias = parse_mask(attention_mask, query, key, causal=causal, placed=using.position.needs_positions)
     window = kwargs.get("sliding_window")
-    if window is not None and mask.pairs is None and mask.queries > 1 and mask.keys > window:
+    if window is not None and mask.attn_mask is None and mask.queries > 1 and mask.keys > window:
         raise InputError(
             f"{type(module).__name__} has a sliding window of {window} that is not in the mask: "
             "let the model make its own"
         )
-    call = Call.of(using, query, key, value, mask=mask, scale=scaling, dropout=dropout)
+    call = AttentionInputs.of(using, query, key, value, mask=mask, scale=scaling, dropout=dropout)
     if position_bias is not None or bias is not None:
         both = [each for each in (position_bias, bias) if each is not None]
-        call = call.with_bias(both[0] + both[1] if len(both) == 2 else both[0])
+        call = call.add_bias(both[0] + both[1] if len(both) == 2 else both[0])
     weights = None
     if wants_weights(kwargs):
-        output, weights = tapped_weights(module, call)
+        output, weights = run_hooked_weights(module, call)
         weights = weights.to(query.dtype)
     else:
-        output = tapped(module, call)
+        output = run_hooked(module, call)
     return output.transpose(1, 2).contiguous(), weights
 
 
@@ -124,7 +132,7 @@ def mechanism_of(module: nn.Module) -> Mechanism:
             f"{type(module).__name__} shares its configuration with what was plugged, and was not: "
             "plug it too, with softmax if it is to stay as it was"
         )
-    made = parameterless(spec)
+    made = build_if_stateless(spec)
     if made is None:
         raise InputError(
             f"{json.dumps(spec)} has parameters, which from_pretrained does not load: "
@@ -137,11 +145,11 @@ def mechanism_of(module: nn.Module) -> Mechanism:
 def attach(module: nn.Module, made: Mechanism) -> None:
     """Make this the mechanism of an attention module."""
     module.add_module(NAME, made)
-    if refuse_misuse not in module._forward_pre_hooks.values():
-        module.register_forward_pre_hook(refuse_misuse, with_kwargs=True)
+    if check_usage_hook not in module._forward_pre_hooks.values():
+        module.register_forward_pre_hook(check_usage_hook, with_kwargs=True)
 
 
-def refuse_misuse(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def check_usage_hook(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Forward pre-hook: raise InputError where the mechanism is passed by, or its positions mean nothing.
 
     That is where the attention implementation was switched after the plug, and where positions would be taken
@@ -156,7 +164,7 @@ def refuse_misuse(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, A
             f"{type(module).__name__} was plugged with {made.name} but its attention implementation was "
             f"set to {found!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
         )
-    if not made.position.uses_places:
+    if not made.position.needs_positions:
         return
     for name in ("key_value_states", "encoder_hidden_states"):
         if kwargs.get(name) is not None:
@@ -165,12 +173,12 @@ def refuse_misuse(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, A
             )
 
 
-def parameterless(spec: Any) -> Mechanism | None:
+def build_if_stateless(spec: Any) -> Mechanism | None:
     """The mechanism of a saved spec that learns nothing; None for one that does."""
-    return None if position_of(known(spec)).learned else mechanism(spec)
+    return None if position_of(parse_saved_spec(spec)).learned else mechanism(spec)
 
 
-def known(spec: Any) -> dict[str, dict[str, Any]]:
+def parse_saved_spec(spec: Any) -> dict[str, dict[str, Any]]:
     """A saved spec in full.
 
     Raises:

@@ -14,46 +14,46 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.attention import (
     KERNELS,
-    Call,
+    AttentionInputs,
     Mask,
     Mechanism,
     MultiHeadAttention,
     Spec,
-    choose,
     mechanism,
     parse,
-    shortest,
-    spell,
+    select_kernel,
+    to_name,
+    to_spec,
 )
 from glasshead.errors import InputError
-from glasshead.huggingface.diagnostics import traps, window_of
-from glasshead.huggingface.dispatch import known
+from glasshead.huggingface.diagnostics import diagnostics, window_of
+from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.saving import first_line, model_class, read_config
-from glasshead.huggingface.stops import Severity, Trap, keywords
+from glasshead.huggingface.stops import Diagnostic, Severity, keywords
 from glasshead.huggingface.structure import (
     NAME,
     attention_modules,
     built_in,
-    crosses,
-    first,
-    own_attention,
+    computes_own_attention,
+    first_int_attr,
+    is_cross_attention,
+    is_within,
     positions_of,
     sizes,
-    within,
 )
 from glasshead.registration import SPEC
 
 TEXT = 512
 """Tokens of a text that is asked about where the model reads as many."""
 
-FELT = 2048
+NEGLIGIBLE = 2048
 """Tokens from which quadratic memory is worth a word."""
 
 KEY_HEADS = ("num_key_value_heads", "num_kv_heads", "num_kv_head", "multi_query_group_num")
 
 
 @dataclass(frozen=True)
-class Layers:
+class AttentionLayerGroup:
     """Attention modules that are alike in everything said here."""
 
     modules: tuple[str, ...]
@@ -71,11 +71,11 @@ class Layers:
     """What serves a forward pass on this machine, and None where glasshead does not."""
     training_kernel: str | None
     weights: str
-    """``recorded``: by glasshead.record, once plugged; ``in the output``; or ``out of reach``."""
+    """``record_rows``: by glasshead.record, once plugged; ``in the output``; or ``out of reach``."""
 
 
 @dataclass(frozen=True)
-class Checkup:
+class DoctorReport:
     """What `glasshead doctor` found."""
 
     model: str
@@ -84,8 +84,8 @@ class Checkup:
     device: str
     dtype: str
     length: int
-    layers: tuple[Layers, ...]
-    traps: tuple[Trap, ...]
+    layers: tuple[AttentionLayerGroup, ...]
+    traps: tuple[Diagnostic, ...]
 
     @property
     def healthy(self) -> bool:
@@ -99,7 +99,7 @@ def doctor(
     *,
     length: int | None = None,
     device: str = "cpu",
-) -> Checkup:
+) -> DoctorReport:
     """Look a model over: a folder, a hub name (only its configuration is read), or a model in memory.
 
     ``spec`` is the mechanism to ask about; left out, the one the model has, else softmax. Kernels are those
@@ -112,14 +112,14 @@ def doctor(
         raise InputError(f"length is a number of tokens from 1, not {length}")
     place = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
-    seen = model if isinstance(model, PreTrainedModel) else weightless(read_config(model))
+    seen = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))
     length = length or min(TEXT, positions_of(seen) or TEXT)
     own = getattr(seen.config, SPEC, None)
     if own is not None:
-        known(own)
-    asked = shortest(parse(spec if spec is not None else own if own is not None else "softmax"))
+        parse_saved_spec(own)
+    asked = to_spec(parse(spec if spec is not None else own if own is not None else "softmax"))
     dtype = seen.config.dtype if isinstance(seen.config.dtype, torch.dtype) else torch.float32
-    groups: dict[Layers, list[str]] = {}
+    groups: dict[AttentionLayerGroup, list[str]] = {}
     for module_name, module in attention_modules(seen):
         examined = examine(module_name, module, asked, length, place, dtype)
         groups.setdefault(examined, []).append(module_name)
@@ -128,18 +128,18 @@ def doctor(
         activation = getattr(seen.config, "activation", "")
         examined = examine_ours(module, activation, length, place, dtype)
         groups.setdefault(examined, []).append(module_name)
-    for module_name, module in own_attention(seen):
-        if not any(within(each, module_name) for each in ours):
+    for module_name, module in computes_own_attention(seen):
+        if not any(is_within(each, module_name) for each in ours):
             groups.setdefault(undispatched(module), []).append(module_name)
     layers = tuple(replace(each, modules=tuple(names)) for each, names in groups.items())
     at_work = next((each.attention for each in layers if each.weights != "out of reach"), None)
-    noted = traps(seen, asked, length, dtype)
+    noted = diagnostics(seen, asked, length, dtype)
     if ours and spec is None:  # there is nothing to plug, and nobody asked for it
         noted = (trap for trap in noted if trap.severity is not Severity.stop)
-    return Checkup(
+    return DoctorReport(
         model=name,
         family=type(seen).__name__,
-        attention=spell(asked) if any(each.dispatched for each in layers) else at_work,
+        attention=to_name(asked) if any(each.dispatched for each in layers) else at_work,
         device=str(place),
         dtype=str(dtype).removeprefix("torch."),
         length=length,
@@ -148,12 +148,12 @@ def doctor(
     )
 
 
-def quadratic(layers: tuple[Layers, ...], length: int) -> Iterator[Trap]:
+def quadratic(layers: tuple[AttentionLayerGroup, ...], length: int) -> Iterator[Diagnostic]:
     """Kernels that hold all pairs of tokens, at a length where that is felt."""
     for each in layers:
         for kernel, when in ((each.kernel, "a forward pass"), (each.training_kernel, "training")):
-            if kernel is not None and not KERNELS[kernel].linear_memory and length > FELT:
-                yield Trap(
+            if kernel is not None and not KERNELS[kernel].linear_memory and length > NEGLIGIBLE:
+                yield Diagnostic(
                     "quadratic memory",
                     Severity.warning,
                     f"{when} on {length} tokens is served by {kernel}, which holds every pair of tokens",
@@ -173,7 +173,7 @@ def device_of(device: str) -> torch.device:
     return place
 
 
-def weightless(config: PreTrainedConfig) -> PreTrainedModel:
+def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
     """The model of a configuration without memory for its weights.
 
     Raises:
@@ -181,7 +181,7 @@ def weightless(config: PreTrainedConfig) -> PreTrainedModel:
     """
     cls = model_class(config)
     try:
-        with torch.device("meta"), quiet():
+        with torch.device("meta"), silent():
             return cls(config)
     except InputError:
         raise
@@ -190,7 +190,7 @@ def weightless(config: PreTrainedConfig) -> PreTrainedModel:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """Without what transformers logs while it builds a model."""
     logger = logging.getLogger("transformers")
     before = logger.level
@@ -203,11 +203,11 @@ def quiet() -> Iterator[None]:
 
 def examine(
     name: str, module: nn.Module, spec: Spec, length: int, device: torch.device, dtype: torch.dtype
-) -> Layers:
+) -> AttentionLayerGroup:
     """What is true of one attention module."""
     heads, head_dim, value_dim = sizes(module)
-    key_heads = first(module, KEY_HEADS) or heads
-    crossing = crosses(name, module)
+    key_heads = first_int_attr(module, KEY_HEADS) or heads
+    crossing = is_cross_attention(name, module)
     # NLLB-MoE says is_causal=False everywhere, and is_decoder where it is causal.
     causal = not crossing and bool(getattr(module, "is_causal", True) or getattr(module, "is_decoder", False))
     attached = getattr(module, NAME, None)
@@ -218,11 +218,11 @@ def examine(
         made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
         blank = torch.zeros((), device=device, dtype=dtype)  # seen in any shape, without memory
         pairs = None if window is None else blank.bool().expand(1, 1, length, length)
-        mask = Mask(length, length, pairs=pairs, causal=causal and window is None, at=range(length))
+        mask = Mask(length, length, attn_mask=pairs, causal=causal and window is None, at=range(length))
         qkv = (heads, head_dim), (key_heads, head_dim), (key_heads, value_dim)
         biased = "position_bias" in keywords(module)
-        kernels = serving(made, blank, qkv, mask, biased=biased)
-    return Layers(
+        kernels = serving_kernels(made, blank, qkv, mask, biased=biased)
+    return AttentionLayerGroup(
         modules=(),
         kind=type(module).__name__ + (" (cross)" if crossing else ""),
         dispatched=True,
@@ -231,7 +231,7 @@ def examine(
         head_dim=head_dim,
         causal=causal,
         window=window,
-        attention=spell(attached.spec if isinstance(attached, Mechanism) else spec),
+        attention=to_name(attached.spec if isinstance(attached, Mechanism) else spec),
         kernel=kernels[0],
         training_kernel=kernels[1],
         weights="recorded",
@@ -240,7 +240,7 @@ def examine(
 
 def examine_ours(
     module: nn.Module, activation: str, length: int, device: torch.device, dtype: torch.dtype
-) -> Layers:
+) -> AttentionLayerGroup:
     """What is true of attention in a model of ours; a pooling without a mechanism has the ``activation``."""
     made = getattr(module, NAME, None)
     heads, head_dim = getattr(module, "heads", 1), getattr(module, "key_size", None)
@@ -251,8 +251,8 @@ def examine_ours(
         sized = module.key_size, module.key_size, module.value_size
         qkv = tuple(zip((module.heads, module.kv_heads, module.kv_heads), sized, strict=True))
         built = mechanism(made.spec, heads=heads, head_dim=head_dim, value_dim=module.value_size).to(device)
-        kernels = serving(built, blank, qkv, mask, biased=False)
-    return Layers(
+        kernels = serving_kernels(built, blank, qkv, mask, biased=False)
+    return AttentionLayerGroup(
         modules=(),
         kind=type(module).__name__,
         dispatched=False,
@@ -268,7 +268,7 @@ def examine_ours(
     )
 
 
-def serving(
+def serving_kernels(
     made: Mechanism, blank: Tensor, qkv: tuple[tuple[int, int], ...], mask: Mask, *, biased: bool
 ) -> tuple[str | None, str | None]:
     """The kernels of a forward pass and of training, for heads and sizes of queries, keys and values."""
@@ -286,21 +286,21 @@ def kernel_for(
 ) -> str | None:
     """The kernel that the automatic choice takes; None where the mechanism refuses the call."""
     try:
-        call = Call.of(made, *qkv, mask=mask)
-        return choose(call if bias is None else call.with_bias(bias))
+        call = AttentionInputs.of(made, *qkv, mask=mask)
+        return select_kernel(call if bias is None else call.add_bias(bias))
     except InputError:
         return None
 
 
-def undispatched(module: nn.Module) -> Layers:
+def undispatched(module: nn.Module) -> AttentionLayerGroup:
     """What is true of attention that glasshead cannot reach."""
     heads, head_dim, _ = sizes(module)
-    return Layers(
+    return AttentionLayerGroup(
         modules=(),
         kind=type(module).__name__,
         dispatched=False,
         heads=heads,
-        key_heads=first(module, KEY_HEADS) or heads,
+        key_heads=first_int_attr(module, KEY_HEADS) or heads,
         head_dim=head_dim,
         causal=bool(getattr(module, "is_causal", False)),
         window=None,

@@ -98,14 +98,16 @@ def additive(allowed: Tensor, kind: torch.dtype) -> Tensor:
     return (~allowed).to(kind) * torch.iinfo(kind).min
 
 
-class Read(NamedTuple):
+class ParsedMask(NamedTuple):
     """What a mask says: who may attend to whom, and what is added to the scores."""
 
     mask: Mask
     bias: Tensor | None
 
 
-def read(given: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | None, placed: bool) -> Read:
+def parse_mask(
+    given: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | None, placed: bool
+) -> ParsedMask:
     """The mask that reached an attention module.
 
     ``causal`` is what the module says of itself, None where it says nothing; it decides only where no mask is
@@ -125,7 +127,9 @@ def read(given: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | Non
                 f"a causal module got {queries} queries and {keys} keys but no mask, so nobody knows where "
                 "the queries stand: pass attention_mask"
             )
-        return Read(Mask(queries, keys, causal=causal and queries > 1, at=end if causal else same), None)
+        return ParsedMask(
+            Mask(queries, keys, causal=causal and queries > 1, at=end if causal else same), None
+        )
     if given.ndim != 4:
         raise InputError(
             f"a mask of shape {list(given.shape)} and type {given.dtype} reached the attention of a plugged "
@@ -133,27 +137,27 @@ def read(given: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | Non
         )
     if given.shape[3] != keys:
         raise InputError(f"a mask for {given.shape[3]} keys reached attention over {keys} keys")
-    allowed, bias = split(given)
+    allowed, bias = split_additive_mask(given)
     if allowed.shape[1] == allowed.shape[2] == 1:
-        padding, pairs = None if unpadded(given) else allowed[:, 0, 0].expand(query.shape[0], -1), None
+        padding, pairs = None if remove_padding(given) else allowed[:, 0, 0].expand(query.shape[0], -1), None
     else:
         # A key that nobody attends to is padding, and no distance counts it.
         padding = allowed.any(dim=1).any(dim=1).expand(query.shape[0], -1) if placed else None
         pairs = allowed.expand(-1, -1, queries, -1)
     if given.dtype == CAUSAL:
-        return Read(Mask(queries, keys, padding, causal=queries > 1, at=end), None)
+        return ParsedMask(Mask(queries, keys, padding, causal=queries > 1, at=end), None)
     at: range | Tensor | None = same
     if placed and same is None and causal is not False:
-        at = diagonal(allowed, queries)
-    return Read(Mask(queries, keys, padding, pairs, at=at), bias)
+        at = infer_query_positions(allowed, queries)
+    return ParsedMask(Mask(queries, keys, padding, pairs, at=at), bias)
 
 
-def unpadded(given: Tensor) -> bool:
+def remove_padding(given: Tensor) -> bool:
     """Whether a mask is one single number, which ours are where nothing is padded."""
     return given.dtype in (CAUSAL, WHOLE) and not any(given.stride())
 
 
-def split(given: Tensor) -> tuple[Tensor, Tensor | None]:
+def split_additive_mask(given: Tensor) -> tuple[Tensor, Tensor | None]:
     """An additive mask is what it forbids and, where it is more than that, a bias of the scores.
 
     Raises:
@@ -172,7 +176,7 @@ def split(given: Tensor) -> tuple[Tensor, Tensor | None]:
     return allowed, bias if bool(bias.any()) else None
 
 
-def diagonal(allowed: Tensor, queries: int) -> Tensor:
+def infer_query_positions(allowed: Tensor, queries: int) -> Tensor:
     """Where queries stand among more keys than queries, read off a causal mask.
 
     A query's own key is the last that it may attend to, unless it is padding, whose last is earlier: the

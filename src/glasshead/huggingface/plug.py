@@ -9,10 +9,10 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel
 
-from glasshead.attention import Mechanism, Spec, mechanism, parse, shortest
+from glasshead.attention import Mechanism, Spec, mechanism, parse, to_spec
 from glasshead.errors import InputError
-from glasshead.huggingface.dispatch import Plugged, attach, refuse_misuse
-from glasshead.huggingface.stops import stops
+from glasshead.huggingface.dispatch import Plugged, attach, check_usage_hook
+from glasshead.huggingface.stops import blocking_diagnostics
 from glasshead.huggingface.structure import NAME, attention_modules, sizes
 from glasshead.registration import KEY, SPEC
 
@@ -44,16 +44,16 @@ def plug(model: Model, spec: str | Spec) -> Model:
         raise InputError(
             f"plug takes a transformers model, not {type(model).__name__}, or a part of one with attention"
         )
-    short = shortest(parse(spec))
-    for stop in stops(model, short):
+    short = to_spec(parse(spec))
+    for stop in blocking_diagnostics(model, short):
         raise InputError(f"{stop.what}: {stop.remedy}")
-    return put(model, short)
+    return attach_mechanisms(model, short)
 
 
-def put(model: Model, spec: Spec) -> Model:
+def attach_mechanisms(model: Model, spec: Spec) -> Model:
     """Plug every module that dispatches, whatever there is beside them."""
     modules = dict(attention_modules(model))
-    made = {name: fitting(spec, module) for name, module in modules.items()}
+    made = {name: build_for_module(spec, module) for name, module in modules.items()}
     dispatch(model, modules)
     for name, module in modules.items():
         attach(module, made[name])
@@ -62,7 +62,7 @@ def put(model: Model, spec: Spec) -> Model:
     return model
 
 
-def fitting(spec: Spec, module: nn.Module) -> Mechanism:
+def build_for_module(spec: Spec, module: nn.Module) -> Mechanism:
     """A mechanism for the heads of one attention module, where its weights are."""
     heads, head_dim, value_dim = sizes(module)
     made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
@@ -80,7 +80,7 @@ def dispatch(model: nn.Module, modules: dict[str, nn.Module]) -> None:
     Raises:
         InputError: if a module would go on with another attention; the model is then as it was.
     """
-    before = [(each, each._attn_implementation) for each in every_config(model, modules)]
+    before = [(each, each._attn_implementation) for each in all_configs(model, modules)]
     own = [(part, part.config._attn_implementation) for part in owners(model, modules)]
     try:
         set_key(model, modules)
@@ -128,7 +128,7 @@ def configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     return list({id(config): config for config in found}.values())
 
 
-def every_config(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
+def all_configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     """Every configuration that a change of the attention implementation may reach, once."""
     found = [owner.config for owner in owners(model, modules)]
     for config in found:  # grows while it is read
@@ -150,7 +150,7 @@ def unplug(model: Model) -> Model:
         if hasattr(module, NAME):
             delattr(module, NAME)
         for handle, hook in list(module._forward_pre_hooks.items()):
-            if hook is refuse_misuse:
+            if hook is check_usage_hook:
                 del module._forward_pre_hooks[handle], module._forward_pre_hooks_with_kwargs[handle]
     for config in configs(model, modules):
         if hasattr(config, SPEC):

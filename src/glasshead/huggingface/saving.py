@@ -15,8 +15,8 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
-from glasshead.huggingface.dispatch import known
-from glasshead.huggingface.plug import put
+from glasshead.huggingface.dispatch import parse_saved_spec
+from glasshead.huggingface.plug import attach_mechanisms
 from glasshead.huggingface.structure import NAME
 from glasshead.registration import MODEL_TYPES, SPEC
 
@@ -37,7 +37,7 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
         raise InputError(
             f"{folder} holds no plugged model: load it with from_pretrained, then glasshead.plug it"
         )
-    known(spec)
+    parse_saved_spec(spec)
     wanted = model_class(config, cls)
 
     class Plugged(wanted):  # type: ignore[misc, valid-type]
@@ -45,7 +45,7 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
 
         def __init__(self, config: PreTrainedConfig, *inputs: Any, **kwargs: Any) -> None:
             super().__init__(config, *inputs, **kwargs)
-            put(self, spec)
+            attach_mechanisms(self, spec)
 
     Plugged.__module__, Plugged.__name__ = wanted.__module__, wanted.__name__
     Plugged.__qualname__ = wanted.__qualname__
@@ -67,7 +67,7 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def silence_transformers() -> Iterator[None]:
     """Transformers' bars and reports off inside the block: what a person should know of a load, we say."""
     level, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity_error()
@@ -82,7 +82,7 @@ def quietly() -> Iterator[None]:
 
 def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dict[str, Any]]:
     """A model from safetensors alone, which run no code, without a word; and which keys did not fit."""
-    with quietly():
+    with silence_transformers():
         return cls.from_pretrained(folder, output_loading_info=True, use_safetensors=True, **options)
 
 

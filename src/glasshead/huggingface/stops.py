@@ -11,13 +11,13 @@ from typing import Any
 from torch import nn
 from transformers import PreTrainedModel
 
-from glasshead.attention import Spec, position_of, spell
+from glasshead.attention import Spec, position_of, to_name
 from glasshead.huggingface.structure import (
     as_python,
     attention_modules,
     built_in,
-    crosses,
-    own_attention,
+    computes_own_attention,
+    is_cross_attention,
     pluggable_parts,
     sizes,
 )
@@ -37,7 +37,7 @@ SWITCHES = {"softcap": ("attn_logit_softcapping", "softcap"), "s_aux": ("sinks",
 
 
 class Severity(StrEnum):
-    """What follows from a `Trap`, the worst first."""
+    """What follows from a `Diagnostic`, the worst first."""
 
     stop = "stop"
     """The plug refuses."""
@@ -50,7 +50,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True)
-class Trap:
+class Diagnostic:
     """One thing to know, and what to do about it."""
 
     name: str
@@ -61,37 +61,37 @@ class Trap:
     """The first module concerned, where it is about modules."""
 
 
-def stops(model: nn.Module, spec: Spec) -> Iterator[Trap]:
+def blocking_diagnostics(model: nn.Module, spec: Spec) -> Iterator[Diagnostic]:
     """Why this model, or part of one, cannot be plugged with this mechanism."""
     modules = dict(attention_modules(model))
     if not modules:
-        yield unplugged(model)
+        yield check_already_plugged(model)
         return
-    yield from out_of_reach(model)
-    yield from unhonoured(modules)
-    yield from crossing(model, modules, spec)
-    yield from unsized(modules, spec)
+    yield from check_undispatched(model)
+    yield from check_unsupported_args(modules)
+    yield from check_cross_attention(model, modules, spec)
+    yield from check_head_sizes(modules, spec)
 
 
-def unplugged(model: nn.Module) -> Trap:
+def check_already_plugged(model: nn.Module) -> Diagnostic:
     """What is true of a model where nothing dispatches."""
     kind = type(model).__name__
     others = "BERT, RoBERTa, GPT-2, Llama, ViT, T5, …"
     if any(True for _ in built_in(model)):
-        return Trap(
+        return Diagnostic(
             "built in",
             Severity.stop,
             f"the mechanism of {kind} is built in",
             "train it with another one, glasshead train DATA --attention NAME",
         )
-    if any(True for _ in own_attention(model)):
-        return Trap(
+    if any(True for _ in computes_own_attention(model)):
+        return Diagnostic(
             "not dispatched",
             Severity.stop,
             f"{kind} computes its attention itself and would ignore any mechanism",
             f"choose a model that dispatches through AttentionInterface ({others})",
         )
-    return Trap(
+    return Diagnostic(
         "no attention",
         Severity.stop,
         f"{kind} has no attention: there are no weights to compute in another way, nor to look at",
@@ -99,11 +99,11 @@ def unplugged(model: nn.Module) -> Trap:
     )
 
 
-def out_of_reach(model: nn.Module) -> Iterator[Trap]:
+def check_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
     """Attention beside the dispatched one that no plug changes."""
     parts = " and ".join(f"plug({as_python(part)}, …)" for part in pluggable_parts(model)[:2])
-    for name, module in own_attention(model):
-        yield Trap(
+    for name, module in computes_own_attention(model):
+        yield Diagnostic(
             "partly dispatched",
             Severity.stop,
             f"{name} ({type(module).__name__}) computes its attention itself and would ignore the mechanism "
@@ -121,13 +121,13 @@ def keywords(module: nn.Module) -> set[str]:
     return {name for names in tuples for name in names if isinstance(name, str)}
 
 
-def unhonoured(modules: dict[str, nn.Module]) -> Iterator[Trap]:
+def check_unsupported_args(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
     """Arguments that change attention in a way that no mechanism here knows."""
     for argument, what in UNSUPPORTED.items():
         switches = SWITCHES.get(argument)
         for name, module in modules.items():
             if argument in keywords(module) and (switches is None or setting(module, switches) is not None):
-                yield Trap(
+                yield Diagnostic(
                     argument,
                     Severity.stop,
                     f"{type(module).__name__} {what}, which no mechanism honours",
@@ -146,24 +146,26 @@ def setting(module: nn.Module, attributes: tuple[str, ...]) -> Any:
     return None
 
 
-def crossing(model: nn.Module, modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
+def check_cross_attention(
+    model: nn.Module, modules: dict[str, nn.Module], spec: Spec
+) -> Iterator[Diagnostic]:
     """Positions between two sequences."""
-    if not position_of(spec).uses_places:
+    if not position_of(spec).needs_positions:
         return
     for name, module in modules.items():
-        if crosses(name, module):
-            yield Trap(
+        if is_cross_attention(name, module):
+            yield Diagnostic(
                 "cross-attention",
                 Severity.stop,
-                f"{type(model).__name__} has cross-attention ({name}), where the positions of {spell(spec)} "
-                "have no meaning",
-                without_crossing(model),
+                f"{type(model).__name__} has cross-attention ({name}), where the positions of "
+                f"{to_name(spec)} have no meaning",
+                cross_attention_hint(model),
                 name,
             )
             return
 
 
-def without_crossing(model: nn.Module) -> str:
+def cross_attention_hint(model: nn.Module) -> str:
     """What to do with a model whose cross-attention forbids a position."""
     advice = "choose a mechanism without a position"
     stacks: tuple[nn.Module, ...] = ()
@@ -175,15 +177,15 @@ def without_crossing(model: nn.Module) -> str:
     return f"{advice}, or plug the encoder alone: plug({paths[0]}, …) and plug({paths[1]}, 'softmax')"
 
 
-def unsized(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Trap]:
+def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
     """Modules that do not say how many heads they have, and a mechanism that must know."""
     silent = [name for name, module in modules.items() if None in sizes(module)[:2]]
     if silent and position_of(spec).learned:
-        yield Trap(
+        yield Diagnostic(
             "head count",
             Severity.stop,
             f"{silent[0]} ({type(modules[silent[0]]).__name__}) does not say how many heads it has, and "
-            f"{spell(spec)} learns per head",
+            f"{to_name(spec)} learns per head",
             "choose a mechanism without parameters",
             silent[0],
         )

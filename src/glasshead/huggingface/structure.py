@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from torch import nn
 from transformers import PreTrainedModel
 
-from glasshead.attention import AttentionPooling, AttentionSummary, MultiHeadAttention
+from glasshead.attention import AttentionPooling, LearnedQueryAttention, MultiHeadAttention
 
 NAME = "mechanism"
 """Attribute of an attention module that holds its `Mechanism`, and part of its parameters' names."""
@@ -41,17 +41,17 @@ def dispatches(module: nn.Module) -> bool:
 def built_in(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """The attention of our own models, which has its mechanism or its activation from the start."""
     for name, module in model.named_modules():
-        if isinstance(module, (MultiHeadAttention, AttentionSummary, AttentionPooling)):
+        if isinstance(module, (MultiHeadAttention, LearnedQueryAttention, AttentionPooling)):
             yield name, module
 
 
-def own_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+def computes_own_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """Outermost modules that are attention by name, have weights, and neither dispatch nor hold what does."""
     reached = [name for name, _ in attention_modules(model)]
     missed: list[str] = []
     for name, module in model.named_modules():
-        around = any(within(each, name) for each in reached)
-        inside = any(within(name, outer) for outer in (*reached, *missed))
+        around = any(is_within(each, name) for each in reached)
+        inside = any(is_within(name, outer) for outer in (*reached, *missed))
         if "Attention" in type(module).__name__ and not inside and not around and has_weights(module):
             missed.append(name)
             yield name, module
@@ -60,16 +60,18 @@ def own_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 def pluggable_parts(model: nn.Module) -> list[str]:
     """The outermost parts of a model that dispatch all their attention."""
     reached = [name for name, _ in attention_modules(model)]
-    missed = [name for name, _ in own_attention(model)]
+    missed = [name for name, _ in computes_own_attention(model)]
     parts: list[str] = []
     for name, _ in model.named_modules():
-        whole = not any(within(each, name) for each in missed) and any(within(each, name) for each in reached)
-        if whole and not any(within(name, part) for part in parts):
+        whole = not any(is_within(each, name) for each in missed) and any(
+            is_within(each, name) for each in reached
+        )
+        if whole and not any(is_within(name, part) for part in parts):
             parts.append(name)
     return parts
 
 
-def within(name: str, outer: str) -> bool:
+def is_within(name: str, outer: str) -> bool:
     """Whether a module is another one or in it."""
     return name == outer or not outer or name.startswith(f"{outer}.")
 
@@ -86,7 +88,7 @@ def has_weights(module: nn.Module) -> bool:
     return next(module.parameters(), None) is not None
 
 
-def crosses(name: str, module: nn.Module) -> bool:
+def is_cross_attention(name: str, module: nn.Module) -> bool:
     """Whether a module attends to another sequence than its own, by its flag or by how it is named."""
     if getattr(module, "is_cross_attention", False):
         return True
@@ -96,14 +98,14 @@ def crosses(name: str, module: nn.Module) -> bool:
 
 def sizes(module: nn.Module) -> tuple[int | None, int | None, int | None]:
     """Heads, size of a key, size of a value; None where the module does not say."""
-    heads, key_size = first(module, HEADS), first(module, KEY_SIZES)
+    heads, key_size = first_int_attr(module, HEADS), first_int_attr(module, KEY_SIZES)
     if key_size is None and heads is not None:
-        width = first(module, WIDTHS)
+        width = first_int_attr(module, WIDTHS)
         key_size = None if width is None else width // heads
-    return heads, key_size, first(module, VALUE_SIZES) or key_size
+    return heads, key_size, first_int_attr(module, VALUE_SIZES) or key_size
 
 
-def first(module: nn.Module, names: tuple[str, ...]) -> int | None:
+def first_int_attr(module: nn.Module, names: tuple[str, ...]) -> int | None:
     """The first of these attributes that is a number, on the module or else in its configuration."""
     for owner in (module, getattr(module, "config", None)):
         for name in names:
@@ -129,7 +131,7 @@ def reads_text(model: PreTrainedModel, name: str) -> bool:
     """Whether the innermost model around a module reads tokens."""
     owner: PreTrainedModel = model
     for part, module in model.named_modules():
-        if isinstance(module, PreTrainedModel) and within(name, part):
+        if isinstance(module, PreTrainedModel) and is_within(name, part):
             owner = module
     return owner.main_input_name in ("input_ids", "decoder_input_ids")
 

@@ -12,30 +12,40 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.attention import AttentionSummary
+from glasshead.attention import LearnedQueryAttention
 from glasshead.data import Encoded, batches, heads_of, longest
 from glasshead.errors import InputError
 from glasshead.identifiability.pooled import pooled_rows
-from glasshead.identifiability.row_selection import NAMED, Floats, HeadRow, Where, kind_of
+from glasshead.identifiability.row_selection import NAMED, AttentionRow, Floats, RowSelector, weight_domain
 from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
-from glasshead.trace import LayerRecord, Layout, Unit, calls, forward, layout, record
+from glasshead.trace import (
+    KeyUnit,
+    LayerRecord,
+    TokenLayout,
+    forward,
+    list_attention_calls,
+    record,
+    token_layout,
+)
 
 __all__ = [
-    "HeadRow",
-    "Where",
-    "coordinates",
-    "head_rows",
-    "kind_of",
-    "recorded",
+    "AttentionRow",
+    "RowSelector",
+    "attention_rows",
+    "projected_values",
+    "record_rows",
     "refuse_half",
-    "standing",
+    "row_index",
     "values_of",
+    "weight_domain",
 ]
 
 HALVES = (torch.float16, torch.bfloat16)
 
 
-def head_rows(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterator[list[HeadRow]]:
+def attention_rows(
+    model: PreTrainedModel, encoded: Encoded, where: RowSelector
+) -> Iterator[list[AttentionRow]]:
     """Every chosen row of every chosen head before every text, in batches; long texts come first.
 
     Raises:
@@ -46,7 +56,7 @@ def head_rows(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterato
         yield from pooled_rows(model, encoded, where)
         return
     only = [0] if where.named in ("first", "pooled") else None
-    for batch in recorded(model, encoded, where, only):
+    for batch in record_rows(model, encoded, where, only):
         yield [
             each
             for seen, seats, places in batch
@@ -54,9 +64,9 @@ def head_rows(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterato
         ]
 
 
-def recorded(
-    model: PreTrainedModel, encoded: Encoded, where: Where, rows: list[int] | None
-) -> Iterator[list[tuple[LayerRecord, Layout, list[int]]]]:
+def record_rows(
+    model: PreTrainedModel, encoded: Encoded, where: RowSelector, rows: list[int] | None
+) -> Iterator[list[tuple[LayerRecord, TokenLayout, list[int]]]]:
     """The chosen layers of every batch of texts, with how each sees the texts and which texts they are.
 
     Raises:
@@ -67,7 +77,9 @@ def recorded(
     for places, inputs in batches(encoded, device=model.device, maps=maps):
         with torch.no_grad(), record(model, list(chosen), where.heads, rows) as trace:
             forward(model, inputs, rows="mean")
-        yield [(seen, layout(model, inputs, chosen[seen.layer]), places.tolist()) for seen in trace.only]
+        yield [
+            (seen, token_layout(model, inputs, chosen[seen.layer]), places.tolist()) for seen in trace.only
+        ]
 
 
 def refuse_half(model: PreTrainedModel) -> None:
@@ -78,16 +90,16 @@ def refuse_half(model: PreTrainedModel) -> None:
         )
 
 
-def check(model: PreTrainedModel, encoded: Encoded, where: Where) -> dict[int, Unit]:
+def check(model: PreTrainedModel, encoded: Encoded, where: RowSelector) -> dict[int, KeyUnit]:
     """The chosen layers, with what a key of each is; whatever does not exist is refused."""
     inputs = longest(encoded, model.device)
-    found = calls(model, inputs)
+    found = list_attention_calls(model, inputs)
     for layer in where.layers or ():
         if not 0 <= layer < len(found):
             raise InputError(f"there is no attention layer {layer}: they are numbered 0 to {len(found) - 1}")
     chosen = [each for each in found if where.layers is None or each.layer in where.layers]
     for seen in chosen:
-        kind_of(seen.call.mechanism)
+        weight_domain(seen.call.mechanism)
         heads = seen.call.q.shape[1]
         for head in where.heads or ():
             if not 0 <= head < heads:
@@ -111,7 +123,7 @@ def check(model: PreTrainedModel, encoded: Encoded, where: Where) -> dict[int, U
     return units
 
 
-def unit(model: PreTrainedModel, seen: LayerRecord) -> Unit:
+def unit(model: PreTrainedModel, seen: LayerRecord) -> KeyUnit:
     """What a key of a call is."""
     if isinstance(model, HierarchicalClassifier):
         return "sentence" if seen.name.startswith("sentences.") else "packed"
@@ -120,30 +132,32 @@ def unit(model: PreTrainedModel, seen: LayerRecord) -> Unit:
 
 def learned_query(model: PreTrainedModel, seen: LayerRecord) -> bool:
     """Whether the one query of a call is a parameter of the model, and no token."""
-    return isinstance(dict(model.named_modules()).get(seen.name), AttentionSummary)
+    return isinstance(dict(model.named_modules()).get(seen.name), LearnedQueryAttention)
 
 
 def rows_of(
-    seen: LayerRecord, where: Layout, places: Sequence[int], chosen: Where, learned: bool
-) -> Iterator[HeadRow]:
+    seen: LayerRecord, where: TokenLayout, places: Sequence[int], chosen: RowSelector, learned: bool
+) -> Iterator[AttentionRow]:
     """The chosen rows of a recorded layer; a text that is too short for a row goes without it."""
     call = seen.call
-    kind, own = kind_of(call.mechanism), call.mechanism.position.changes_output
+    kind, own = weight_domain(call.mechanism), call.mechanism.position.changes_output
     weights, allowed, scores = (
         each.detach().cpu().double().numpy() for each in (seen.weights, seen.allowed, seen.scores)
     )
-    values, width = coordinates(seen.v, seen.projection)
-    real, text, part, token = standing(where)
+    values, width = projected_values(seen.v, seen.projection)
+    real, text, part, token = row_index(where)
     of_query: dict[int, tuple[Floats, Floats]] = {}
-    own_slopes = call.mechanism.position.uses_places
+    own_slopes = call.mechanism.position.needs_positions
     # Rows that see the same keys share their arrays: of n rows a map would be held n times.
     shared: dict[tuple[int, int, int, bytes], tuple[Floats, Floats]] = {}
     for r in np.flatnonzero(real.any(axis=1)):
         for query in queries(chosen.rows, weights.shape[2], real[r]):
             if query not in of_query:
-                mine = coordinates(values_of(seen, query), seen.projection)[0] if own else values
+                mine = projected_values(values_of(seen, query), seen.projection)[0] if own else values
                 moves = (
-                    slopes(seen, query) if own_slopes or not of_query else next(iter(of_query.values()))[1]
+                    score_jacobian(seen, query)
+                    if own_slopes or not of_query
+                    else next(iter(of_query.values()))[1]
                 )
                 of_query[query] = mine, moves
             T, slope = of_query[query]
@@ -154,7 +168,7 @@ def rows_of(
                 same = int(r), h, query if own or own_slopes else -1, keys.tobytes()
                 if same not in shared:
                     shared[same] = T[r, h, keys], slope[r, h, keys]
-                yield HeadRow(
+                yield AttentionRow(
                     text=places[text[r]],
                     layer=seen.layer,
                     name=seen.name,
@@ -183,7 +197,9 @@ def queries(rows: str | tuple[int, ...], count: int, real: NDArray[np.bool_]) ->
     return {"first": [0], "pooled": [0], "last": there[-1:].tolist(), "all": there.tolist()}[NAMED[rows]]
 
 
-def standing(where: Layout) -> tuple[NDArray[np.bool_], list[int], NDArray[np.int64], NDArray[np.int64]]:
+def row_index(
+    where: TokenLayout,
+) -> tuple[NDArray[np.bool_], list[int], NDArray[np.int64], NDArray[np.int64]]:
     """Of each row of a batch of keys: which keys there are, whose text it is, its number in the text, and
     which token (or sentence) each key is."""
     mask = where.mask.cpu().numpy()
@@ -195,7 +211,7 @@ def standing(where: Layout) -> tuple[NDArray[np.bool_], list[int], NDArray[np.in
     return mask, where.segments.text.tolist(), where.segments.number.cpu().numpy(), packed
 
 
-def coordinates(
+def projected_values(
     v: Float[Tensor, "b h k d_v"], projection: Float[Tensor, "h d_v d_e"] | None
 ) -> tuple[Floats, int]:
     """T = V D [b, h, k, r] in an orthonormal basis of the rows of D, and d_e; V itself where there is no D.
@@ -223,11 +239,11 @@ def values_of(seen: LayerRecord, query: int) -> Float[Tensor, "b h k d_v"]:
 
 
 @torch.no_grad()
-def slopes(seen: LayerRecord, query: int) -> Floats:
+def score_jacobian(seen: LayerRecord, query: int) -> Floats:
     """∂s/∂q [b, h, k, d_k] of one row: scale · K for dot products, else by forward derivatives along each
     axis of q."""
     mechanism = seen.call.mechanism
-    if not mechanism.position.uses_places:
+    if not mechanism.position.needs_positions:
         return (seen.k.double() * seen.call.scale).cpu().numpy()
     call = seen.call.rows(torch.tensor([query], device=seen.call.q.device))
 

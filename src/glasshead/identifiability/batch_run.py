@@ -24,12 +24,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError
-from glasshead.identifiability.attention_rows import head_rows
+from glasshead.identifiability.attention_rows import attention_rows
 from glasshead.identifiability.lp.intervals import Intervals
-from glasshead.identifiability.lp.tasks import Task
-from glasshead.identifiability.parallel import Question, answers
-from glasshead.identifiability.query_certificate import OUTPUT, Certificate, given_keys
-from glasshead.identifiability.row_selection import HeadRow, Where
+from glasshead.identifiability.lp.tasks import IntervalTask
+from glasshead.identifiability.parallel import IntervalQuery, solve_parallel
+from glasshead.identifiability.query_certificate import OUTPUT, QueryCertificate, query_certificate
+from glasshead.identifiability.row_selection import AttentionRow, RowSelector
 from glasshead.results import CLEAR_RANK, EXACT
 
 PART = 32  # texts
@@ -63,8 +63,8 @@ FILES = {"heads": HEADS, "weights": WEIGHTS}
 
 
 @dataclass(frozen=True)
-class Store:
-    """A folder of parts. ``settings`` say what they are parts of: others are not taken up."""
+class ResultStore:
+    """A folder of parts. ``parse_settings`` say what they are parts of: others are not taken up."""
 
     folder: Path
     settings: Mapping[str, Any]
@@ -118,7 +118,7 @@ class Store:
         return {name: table[name].to_numpy(zero_copy_only=False) for name in HEADS.names}
 
 
-def join(parts: Path, folder: Path) -> None:
+def merge_parts(parts: Path, folder: Path) -> None:
     """All parts of a store as one file of each name, one part in memory at a time; none makes no file."""
     for name, schema in FILES.items():
         found = sorted(parts.glob(f"{name}-*.parquet"))
@@ -128,26 +128,27 @@ def join(parts: Path, folder: Path) -> None:
                     writer.write_table(pq.read_table(path, schema=schema))
 
 
-def survey(
+def run_batches(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
-    where: Where,
-    question: Question,
+    where: RowSelector,
+    question: IntervalQuery,
     folder: Path,
     *,
     seed: int = 0,
     processes: int = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Store:
+) -> ResultStore:
     """Ask the question of every chosen row of every chosen head before every text; what is in the folder
     already is not asked again.
 
     Raises:
-        InputError: as `head_rows`, and if the folder holds parts of another survey: of other texts, weights,
+        InputError: as `attention_rows`, and if the folder holds parts of another survey: of other texts,
+        weights,
             questions or seeds, or made by another version.
     """
-    store = Store(folder, settings_of(model, encoded, where, question, seed))
+    store = ResultStore(folder, settings_of(model, encoded, where, question, seed))
     store.open()
     total = len(encoded.ids)
     for part, start in enumerate(range(0, total, PART)):
@@ -155,21 +156,21 @@ def survey(
             some = encoded.some(slice(start, min(start + PART, total)))
             words = [tokenizer.convert_ids_to_tokens(ids) for ids in some.ids.tolist()]
             with store.writing(part) as write:
-                for rows in head_rows(model, some, where):
-                    null = of_each_layer(rows, start, seed)
+                for rows in attention_rows(model, some, where):
+                    null = rows_by_layer(rows, start, seed)
                     for first in range(0, len(rows), ROWS):
                         chunk = slice(first, first + ROWS)
-                        write(*lines(rows[chunk], null[chunk], start, words, question, seed, processes))
+                        write(*build_rows(rows[chunk], null[chunk], start, words, question, seed, processes))
         progress(min(start + PART, total), total)
     return store
 
 
-def lines(
-    rows: Sequence[HeadRow],
+def build_rows(
+    rows: Sequence[AttentionRow],
     null: Sequence[bool],
     start: int,
     words: Sequence[Sequence[str]],
-    question: Question,
+    question: IntervalQuery,
     seed: int,
     processes: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -177,11 +178,11 @@ def lines(
     ``null`` says of which rows random values are asked about too."""
     tasks = [question.task(row) for row in rows]
     nulls = {
-        index: with_random_values(tasks[index], np.random.default_rng([seed, 5, start + row.text, row.layer]))
+        index: randomise_values(tasks[index], np.random.default_rng([seed, 5, start + row.text, row.layer]))
         for index, row in enumerate(rows)
         if null[index]
     }
-    found = list(answers([*tasks, *nulls.values()], processes))
+    found = list(solve_parallel([*tasks, *nulls.values()], processes))
     chance = dict(zip(nulls, found[len(tasks) :], strict=True))
     heads, weights = [], []
     for index, (row, task, (seen, another)) in enumerate(zip(rows, tasks, found, strict=False)):
@@ -190,7 +191,7 @@ def lines(
         }  # fmt: skip
         # Weights that the output fixes are fixed for every query; where there is none, nothing is said.
         fixed = seen.nullity <= 0 and seen.margin >= CLEAR_RANK and row.slopes is not None
-        keys = Certificate("fixed", proven=True, reason=OUTPUT) if fixed else given_keys(row)
+        keys = QueryCertificate("fixed", proven=True, reason=OUTPUT) if fixed else query_certificate(row)
         random = chance.get(index)
         heads.append(
             place
@@ -219,7 +220,7 @@ def lines(
                 "random_another_first": None if random is None else random.another_first,
             }
         )
-        for one, key in enumerate(task.asked):
+        for one, key in enumerate(task.query):
             stands = int(row.keys[key])
             weights.append(
                 place
@@ -235,7 +236,7 @@ def lines(
     return heads, weights
 
 
-def of_each_layer(rows: Sequence[HeadRow], start: int, seed: int) -> list[bool]:
+def rows_by_layer(rows: Sequence[AttentionRow], start: int, seed: int) -> list[bool]:
     """Of each text and layer one row, drawn by the numbers of both: a null of every row would cost twice."""
     groups: dict[tuple[int, int], list[int]] = {}
     for index, row in enumerate(rows):
@@ -246,7 +247,7 @@ def of_each_layer(rows: Sequence[HeadRow], start: int, seed: int) -> list[bool]:
     return drawn
 
 
-def identifiable(seen: Intervals, question: Question, keys: int) -> bool | None:
+def identifiable(seen: Intervals, question: IntervalQuery, keys: int) -> bool | None:
     """Whether every weight of a map is fixed, up to the tolerance; None where only some were asked about, or
     where the rank that says so is close to rounding."""
     if seen.nullity <= 0 and seen.margin < CLEAR_RANK:
@@ -258,7 +259,7 @@ def identifiable(seen: Intervals, question: Question, keys: int) -> bool | None:
     return bool((seen.high - seen.low <= EXACT).all())
 
 
-def with_random_values(task: Task, rng: np.random.Generator) -> Task:
+def randomise_values(task: IntervalTask, rng: np.random.Generator) -> IntervalTask:
     """The same weights over random values of the same size: what any map of this length comes to."""
     return task._replace(T=rng.normal(size=task.T.shape))
 
@@ -290,7 +291,7 @@ def finite(value: float) -> float | None:
 
 
 def settings_of(
-    model: PreTrainedModel, encoded: Encoded, where: Where, question: Question, seed: int
+    model: PreTrainedModel, encoded: Encoded, where: RowSelector, question: IntervalQuery, seed: int
 ) -> dict[str, Any]:
     """What the parts of a store are parts of: texts, weights and question."""
     texts, weights = hashlib.sha256(), hashlib.sha256()

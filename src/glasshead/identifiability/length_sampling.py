@@ -15,7 +15,7 @@ CHUNK = 256
 
 
 @dataclass(frozen=True)
-class Sample:
+class LengthSample:
     """How texts are drawn: ``texts`` of each of the ``lengths`` d_s, special tokens counted. No lengths: the
     usual ones of what is drawn.
 
@@ -70,8 +70,8 @@ def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) ->
         raise InputError(f"the model reads at most {most} tokens, not {max(lengths)}: give shorter --lengths")
 
 
-def clipped(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: Sample
+def clip_texts(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
 ) -> Iterator[tuple[int, NDArray[np.int64], Encoded]]:
     """For each length the numbers of the texts that were drawn, and these texts cut to it, none padded.
 
@@ -82,7 +82,7 @@ def clipped(
         InputError: as `check_lengths`, or if no text is as long as one of the lengths.
     """
     check_lengths(tokenizer, sample.lengths)
-    numbers, found = pool(tokenizer, texts, sample)
+    numbers, found = long_texts(tokenizer, texts, sample)
     for length in sample.lengths:
         enough = numbers[found >= length]
         if not len(enough):
@@ -91,11 +91,11 @@ def clipped(
             )
         rng = np.random.default_rng([sample.seed, length])
         some = np.sort(rng.permutation(enough)[: sample.texts])
-        yield length, some, cut(tokenizer, [texts[each] for each in some], length)
+        yield length, some, clip(tokenizer, [texts[each] for each in some], length)
 
 
-def pool(
-    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: Sample
+def long_texts(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of texts in a random order and how many tokens each has (no more than the greatest length),
     until enough of them have that one."""
@@ -103,19 +103,19 @@ def pool(
     order = np.random.default_rng(sample.seed).permutation(len(texts))
     lengths: list[int] = []
     for start in range(0, len(order), CHUNK):
-        some = cut(tokenizer, [texts[each] for each in order[start : start + CHUNK]], longest)
+        some = clip(tokenizer, [texts[each] for each in order[start : start + CHUNK]], longest)
         lengths += some.mask.sum(dim=1).tolist()
         if sum(each >= longest for each in lengths) >= sample.texts:
             break
     return order[: len(lengths)], np.array(lengths, dtype=int)
 
 
-def longest(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: Sample) -> int:
+def longest(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample) -> int:
     """The longest text in tokens, as far as it is sampled and up to ``most``."""
-    return int(pool(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
+    return int(long_texts(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
 
 
-def cut(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int) -> Encoded:
+def clip(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int) -> Encoded:
     """The texts with no more tokens than that."""
     own = tokenizer.model_max_length
     tokenizer.model_max_length = length

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.attention import Call, Mechanism
+from glasshead.attention import AttentionInputs, Mechanism
 from glasshead.errors import InputError
 from glasshead.identifiability.lp.rank import SINGLE, threshold
-from glasshead.identifiability.null_space_sampling import alternatives
+from glasshead.identifiability.null_space_sampling import sample_null_rows
 
 Floats = NDArray[np.float64]
 AT_ONCE = 16  # alternatives of one head that are in memory together
@@ -98,7 +98,7 @@ def least_ranks(
     ranks = [
         least_rank(A + step, eps)
         for start in range(0, count, AT_ONCE)
-        for step in alternatives(T, A, min(AT_ONCE, count - start), rng, width=width, eps=eps)
+        for step in sample_null_rows(T, A, min(AT_ONCE, count - start), rng, width=width, eps=eps)
     ]
     return LeastRanks(np.array(ranks, dtype=np.int64), least_rank(A, eps), key_size)
 
@@ -112,12 +112,12 @@ def objection(mechanism: Mechanism) -> str | None:
     activation, position = mechanism.activation, mechanism.position
     if not activation.rows_sum_to_one or activation.log_nonlinear:
         return f"the logarithm of {mechanism.name} weights is not the score up to a constant per row"
-    if position.uses_places or position.changes_weights:
+    if position.needs_positions or position.changes_weights:
         return f"the scores of {mechanism.name} depend on the places of the tokens: they are no dot products"
     return None
 
 
-def objection_to_call(call: Call) -> str | None:
+def objection_to_call(call: AttentionInputs) -> str | None:
     """The same for a call, mask and bias included: keys may be hidden, but the same ones from every row."""
     if call.bias is not None:
         return "the model adds a bias to the scores: they are no dot products"

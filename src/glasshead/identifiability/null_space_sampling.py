@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from glasshead.errors import InputError
-from glasshead.identifiability.lp.polytopes import RANGES
-from glasshead.identifiability.lp.rank import SINGLE, directions, threshold
+from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
+from glasshead.identifiability.lp.rank import SINGLE, column_space, threshold
 
 Floats = NDArray[np.float64]
 COEFFICIENTS = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al. 2021, section 3.2.2)
@@ -19,16 +19,16 @@ COEFFICIENTS = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al.
 def left_null(T: Floats, *, centred: bool, width: int | None = None, eps: float = SINGLE) -> Floats:
     """An orthonormal basis [dimension, n] of LN(T), or of LN([T, 1]) if ``centred``.
 
-    ``width`` is d_e and ``eps`` the machine epsilon of the type in which T was computed (`directions`).
+    ``width`` is d_e and ``eps`` the machine epsilon of the type in which T was computed (`column_space`).
     """
     n = len(T)
-    seen = directions(T, width=width, eps=eps, centred=centred).basis
+    seen = column_space(T, width=width, eps=eps, centred=centred).basis
     known = np.concatenate([np.full((n, 1), n**-0.5), seen], axis=1) if centred else seen
     whole = np.linalg.qr(known, mode="complete").Q
     return whole[:, known.shape[1] :].T
 
 
-def alternatives(
+def sample_null_rows(
     T: Floats,
     A: Floats,
     count: int,
@@ -42,10 +42,10 @@ def alternatives(
     """Ã [count, rows, n]: for each row of A [rows, n] random steps within its feasible set, Ã T = 0.
 
     A step is a combination of an orthonormal basis of LN([T, 1]), with coefficients from U[−10, 10]; of LN(T)
-    where rows of this ``kind`` (`RANGES`) need not sum to one. It is shortened to ``share`` of the way to
-    the edge of the feasible set, if it is longer, so that A + Ã lies strictly inside: positive weights stay
-    above 0, Σ |a| below 1. A key without weight (masked, underflown, below a ReLU) stays without. Where
-    nothing is left to choose, as in a one-hot row, Ã is 0.
+    where rows of this ``kind`` (`WEIGHT_DOMAINS`) need not sum to one. It is shortened to ``share`` of the
+    way to the edge of the feasible set, if it is longer, so that A + Ã lies strictly inside: positive
+    weights stay above 0, Σ |a| below 1. A key without weight (masked, underflown, below a ReLU) stays
+    without. Where nothing is left to choose, as in a one-hot row, Ã is 0.
 
     Raises:
         InputError: on an unknown kind, a share outside of (0, 1), shapes that do not fit, or weights that
@@ -60,7 +60,7 @@ def alternatives(
     for number, keys in enumerate(patterns):
         if not keys.any():
             continue
-        basis = left_null(T[keys], centred=RANGES[kind].sums_to_one, width=width, eps=eps)
+        basis = left_null(T[keys], centred=WEIGHT_DOMAINS[kind].sums_to_one, width=width, eps=eps)
         for row in np.flatnonzero(which.ravel() == number):
             steps = rng.uniform(-COEFFICIENTS, COEFFICIENTS, (count, len(basis))) @ basis
             length = np.minimum(1.0, share * ROOM[kind](A[row, keys], steps))
@@ -79,7 +79,7 @@ def check(T: Floats, A: Floats, kind: str, share: float) -> None:
     if not (np.isfinite(T).all() and np.isfinite(A).all()):
         raise InputError("weights and values must be finite numbers")
     if kind not in ("cross", "any") and (A < 0).any():
-        raise InputError(f"weights below 0 are not of the kind {kind!r}, {RANGES[kind].said}")
+        raise InputError(f"weights below 0 are not of the kind {kind!r}, {WEIGHT_DOMAINS[kind].describe}")
 
 
 def until_zero(a: Floats, steps: Floats) -> Floats:
@@ -140,8 +140,8 @@ def logit_alternatives(
 ) -> Floats:
     """Ã [count, rows, n] with Ã T = 0 and rank(A_l + Ã) ≤ d_k, for logits A_l [rows, n] of rank ≤ d_k.
 
-    The d_k most independent rows of A_l (by pivoted QR) get rows of LN(T), drawn as in `alternatives`; every
-    other row of Ã is the combination of those that the same row of A_l is.
+    The d_k most independent rows of A_l (by pivoted QR) get rows of LN(T), drawn as in `sample_null_rows`;
+    every other row of Ã is the combination of those that the same row of A_l is.
 
     Raises:
         InputError: if the logits have a rank above ``key_size`` d_k, or shapes do not fit.

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import InputError
-from glasshead.identifiability.lp.tasks import Answer, Task, solve
-from glasshead.identifiability.row_selection import HeadRow
+from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve
+from glasshead.identifiability.row_selection import AttentionRow
 
 TASKS = 16  # rows that a process gets at a time
 
 
 @dataclass(frozen=True)
-class Question:
+class IntervalQuery:
     """What is asked of each row: all weights, or the ``top`` largest; ``tolerance`` as in `intervals`.
 
     Raises:
@@ -32,19 +32,19 @@ class Question:
         if not 0 <= self.tolerance < np.inf:
             raise InputError(f"--tolerance is a number of at least 0, not {self.tolerance}")
 
-    def asked(self, row: HeadRow) -> NDArray[np.int64]:
+    def query(self, row: AttentionRow) -> NDArray[np.int64]:
         """The keys whose intervals are wanted, in order."""
         n = len(row.weights)
         if self.top is None or self.top >= n:
             return np.arange(n)
         return np.sort(np.argsort(-np.abs(row.weights), kind="stable")[: self.top])
 
-    def task(self, row: HeadRow) -> Task:
+    def task(self, row: AttentionRow) -> IntervalTask:
         """The row as a process takes it."""
-        return Task(row.T, row.weights, row.kind, row.width, row.eps, self.tolerance, self.asked(row))
+        return IntervalTask(row.T, row.weights, row.kind, row.width, row.eps, self.tolerance, self.query(row))
 
 
-def answers(tasks: Sequence[Task], processes: int = 1) -> Iterator[Answer]:
+def solve_parallel(tasks: Sequence[IntervalTask], processes: int = 1) -> Iterator[IntervalAnswer]:
     """The answer to each task, in order; workers stay for the next call."""
     parts = [list(tasks[start : start + TASKS]) for start in range(0, len(tasks), TASKS)]
     if processes == 1 or len(parts) < 2:

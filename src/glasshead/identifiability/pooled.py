@@ -11,12 +11,14 @@ from torch import Tensor
 from glasshead.attention import AttentionPooling
 from glasshead.data import Encoded, batches
 from glasshead.errors import InputError
-from glasshead.identifiability.row_selection import HeadRow, Where, kind_of_activation
+from glasshead.identifiability.row_selection import AttentionRow, RowSelector, weight_domain_of_activation
 from glasshead.models import PooledClassifier
 
 
 @torch.no_grad()
-def pooled_rows(model: PooledClassifier, encoded: Encoded, where: Where) -> Iterator[list[HeadRow]]:
+def pooled_rows(
+    model: PooledClassifier, encoded: Encoded, where: RowSelector
+) -> Iterator[list[AttentionRow]]:
     """The one row of a pooled classifier; T are the vectors that are pooled, not their polarity."""
     if where.layers not in (None, (0,)) or where.heads not in (None, (0,)):
         raise InputError("a pooled model has one attention with one head: layer 0, head 0")
@@ -27,7 +29,7 @@ def pooled_rows(model: PooledClassifier, encoded: Encoded, where: Where) -> Iter
     def keep(module: AttentionPooling, given: object, pooled: tuple[Tensor, ...]) -> None:
         kept.append((pooled[1], pooled[2], pooled[3]))
 
-    kind = kind_of_activation(model.activation, model.activation.signed)
+    kind = weight_domain_of_activation(model.activation, model.activation.signed)
     hook = model.pooling.register_forward_hook(keep)
     try:
         for places, inputs in batches(encoded, device=model.device):
@@ -41,7 +43,7 @@ def pooled_rows(model: PooledClassifier, encoded: Encoded, where: Where) -> Iter
                 if not len(keys):
                     continue
                 s, a, T = (each[one].double().numpy()[keys] for each in (scores, weights, values))
-                made = HeadRow(
+                made = AttentionRow(
                     text, 0, "pooling", 0, 0, 0, keys, a, T, kind, T.shape[1], eps, True, s, None,
                     model.activation, True,
                 )  # fmt: skip

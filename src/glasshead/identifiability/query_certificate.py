@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.attention import Activation
-from glasshead.identifiability.lp.rank import SINGLE, directions, threshold
-from glasshead.identifiability.row_selection import HeadRow
+from glasshead.identifiability.lp.rank import SINGLE, column_space, threshold
+from glasshead.identifiability.row_selection import AttentionRow
 
 Floats = NDArray[np.float64]
 Verdict = Literal["unique", "not unique", "fixed", "undetermined", "undefined"]
@@ -26,7 +26,7 @@ NEARBY = 0.1  # the largest change of a score between a query and the other one 
 
 
 @dataclass(frozen=True)
-class Certificate:
+class QueryCertificate:
     """Whether another query near this one gives the same output with other weights, to first order.
 
     ``rank`` is that of J S (the directions in which weights can move) and ``shown`` that of Tᵀ J S (those
@@ -54,8 +54,9 @@ def certificate(
     *,
     width: int | None = None,
     eps: float = SINGLE,
-) -> Certificate:
-    """Compare rank(Tᵀ J S) with rank(J S), where J = ∂a/∂s [n, n] and S = ∂s/∂q [n, d_k], the ``slopes``.
+) -> QueryCertificate:
+    """Compare rank(Tᵀ J S) with rank(J S), where J = ∂a/∂s [n, n] and S = ∂s/∂q [n, d_k], the
+    ``score_jacobian``.
 
     A change δ of the query moves the weights by J S δ and the output by Tᵀ J S δ, up to second order. With
     an orthonormal basis Q of the range of J S, both ranks are equal if and only if Tᵀ Q has no singular
@@ -98,19 +99,21 @@ def certificate(
     this query only.
     """
     n, key_size = slopes.shape
-    norms = Norms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
-    if unmoved(activation, scores, slopes, eps):
-        return Certificate("fixed", proven=True, reason=EQUAL)
+    norms = SpectralNorms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
+    if output_preserving(activation, scores, slopes, eps):
+        return QueryCertificate("fixed", proven=True, reason=EQUAL)
     here = ranks(T, activation_slopes(activation, scores), slopes, norms, eps)
     if here.most <= threshold(n, key_size, eps, norms.slopes):
-        return Certificate("undetermined", reason="saturated: no query nearby changes the weights measurably")
+        return QueryCertificate(
+            "undetermined", reason="saturated: no query nearby changes the weights measurably"
+        )
     numbers = here.rank, here.shown, here.gap, here.smallest
     if here.unclear:
-        return Certificate("undetermined", *numbers, reason=here.unclear)
+        return QueryCertificate("undetermined", *numbers, reason=here.unclear)
     if here.shown == here.rank < reachable(activation, scores, slopes, eps):
-        if determined(T, activation, norms.width, eps):
-            return Certificate("fixed", *numbers, proven=True, reason=OUTPUT)
-        return Certificate(
+        if verdict_of(T, activation, norms.width, eps):
+            return QueryCertificate("fixed", *numbers, proven=True, reason=OUTPUT)
+        return QueryCertificate(
             "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
         )
     step = slopes @ np.random.default_rng(0).normal(size=key_size)
@@ -118,14 +121,14 @@ def certificate(
     nearby = ranks(T, other, slopes, norms, eps)
     shows_all = here.shown == here.rank
     if nearby.rank > here.rank if shows_all else nearby.shown > here.shown:
-        return Certificate("undetermined", *numbers, reason=FOLD)
-    return Certificate("unique" if shows_all else "not unique", *numbers, proven=True)
+        return QueryCertificate("undetermined", *numbers, reason=FOLD)
+    return QueryCertificate("unique" if shows_all else "not unique", *numbers, proven=True)
 
 
-def given_keys(row: HeadRow) -> Certificate:
+def query_certificate(row: AttentionRow) -> QueryCertificate:
     """The certificate of a recorded row; "undefined" where no query made its scores (pooled models)."""
     if row.slopes is None:
-        return Certificate("undefined", reason="no query: every token scores itself")
+        return QueryCertificate("undefined", reason="no query: every token scores itself")
     return certificate(row.T, row.scores, row.slopes, row.activation, width=row.width, eps=row.eps)
 
 
@@ -140,7 +143,7 @@ def activation_slopes(activation: Activation, scores: Floats) -> Floats:
     return np.asarray(slopes.numpy(), dtype=np.float64)
 
 
-def unmoved(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> bool:
+def output_preserving(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> bool:
     """Whether a query moves all scores alike, and scores that move alike leave the weights as they are."""
     apart = float(np.linalg.norm(slopes - slopes.mean(axis=0), 2))
     if apart > eps * float(np.linalg.norm(slopes, 2)):
@@ -171,13 +174,13 @@ def reachable(activation: Activation, scores: Floats, slopes: Floats, eps: float
     return min(count, n - activation.rows_sum_to_one)
 
 
-def determined(T: Floats, activation: Activation, width: int, eps: float) -> bool:
+def verdict_of(T: Floats, activation: Activation, width: int, eps: float) -> bool:
     """Whether the output allows no other weights, whatever the scores: [T, 1], or T, clearly has rank n."""
-    seen = directions(T, width=width, eps=eps, centred=activation.rows_sum_to_one)
+    seen = column_space(T, width=width, eps=eps, centred=activation.rows_sum_to_one)
     return len(seen.sizes) + activation.rows_sum_to_one == len(T) and seen.margin >= CLEAR
 
 
-class Norms(NamedTuple):
+class SpectralNorms(NamedTuple):
     """‖T‖₂, ‖S‖₂ and d_e."""
 
     T: float
@@ -199,7 +202,7 @@ class Ranks(NamedTuple):
     unclear: str
 
 
-def ranks(T: Floats, J: Floats, slopes: Floats, norms: Norms, eps: float) -> Ranks:
+def ranks(T: Floats, J: Floats, slopes: Floats, norms: SpectralNorms, eps: float) -> Ranks:
     """The ranks of J S and of its output, on an orthonormal basis of its range."""
     n, key_size = slopes.shape
     left, sizes, _ = np.linalg.svd(J @ slopes, full_matrices=False)
@@ -211,9 +214,9 @@ def ranks(T: Floats, J: Floats, slopes: Floats, norms: Norms, eps: float) -> Ran
     turned = rounded / float(sizes[rank - 1]) if rank else 0.0
     least = threshold(n, norms.width, eps, norms.T) + turned * norms.T
     unclear = ""
-    if close(sizes, floor):
+    if nearly_equal(sizes, floor):
         unclear = "the directions in which weights can move fade out gradually"
-    elif close(outputs, least):
+    elif nearly_equal(outputs, least):
         unclear = "some moves of the weights change the output hardly more than rounding does"
     below = float(sizes[rank]) if rank < len(sizes) else 0.0
     return Ranks(
@@ -226,6 +229,6 @@ def ranks(T: Floats, J: Floats, slopes: Floats, norms: Norms, eps: float) -> Ran
     )
 
 
-def close(sizes: Floats, floor: float) -> bool:
+def nearly_equal(sizes: Floats, floor: float) -> bool:
     """Whether some singular value stands out of rounding, but hardly."""
     return bool(((sizes > floor) & (sizes < CLEAR * floor)).any())

@@ -14,12 +14,18 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
 from glasshead.data import Encoded
-from glasshead.identifiability.attention_rows import coordinates, recorded, refuse_half, standing, values_of
+from glasshead.identifiability.attention_rows import (
+    projected_values,
+    record_rows,
+    refuse_half,
+    row_index,
+    values_of,
+)
 from glasshead.identifiability.lp.rank import threshold
 from glasshead.identifiability.pooled import pooled_rows
-from glasshead.identifiability.row_selection import HeadRow, Where
+from glasshead.identifiability.row_selection import AttentionRow, RowSelector
 from glasshead.models import PooledClassifier
-from glasshead.trace import LayerRecord, Layout
+from glasshead.trace import LayerRecord, TokenLayout
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -35,7 +41,7 @@ class HeadRanks:
     ``tokens`` [t] is d_s, ``size`` d_v (d_e where that is smaller), ``width`` d_e. A margin is the smallest
     singular value that counts over the threshold; ∞ where none counts. That of [T, 1] is of the centred T,
     whose columns and the constant 1 are orthogonal: rank [T, 1] is one more than the rank of the centred T.
-    ``projected`` is false where T is V itself.
+    ``project`` is false where T is V itself.
     """
 
     layer: int
@@ -73,31 +79,31 @@ class HeadRanks:
         return np.maximum(self.tokens - self.size - 1, 0)
 
 
-def ranks(model: PreTrainedModel, encoded: Encoded, where: Where) -> Iterator[HeadRanks]:
+def value_ranks(model: PreTrainedModel, encoded: Encoded, where: RowSelector) -> Iterator[HeadRanks]:
     """Ranks of every chosen head before every text, one layer and one batch of texts after the other.
 
     T holds all tokens of a text, or of a segment that attends to itself alone; of a position that changes
     the values from row to row it is that of the first row. Which ``rows`` are chosen does not matter.
 
     Raises:
-        InputError: as `glasshead.identifiability.attention_rows.head_rows`.
+        InputError: as `glasshead.identifiability.attention_rows.attention_rows`.
     """
     refuse_half(model)
     if isinstance(model, PooledClassifier):
         for rows in pooled_rows(model, encoded, where):
             if rows:
-                yield of_pooled(rows)
+                yield pooled_ranks(rows)
         return
-    for batch in recorded(model, encoded, where, [0]):
+    for batch in record_rows(model, encoded, where, [0]):
         for layer in batch:
-            yield of_layer(*layer)
+            yield layer_ranks(*layer)
 
 
-def of_layer(seen: LayerRecord, where: Layout, places: Sequence[int]) -> HeadRanks:
+def layer_ranks(seen: LayerRecord, where: TokenLayout, places: Sequence[int]) -> HeadRanks:
     """Ranks of a recorded layer; ``places`` are the numbers of the texts of the batch."""
     own = seen.call.mechanism.position.changes_output
-    T, width = coordinates(values_of(seen, 0) if own else seen.v, seen.projection)
-    real, text, part, _ = standing(where)
+    T, width = projected_values(values_of(seen, 0) if own else seen.v, seen.projection)
+    real, text, part, _ = row_index(where)
     kept = np.flatnonzero(real.any(axis=1))
     return head_ranks(
         torch.from_numpy(T).to(seen.v.device)[kept],
@@ -113,7 +119,7 @@ def of_layer(seen: LayerRecord, where: Layout, places: Sequence[int]) -> HeadRan
     )
 
 
-def of_pooled(rows: Sequence[HeadRow]) -> HeadRanks:
+def pooled_ranks(rows: Sequence[AttentionRow]) -> HeadRanks:
     """Ranks of the vectors that a pooled classifier weighs."""
     values = [torch.from_numpy(row.T) for row in rows]
     real = [torch.ones(len(row.T), dtype=torch.bool) for row in rows]
@@ -145,8 +151,8 @@ def head_ranks(
     counts = tokens[:, 0, 0].long().cpu().numpy()
     norms = sizes[..., :1].amax(dim=-1).cpu().numpy()  # [t, h]
     floors = norms * np.array([[threshold(n, width, eps, 1.0)] for n in counts.tolist()])
-    rank, margin = counted(sizes.cpu().numpy(), floors, counts)
-    centred_rank, margin_with_ones = counted(centred_sizes.cpu().numpy(), floors, counts - 1)
+    rank, margin = to_counts(sizes.cpu().numpy(), floors, counts)
+    centred_rank, margin_with_ones = to_counts(centred_sizes.cpu().numpy(), floors, counts - 1)
     return HeadRanks(
         tokens=counts,
         size=T.shape[-1],
@@ -172,7 +178,7 @@ def singular_values(T: Float[Tensor, "t h k r"], wanted: float) -> Float[Tensor,
     return squares.clamp_min(0.0).sqrt().flip(-1)
 
 
-def counted(sizes: Floats, floors: Floats, most: Integers) -> tuple[Integers, Floats]:
+def to_counts(sizes: Floats, floors: Floats, most: Integers) -> tuple[Integers, Floats]:
     """How many singular values [t, h, s] lie above the floors [t, h], at most so many [t], and the margin."""
     rank = np.minimum((sizes > floors[..., None]).sum(axis=-1), most[:, None])
     last = np.take_along_axis(sizes, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]

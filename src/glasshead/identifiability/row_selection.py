@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from glasshead.attention import Activation, Mechanism
 from glasshead.errors import InputError
 from glasshead.identifiability.lp.intervals import Intervals, intervals
-from glasshead.identifiability.lp.polytopes import RANGES
+from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
 
 Floats = NDArray[np.float64]
 NAMED = {"cls": "first", "first": "first", "last": "last", "pooled": "pooled", "all": "all"}
 
 
 @dataclass(frozen=True)
-class Where:
+class RowSelector:
     """Which heads and rows are read; None: all layers, all heads.
 
     ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "all", or numbers.
@@ -38,15 +38,15 @@ class Where:
 
 
 @dataclass(frozen=True)
-class HeadRow:
+class AttentionRow:
     """One row of one head before one text: a [n] over the keys that it may attend to, and T [n, d].
 
     T = V D is given in an orthonormal basis of the rows of D (no singular value changes by that), or is V
-    where no single linear map reads the head (``projected`` is false). ``width`` is d_e, ``eps`` the machine
+    where no single linear map reads the head (``project`` is false). ``width`` is d_e, ``eps`` the machine
     epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that the
-    keys are, or the sentences. ``slopes`` [n, d_k] is ∂s/∂q, None where there is no query; ``part`` numbers
-    the texts of a pair and the sentences of a document that attend to themselves alone; ``learned`` says
-    that the query is a parameter of the model, and no token's.
+    keys are, or the sentences. ``score_jacobian`` [n, d_k] is ∂s/∂q, None where there is no query; ``part``
+    numbers the texts of a pair and the sentences of a document that attend to themselves alone; ``learned``
+    says that the query is a parameter of the model, and no token's.
     """
 
     text: int
@@ -70,7 +70,7 @@ class HeadRow:
     @property
     def sums_to_one(self) -> bool:
         """Whether every row that the activation can produce does."""
-        return RANGES[self.kind].sums_to_one
+        return WEIGHT_DOMAINS[self.kind].sums_to_one
 
     def intervals(self, tolerance: float = 0.0, functions: Floats | None = None) -> Intervals:
         """The interval of each weight, or of sums of them (`glasshead.identifiability.lp.intervals`)."""
@@ -85,8 +85,8 @@ class HeadRow:
         )
 
 
-def kind_of(mechanism: Mechanism) -> str:
-    """What the weights of a mechanism can be, as `glasshead.identifiability.RANGES` names it.
+def weight_domain(mechanism: Mechanism) -> str:
+    """What the weights of a mechanism can be, as `glasshead.identifiability.WEIGHT_DOMAINS` names it.
 
     Raises:
         InputError: where weights are changed after the activation: their rows have no such form.
@@ -96,10 +96,10 @@ def kind_of(mechanism: Mechanism) -> str:
             f"{mechanism.name} changes the weights after its activation, so which weights it can produce has "
             "no simple form: intervals are known for early adjustments only"
         )
-    return kind_of_activation(mechanism.activation, mechanism.signed)
+    return weight_domain_of_activation(mechanism.activation, mechanism.signed)
 
 
-def kind_of_activation(activation: Activation, signed: bool) -> str:
+def weight_domain_of_activation(activation: Activation, signed: bool) -> str:
     """The same for an activation alone; ``signed`` is false where no score is negative."""
     if activation.rows_sum_to_one and not signed:
         return "simplex"

@@ -7,7 +7,7 @@ from glasshead.models.hierarchical_classifier import HierarchicalClassifier, Hie
 from glasshead.models.pair_classifier import PairEncoderClassifier, PairEncoderConfig
 from glasshead.models.pooled import ENCODERS, PooledClassifier, PooledConfig, PooledOutput
 from glasshead.models.registry import MODELS
-from glasshead.models.segments import Segments
+from glasshead.models.segments import SegmentLayout
 from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression
 from glasshead.models.word_vectors import read_vectors
 
@@ -26,7 +26,7 @@ __all__ = [
     "PooledClassifier",
     "PooledConfig",
     "PooledOutput",
-    "Segments",
+    "SegmentLayout",
     "TextClassifier",
     "WordEmbedding",
     "as_logits",

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.models.encoder import EncoderConfig, WordEmbedding, initialise
-from glasshead.models.segments import Segments
+from glasshead.models.segments import SegmentLayout
 from glasshead.models.text_classifier import TextClassifier, outputs_of
 
 
@@ -36,14 +36,14 @@ class EncodedClassifier(TextClassifier):
 
     @abstractmethod
     def encode(
-        self, embeddings: Float[Tensor, "b n d"], segments: Segments | None, mask: Bool[Tensor, "b n"],
+        self, embeddings: Float[Tensor, "b n d"], segments: SegmentLayout | None, mask: Bool[Tensor, "b n"],
         need_weights: bool,
     ) -> tuple[Float[Tensor, "b v"], tuple[Tensor, ...]]:  # fmt: skip
         """One vector for each example, and all attention weights where they are wanted."""
 
     def segments(
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
-    ) -> Segments | None:
+    ) -> SegmentLayout | None:
         """The segments that the model reads one by one; None where it reads a text as it is."""
         return None
 
@@ -68,7 +68,7 @@ class EncodedClassifier(TextClassifier):
         embeddings, mask = self.read(input_ids, attention_mask, inputs_embeds)
         segments = self.segments(input_ids, mask, token_type_ids)
         vector, weights = self.encode(embeddings, segments, mask, output_attentions)
-        loss, logits = self.answer(self.classifier(vector), labels)
+        loss, logits = self.to_output(self.classifier(vector), labels)
         return SequenceClassifierOutput(
             loss=loss, logits=logits, attentions=weights if output_attentions else None
         )

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedConfig
 from transformers import initialization as init
 
-from glasshead.attention import AttentionSummary, MultiHeadAttention, Position, position_of, sines
+from glasshead.attention import LearnedQueryAttention, MultiHeadAttention, Position, position_of, sines
 from glasshead.errors import InputError
 from glasshead.registry import Registry
 
@@ -57,7 +57,7 @@ class EncoderConfig(PreTrainedConfig):
         """What is added to the embeddings, with "auto" settled."""
         if self.positions != "auto":
             return self.positions
-        return "none" if position_of(self.attention).uses_places else "sinusoidal"
+        return "none" if position_of(self.attention).needs_positions else "sinusoidal"
 
     def check(self) -> None:
         """Raise InputError on values that no encoder can be built from."""
@@ -68,7 +68,7 @@ class EncoderConfig(PreTrainedConfig):
             raise InputError(f"dropout must be in [0, 1), not {self.dropout}")
         if not 0 < self.initializer_range < float("inf"):
             raise InputError(f"initializer range must be a positive number, not {self.initializer_range}")
-        for registry, name in ((POSITIONS, self.added_positions), (POOLINGS, self.pooling)):
+        for registry, name in ((EMBEDDING_POSITIONS, self.added_positions), (POOLINGS, self.pooling)):
             registry[name]
         with torch.device("meta"):
             EncoderLayer(self)
@@ -122,10 +122,10 @@ class LearnedPositions(nn.Module):
         return hidden + self.embedding(places)
 
 
-POSITIONS: Registry[type[nn.Module]] = Registry("positions")
-POSITIONS.register("none")(NoPositions)
-POSITIONS.register("sinusoidal")(SinusoidalPositions)
-POSITIONS.register("learned")(LearnedPositions)
+EMBEDDING_POSITIONS: Registry[type[nn.Module]] = Registry("positions")
+EMBEDDING_POSITIONS.register("none")(NoPositions)
+EMBEDDING_POSITIONS.register("sinusoidal")(SinusoidalPositions)
+EMBEDDING_POSITIONS.register("learned")(LearnedPositions)
 
 
 class EncoderLayer(nn.Module):
@@ -178,7 +178,7 @@ class Encoder(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         self.max_length = config.max_length
-        self.positions = POSITIONS[config.added_positions](config)
+        self.positions = EMBEDDING_POSITIONS[config.added_positions](config)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.pooling = POOLINGS[config.pooling](config)
@@ -194,7 +194,7 @@ class Encoder(nn.Module):
         aligned = is_aligned(mask)
         # In a batch that is wider than anything learned, padding takes the place of the last real token.
         counted = not aligned or mask.shape[1] > self.max_length
-        places = places_of(mask) if counted else torch.arange(mask.shape[1], device=mask.device)[None]
+        places = token_positions(mask) if counted else torch.arange(mask.shape[1], device=mask.device)[None]
         hidden = self.dropout(self.positions(embeddings, places))
         weights = []
         for number, layer in enumerate(self.layers, start=1):
@@ -212,7 +212,7 @@ def is_aligned(mask: Bool[Tensor, "b n"]) -> bool:
     return not torch.compiler.is_compiling() and not bool((mask[:, 1:] & ~mask[:, :-1]).any())
 
 
-def places_of(mask: Bool[Tensor, "b n"]) -> Int[Tensor, "b n"]:
+def token_positions(mask: Bool[Tensor, "b n"]) -> Int[Tensor, "b n"]:
     """0 1 2 … for the real tokens of each text."""
     return (mask.long().cumsum(dim=1) - 1).clamp(min=0)
 
@@ -241,7 +241,7 @@ class AttentionVector(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.summary = AttentionSummary(config.embedding_size)
+        self.summary = LearnedQueryAttention(config.embedding_size)
 
     def forward(
         self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], need_weights: bool

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig
-from glasshead.models.segments import Segments
+from glasshead.models.segments import SegmentLayout
 
 
 class EncoderClassifier(EncodedClassifier):
@@ -15,7 +15,7 @@ class EncoderClassifier(EncodedClassifier):
         self.encoder = Encoder(config)
 
     def encode(
-        self, embeddings: Float[Tensor, "b n d"], segments: Segments | None, mask: Bool[Tensor, "b n"],
+        self, embeddings: Float[Tensor, "b n d"], segments: SegmentLayout | None, mask: Bool[Tensor, "b n"],
         need_weights: bool,
     ) -> tuple[Float[Tensor, "b d"], tuple[Tensor, ...]]:  # fmt: skip
         vector, weights = self.encoder(embeddings, mask, need_weights=need_weights)

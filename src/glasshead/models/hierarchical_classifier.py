@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from glasshead.errors import InputError
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig
-from glasshead.models.segments import Segments
+from glasshead.models.segments import SegmentLayout
 
 ENDS = frozenset([*".!?…。！？", "<br />", "<br/>", "<br>"])
 CLOSERS = frozenset([*"”’»›)]}」』】》〉）］｝", "''", "-rrb-", "-rsb-", "-rcb-"])
@@ -71,7 +71,7 @@ class HierarchicalClassifier(EncodedClassifier):
 
     def segments(
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
-    ) -> Segments:
+    ) -> SegmentLayout:
         if ids is None:
             raise ValueError("a document needs its input_ids: sentences cannot be told from vectors")
         order = (~mask).byte().argsort(dim=1, stable=True)  # the real tokens first: padding is no word
@@ -79,11 +79,11 @@ class HierarchicalClassifier(EncodedClassifier):
             torch.isin(ids, torch.tensor(marks or [], dtype=ids.dtype, device=ids.device)).gather(1, order)
             for marks in (self.config.sentence_ends, self.config.sentence_closers)
         )
-        numbers = sentence_numbers(closed(ends, closers), self.config.sentence_length)
-        return Segments.of(numbers.new_empty(ids.shape).scatter(1, order, numbers), mask)
+        numbers = sentence_numbers(close_sentences(ends, closers), self.config.sentence_length)
+        return SegmentLayout.of(numbers.new_empty(ids.shape).scatter(1, order, numbers), mask)
 
     def encode(
-        self, embeddings: Float[Tensor, "b n d"], segments: Segments | None, mask: Bool[Tensor, "b n"],
+        self, embeddings: Float[Tensor, "b n d"], segments: SegmentLayout | None, mask: Bool[Tensor, "b n"],
         need_weights: bool,
     ) -> tuple[Float[Tensor, "b d"], tuple[Tensor, ...]]:  # fmt: skip
         assert segments is not None
@@ -92,7 +92,7 @@ class HierarchicalClassifier(EncodedClassifier):
         return vector, (*within, *among)
 
 
-def closed(ends: Bool[Tensor, "b n"], closers: Bool[Tensor, "b n"]) -> Bool[Tensor, "b n"]:
+def close_sentences(ends: Bool[Tensor, "b n"], closers: Bool[Tensor, "b n"]) -> Bool[Tensor, "b n"]:
     """Which tokens end a sentence once the closers that follow an end, or each other after one, do too."""
     place = torch.arange(ends.shape[1], device=ends.device).expand_as(ends)
     last = place.masked_fill(closers, -1).cummax(dim=1).values  # the last token so far that is no closer

@@ -7,7 +7,7 @@ from torch import Tensor
 from glasshead.errors import InputError
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig
-from glasshead.models.segments import Segments
+from glasshead.models.segments import SegmentLayout
 
 
 @strict
@@ -32,7 +32,7 @@ class PairEncoderClassifier(EncodedClassifier):
 
     def segments(
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
-    ) -> Segments:
+    ) -> SegmentLayout:
         if types is None:
             raise InputError("this model compares two texts: give it pairs, with their token_type_ids")
         first, second = (types == 0) & mask, (types == 1) & mask
@@ -45,10 +45,10 @@ class PairEncoderClassifier(EncodedClassifier):
         falls = (second.cumsum(dim=1).bool() & first).any()
         if bool(falls | (mask & ~first & ~second).any()):
             raise InputError("token_type_ids of a pair are 0 for the first text, then 1 for the second")
-        return Segments.of(types, mask)
+        return SegmentLayout.of(types, mask)
 
     def encode(
-        self, embeddings: Float[Tensor, "b n d"], segments: Segments | None, mask: Bool[Tensor, "b n"],
+        self, embeddings: Float[Tensor, "b n d"], segments: SegmentLayout | None, mask: Bool[Tensor, "b n"],
         need_weights: bool,
     ) -> tuple[Float[Tensor, "b v"], tuple[Tensor, ...]]:  # fmt: skip
         assert segments is not None

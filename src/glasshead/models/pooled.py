@@ -193,7 +193,7 @@ class PooledClassifier(TextClassifier):
         inputs_embeds, mask = self.read(input_ids, attention_mask, inputs_embeds)
         hidden = self.encoder(self.dropout(inputs_embeds), mask)
         pooled = self.pooling(hidden, mask)
-        loss, logits = self.answer(self.classifier(pooled.output), labels)
+        loss, logits = self.to_output(self.classifier(pooled.output), labels)
         if not output_attentions:
             return PooledOutput(loss=loss, logits=logits)
         return PooledOutput(

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Segments:
+class SegmentLayout:
     """Where every token goes: real token i of text b stands at (row, column) of the packed batch.
 
     ``mask`` [R, L] is true where the packed batch has a token; ``text`` [R] and ``number`` [R] say which
@@ -23,7 +23,7 @@ class Segments:
     number: Int[Tensor, " r"]
 
     @classmethod
-    def of(cls, segment: Int[Tensor, "b n"], real: Bool[Tensor, "b n"]) -> "Segments":
+    def of(cls, segment: Int[Tensor, "b n"], real: Bool[Tensor, "b n"]) -> "SegmentLayout":
         """From the number of the segment of each token, which never falls along a text and has no gaps."""
         texts, length = segment.shape
         text = torch.arange(texts, device=segment.device)[:, None].expand(texts, length)[real]

@@ -70,7 +70,7 @@ class TextClassifier(PreTrainedModel):
             return inputs_embeds, input_ids.ne(self.config.pad_token_id)
         raise ValueError("inputs_embeds need an attention_mask: padding cannot be told from vectors")
 
-    def answer(
+    def to_output(
         self, outputs: Float[Tensor, "b k"], labels: Tensor | None
     ) -> tuple[Tensor | None, Float[Tensor, "b logits"]]:
         """Mean cross-entropy or mean squared error, if there are labels, and logits or ratings [B, 1]."""

@@ -9,10 +9,10 @@ import torch
 from transformers import PreTrainedModel
 
 from glasshead.attention import DistanceAware
-from glasshead.data import Encoded, check_utf8, encode, joined
+from glasshead.data import Encoded, check_utf8, encode, join_pair
 from glasshead.errors import InputError
-from glasshead.explainers import signs_of
-from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier, Segments
+from glasshead.explainers import head_signs_of
+from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier, SegmentLayout
 from glasshead.pictures.distance_positions import layer_name
 from glasshead.pictures.distance_positions import title as layer_title
 from glasshead.report import UNIFORM, HeadMap, drawn, heads_figure, nearly_uniform, share
@@ -66,7 +66,7 @@ def heads_picture(
     numbers = heads_of(chosen, heads)
     above = chosen.name.split(".")[0] == SENTENCES
     part = "sentence" if isinstance(run.model, HierarchicalClassifier) and not above else "text"
-    labels = named(encoded, joined(text, pair), run)
+    labels = named(encoded, join_pair(text, pair), run)
     blocks, note = readable(blocks_of(chosen, segments, labels), part, "sentences" if above else "tokens")
     signed = chosen.call.mechanism.signed
     signs, gauge = gauged(run.model, chosen) if signed else (np.ones(len(chosen.heads)), "")
@@ -92,7 +92,7 @@ def heads_picture(
 
 def gauged(model: PreTrainedModel, layer: LayerRecord) -> tuple[np.ndarray, str]:
     """The canonical sign of every head of a layer of signed weights, and a word on it for the title."""
-    sign = signs_of(model, layer.layer)
+    sign = head_signs_of(model, layer.layer)
     if sign is None:
         return np.ones(len(layer.heads)), ", raw signs"
     return sign.numpy(), ", canonical signs"
@@ -116,7 +116,7 @@ def encoding(run: Run, text: str, pair: str | None) -> Encoded:
 
 
 @torch.inference_mode()
-def recorded(run: Run, encoded: Encoded) -> tuple[list[LayerRecord], Segments | None]:
+def recorded(run: Run, encoded: Encoded) -> tuple[list[LayerRecord], SegmentLayout | None]:
     """Every attention call of one forward pass, and where the segments of the text went."""
     inputs = encoded.inputs()
     ours = isinstance(run.model, EncodedClassifier)
@@ -184,7 +184,7 @@ def short(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
 
 
-def blocks_of(layer: LayerRecord, segments: Segments | None, labels: list[str]) -> list[Block]:
+def blocks_of(layer: LayerRecord, segments: SegmentLayout | None, labels: list[str]) -> list[Block]:
     """What the layer read: the text, its segments, or (one level up) the sentences as tokens."""
     if segments is None:
         return [Block(0, labels)]

@@ -13,12 +13,26 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError
-from glasshead.identifiability import HeadRow, LeastRanks, Where, head_rows, least_ranks, objection_to_call
-from glasshead.identifiability.length_sampling import Sample, clipped, cut, limit, longest, refuse_parts
+from glasshead.identifiability import (
+    AttentionRow,
+    LeastRanks,
+    RowSelector,
+    attention_rows,
+    least_ranks,
+    objection_to_call,
+)
+from glasshead.identifiability.length_sampling import (
+    LengthSample,
+    clip,
+    clip_texts,
+    limit,
+    longest,
+    refuse_parts,
+)
 from glasshead.models import PooledClassifier
 from glasshead.pictures.ranks import value_size
 from glasshead.report import drawn, logits_figure
-from glasshead.trace import calls
+from glasshead.trace import list_attention_calls
 from glasshead.training import open_model
 
 STEPS = 8
@@ -36,12 +50,12 @@ class Head:
     head: int = 0
 
     @property
-    def where(self) -> Where:
+    def where(self) -> RowSelector:
         """All its rows."""
-        return Where(layers=(self.layer,), heads=(self.head,), rows="all")
+        return RowSelector(layers=(self.layer,), heads=(self.head,), rows="all")
 
     @property
-    def said(self) -> str:
+    def describe(self) -> str:
         """In words."""
         return f"layer {self.layer}, head {self.head}"
 
@@ -72,7 +86,7 @@ class LogitPoints:
 
     found: list[tuple[int, int, LeastRanks]]
     key_size: int
-    said: str
+    describe: str
 
     @property
     def lines(self) -> list[tuple[float, ...]]:
@@ -90,7 +104,7 @@ def logit_points(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     texts: Sequence[str],
-    sample: Sample,
+    sample: LengthSample,
     head: Head,
     *,
     draws: int,
@@ -100,7 +114,8 @@ def logit_points(
     """The least ranks of the logits of ``draws`` alternatives of a head before texts of each length exactly.
 
     Raises:
-        InputError: if the rank of logits says nothing about the head; as `clipped` and `head_rows`; if no
+        InputError: if the rank of logits says nothing about the head; as `clip_texts` and `attention_rows`;
+        if no
             text has an alternative.
 
     Source: Bhardwaj et al. (2021), section 3.2.2, "Experimental evidence".
@@ -109,7 +124,7 @@ def logit_points(
         raise InputError(f"--draws is at least 1, not {draws}")
     key_size = check(model, tokenizer, texts, head)
     found: list[tuple[int, int, LeastRanks]] = []
-    for length, numbers, encoded in clipped(tokenizer, texts, sample):
+    for length, numbers, encoded in clip_texts(tokenizer, texts, sample):
         progress(f"{length} tokens")
         tasks = [
             Task(
@@ -128,7 +143,7 @@ def logit_points(
         solved = Parallel(n_jobs=processes)(delayed(task)() for task in tasks)
         found += [(each.tokens, each.text, ranks) for each, ranks in zip(tasks, solved, strict=True)]
     return LogitPoints(
-        found, key_size, f"{head.said}: weights with the same output, and the least rank of their logits"
+        found, key_size, f"{head.describe}: weights with the same output, and the least rank of their logits"
     )
 
 
@@ -143,8 +158,8 @@ def check(
     refuse_parts(model)
     if isinstance(model, PooledClassifier):
         raise InputError(ONE_ROW)
-    short = cut(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 2)
-    found = calls(model, short.inputs(device=model.device))
+    short = clip(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 2)
+    found = list_attention_calls(model, short.inputs(device=model.device))
     if head.layer >= len(found):
         raise InputError(f"there is no attention layer {head.layer}: they are numbered 0 to {len(found) - 1}")
     call = found[head.layer].call
@@ -158,13 +173,13 @@ def check(
 
 def matrices(
     model: PreTrainedModel, encoded: Encoded, head: Head
-) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64], HeadRow]]:
+) -> Iterator[tuple[int, NDArray[np.float64], NDArray[np.float64], AttentionRow]]:
     """Number of the text, T, A of all its rows, and one of the rows that say more.
 
     A is made from the scores in float64: a weight that underflows has no logarithm.
     """
-    for batch in head_rows(model, encoded, head.where):
-        of_text: dict[int, list[HeadRow]] = {}
+    for batch in attention_rows(model, encoded, head.where):
+        of_text: dict[int, list[AttentionRow]] = {}
         for row in batch:
             of_text.setdefault(row.text, []).append(row)
         for text, rows in of_text.items():
@@ -175,7 +190,7 @@ def usual_lengths(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     texts: Sequence[str],
-    sample: Sample,
+    sample: LengthSample,
     head: Head,
 ) -> tuple[int, ...]:
     """From d_v + 2, where other weights begin to exist, to 2 d_v, as far as the model reads and texts reach.
@@ -183,7 +198,7 @@ def usual_lengths(
     Raises:
         InputError: if no text of that length is read.
     """
-    size = value_size(model, tokenizer, texts, Where(layers=(head.layer,), heads=(head.head,)))
+    size = value_size(model, tokenizer, texts, RowSelector(layers=(head.layer,), heads=(head.head,)))
     most = longest(tokenizer, texts, min(2 * size, limit(tokenizer) or 2 * size), sample)
     if most < size + 2:
         raise InputError(
@@ -197,7 +212,7 @@ def logits_picture(
     folder: Path,
     kind: str,
     texts: Sequence[str],
-    sample: Sample,
+    sample: LengthSample,
     head: Head,
     *,
     draws: int,
@@ -228,4 +243,4 @@ def figure_of(points: LogitPoints) -> Figure:
         by_length.setdefault(tokens, []).append(each.ranks)
     lengths = sorted(by_length)
     ranks = [np.concatenate(by_length[each]) for each in lengths]
-    return logits_figure(np.array(lengths), ranks, points.key_size, points.said)
+    return logits_figure(np.array(lengths), ranks, points.key_size, points.describe)

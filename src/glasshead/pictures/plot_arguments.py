@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 from glasshead.errors import InputError
-from glasshead.files import ending
+from glasshead.files import format_from_suffix
 
 KINDS = ("png", "svg", "pdf")
 PAGE = "html"
@@ -17,7 +17,7 @@ def file_kind(out: Path, *more: str) -> str:
     Raises:
         InputError: if it is none that can be drawn.
     """
-    return ending(out, *KINDS, *more)
+    return format_from_suffix(out, *KINDS, *more)
 
 
 def numbers(option: str, given: str, most: int) -> list[float]:
@@ -39,7 +39,7 @@ def whole_numbers(option: str, given: str, most: int) -> list[int]:
     """Whole numbers between commas, from 0 on.
 
     Raises:
-        InputError: as `numbers`, and on fractions and numbers below 0.
+        InputError: as `parse_rows`, and on fractions and numbers below 0.
     """
     found = numbers(option, given, most)
     if any(each < 0 or not each.is_integer() for each in found):

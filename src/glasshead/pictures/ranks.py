@@ -9,8 +9,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.identifiability import HeadRanks, Where, ranks
-from glasshead.identifiability.length_sampling import Sample, clipped, cut, limit, longest, refuse_parts
+from glasshead.identifiability import HeadRanks, RowSelector, value_ranks
+from glasshead.identifiability.length_sampling import (
+    LengthSample,
+    clip,
+    clip_texts,
+    limit,
+    longest,
+    refuse_parts,
+)
 from glasshead.report import drawn, rank_figure
 from glasshead.report.null_space import Curve
 from glasshead.training import open_model
@@ -29,7 +36,7 @@ class RankPoints:
 
     lines: list[tuple[float, ...]]
     size: int
-    said: str
+    describe: str
 
     def column(self, name: str) -> NDArray[np.float64]:
         """One of the columns."""
@@ -40,22 +47,22 @@ def rank_points(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     texts: Sequence[str],
-    sample: Sample,
-    where: Where,
+    sample: LengthSample,
+    where: RowSelector,
     progress: Progress = lambda _: None,
 ) -> RankPoints:
     """Ranks of one head before texts that are cut to each length exactly.
 
     Raises:
-        InputError: as `clipped` and `ranks`, and for a model that reads texts in parts.
+        InputError: as `clip_texts` and `ranks`, and for a model that reads texts in parts.
 
     Source: Bhardwaj et al. (2021), section 6, "Numerical rank".
     """
     refuse_parts(model)
     lines: list[tuple[float, ...]] = []
-    for length, numbers, encoded in clipped(tokenizer, texts, sample):
+    for length, numbers, encoded in clip_texts(tokenizer, texts, sample):
         progress(f"{length} tokens")
-        for found in ranks(model, encoded, where):
+        for found in value_ranks(model, encoded, where):
             lines += lines_of(found, numbers)
     return RankPoints(sorted(lines), found.size, said(found))
 
@@ -79,8 +86,8 @@ def usual_lengths(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     texts: Sequence[str],
-    sample: Sample,
-    where: Where,
+    sample: LengthSample,
+    where: RowSelector,
 ) -> tuple[int, ...]:
     """Equal steps up to three times d_v, as far as the model reads and texts reach, and d_v itself."""
     size = value_size(model, tokenizer, texts, where)
@@ -92,20 +99,20 @@ def usual_lengths(
 
 
 def value_size(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], where: Where
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], where: RowSelector
 ) -> int:
     """d_v of the chosen head, found out on a short text."""
     refuse_parts(model)
-    short = cut(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 1)
-    return next(ranks(model, short, where)).size
+    short = clip(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 1)
+    return next(value_ranks(model, short, where)).size
 
 
 def ranks_picture(
     folder: Path,
     kind: str,
     texts: Sequence[str],
-    sample: Sample,
-    where: Where,
+    sample: LengthSample,
+    where: RowSelector,
     progress: Progress = lambda _: None,
 ) -> tuple[bytes, RankPoints]:
     """rank T and dim LN(T) over d_s, a dot per text, and what is drawn.
@@ -128,4 +135,4 @@ def figure_of(points: RankPoints) -> Figure:
     lengths = np.arange(tokens.min(), tokens.max() + 1)
     rank = Curve("rank T", tokens, points.column("rank"), lengths, np.minimum(lengths, points.size))
     null = Curve("dim LN(T)", tokens, points.column("null"), lengths, np.maximum(lengths - points.size, 0))
-    return rank_figure(rank, null, points.size, points.said)
+    return rank_figure(rank, null, points.size, points.describe)

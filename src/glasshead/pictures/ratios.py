@@ -10,7 +10,7 @@ from glasshead.errors import InputError
 from glasshead.pictures.dynamics import file_of
 from glasshead.report import Point, by_ratio, plain, ratios, told
 from glasshead.results import History, read_history
-from glasshead.training import Recipe, chosen_fields, read_record, run_folders
+from glasshead.training import TrainingConfig, chosen_fields, read_record, run_folders
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def coupled(folder: Path, step: int | None) -> Coupled:
     return Coupled(folder, point, name, (negative, positive), at, settings_of(recipe_of(record)))
 
 
-def settings_of(recipe: Recipe) -> dict[str, Any]:
+def settings_of(recipe: TrainingConfig) -> dict[str, Any]:
     """Every setting of a recipe and of its model by its own name, whether somebody chose it or not."""
     config = recipe.config()
     told = recipe.as_dict()

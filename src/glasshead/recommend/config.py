@@ -7,14 +7,14 @@ from typing import Any
 
 from glasshead.errors import InputError
 from glasshead.recommend.model import NewsRecommenderConfig
-from glasshead.registry import Registry, nearest
-from glasshead.training import fitting
+from glasshead.registry import Registry, did_you_mean
+from glasshead.training import validate_type
 
 EMBEDDING_SIZE = 32
 
 
 @dataclass(frozen=True)
-class NewsRecipe:
+class RecommenderConfig:
     """Everything that decides a trained recommender besides the logs and the seed.
 
     ``attention`` is the mechanism of both levels. ``positions`` are added to the vectors of words and news;
@@ -52,7 +52,7 @@ class NewsRecipe:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            object.__setattr__(self, each.name, fitting(each.name, getattr(self, each.name), each.type))
+            object.__setattr__(self, each.name, validate_type(each.name, getattr(self, each.name), each.type))
         if self.embedding_size is None and self.vectors is None:
             object.__setattr__(self, "embedding_size", EMBEDDING_SIZE)
         for name in ("negatives", "batch_size", "epochs", "title_length"):
@@ -72,11 +72,11 @@ class NewsRecipe:
             chosen["embedding_size"] = EMBEDDING_SIZE * max(self.heads, 1)
         return NewsRecommenderConfig(**chosen | {"max_length": self.title_length} | told)
 
-    def with_changes(self, **changes: Any) -> "NewsRecipe":
+    def with_changes(self, **changes: Any) -> "RecommenderConfig":
         """A copy with every change that is not None, as `with_settings`."""
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
 
-    def with_settings(self, given: Mapping[str, Any]) -> "NewsRecipe":
+    def with_settings(self, given: Mapping[str, Any]) -> "RecommenderConfig":
         """A copy with these settings; with other vectors comes their size, unless one is given as well.
 
         Raises:
@@ -85,7 +85,7 @@ class NewsRecipe:
         known = {each.name for each in fields(self)}
         for name in given:
             if name not in known:
-                raise InputError(f"a recommender has no setting {name!r}: {nearest(name, known)}")
+                raise InputError(f"a recommender has no setting {name!r}: {did_you_mean(name, known)}")
         size = {"embedding_size": None} if given.get("vectors") is not None else {}
         return replace(self, **size | dict(given))
 
@@ -94,13 +94,13 @@ class NewsRecipe:
         return asdict(self)
 
 
-NEWS_PRESETS: Registry[NewsRecipe] = Registry("preset")
-NEWS_PRESETS.register("small")(NewsRecipe())
+NEWS_PRESETS: Registry[RecommenderConfig] = Registry("preset")
+NEWS_PRESETS.register("small")(RecommenderConfig())
 
 # Wu, Wu and Huang (2021), section 4.1: one layer, 16 heads × 16, Adam 1e-3, size 300 for their GloVe vectors
 # (--vectors); K = 4 and dropout 0.2 are those of Wu et al. (2019). The other numbers are ours.
 NEWS_PRESETS.register("da-transformer")(
-    NewsRecipe(
+    RecommenderConfig(
         preset="da-transformer",
         embedding_size=300,
         heads=16,

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from glasshead.errors import InputError, counted
+from glasshead.errors import InputError, pluralise
 
 NEWS = "news.tsv"
 BEHAVIORS = "behaviors.tsv"
@@ -105,7 +105,7 @@ def news_row(fields: list[str]) -> News:
         BadRow: if fields are missing or too many, or there is no id or no title.
     """
     if len(fields) != 8:
-        raise BadRow(f"{counted(len(fields), 'field')} where news have 8")
+        raise BadRow(f"{pluralise(len(fields), 'field')} where news have 8")
     if not fields[0] or fields[0].split() != [fields[0]]:
         raise BadRow(f"{fields[0]!r} is no id of news")
     if not fields[3].strip():
@@ -120,7 +120,7 @@ def impression_row(fields: list[str], known: dict[str, News]) -> Impression:
         BadRow: if fields are missing or too many, the time is none, nothing is shown, or news are unknown.
     """
     if len(fields) != 5:
-        raise BadRow(f"{counted(len(fields), 'field')} where impressions have 5")
+        raise BadRow(f"{pluralise(len(fields), 'field')} where impressions have 5")
     number, user, when, before, items = fields
     if not number.strip() or not user.strip():
         raise BadRow("the id of the impression or of the user is empty")
@@ -238,5 +238,5 @@ def _read(
 def _settle(bad: list[str], skip_bad_rows: bool) -> None:
     """Refuse bad rows unless they are to be skipped."""
     if bad and not skip_bad_rows:
-        more = f" (and {counted(len(bad) - 1, 'more bad row')})" if len(bad) > 1 else ""
+        more = f" (and {pluralise(len(bad) - 1, 'more bad row')})" if len(bad) > 1 else ""
         raise InputError(f"{bad[0]}{more}: mend the file, or leave such rows out with --skip-bad-rows")

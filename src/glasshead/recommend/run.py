@@ -9,13 +9,13 @@ import pyarrow.parquet as pq
 from transformers import AutoModel, PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
-from glasshead.huggingface import load_weights, quietly
+from glasshead.huggingface import load_weights, silence_transformers
 from glasshead.recommend.impressions import NewsTensors
 from glasshead.recommend.mind import NewsLogs
 from glasshead.recommend.model import NewsRecommender
 from glasshead.recommend.scoring import click_scores
 from glasshead.recommend.train import CLICKS, WHAT
-from glasshead.training import RECORD, RecommenderRecord, checked, open_record
+from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ def load_recommender(folder: Path) -> RecommenderRun:
     record = open_record(folder, "glasshead recommend train LOGS --out RUN")
     if record.get("what") != WHAT:
         raise InputError(f"{folder} is no run of 'glasshead recommend train': give one of those")
-    checked(folder / RECORD, record, RecommenderRecord)
+    validate_record(folder / RECORD, record, RecommenderRecord)
     try:
         model, loading = load_weights(AutoModel, folder, local_files_only=True)
-        with quietly():
+        with silence_transformers():
             tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
         table = pq.read_table(folder / CLICKS)
         clicks = dict(zip(table["news"].to_pylist(), table["clicks"].to_pylist(), strict=True))

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from glasshead.data import NEUTRAL, listed
+from glasshead.data import NEUTRAL, split_words
 from glasshead.errors import InputError
 from glasshead.recommend.mind import BEHAVIORS, NEWS
 
@@ -34,14 +34,22 @@ LARGEST = 10_000_000
 DAYS = {"train": (0, 28), "dev": (28, 35), "test": (35, 42)}
 
 TOPICS = {
-    "sports": listed("goal striker penalty playoff coach tournament referee league defender halftime"),
-    "weather": listed("storm blizzard forecast flood tornado drought heatwave snowfall thunder humidity"),
-    "finance": listed("stocks inflation dividend investor shares mortgage broker currency bonds audit"),
-    "health": listed("vaccine nutrition surgery cholesterol therapy allergy virus fitness sleep diagnosis"),
-    "travel": listed("airline passport resort luggage cruise itinerary hostel sightseeing runway visa"),
-    "food": listed("recipe dessert grill casserole chef bakery spices vegan brunch noodles"),
-    "science": listed("telescope fossil molecule experiment physicist genome laser neutron comet microscope"),
-    "politics": listed("senate ballot governor impeachment lobbyist caucus treaty parliament veto diplomat"),
+    "sports": split_words("goal striker penalty playoff coach tournament referee league defender halftime"),
+    "weather": split_words(
+        "storm blizzard forecast flood tornado drought heatwave snowfall thunder humidity"
+    ),
+    "finance": split_words("stocks inflation dividend investor shares mortgage broker currency bonds audit"),
+    "health": split_words(
+        "vaccine nutrition surgery cholesterol therapy allergy virus fitness sleep diagnosis"
+    ),
+    "travel": split_words("airline passport resort luggage cruise itinerary hostel sightseeing runway visa"),
+    "food": split_words("recipe dessert grill casserole chef bakery spices vegan brunch noodles"),
+    "science": split_words(
+        "telescope fossil molecule experiment physicist genome laser neutron comet microscope"
+    ),
+    "politics": split_words(
+        "senate ballot governor impeachment lobbyist caucus treaty parliament veto diplomat"
+    ),
 }
 HISTORY = 2 * REPEATS + NOISE * (len(TOPICS) - 2)
 

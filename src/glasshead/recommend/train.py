@@ -23,9 +23,9 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
-from glasshead.files import claim, discard
+from glasshead.files import check_writable, remove
 from glasshead.models import read_vectors
-from glasshead.recommend.config import NewsRecipe
+from glasshead.recommend.config import RecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
 from glasshead.recommend.metrics import METRICS, auc
 from glasshead.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
@@ -35,10 +35,10 @@ from glasshead.training import (
     CHECKPOINTS,
     MEASURED,
     RECORD,
-    Built,
-    arguments,
+    BuiltModel,
     half_precision,
-    place_vectors,
+    load_embeddings,
+    training_arguments,
     versions,
     whole_batch,
     workspace,
@@ -51,7 +51,7 @@ CLICKS = "clicks.parquet"
 
 def train_recommender(
     logs: NewsLogs,
-    recipe: NewsRecipe,
+    recipe: RecommenderConfig,
     out: Path,
     *,
     dev: NewsLogs | None = None,
@@ -71,7 +71,7 @@ def train_recommender(
 
     Source: Wu et al. (2019), section 2.4.
     """
-    claim(out, overwrite=overwrite, resume=resume)
+    check_writable(out, overwrite=overwrite, resume=resume)
     train_part = rankable(logs)
     dev_part = None if dev is None else rankable(dev)
     if dev_part is None:
@@ -86,7 +86,7 @@ def train_recommender(
 def _fill(
     work: Path,
     parts: tuple[NewsLogs, NewsLogs],
-    recipe: NewsRecipe,
+    recipe: RecommenderConfig,
     plan: dict[str, Any],
     checkpoint: Path | None,
     callbacks: Sequence[TrainerCallback],
@@ -128,7 +128,7 @@ def _fill(
     write_json(work / RECORD, plan | facts)
 
 
-def build_recommender(recipe: NewsRecipe, logs: NewsLogs) -> Built:
+def build_recommender(recipe: RecommenderConfig, logs: NewsLogs) -> BuiltModel:
     """A new model and its tokenizer, with pretrained word vectors if the recipe names a file.
 
     Raises:
@@ -142,14 +142,14 @@ def build_recommender(recipe: NewsRecipe, logs: NewsLogs) -> Built:
     )
     told: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
     if recipe.vectors is None:
-        return Built(NewsRecommender(recipe.config(**told)), tokenizer)
+        return BuiltModel(NewsRecommender(recipe.config(**told)), tokenizer)
     ids, vectors = read_vectors(Path(recipe.vectors), tokenizer.get_vocab(), size=recipe.embedding_size)
     size = vectors.shape[1]
     config = recipe.config(**told, embedding_size=size)
     config.check()
     model = NewsRecommender(config)
     found = f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
-    return Built(model, tokenizer, [found, *place_vectors(model, ids, vectors)])
+    return BuiltModel(model, tokenizer, [found, *load_embeddings(model, ids, vectors)])
 
 
 def titles_of(logs: NewsLogs) -> list[str]:
@@ -179,7 +179,7 @@ class RankingTrainer(Trainer):
     ) -> dict[str, float]:
         scores = click_scores(self.model, self.dev)
         if not all(np.isfinite(each).all() for each in scores):
-            discard(Path(str(self.args.output_dir)))  # no number to go on from
+            remove(Path(str(self.args.output_dir)))  # no number to go on from
             raise InputError("the training diverged to weights that are no numbers: lower --learning-rate")
         value = np.mean([auc(*pair) for pair in zip(scores, self.dev.clicked, strict=True)])
         metrics = {f"{metric_key_prefix}_auc": float(value)}
@@ -190,7 +190,7 @@ class RankingTrainer(Trainer):
 
 def make_trainer(
     model: torch.nn.Module,
-    recipe: NewsRecipe,
+    recipe: RecommenderConfig,
     train: NewsTensors,
     dev: NewsTensors,
     folder: Path,
@@ -201,7 +201,7 @@ def make_trainer(
     rows = ClickRows(train, recipe.negatives, seed)
     trainer = RankingTrainer(
         model,
-        arguments(
+        training_arguments(
             recipe,
             folder,
             seed,

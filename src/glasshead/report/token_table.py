@@ -27,7 +27,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The table: ``score`` heads its first number, ``axis`` its drawings; ``counted`` sums up the ranges."""
+    """The table: ``score`` heads its first number, ``axis`` its drawings; ``to_counts`` sums up the
+    ranges.
+    """
 
     score: str
     contributions: bool

@@ -37,7 +37,7 @@ TOO_FEW = "undecided: too few tokens"
 TOO_SPARSE = "undecided: the looks are too far apart"
 TOO_MUCH_LEFT = "undecided: too much is not explained"
 NONE_LEADS = "undecided: none leads"
-NOT_TOLD = "undecided: these tokens do not tell"
+NOT_REPORTED = "undecided: these tokens do not tell"
 MUCH_LEFT = ", but more than half as much is not explained"
 """Behind what is said of a term beside which too much is left over."""
 MUCH_LEFT_BEFORE = ", but more than half as much was not explained on the way"
@@ -47,7 +47,7 @@ NEUTRAL_GAMMA = 0.1
 """|γ| of a neutral token is below this."""
 OFTEN = 5
 """Occurrences in its class that a token must exceed; also the bound on a neutral token's difference."""
-UNDECIDED_TERMS = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NONE_LEADS, NOT_TOLD)
+UNDECIDED_TERMS = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NONE_LEADS, NOT_REPORTED)
 """Verdicts that say nothing of the sign of a number, or of which one is the largest."""
 RATE, ADDED = "rate ", "added "
 PRODUCT_RATE = "Ω "
@@ -121,7 +121,7 @@ def rate(quantity: str, term: str) -> str:
     return f"{RATE}{quantity} {term}"
 
 
-def sparseness(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
+def trapezoid_error(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
     """How much an integral owes to every second look: ∫ r dt by the trapezoidal rule over all looks, minus
     that over every second one and the last.
 
@@ -136,17 +136,17 @@ def sparseness(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
     return found
 
 
-def owed(learning_rate: float, steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
-    """What the parts of a change owe to every second look: a term the learning rate times its `sparseness`,
-    and what is not explained, the last of the parts, as much as all terms together.
+def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
+    """What the parts of a change owe to every second look: a term the learning rate times its
+    `trapezoid_error`, and what is not explained, the last of the parts, as much as all terms together.
 
     Rates [terms, looks] → [terms + 1].
     """
-    terms = learning_rate * sparseness(steps, rates)
+    terms = learning_rate * trapezoid_error(steps, rates)
     return np.array([*terms, terms.sum()])
 
 
-def why_unsure(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> str | None:
+def undecided_reason(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> str | None:
     """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
     look, or than the last of the parts, the unexplained one, which could belong to any other; None: it is."""
     sizes, doubts = np.abs(parts), np.abs(doubts)
@@ -157,7 +157,7 @@ def why_unsure(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> str | N
     return TOO_MUCH_LEFT if first != last and np.any(lead[:-1] <= sizes[last]) else None
 
 
-def left_over(part: float, rests: NDArray[Any]) -> str:
+def residual_note(part: float, rests: NDArray[Any]) -> str:
     """What is to be said beside a part if more than half as much is not explained, at the end or before it;
     ``rests`` [looks]."""
     if 2 * abs(rests[-1]) > abs(part):

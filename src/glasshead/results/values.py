@@ -162,7 +162,7 @@ class Finding:
     over_null: dict[str, PairedDifference] = field(default_factory=dict)
 
     @property
-    def aside(self) -> str | None:
+    def no_evidence_reason(self) -> str | None:
         """The verdict where it says that the number is no evidence; else None."""
         no_evidence = self.verdict in (RAW_SIGN, WEAK_GAUGE, ONE_SIGNED) or BY_CONSTRUCTION in self.verdict
         return self.verdict if no_evidence else None

@@ -13,7 +13,7 @@ from glasshead.statistics.paired_tests import (
     seed_test,
     values,
 )
-from glasshead.statistics.resampling import CHUNK_DRAWS, LEVEL, RESAMPLES, ends, resampled_counts
+from glasshead.statistics.resampling import CHUNK_DRAWS, LEVEL, RESAMPLES, interval_ends, resampled_counts
 
 __all__ = [
     "CHUNK_DRAWS",
@@ -26,8 +26,8 @@ __all__ = [
     "Predictions",
     "auc_interval",
     "difference_intervals",
-    "ends",
     "exchange_test",
+    "interval_ends",
     "kendall_tau_b",
     "mean_interval",
     "mean_intervals",

@@ -10,7 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasshead.statistics.resampling import CHUNK_DRAWS, LEVEL, RESAMPLES, ends, resampled_counts, tally
+from glasshead.statistics.resampling import (
+    CHUNK_DRAWS,
+    LEVEL,
+    RESAMPLES,
+    interval_ends,
+    resampled_counts,
+    tally,
+)
 
 
 class Estimate(NamedTuple):
@@ -79,7 +86,7 @@ def mean_intervals(
         centred = kept - means[:, None]  # no digits are lost to a large mean
         drawn = resampled_counts(n, resamples, np.random.default_rng(seed))
         shifts = [counts @ centred.T / n for counts in drawn]
-        lows, highs = ends(np.concatenate(shifts), level)
+        lows, highs = interval_ends(np.concatenate(shifts), level)
         for index, row in enumerate(rows):
             mean, low, high = float(means[index]), float(lows[index]), float(highs[index])
             estimates[row] = Estimate(mean, float(stds[index]), mean + low, mean + high, n)
@@ -132,7 +139,7 @@ def auc_interval(
         count = min(rows, resamples - start)
         drawn = [group[draws.integers(len(group), size=(count, len(group)))] for group in (p, q)]
         areas.append(area(*(tally(group, len(levels)) for group in drawn)))
-    low, high = ends(np.concatenate(areas), level)
+    low, high = interval_ends(np.concatenate(areas), level)
     return Estimate(auc, None, float(low), float(high), n)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from glasshead.results import SeedTest
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, ends, resampled_counts
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
 Floats = NDArray[np.floating]
 CHUNK_DRAWS = 1 << 22  # coin tosses held at once
@@ -46,7 +46,7 @@ class Metric:
     """A mean over examples, so that the mean over runs is one too."""
 
 
-def right(given: Predictions) -> Floats:
+def correct(given: Predictions) -> Floats:
     """[ŷ = y]."""
     return (given.predicted == given.labels)[..., None].astype(np.float32)
 
@@ -72,7 +72,7 @@ def mean(sums: Floats, n: int) -> Floats:
 
 
 METRICS = {
-    "accuracy": Metric(right, mean, higher_is_better=True, additive=True),
+    "accuracy": Metric(correct, mean, higher_is_better=True, additive=True),
     "macro_f1": Metric(confusion, macro_f1, higher_is_better=True, additive=False),
     "rmse": Metric(
         lambda given: np.square(given.predicted - given.labels)[..., None],
@@ -133,7 +133,7 @@ def difference_intervals(
 
     Each resample draws n examples, the same for all runs, and the mean of S seeds. With D̄ the mean
     difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
-    replicate is D̄ + √`common` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
+    replicate is D̄ + √`shared_variance` · (D̄* − D̄) + s/√S · t, t drawn from Student's distribution of S − 1
     degrees: resampling two or three seeds would give neither its width nor its tails. Differences of pairs of
     runs if both groups have the same seeds, else each group by itself. Percentiles, and never less than those
     of D̄* alone, the interval of these runs; of a single seed there is nothing else.
@@ -149,7 +149,7 @@ def difference_intervals(
     flat = [each.transpose(1, 0, 2).reshape(n, -1) for each in rows]
     examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
-    drawn = [students(size, resamples, seeds) for size in sizes]
+    drawn = [student_quantiles(size, resamples, seeds) for size in sizes]
     sums: list[list[Floats]] = [[] for _ in metrics]
     for counts in resampled_counts(n, resamples, examples):
         narrow = counts.astype(np.float32)
@@ -166,15 +166,15 @@ def difference_intervals(
         for (again, once), t in zip(sides, drawn, strict=True):
             mean_again, mean_once = again.mean(axis=1), once.mean()
             examples_alone += mean_again
-            replicates += mean_once + np.sqrt(common(again)) * (mean_again - mean_once)
+            replicates += mean_once + np.sqrt(shared_variance(again)) * (mean_again - mean_once)
             replicates += standard_error(once) * t
-        lows, highs = ends(np.stack([examples_alone, replicates], axis=1), LEVEL)
+        lows, highs = interval_ends(np.stack([examples_alone, replicates], axis=1), LEVEL)
         low, high = lows.min(), highs.max()
         intervals.append((float(low), float(high)))
     return intervals
 
 
-def common(again: Floats) -> float:
+def shared_variance(again: Floats) -> float:
     """How much of the variance of the mean over seeds on drawn examples ``again`` [R, S] all seeds have in
     common.
 
@@ -194,7 +194,7 @@ def standard_error(once: Floats) -> float:
     return float(once.std(ddof=1) / np.sqrt(len(once))) if len(once) > 1 else 0.0
 
 
-def students(seeds: int, resamples: int, rng: np.random.Generator) -> Floats:
+def student_quantiles(seeds: int, resamples: int, rng: np.random.Generator) -> Floats:
     """Numbers [R] from Student's distribution of S − 1 degrees: its quantiles in random order, since ends of
     independent draws would vary much where its tails are long; zeros for a single seed."""
     if seeds < 2:
@@ -222,7 +222,7 @@ def exchange_test(
     Source: Fisher (1935), section 21; Yeh (2000), for the metrics of language processing.
     """
     n, tosses = len(first.labels), np.random.default_rng(int(rng.integers(2**63)))
-    sides = [exchangeable(metric, first, second) for metric in metrics]
+    sides = [permutation_statistics(metric, first, second) for metric in metrics]
     shifts = [
         None if pair is None else (pair[1] - pair[0]).transpose(1, 0, 2).reshape(n, -1) for pair in sides
     ]
@@ -254,7 +254,9 @@ def exchange_test(
     return results
 
 
-def exchangeable(metric: Metric, first: Predictions, second: Predictions) -> tuple[Floats, Floats] | None:
+def permutation_statistics(
+    metric: Metric, first: Predictions, second: Predictions
+) -> tuple[Floats, Floats] | None:
     """What may change sides [S, n, K]; of groups of different size a mean over runs, if the metric is one."""
     rows = metric.rows(first), metric.rows(second)
     if len(first.seeds) == len(second.seeds):

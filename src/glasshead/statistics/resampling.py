@@ -24,6 +24,6 @@ def tally(drawn: NDArray[np.intp], kinds: int) -> NDArray[np.intp]:
     return np.bincount(flat.ravel(), minlength=len(drawn) * kinds).reshape(len(drawn), kinds)
 
 
-def ends(replicates: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+def interval_ends(replicates: NDArray[np.float64], level: float) -> NDArray[np.float64]:
     """Lower and upper end [2, …] of the middle ``level`` of replicates [R, …]."""
     return np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)

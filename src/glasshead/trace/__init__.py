@@ -4,22 +4,22 @@ from glasshead.trace.attention_site import (
     LEVELS,
     NO_SENTENCES,
     ROWS,
-    Place,
-    Reading,
-    Unit,
-    calls,
+    AttentionSelector,
+    AttentionSite,
+    KeyUnit,
     forward,
+    list_attention_calls,
+    resolve,
     run,
-    settle,
 )
-from glasshead.trace.eval_mode import evaluating
+from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.gauge import (
     ClassSigns,
     Gauge,
+    class_sides,
     default_target,
     fix_gauge,
     fix_gauges,
-    sides,
     target_polarity,
     target_score,
     text_sums,
@@ -28,41 +28,41 @@ from glasshead.trace.head_gauges import head_gauges
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.record import record
-from glasshead.trace.records import LayerRecord, Pass, Trace
-from glasshead.trace.token_layout import Layout, layout
+from glasshead.trace.records import ForwardPass, LayerRecord, Trace
+from glasshead.trace.token_layout import TokenLayout, token_layout
 
 __all__ = [
     "LEVELS",
     "NO_SENTENCES",
     "ROWS",
+    "AttentionSelector",
+    "AttentionSite",
     "ClassSigns",
     "Edit",
+    "ForwardPass",
     "Gauge",
+    "KeyUnit",
     "LayerRecord",
-    "Layout",
-    "Pass",
-    "Place",
-    "Reading",
+    "TokenLayout",
     "Trace",
-    "Unit",
-    "calls",
+    "class_sides",
     "default_target",
-    "evaluating",
+    "eval_mode",
     "fix_gauge",
     "fix_gauges",
     "forward",
     "head_gauges",
     "intervene",
-    "layout",
+    "list_attention_calls",
     "permute",
     "record",
     "replace",
+    "resolve",
     "run",
-    "settle",
-    "sides",
     "target_polarity",
     "target_score",
     "text_sums",
+    "token_layout",
     "uniform",
     "zero_heads",
 ]

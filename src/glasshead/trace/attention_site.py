@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.attention import AttentionSummary, Mechanism
+from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.huggingface import NAME
 from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 
@@ -24,7 +24,7 @@ NO_SENTENCES = (
 
 
 @dataclass(frozen=True)
-class Reading:
+class AttentionSelector:
     """Where attention is read.
 
     ``layer`` is the number of an attention call in the order of a pass, or the name of its module; ``head`` a
@@ -46,19 +46,19 @@ class Reading:
         for value, known in ((self.row, ROWS), (self.level, LEVELS)):
             if value is not None and value not in known:
                 kind = "row" if known is ROWS else "level"
-                raise InputError(f"unknown {kind} {value!r}: {nearest(value, known)}")
+                raise InputError(f"unknown {kind} {value!r}: {did_you_mean(value, known)}")
 
     @property
-    def chosen(self) -> bool:
+    def is_customised(self) -> bool:
         """Whether anything but the level is told."""
         return (self.layer, self.head, self.row) != (None, None, None)
 
 
-Unit = Literal["token", "packed", "sentence"]
+KeyUnit = Literal["token", "packed", "sentence"]
 
 
 @dataclass(frozen=True)
-class Place:
+class AttentionSite:
     """A reading, settled for one model: everything in it exists.
 
     ``unit`` says what the keys of the call are: the tokens of a text as they stand, the tokens of one segment
@@ -71,12 +71,12 @@ class Place:
     head: int | None
     heads: int
     row: str
-    unit: Unit
+    unit: KeyUnit
     mechanism: Mechanism
-    above: "Place | None" = None
+    above: "AttentionSite | None" = None
 
     @property
-    def said(self) -> str:
+    def describe(self) -> str:
         """In words."""
         heads = f"mean of {self.heads} heads, " if self.head is None else f"head {self.head}, "
         if self.heads == 1:
@@ -88,7 +88,7 @@ class Place:
             "mean": "mean of all rows",
         }
         said = f"layer {self.layer} ({self.name}), {heads}{rows[self.row]}"
-        return said if self.above is None else f"{said}, times that of the sentence: {self.above.said}"
+        return said if self.above is None else f"{said}, times that of the sentence: {self.above.describe}"
 
 
 def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Any:
@@ -104,7 +104,7 @@ def run(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> T
     return logits
 
 
-def calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRecord]:
+def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRecord]:
     """One record for every attention call of a pass.
 
     Raises:
@@ -120,7 +120,7 @@ def calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRecord]:
     return list(trace.only)
 
 
-def settle(model: PreTrainedModel, inputs: Inputs, reading: Reading) -> Place | None:
+def resolve(model: PreTrainedModel, inputs: Inputs, reading: AttentionSelector) -> AttentionSite | None:
     """What the reading means for this model, found out on a short input; None for a pooled classifier.
 
     Raises:
@@ -132,34 +132,35 @@ def settle(model: PreTrainedModel, inputs: Inputs, reading: Reading) -> Place | 
         if reading.row not in (None, "pooled") or reading.level != "word":
             raise InputError("a pooled model has one learned query over words: leave --row and --level out")
         return None
-    found = calls(model, inputs)
+    found = list_attention_calls(model, inputs)
     if not isinstance(model, HierarchicalClassifier):
         if reading.level != "word":
             raise InputError(NO_SENTENCES)
-        unit: Unit = "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
-        return place(model, found, found, reading, unit)
+        unit: KeyUnit = "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
+        return resolve_site(model, found, found, reading, unit)
     words = [each for each in found if each.name.startswith("words.")]
     sentences = [each for each in found if each.name.startswith("sentences.")]
-    top = place(model, found, sentences, Reading(), "sentence")
-    layer = None if reading.layer is None else numbered(found, reading.layer).layer
+    top = resolve_site(model, found, sentences, AttentionSelector(), "sentence")
+    layer = None if reading.layer is None else find_layer(found, reading.layer).layer
     if reading.level == "sentence":
         if layer is not None and layer < len(words):
             raise InputError(
                 f"layer {layer} reads words: choose from "
                 + ", ".join(f"{each.layer} {each.name}" for each in sentences)
             )
-        return place(model, found, sentences, reading, "sentence")
+        return resolve_site(model, found, sentences, reading, "sentence")
     if layer is not None and layer >= len(words):
-        return place(model, found, sentences, reading, "sentence")
-    return place(model, found, words, reading, "packed", top)
+        return resolve_site(model, found, sentences, reading, "sentence")
+    return resolve_site(model, found, words, reading, "packed", top)
 
 
-def place(
-    model: PreTrainedModel, found: list[LayerRecord], among: list[LayerRecord], reading: Reading, unit: Unit,
-    above: Place | None = None,
-) -> Place:  # fmt: skip
+def resolve_site(
+    model: PreTrainedModel, found: list[LayerRecord], among: list[LayerRecord], reading: AttentionSelector,
+    unit: KeyUnit,
+    above: AttentionSite | None = None,
+) -> AttentionSite:  # fmt: skip
     """The reading among some of the calls of a pass."""
-    call = among[-1] if reading.layer is None else numbered(found, reading.layer)
+    call = among[-1] if reading.layer is None else find_layer(found, reading.layer)
     module = dict(model.named_modules())[call.name] if call.name else model
     later = call.call.mask.causal or getattr(model.config, "is_encoder_decoder", False)
     if call.call.mask.causal and getattr(model.config, "is_encoder_decoder", False):
@@ -168,7 +169,7 @@ def place(
             "choose a layer of the encoder or one of cross-attention"
         )
     known: tuple[str, ...] = ("pooled",)
-    if not isinstance(module, AttentionSummary):
+    if not isinstance(module, LearnedQueryAttention):
         known = ("last", "first", "mean") if later else ("first", "last", "mean")
     row = reading.row or known[0]
     if row not in known:
@@ -179,17 +180,17 @@ def place(
     if reading.head is not None and not 0 <= reading.head < heads:
         known_heads = "one head, 0" if heads == 1 else f"heads 0 to {heads - 1}"
         raise InputError(f"layer {call.layer} ({call.name}) has no head {reading.head}: it has {known_heads}")
-    return Place(
+    return AttentionSite(
         call.layer, len(found), call.name, reading.head, heads, row, unit, call.call.mechanism, above
     )
 
 
-def numbered(found: list[LayerRecord], layer: int | str) -> LayerRecord:
+def find_layer(found: list[LayerRecord], layer: int | str) -> LayerRecord:
     """The call of that number or name."""
     if isinstance(layer, str):
         names = {each.name: each for each in reversed(found)}
         if layer not in names:
-            raise InputError(f"there is no attention layer {layer!r}: {nearest(layer, names)}")
+            raise InputError(f"there is no attention layer {layer!r}: {did_you_mean(layer, names)}")
         return names[layer]
     if not 0 <= layer < len(found):
         listed = ", ".join(f"{each.layer} {each.name}" for each in found)

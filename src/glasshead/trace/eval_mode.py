@@ -7,7 +7,7 @@ from transformers import PreTrainedModel
 
 
 @contextmanager
-def evaluating(model: PreTrainedModel) -> Iterator[None]:
+def eval_mode(model: PreTrainedModel) -> Iterator[None]:
     """Dropout off inside the block, and as the caller had it afterwards."""
     training = model.training
     model.eval()

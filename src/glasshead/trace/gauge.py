@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
-from glasshead.statistics import LEVEL, RESAMPLES, ends, resampled_counts
+from glasshead.statistics import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
 ONE_SIDED = 0.98
 """Share of Σ|a| from which on weights have one sign: docs/gauge.md says how it was chosen and checked."""
@@ -101,7 +101,7 @@ def text_sums(
     return torch.stack([each.sum(dim=over) for each in parts], dim=-1)
 
 
-def sides(
+def class_sides(
     labels: Tensor, names: Sequence[str], *, rates: bool
 ) -> tuple[Int[Tensor, " texts"], Sequence[str]]:
     """The class of each text and what classes are called; of ratings the two sides of their mean."""
@@ -146,13 +146,13 @@ def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float =
     lean = sum(leans) / len(leans) if leans else 0.0
     kind, sign = ONE_SIGN, 1
     if signed:
-        one, weights = (agreed(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR)))
+        one, weights = (classes_agree(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR)))
         kind = ONE_SIGN if one else SIGN_IN_WEIGHTS if weights else UNDECIDED
         sign = one or (-1 if lean < 0 else 1)
     return Gauge(sign, kind, abs(lean), classes=[with_sign(each, sign) for each in classes])
 
 
-def agreed(classes: Sequence[ClassSigns], name: str, bar: float) -> int:
+def classes_agree(classes: Sequence[ClassSigns], name: str, bar: float) -> int:
     """+1 if the intervals of all classes lie above the bar, −1 if all do in the other gauge, else 0."""
     if len(classes) < 2 or min(each.texts for each in classes) < FEWEST:
         return 0
@@ -187,7 +187,7 @@ def class_ranges(sums: NDArray[np.float64]) -> list[tuple[Range | None, Range | 
     for part, whole in ((0, 1), (2, 3)):
         with np.errstate(invalid="ignore"):
             estimates = totals[:, part] / totals[:, whole]
-            low, high = ends(drawn_totals[:, :, part] / drawn_totals[:, :, whole], LEVEL)
+            low, high = interval_ends(drawn_totals[:, :, part] / drawn_totals[:, :, whole], LEVEL)
         found.append(np.stack([estimates, low, high], axis=-1).tolist())
     return [
         tuple(tuple(each) if np.isfinite(each).all() else None for each in pair)  # type: ignore[misc]

@@ -12,8 +12,8 @@ from transformers import PreTrainedModel
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import EncodedClassifier, is_regression
-from glasshead.trace.eval_mode import evaluating
-from glasshead.trace.gauge import default_target, fix_gauges, sides, target_score, text_sums
+from glasshead.trace.eval_mode import eval_mode
+from glasshead.trace.gauge import class_sides, default_target, fix_gauges, target_score, text_sums
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 
@@ -38,7 +38,7 @@ def head_gauges(
     sums: list[list[Tensor]] = []  # [batch][layer], each [texts, heads, 4]
     labels: list[Tensor] = []
     signed: list[bool] = []
-    with evaluating(model):
+    with eval_mode(model):
         for batch in batches:
             if "labels" not in batch:
                 raise InputError("the sign gauge is judged class by class: the batches need labels")
@@ -62,7 +62,7 @@ def head_gauges(
             )
     if not sums:
         return None
-    groups, names = sides(torch.cat(labels), class_names(model), rates=is_regression(model.config))
+    groups, names = class_sides(torch.cat(labels), class_names(model), rates=is_regression(model.config))
     layers = [torch.cat(each) for each in zip(*sums, strict=True)]
     gauges = [
         fix_gauges(each, groups, names, [turns] * each.shape[1])

@@ -8,11 +8,11 @@ from contextlib import ExitStack, contextmanager
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from glasshead.attention import STANCE, TAPS, Flow
+from glasshead.attention import ACTIVE_HOOKS, COMPILE_GUARD, TracedCall
 from glasshead.errors import InputError
 
 
-class Watch:
+class AttentionHook:
     """A tap that numbers the attention calls of one model: 0, 1, … in the order of each forward pass.
 
     A pass is one forward call of the model. What is called outside of it (an encoder by itself, as `generate`
@@ -22,18 +22,18 @@ class Watch:
     def __init__(self, model: nn.Module, layers: Iterable[int] | None) -> None:
         self.model = model
         self.names = {module: name or type(module).__name__ for name, module in model.named_modules()}
-        self.layers = None if layers is None else checked(layers)
+        self.layers = None if layers is None else validate_layers(layers)
         self.counts: list[int] = []
         """How many attention calls each pass had."""
         self.passing = False
 
-    def before(self, flow: Flow) -> None:
+    def before(self, flow: TracedCall) -> None:
         """Nothing to do ahead of the output."""
 
-    def after(self, flow: Flow, output: Tensor) -> None:
+    def after(self, flow: TracedCall, output: Tensor) -> None:
         """Nothing to do after it."""
 
-    def number(self, flow: Flow) -> int | None:
+    def number(self, flow: TracedCall) -> int | None:
         """Which layer of its pass this call is; None if it is not wanted. Ask once for each call."""
         if flow.module not in self.names:
             return None
@@ -45,16 +45,16 @@ class Watch:
         self.counts[-1] += 1
         return layer if self.layers is None or layer in self.layers else None
 
-    def cut(self, *_: object) -> None:
+    def end_pass(self, *_: object) -> None:
         """What follows belongs to another pass."""
-        if self in TAPS.get():  # another thread may run the same model
+        if self in ACTIVE_HOOKS.get():  # another thread may run the same model
             self.passing = False
 
     def hooks(self) -> list[RemovableHandle]:
         """Hooks for the time of the block."""
         return [
-            self.model.register_forward_pre_hook(self.cut),
-            self.model.register_forward_hook(self.cut, always_call=True),
+            self.model.register_forward_pre_hook(self.end_pass),
+            self.model.register_forward_hook(self.end_pass, always_call=True),
         ]
 
     def check(self) -> None:
@@ -73,23 +73,23 @@ class Watch:
 
 
 @contextmanager
-def watching(watch: Watch) -> Iterator[None]:
+def attach_hook(watch: AttentionHook) -> Iterator[None]:
     """Let a tap see the calls of this thread; afterwards the model is as it was, whatever happened.
 
     Raises:
         InputError: at the end of the block, if it saw nothing.
     """
     with ExitStack() as stack:
-        stack.enter_context(STANCE.eager())
+        stack.enter_context(COMPILE_GUARD.eager())
         for hook in watch.hooks():
             stack.callback(hook.remove)
-        token = TAPS.set((*TAPS.get(), watch))
-        stack.callback(TAPS.reset, token)
+        token = ACTIVE_HOOKS.set((*ACTIVE_HOOKS.get(), watch))
+        stack.callback(ACTIVE_HOOKS.reset, token)
         yield
     watch.check()
 
 
-def checked(layers: Iterable[int]) -> frozenset[int]:
+def validate_layers(layers: Iterable[int]) -> frozenset[int]:
     """Layer numbers."""
     if isinstance(layers, Iterable) and not isinstance(layers, str):
         numbers = list(layers)

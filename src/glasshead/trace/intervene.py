@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 from torch import Tensor, nn
 
-from glasshead.attention import Call, Flow
+from glasshead.attention import AttentionInputs, TracedCall
 from glasshead.errors import InputError
-from glasshead.trace.hooks import Watch, watching
+from glasshead.trace.hooks import AttentionHook, attach_hook
 
-Edit = Callable[[int, Tensor, Call], Tensor]
+Edit = Callable[[int, Tensor, AttentionInputs], Tensor]
 """(layer, weights ``[B, H, Q, K]``, call) → weights; the call has q, k, v and the mask."""
 
 
@@ -28,27 +28,27 @@ def intervene(model: nn.Module, edit: Edit, layers: Iterable[int] | None = None)
             anything but finite weights of the same shape and type that are zero where the mask forbids, and
             under gradient checkpointing.
     """
-    with watching(Intervention(model, edit, layers)):
+    with attach_hook(InterveneHook(model, edit, layers)):
         yield
 
 
-class Intervention(Watch):
+class InterveneHook(AttentionHook):
     """The tap behind `intervene`."""
 
     def __init__(self, model: nn.Module, edit: Edit, layers: Iterable[int] | None) -> None:
         super().__init__(model, layers)
         self.edit = edit
 
-    def before(self, flow: Flow) -> None:
+    def before(self, flow: TracedCall) -> None:
         layer = self.number(flow)
         if layer is not None:
-            weights = flow.weigh()
+            weights = flow.compute_weights()
             edited = self.edit(layer, weights, flow.call)
             check(edited, weights, flow.call, layer)
             flow.weights = edited
 
 
-def check(edited: object, weights: Tensor, call: Call, layer: int) -> None:
+def check(edited: object, weights: Tensor, call: AttentionInputs, layer: int) -> None:
     """Raise InputError unless these can be weights of the call."""
     if not isinstance(edited, Tensor):
         raise InputError(f"the edit of layer {layer} returned {type(edited).__name__}: return the weights")

@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention import Call, numbers
+from glasshead.attention import AttentionInputs, parse_rows
 from glasshead.trace.intervene import Edit
 
 
-def uniform(layer: int, weights: Float[Tensor, "b h q k"], call: Call) -> Float[Tensor, "b h q k"]:
+def uniform(layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs) -> Float[Tensor, "b h q k"]:
     """a_ij = 1 / (number of keys that i may attend to); zeros where there is none.
 
     Source: Wiegreffe and Pinter (2019), section 3.2.
@@ -27,7 +27,9 @@ def permute(generator: torch.Generator) -> Edit:
     Source: Jain and Wallace (2019), section 4.2.1.
     """
 
-    def edit(layer: int, weights: Float[Tensor, "b h q k"], call: Call) -> Float[Tensor, "b h q k"]:
+    def edit(
+        layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs
+    ) -> Float[Tensor, "b h q k"]:
         allowed = call.mask.allowed(weights.device).expand_as(weights)
         noise = torch.rand(weights.shape, generator=generator, device=generator.device).to(weights.device)
         source = noise.masked_fill(~allowed, 2.0).argsort(dim=-1)  # allowed keys first, in random order
@@ -43,8 +45,10 @@ def zero_heads(*heads: int) -> Edit:
     Source: Michel, Levy and Neubig (2019), eq. 1.
     """
 
-    def edit(layer: int, weights: Float[Tensor, "b h q k"], call: Call) -> Float[Tensor, "b h q k"]:
-        chosen = numbers("head", heads, weights.shape[1])
+    def edit(
+        layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs
+    ) -> Float[Tensor, "b h q k"]:
+        chosen = parse_rows("head", heads, weights.shape[1])
         return weights.index_fill(1, torch.tensor(chosen, dtype=torch.long, device=weights.device), 0.0)
 
     return edit
@@ -56,7 +60,7 @@ def replace(weights: Mapping[int, Tensor]) -> Edit:
     Source: Jain and Wallace (2019), section 4.2.2.
     """
 
-    def edit(layer: int, own: Float[Tensor, "b h q k"], call: Call) -> Float[Tensor, "b h q k"]:
+    def edit(layer: int, own: Float[Tensor, "b h q k"], call: AttentionInputs) -> Float[Tensor, "b h q k"]:
         return weights.get(layer, own)
 
     return edit

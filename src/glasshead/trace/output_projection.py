@@ -18,7 +18,7 @@ def linear_maps(model: nn.Module) -> list[LinearMap]:
     return [each for each in model.modules() if isinstance(each, LinearMap)]
 
 
-class Wake:
+class HeadOutputTracker:
     """What a module made of the heads, watched until something reads it.
 
     It is the output ``[B, H, Q, d_v]`` of an attention call, or the sum of its heads, ``[B, 1, Q, d_v]``.

@@ -10,12 +10,19 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from glasshead.attention import AttentionSummary, Call, Flow, numbers, row_index, some_heads
+from glasshead.attention import (
+    AttentionInputs,
+    LearnedQueryAttention,
+    TracedCall,
+    parse_rows,
+    row_index,
+    select_heads,
+)
 from glasshead.errors import InputError
-from glasshead.trace.hooks import Watch, watching
-from glasshead.trace.output_projection import LinearMap, Wake, linear_maps
-from glasshead.trace.records import LayerRecord, Pass, Trace
-from glasshead.trace.shared_copies import Copies, copied
+from glasshead.trace.hooks import AttentionHook, attach_hook
+from glasshead.trace.output_projection import HeadOutputTracker, LinearMap, linear_maps
+from glasshead.trace.records import ForwardPass, LayerRecord, Trace
+from glasshead.trace.shared_copies import SharedCopies, copy_tensors
 
 
 @contextmanager
@@ -42,12 +49,12 @@ def record(
     """
     if keep_graph and (heads is not None or rows is not None):
         raise InputError("keep_graph keeps whole weights: leave heads and rows out, and index the gradients")
-    recorder = Recorder(model, layers, heads, rows, keep_graph)
-    with watching(recorder):
+    recorder = RecordHook(model, layers, heads, rows, keep_graph)
+    with attach_hook(recorder):
         yield recorder.trace
 
 
-class Recorder(Watch):
+class RecordHook(AttentionHook):
     """The tap behind `record`."""
 
     def __init__(
@@ -61,37 +68,37 @@ class Recorder(Watch):
         super().__init__(model, layers)
         self.heads, self.rows, self.keep_graph = heads, rows, keep_graph
         self.trace = Trace()
-        self.copies = Copies()
+        self.copies = SharedCopies()
         self.layer: int | None = None
-        self.wake: tuple[LayerRecord, Wake] | None = None
+        self.wake: tuple[LayerRecord, HeadOutputTracker] | None = None
 
-    def before(self, flow: Flow) -> None:
+    def before(self, flow: TracedCall) -> None:
         self.wake = None
         self.layer = self.number(flow)
         while len(self.trace.passes) < len(self.counts):
-            self.trace.passes.append(Pass())
+            self.trace.passes.append(ForwardPass())
         if self.layer is not None and self.keep_graph:
             if not torch.is_grad_enabled():
                 raise InputError("there is no graph to keep without gradients: leave torch.no_grad() out")
             flow.needs_graph = True
-            flow.weigh()
+            flow.compute_weights()
 
-    def after(self, flow: Flow, output: Tensor) -> None:
+    def after(self, flow: TracedCall, output: Tensor) -> None:
         if self.layer is None:
             return
-        seen = self.seen(flow, output, self.layer)
+        seen = self.make_record(flow, output, self.layer)
         self.trace.passes[-1].records[self.layer] = seen
-        if isinstance(flow.module, AttentionSummary):
+        if isinstance(flow.module, LearnedQueryAttention):
             return  # a summary is an output by itself: what reads it is the classifier, no part of attention
         assert flow.handed is not None
-        self.wake = (seen, Wake(flow.handed, flow.call.q.shape[1]))
+        self.wake = (seen, HeadOutputTracker(flow.handed, flow.call.q.shape[1]))
 
-    def seen(self, flow: Flow, output: Tensor, layer: int) -> LayerRecord:
+    def make_record(self, flow: TracedCall, output: Tensor, layer: int) -> LayerRecord:
         """The record of a call."""
         call, weighed = flow.call, None
         if flow.scores is not None and flow.weights is not None:
             weighed = (flow.scores, flow.weights)
-        heads = None if self.heads is None else numbers("head", self.heads, call.q.shape[1])
+        heads = None if self.heads is None else parse_rows("head", self.heads, call.q.shape[1])
         rows = None if self.rows is None else row_index(self.rows, call)
         every = tuple(range(call.q.shape[1]))
         made = LayerRecord(
@@ -107,34 +114,40 @@ class Recorder(Watch):
             return made
         if rows is not None:
             made.call, made.output = call.rows(rows), output[:, :, rows]
-            made.weighed = weighed and (weighed[0][:, :, rows], weighed[1][:, :, rows])
+            made.scores_and_weights = weighed and (weighed[0][:, :, rows], weighed[1][:, :, rows])
         if heads is not None:
             index = torch.tensor(heads, dtype=torch.long, device=call.q.device)
             made.output = made.output[:, index]
-            if call.mechanism.learned or call.mechanism.position.uses_places:
-                made.picked = index  # heads have parameters of their own: all are needed to compute some
+            if call.mechanism.learned or call.mechanism.position.needs_positions:
+                made.head_index = index  # heads have parameters of their own: all are needed to compute some
             else:
                 made.call = of_heads(made.call, index)
-                made.weighed = made.weighed and (made.weighed[0][:, index], made.weighed[1][:, index])
-        made.call, made.output = self.kept(made.call), copied(made.output)
-        made.weighed = made.weighed and (copied(made.weighed[0]), copied(made.weighed[1]))
+                made.scores_and_weights = made.scores_and_weights and (
+                    made.scores_and_weights[0][:, index],
+                    made.scores_and_weights[1][:, index],
+                )
+        made.call, made.output = self.kept(made.call), copy_tensors(made.output)
+        made.scores_and_weights = made.scores_and_weights and (
+            copy_tensors(made.scores_and_weights[0]),
+            copy_tensors(made.scores_and_weights[1]),
+        )
         return made
 
-    def kept(self, call: Call) -> Call:
+    def kept(self, call: AttentionInputs) -> AttentionInputs:
         """A call that no later change reaches."""
         mask, bias = call.mask, call.bias
         return replace(
             call,
             mechanism=self.copies.mechanism(call.mechanism),
-            q=copied(call.q),
-            k=copied(call.k),
-            v=copied(call.v),
+            q=copy_tensors(call.q),
+            k=copy_tensors(call.k),
+            v=copy_tensors(call.v),
             bias=None if bias is None else self.copies(bias),
             mask=replace(
                 mask,
                 padding=None if mask.padding is None else self.copies(mask.padding),
-                pairs=None if mask.pairs is None else self.copies(mask.pairs),
-                at=copied(mask.at) if isinstance(mask.at, Tensor) else mask.at,
+                attn_mask=None if mask.attn_mask is None else self.copies(mask.attn_mask),
+                at=copy_tensors(mask.at) if isinstance(mask.at, Tensor) else mask.at,
             ),
         )
 
@@ -164,7 +177,7 @@ class Recorder(Watch):
             return kept[list(seen.heads)]
 
 
-def of_heads(call: Call, heads: Tensor) -> Call:
+def of_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:
     """The call for some of the query heads, for a mechanism that treats all heads alike."""
     shared = heads // call.groups
     return replace(
@@ -172,6 +185,6 @@ def of_heads(call: Call, heads: Tensor) -> Call:
         q=call.q[:, heads],
         k=call.k[:, shared],
         v=call.v[:, shared],
-        mask=replace(call.mask, pairs=some_heads(call.mask.pairs, heads)),
-        bias=some_heads(call.bias, heads),
+        mask=replace(call.mask, attn_mask=select_heads(call.mask.attn_mask, heads)),
+        bias=select_heads(call.bias, heads),
     )

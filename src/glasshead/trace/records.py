@@ -9,7 +9,7 @@ from functools import cached_property
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from glasshead.attention import Call, accurate
+from glasshead.attention import AttentionInputs, upcast_half
 from glasshead.errors import InputError
 
 
@@ -26,22 +26,22 @@ class LayerRecord:
     """Its number in the pass."""
     name: str
     """The attention module's name in the model; one module may be called several times."""
-    call: Call = field(repr=False)
+    call: AttentionInputs = field(repr=False)
     """The call itself, with the recorded rows, and possibly more heads than the recorded ones."""
     output: Float[Tensor, "b h r d_v"] = field(repr=False)
     """What the heads gave to the model, dropout included."""
     heads: tuple[int, ...]
     rows: tuple[int, ...] = field(repr=False)
-    picked: Int[Tensor, " h"] | None = field(default=None, repr=False)
+    head_index: Int[Tensor, " h"] | None = field(default=None, repr=False)
     """Where the recorded heads are among those of ``call``; None: there are no others."""
-    weighed: tuple[Tensor, Tensor] | None = field(default=None, repr=False)
+    scores_and_weights: tuple[Tensor, Tensor] | None = field(default=None, repr=False)
     """Scores and weights of all heads of ``call`` where the output was computed from them."""
     projection: Float[Tensor, "h d_v d_e"] | None = field(default=None, repr=False)
     """D: the part of the output projection that reads each head; None where no single linear map does."""
 
     def pick(self, tensor: Tensor) -> Tensor:
         """The recorded heads of ``[B, H, …]``."""
-        return tensor if self.picked is None else tensor[:, self.picked]
+        return tensor if self.head_index is None else tensor[:, self.head_index]
 
     @property
     def mechanism(self) -> str:
@@ -72,18 +72,22 @@ class LayerRecord:
     @cached_property
     def scores(self) -> Float[Tensor, "b h r k"]:
         """s before the activation, for forbidden pairs too."""
-        return self.pick(self.call.mechanism.scores(self.call) if self.weighed is None else self.weighed[0])
+        return self.pick(
+            self.call.mechanism.scores(self.call)
+            if self.scores_and_weights is None
+            else self.scores_and_weights[0]
+        )
 
     @cached_property
     def weights(self) -> Float[Tensor, "b h r k"]:
         """a after the activation (and any edit), before dropout."""
-        if self.weighed is not None:
-            return self.pick(self.weighed[1])
-        scores = self.scores if self.picked is None else self.call.mechanism.scores(self.call)
+        if self.scores_and_weights is not None:
+            return self.pick(self.scores_and_weights[1])
+        scores = self.scores if self.head_index is None else self.call.mechanism.scores(self.call)
         return self.pick(self.call.mechanism.weights(self.call, scores))
 
     @property
-    def values_out(self) -> Float[Tensor, "b h k d_e"]:
+    def projected_values(self) -> Float[Tensor, "b h k d_e"]:
         """T_h = V_h D_h: what a token would add to the layer's output at weight 1.
 
         Σ_h A_h T_h plus the bias of the projection is the layer's output, unless the position adds to the
@@ -99,10 +103,10 @@ class LayerRecord:
                 f"no single linear map reads the heads of layer {self.layer} ({self.name}): use v instead of "
                 "values_out, and say so"
             )
-        return accurate(self.v) @ accurate(self.projection)
+        return upcast_half(self.v) @ upcast_half(self.projection)
 
 
-class Pass:
+class ForwardPass:
     """The recorded layers of one forward pass, by number; iteration goes through them in order."""
 
     def __init__(self) -> None:
@@ -127,10 +131,10 @@ class Trace:
     """All recorded passes; where there was only one, the trace is as good as the pass."""
 
     def __init__(self) -> None:
-        self.passes: list[Pass] = []
+        self.passes: list[ForwardPass] = []
 
     @property
-    def only(self) -> Pass:
+    def only(self) -> ForwardPass:
         """The only pass.
 
         Raises:

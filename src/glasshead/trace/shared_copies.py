@@ -8,13 +8,13 @@ from torch import Tensor, nn
 from glasshead.attention import Mechanism
 
 
-def copied(tensor: Tensor) -> Tensor:
+def copy_tensors(tensor: Tensor) -> Tensor:
     """A detached copy, an ordinary tensor also where the model runs in inference mode."""
     with torch.inference_mode(False), torch.no_grad():
         return tensor.detach().clone()
 
 
-class Copies:
+class SharedCopies:
     """Copies of what layers and passes share (masks, parameters), one for each content."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Copies:
         # Memory is reused, so the address only says with what to compare.
         place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
         if place not in self.last or not torch.equal(self.last[place], tensor):
-            self.last[place] = copied(tensor)
+            self.last[place] = copy_tensors(tensor)
         return self.last[place]
 
     def mechanism(self, mechanism: Mechanism) -> Mechanism:

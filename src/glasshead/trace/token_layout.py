@@ -8,16 +8,16 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs
-from glasshead.models import EncodedClassifier, Segments
-from glasshead.trace.attention_site import Unit
+from glasshead.models import EncodedClassifier, SegmentLayout
+from glasshead.trace.attention_site import KeyUnit
 
 
 @dataclass(frozen=True)
-class Layout:
+class TokenLayout:
     """Where the tokens [B, n] of a batch stand among the keys [R, K] of a call."""
 
     real: Bool[Tensor, "b n"]
-    segments: Segments | None = None
+    segments: SegmentLayout | None = None
     whole: bool = False
     """Whether a key is a whole segment."""
 
@@ -65,11 +65,11 @@ class Layout:
         return self.segments.text[row], self.segments.number[row]
 
 
-def layout(model: PreTrainedModel, inputs: Inputs, unit: Unit) -> Layout:
+def token_layout(model: PreTrainedModel, inputs: Inputs, unit: KeyUnit) -> TokenLayout:
     """How a call of the model sees a batch."""
     real = inputs["attention_mask"].bool()
     if unit == "token":
-        return Layout(real)
+        return TokenLayout(real)
     assert isinstance(model, EncodedClassifier)
     segments = model.segments(inputs["input_ids"], real, inputs.get("token_type_ids"))
-    return Layout(real, segments, whole=unit == "sentence")
+    return TokenLayout(real, segments, whole=unit == "sentence")

@@ -21,7 +21,7 @@ from glasshead.models import (
     is_regression,
     read_vectors,
 )
-from glasshead.training.config import Recipe
+from glasshead.training.config import TrainingConfig
 from glasshead.training.pretrained import pretrained
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ PAIR = "text_pair"
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltModel:
     """A model that fits the data, its tokenizer, and what is worth telling about them."""
 
     model: PreTrainedModel
@@ -39,7 +39,7 @@ class Built:
     notes: list[str] = field(default_factory=list)
 
 
-def check_texts(recipe: Recipe, data: "DatasetDict") -> None:
+def check_texts(recipe: TrainingConfig, data: "DatasetDict") -> None:
     """Raise InputError if the model reads pairs and the data have none, or the reverse."""
     if not recipe.pretrained:
         check_number(MODELS[recipe.model], recipe.model, data)
@@ -87,7 +87,7 @@ def about_labels(data: "DatasetDict") -> dict[str, Any]:
     }
 
 
-def build(recipe: Recipe, data: "DatasetDict") -> Built:
+def build(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     """A model and a tokenizer for these data.
 
     Raises:
@@ -95,14 +95,14 @@ def build(recipe: Recipe, data: "DatasetDict") -> Built:
     """
     check_texts(recipe, data)
     if recipe.pretrained:
-        built = Built(*pretrained(recipe, about_labels(data)))
+        built = BuiltModel(*pretrained(recipe, about_labels(data)))
         if isinstance(built.model, TextClassifier):
             check_number(type(built.model), recipe.model, data)
         return built
-    return fresh(recipe, data)
+    return build_new_model(recipe, data)
 
 
-def fresh(recipe: Recipe, data: "DatasetDict") -> Built:
+def build_new_model(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     """A new model, with pretrained word vectors if the recipe names a file."""
     family = MODELS[recipe.model]
     tokenizer = train_tokenizer(
@@ -135,15 +135,15 @@ def fresh(recipe: Recipe, data: "DatasetDict") -> Built:
     except RuntimeError as error:  # torch has no error of its own for too little memory
         raise InputError(f"the model cannot be built ({first_line(error)}): choose smaller sizes") from error
     if ids is not None and vectors is not None:
-        notes += place_vectors(model, ids, vectors)
+        notes += load_embeddings(model, ids, vectors)
     if is_regression(config) and model.classifier.bias is not None:
         # From the mean rating on; the way there would cost the first epochs.
         torch.nn.init.constant_(model.classifier.bias, float(label_tensor(data["train"]).mean()))
-    return Built(model, tokenizer, notes)
+    return BuiltModel(model, tokenizer, notes)
 
 
 @torch.no_grad()
-def place_vectors(model: PreTrainedModel, ids: np.ndarray, vectors: np.ndarray) -> list[str]:
+def load_embeddings(model: PreTrainedModel, ids: np.ndarray, vectors: np.ndarray) -> list[str]:
     """Put word vectors into the embeddings; encoders draw the other words as widely as these are spread."""
     weight = model.get_input_embeddings().get_parameter("weight")
     notes = []

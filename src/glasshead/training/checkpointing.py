@@ -7,7 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.errors import InputError
-from glasshead.files import KNOWN, Reserved, beside, check_foreign, discard, partial, reserve, unmatched
+from glasshead.files import (
+    KNOWN,
+    Reserved,
+    check_foreign,
+    partial_path,
+    remove,
+    reserve_folder,
+    temp_sibling,
+    unmatched,
+)
 from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
@@ -30,22 +39,22 @@ def workspace(
         InputError: if there is nothing to resume, or what there is was started with another plan, or if
             another process writes ``out``.
     """
-    work = partial(out)
-    with reserve(out, overwrite=overwrite) as reserved:
+    work = partial_path(out)
+    with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / CHECKPOINTS)
         checkpoint = _prepare(work, plan, resume=resume, overwrite=overwrite)
         try:
             yield work, checkpoint
             publish(reserved, work, work / CHECKPOINTS)
         except BaseException:
-            if not whole_checkpoints(work / CHECKPOINTS):
-                discard(work)
+            if not valid_checkpoints(work / CHECKPOINTS):
+                remove(work)
             raise
 
 
 def publish(reserved: Reserved, work: Path, scaffold: Path) -> None:
     """Publish a finished work without what it would be resumed by, which comes back if that fails."""
-    removed = beside(reserved.out, "scaffold")
+    removed = temp_sibling(reserved.out, "scaffold")
     scaffold.rename(removed)
     try:
         reserved.publish(work)
@@ -53,36 +62,36 @@ def publish(reserved: Reserved, work: Path, scaffold: Path) -> None:
         if work.exists():
             removed.rename(scaffold)
         else:  # it stands, and only what it replaced could not be removed
-            discard(removed)
+            remove(removed)
         raise
-    discard(removed)
+    remove(removed)
 
 
 def recover(out: Path, work: Path, scaffold: Path) -> None:
     """Put back what a work is resumed by, if `publish` was killed before the work stood; else remove it."""
-    removed = beside(out, "scaffold")
+    removed = temp_sibling(out, "scaffold")
     if removed.exists() and work.exists() and not scaffold.exists():
         removed.rename(scaffold)
-    discard(removed)
+    remove(removed)
 
 
 def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool) -> Path | None:
     """A fresh work folder, or the checkpoint to go on from."""
     if resume:
-        checkpoints = whole_checkpoints(work / CHECKPOINTS)
+        checkpoints = valid_checkpoints(work / CHECKPOINTS)
         if not (work / RECORD).is_file() or not checkpoints:
             raise InputError(f"nothing to resume: {work} has no checkpoint; train without --resume")
         check_same(plan, work / RECORD)
-        if not best_found_again(checkpoints[-1]):
+        if not restore_best_checkpoint(checkpoints[-1]):
             raise InputError(f"cannot resume {work}: its best epoch is missing; use --overwrite")
         return checkpoints[-1]
-    if whole_checkpoints(work / CHECKPOINTS) and not overwrite:
+    if valid_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(f"{work} holds an interrupted training: pass --resume to go on or --overwrite")
-    begin(work, work / RECORD, plan)
+    start_or_resume(work, work / RECORD, plan)
     return None
 
 
-def begin(work: Path, record: Path, plan: dict[str, Any]) -> None:
+def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
     """An empty work folder that says what is planned.
 
     Raises:
@@ -94,12 +103,12 @@ def begin(work: Path, record: Path, plan: dict[str, Any]) -> None:
         )
     if work.is_dir():
         check_foreign(work, unmatched(sorted(path.name for path in work.iterdir()), PARTS))
-    discard(work)
+    remove(work)
     work.mkdir()
     write_json(record, plan)
 
 
-def watching(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
+def has_dynamics(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
     """How a training was started that is now to be watched in another way; None: not watched at all."""
     if before is None or now is None:
         return "without --watch" if before is None else "with --watch"
@@ -120,7 +129,7 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
         if WATCHED in different:
-            how = watching(before.get(WATCHED), plan.get(WATCHED))
+            how = has_dynamics(before.get(WATCHED), plan.get(WATCHED))
             raise InputError(f"cannot resume {record.parent}: it was started {how}; use --overwrite")
         what = " and ".join(different)
         raise InputError(
@@ -128,7 +137,7 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
         )
 
 
-def whole_checkpoints(folder: Path) -> list[Path]:
+def valid_checkpoints(folder: Path) -> list[Path]:
     """Checkpoints in order of steps; one that was cut off while being written is removed."""
     whole = []
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1])):
@@ -136,11 +145,11 @@ def whole_checkpoints(folder: Path) -> list[Path]:
             json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
             whole.append(checkpoint)
         except (OSError, ValueError):
-            discard(checkpoint)
+            remove(checkpoint)
     return whole
 
 
-def best_found_again(checkpoint: Path) -> bool:
+def restore_best_checkpoint(checkpoint: Path) -> bool:
     """Whether the best epoch so far is still there; its path is mended if the folder has moved since.
 
     The Trainer forgets a best epoch that it does not find, and would keep the last one instead.

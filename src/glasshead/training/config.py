@@ -11,8 +11,8 @@ from transformers import PreTrainedConfig
 from glasshead.attention import parse
 from glasshead.errors import InputError
 from glasshead.models import MODELS
-from glasshead.registry import Registry, nearest
-from glasshead.training.field_types import fitting
+from glasshead.registry import Registry, did_you_mean
+from glasshead.training.field_types import validate_type
 from glasshead.training.penalties import checked_penalties
 
 TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
@@ -22,7 +22,7 @@ TYPED = {"combine": "--heads", "key_size": "--d-k", "value_size": "--d-v"}
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TrainingConfig:
     """Everything that decides a trained model besides the data and the seed.
 
     ``model`` is a name in `MODELS`, or a folder or Hub name of a pretrained Hugging Face classifier.
@@ -58,7 +58,9 @@ class Recipe:
     def __post_init__(self) -> None:
         for each in fields(self):
             if each.name not in ("architecture", "penalties"):
-                object.__setattr__(self, each.name, fitting(each.name, getattr(self, each.name), each.type))
+                object.__setattr__(
+                    self, each.name, validate_type(each.name, getattr(self, each.name), each.type)
+                )
         OPTIMIZERS[self.optimizer]  # a misspelt name raises here
         for name in ("max_length", "batch_size", "epochs"):
             if getattr(self, name) < 1:
@@ -113,12 +115,12 @@ class Recipe:
         family = MODELS[self.model].config_class
         kinds = {each.name: each.type for each in chosen_fields(family)}
         checked = {}
-        for name, value in own_names(self.model, self.architecture).items():
+        for name, value in config_field_names(self.model, self.architecture).items():
             if name not in kinds:
                 raise InputError(
-                    f"the model {self.model!r} has no option {typed(name)}: {where(name, kinds)}"
+                    f"the model {self.model!r} has no option {field_label(name)}: {field_hint(name, kinds)}"
                 )
-            checked[name] = fitting(name, value, kinds[name])
+            checked[name] = validate_type(name, value, kinds[name])
         return checked
 
     def checked_penalties(self) -> dict[str, float]:
@@ -135,11 +137,11 @@ class Recipe:
             raise InputError(f"penalties are for the model 'pooled', not {self.model!r}: leave --penalty out")
         return checked_penalties(self.penalties, self.config())
 
-    def with_changes(self, **changes: Any) -> "Recipe":
+    def with_changes(self, **changes: Any) -> "TrainingConfig":
         """A copy with every change that is not None, as `with_settings`."""
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
 
-    def with_settings(self, given: Mapping[str, Any]) -> "Recipe":
+    def with_settings(self, given: Mapping[str, Any]) -> "TrainingConfig":
         """A copy with these settings; what is no field of a recipe is one of its model.
 
         Word vectors bring their own size, unless one is given with them.
@@ -147,11 +149,11 @@ class Recipe:
         own = {each.name for each in fields(self)}
         chosen = {name: value for name, value in given.items() if name in own}
         model = chosen.get("model", self.model)
-        architecture = own_names(model, chosen.get("architecture", self.architecture))
+        architecture = config_field_names(model, chosen.get("architecture", self.architecture))
         rest = {name: value for name, value in given.items() if name not in own}
         if chosen.get("vectors") is not None:
             architecture.pop("embedding_size", None)
-        return replace(self, **chosen | {"architecture": architecture | own_names(model, rest)})
+        return replace(self, **chosen | {"architecture": architecture | config_field_names(model, rest)})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON; without penalties it is what it was before there were any, and so are fingerprints."""
@@ -161,11 +163,13 @@ class Recipe:
         return told
 
 
-SETTINGS = [each.name for each in fields(Recipe) if each.name not in ("preset", "model", "architecture")]
+SETTINGS = [
+    each.name for each in fields(TrainingConfig) if each.name not in ("preset", "model", "architecture")
+]
 """What is chosen by name, beside the fields of the model's configuration."""
 
 
-def own_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def config_field_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The choices by the names that the configuration of a model of ours has for them.
 
     Raises:
@@ -181,19 +185,19 @@ def own_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return named
 
 
-def typed(name: str) -> str:
+def field_label(name: str) -> str:
     """A field as Python and as the command line call it: ``'combine' (--heads)``."""
     return f"{name!r} ({TYPED[name]})" if name in TYPED else repr(name)
 
 
-def where(name: str, known: Iterable[str]) -> str:
+def field_hint(name: str, known: Iterable[str]) -> str:
     """End of an error message: which models have such an option, or what may have been meant."""
     others = [
         model
         for model, family in MODELS.items()
         if name in {each.name for each in chosen_fields(family.config_class)}
     ]
-    return f"it is one of {', '.join(others)}" if others else nearest(name, [*known, *SETTINGS])
+    return f"it is one of {', '.join(others)}" if others else did_you_mean(name, [*known, *SETTINGS])
 
 
 def chosen_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:

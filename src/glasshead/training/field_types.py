@@ -19,7 +19,7 @@ WORDS = {
 }
 
 
-def fitting(name: str, value: Any, kind: Any) -> Any:
+def validate_type(name: str, value: Any, kind: Any) -> Any:
     """The value; a whole number becomes a float where a number is wanted.
 
     Raises:

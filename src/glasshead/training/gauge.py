@@ -12,11 +12,19 @@ from transformers import PreTrainedModel
 from glasshead.attention import Mechanism
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier, is_regression
-from glasshead.trace import Gauge, default_target, fix_gauges, head_gauges, sides, target_polarity, text_sums
-from glasshead.training.tensor_dataset import Batch, TensorRows
+from glasshead.trace import (
+    Gauge,
+    class_sides,
+    default_target,
+    fix_gauges,
+    head_gauges,
+    target_polarity,
+    text_sums,
+)
+from glasshead.training.tensor_dataset import Batch, TensorDataset
 
 
-def gauge_on(model: PreTrainedModel, rows: TensorRows) -> dict[str, Any] | None:
+def fix_gauge_on(model: PreTrainedModel, rows: TensorDataset) -> dict[str, Any] | None:
     """Fix the signs of a pooled classifier's one attention, or of all heads, and say what the run records.
 
     None for models of several heads of which no weight can be negative.
@@ -33,23 +41,23 @@ def gauge_on(model: PreTrainedModel, rows: TensorRows) -> dict[str, Any] | None:
     return gauges
 
 
-def batches(rows: TensorRows, size: int) -> Iterator[Batch]:
+def batches(rows: TensorDataset, size: int) -> Iterator[Batch]:
     """All examples in their order."""
     for start in range(0, len(rows), size):
         yield rows.__getitems__(range(start, min(start + size, len(rows))))
 
 
-def pooled_gauge(model: PooledClassifier, rows: TensorRows) -> Gauge:
+def pooled_gauge(model: PooledClassifier, rows: TensorDataset) -> Gauge:
     """The gauge of a pooled classifier: `glasshead.trace.fix_gauges` of its one head."""
     sums, positive, tokens = pooled_sums(model, rows)
-    groups, names = sides(rows.labels, class_names(model), rates=is_regression(model.config))
+    groups, names = class_sides(rows.labels, class_names(model), rates=is_regression(model.config))
     (gauge,) = fix_gauges(sums, groups, names, [model.activation.signed])
     share = (positive if gauge.sign > 0 else tokens - positive) / max(tokens, 1)
     return replace(gauge, positive_polarity=share)
 
 
 @torch.inference_mode()
-def pooled_sums(model: PooledClassifier, rows: TensorRows) -> tuple[Float[Tensor, "texts 1 4"], int, int]:
+def pooled_sums(model: PooledClassifier, rows: TensorDataset) -> tuple[Float[Tensor, "texts 1 4"], int, int]:
     """`glasshead.trace.text_sums` of every text, with o towards the target or of the rating; how many o are
     positive; how many tokens there are."""
     model.eval()

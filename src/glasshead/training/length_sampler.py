@@ -10,7 +10,7 @@ from torch.utils.data import Sampler
 POOL = 50  # batches that are sorted together
 
 
-class SimilarLengths(Sampler[int]):
+class LengthGroupedSampler(Sampler[int]):
     """The places of all texts; every ``batch_size`` in a row are one batch.
 
     Texts are drawn in random order and sorted by length within pools of 50 batches, and then the batches are

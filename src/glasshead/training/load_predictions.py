@@ -20,7 +20,7 @@ from glasshead.statistics import Predictions, metrics_of, values
 from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
 from glasshead.training.predict import PREDICTIONS
 from glasshead.training.run import MEASURED, RECORD, REPEATS, read_object, run_folders
-from glasshead.training.run_record import Record, checked
+from glasshead.training.run_record import Record, validate_record
 
 AUDIT = "an audit"
 KINDS = {CARD: AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
@@ -29,7 +29,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Told:
+class RunGroupPredictions:
     """One folder that can be compared: its metrics, and the rows of one split in the order of ``index``."""
 
     group: RunGroup
@@ -55,7 +55,7 @@ def kind_of(folder: Path) -> str:
     raise InputError(f"{folder} is not an audit, a run or a folder of repeats ({what})")
 
 
-def told(folder: Path, name: str, split: str) -> Told:
+def load_predictions(folder: Path, name: str, split: str) -> RunGroupPredictions:
     """A run, or all runs of a folder of repeats, on one split.
 
     Raises:
@@ -93,21 +93,21 @@ def told(folder: Path, name: str, split: str) -> Told:
     guess = constant_guess(records[0]["data"])
     floor = Floor(guess_in_words(guess), {part: floor_metrics(guess, each) for part, each in labels.items()})
     fingerprint = str(_part(records[0], "fingerprint"))
-    found = Told(group, fingerprint, first["index"], first["label"], predicted, floor)
+    found = RunGroupPredictions(group, fingerprint, first["index"], first["label"], predicted, floor)
     check_metrics(found, split, folder)
     return found
 
 
-def check_metrics(found: Told, split: str, folder: Path) -> None:
+def check_metrics(found: RunGroupPredictions, split: str, folder: Path) -> None:
     """Raise InputError unless the predictions give the metrics that the run has recorded."""
-    given = together([found])[0]
+    given = align_classes([found])[0]
     for name, metric in metrics_of(given).items():
         recorded = found.group.metrics[split].get(name)
         if recorded is None or not np.allclose(values(metric, given), recorded, rtol=0, atol=ROUNDING):
             raise InputError(f"{folder}: {PREDICTIONS} does not give the {name} of {MEASURED}: train again")
 
 
-def together(all_told: list[Told]) -> list[Predictions]:
+def align_classes(all_told: list[RunGroupPredictions]) -> list[Predictions]:
     """The predictions of several folders with one numbering of their classes.
 
     Raises:
@@ -145,7 +145,7 @@ def together(all_told: list[Told]) -> list[Predictions]:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    record = checked(folder / RECORD, read_object(folder / RECORD), Record)
+    record = validate_record(folder / RECORD, read_object(folder / RECORD), Record)
     if _part(record, "fingerprint") is None:
         raise InputError(f"{folder / RECORD} is damaged (no fingerprint of the data): train again")
     return record

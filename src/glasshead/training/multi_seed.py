@@ -8,18 +8,18 @@ import numpy as np
 from transformers import TrainerCallback
 
 from glasshead.errors import InputError
-from glasshead.files import claim, discard, partial, reserve
+from glasshead.files import check_writable, partial_path, remove, reserve_folder
 from glasshead.training.checkpointing import (
     CHECKPOINTS,
-    begin,
     check_same,
     publish,
     recover,
-    whole_checkpoints,
+    start_or_resume,
+    valid_checkpoints,
 )
-from glasshead.training.config import Recipe
+from glasshead.training.config import TrainingConfig
 from glasshead.training.run import MEASURED, REPEATS, read_object, write_json
-from glasshead.training.train import plan_of, train
+from glasshead.training.train import train, training_fingerprint
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -32,7 +32,7 @@ SEEDS = 2**32
 
 def train_repeats(
     data: "DatasetDict",
-    recipe: Recipe,
+    recipe: TrainingConfig,
     out: Path,
     repeats: int,
     *,
@@ -56,10 +56,10 @@ def train_repeats(
         raise InputError(f"--repeats takes at most {MOST_REPEATS:,}")
     if seed + repeats > SEEDS:
         raise InputError(f"the last of the seeds would be beyond {SEEDS - 1:,}: take a smaller --seed")
-    claim(out, overwrite=overwrite, resume=resume)
-    work = partial(out)
-    plan = plan_of(data, recipe, seed, source) | {"repeats": repeats}
-    with reserve(out, overwrite=overwrite) as reserved:
+    check_writable(out, overwrite=overwrite, resume=resume)
+    work = partial_path(out)
+    plan = training_fingerprint(data, recipe, seed, source) | {"repeats": repeats}
+    with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / PLAN)
         _prepare(work, plan, resume=resume, overwrite=overwrite)
         folders = [work / f"seed-{seed + number}" for number in range(repeats)]
@@ -72,12 +72,12 @@ def train_repeats(
                         folder,
                         seed=seed + number,
                         source=source,
-                        resume=bool(whole_checkpoints(partial(folder) / CHECKPOINTS)),
+                        resume=bool(valid_checkpoints(partial_path(folder) / CHECKPOINTS)),
                         callbacks=callbacks,
                     )
         except BaseException:
-            if not any(folder.exists() or partial(folder).exists() for folder in folders):
-                discard(work)  # nothing worth resuming
+            if not any(folder.exists() or partial_path(folder).exists() for folder in folders):
+                remove(work)  # nothing worth resuming
             raise
         write_json(work / REPEATS, summary(folders, [seed + number for number in range(repeats)]))
         publish(reserved, work, work / PLAN)
@@ -94,20 +94,20 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
         return
     if record.is_file() and not overwrite:
         raise InputError(f"{work} holds interrupted repeats: pass --resume to go on or --overwrite")
-    begin(work, record, plan)
+    start_or_resume(work, record, plan)
 
 
 def summary(folders: Sequence[Path], seeds: Sequence[int]) -> dict[str, Any]:
     """Mean, standard deviation (n − 1) and the values of every metric, in the order of the seeds."""
     found = [read_object(folder / MEASURED) for folder in folders]
     metrics = {
-        split: {name: spread([each[split][name] for each in found]) for name in found[0][split]}
+        split: {name: mean_std([each[split][name] for each in found]) for name in found[0][split]}
         for split in ("dev", "test")
         if split in found[0]
     }
     return {"seeds": list(seeds), "metrics": metrics}
 
 
-def spread(values: Sequence[float]) -> dict[str, Any]:
+def mean_std(values: Sequence[float]) -> dict[str, Any]:
     """A mean over runs with what it is the mean of."""
     return {"mean": float(np.mean(values)), "std": float(np.std(values, ddof=1)), "values": list(values)}

@@ -14,7 +14,7 @@ from transformers import (
 
 from glasshead.attention import Mechanism
 from glasshead.errors import InputError
-from glasshead.files import check_readable, partial
+from glasshead.files import check_readable, partial_path
 from glasshead.huggingface import (
     NAME,
     first_line,
@@ -47,7 +47,7 @@ def open_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
         InputError: if there is no such folder, it holds no model that reads texts or no fast tokenizer, a
             file of it is damaged, or the model computes its attention itself.
     """
-    model, tokenizer = opened(folder)
+    model, tokenizer = open_saved_model(folder)
     if not shows_attention(model):
         plug(model, "softmax")
     return model.eval(), tokenizer
@@ -55,10 +55,10 @@ def open_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
 
 def is_run(folder: Path) -> bool:
     """Whether the folder is, or is going to be, a run or repeats of one."""
-    return (folder / RECORD).is_file() or (folder / REPEATS).is_file() or partial(folder).exists()
+    return (folder / RECORD).is_file() or (folder / REPEATS).is_file() or partial_path(folder).exists()
 
 
-def opened(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+def open_saved_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     """The model as it was saved."""
     if is_run(folder):
         run = load_run(folder)
@@ -72,7 +72,7 @@ def opened(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
             "DATA --out RUN', or save a model and its tokenizer into it with save_pretrained"
         )
     config = read_config(folder)
-    model = loaded(folder, config)
+    model = load_saved_model(folder, config)
     tokenizer = tokenizer_of(str(folder), None)
     check_words(str(folder), model, tokenizer)
     positions = positions_of(model)
@@ -82,7 +82,7 @@ def opened(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     return model, tokenizer
 
 
-def loaded(folder: Path, config: PreTrainedConfig) -> PreTrainedModel:
+def load_saved_model(folder: Path, config: PreTrainedConfig) -> PreTrainedModel:
     """The weights in the class that reads texts with them."""
     options: dict[str, Any] = {"config": config, "dtype": torch.float32, "local_files_only": True}
     classifies = is_classifier(config)

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel, TrainerCallback, TrainerControl, Train
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.registry import Registry
-from glasshead.training.field_types import fitting
+from glasshead.training.field_types import validate_type
 
 
 class Penalty(ABC):
@@ -22,7 +22,7 @@ class Penalty(ABC):
     source: ClassVar[str]
 
     @abstractmethod
-    def refuses(self, config: PooledConfig) -> str | None:
+    def unsupported_reason(self, config: PooledConfig) -> str | None:
         """Why it has no meaning for such a model, with the remedy; None: it has."""
 
     @abstractmethod
@@ -41,7 +41,7 @@ class ContextOutput(Penalty):
 
     source = "Sun and Lu 2020, C.3 (Fig. 5) and Fig. 9"
 
-    def refuses(self, config: PooledConfig) -> str | None:
+    def unsupported_reason(self, config: PooledConfig) -> str | None:
         if config.score == "query-key":
             return "a query-key score has no context vector V: take --score context"
         if config.value_size is not None:
@@ -64,7 +64,7 @@ class EncoderSize(Penalty):
 
     source = "Sun and Lu 2020, G.2, footnote 3"
 
-    def refuses(self, config: PooledConfig) -> str | None:
+    def unsupported_reason(self, config: PooledConfig) -> str | None:
         return "there is no encoder: take --encoder affine or lstm" if config.encoder == "none" else None
 
     def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
@@ -86,7 +86,7 @@ def penalty_of(model: PooledClassifier, weights: Mapping[str, float]) -> Float[T
 def penalty_descent(model: PooledClassifier, weights: Mapping[str, float]) -> dict[Tensor, Tensor]:
     """−∂/∂θ Σ_k c_k P_k(θ) of every parameter θ; zeros of those that no penalty reads."""
     with torch.enable_grad():
-        slopes = slopes_of(model, penalty_of(model, weights))
+        slopes = gradient_of(model, penalty_of(model, weights))
     return {leaf: -slopes[leaf] if leaf in slopes else torch.zeros_like(leaf) for leaf in model.parameters()}
 
 
@@ -104,10 +104,10 @@ def checked_penalties(weights: Mapping[str, float], config: PooledConfig) -> dic
     """
     checked = {}
     for name, weight in weights.items():
-        reason = PENALTIES[name].refuses(config)  # a misspelt name raises here
+        reason = PENALTIES[name].unsupported_reason(config)  # a misspelt name raises here
         if reason is not None:
             raise InputError(f"no penalty {name!r} for this model: {reason}")
-        checked[name] = fitting(f"the weight of the penalty {name!r}", weight, float)
+        checked[name] = validate_type(f"the weight of the penalty {name!r}", weight, float)
         if not 0 <= checked[name] < math.inf:
             raise InputError(
                 f"the weight of the penalty {name!r} must be 0 or a positive number, not {weight}"
@@ -139,16 +139,16 @@ class PenaltyGradient(TrainerCallback):
         rate = descent_rate(kwargs.get("optimizer"))
         for name, weight in self.weights.items():
             value = penalty_of(model, {name: weight})
-            slopes = slopes_of(model, value)
+            slopes = gradient_of(model, value)
             for leaf, slope in slopes.items():
                 leaf.grad = slope if leaf.grad is None else leaf.grad + slope
             if rate is not None and name not in self.noted:
                 factor = overshoot(value, slopes.values(), rate)
                 if factor < -1:
-                    self.noted[name] = told_overshoot(name, state.global_step + 1, factor)
+                    self.noted[name] = overshoot_note(name, state.global_step + 1, factor)
 
 
-def told_overshoot(name: str, step: int, factor: float) -> str:
+def overshoot_note(name: str, step: int, factor: float) -> str:
     """What is noted of a step that was too large."""
     return (
         f"penalty {name} overshoots at step {step}: a step multiplies its root by about "
@@ -156,7 +156,7 @@ def told_overshoot(name: str, step: int, factor: float) -> str:
     )
 
 
-def slopes_of(model: PooledClassifier, value: Float[Tensor, ""]) -> dict[Tensor, Tensor]:
+def gradient_of(model: PooledClassifier, value: Float[Tensor, ""]) -> dict[Tensor, Tensor]:
     """∂P/∂θ of every parameter θ that P reads."""
     leaves = list(model.parameters())
     found = torch.autograd.grad(value, leaves, allow_unused=True)

@@ -12,17 +12,17 @@ from transformers import PreTrainedModel
 from glasshead.huggingface import class_names
 from glasshead.models import is_regression
 from glasshead.training.metrics import class_metrics, rating_metrics
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:
     from transformers import Trainer
 
 PREDICTIONS = "predictions.parquet"
-TOLD = ("dev", "test")
+RATING_COLUMNS = ("dev", "test")
 COLUMNS = ("split", "index", "label", "predicted", "probability")
 
 
-def predict(trainer: "Trainer", rows: TensorRows) -> np.ndarray:
+def predict(trainer: "Trainer", rows: TensorDataset) -> np.ndarray:
     """Logits, or ratings [N, 1], of every example in its order."""
     ordered, order = rows.by_length()
     outputs = np.asarray(trainer.predict(ordered).predictions, dtype=np.float64)
@@ -31,8 +31,8 @@ def predict(trainer: "Trainer", rows: TensorRows) -> np.ndarray:
     return found
 
 
-def tell(
-    model: PreTrainedModel, outputs: dict[str, np.ndarray], rows: dict[str, TensorRows], out: Path
+def write_predictions(
+    model: PreTrainedModel, outputs: dict[str, np.ndarray], rows: dict[str, TensorDataset], out: Path
 ) -> dict[str, dict[str, float]]:
     """Write one row for each predicted example, and give the metrics of each split.
 
@@ -43,7 +43,7 @@ def tell(
     tables = []
     for split, found in outputs.items():
         labels = rows[split].labels.numpy()
-        shown = named(model, found, rows[split])
+        shown = class_names_of(model, found, rows[split])
         if is_regression(model.config):
             predicted = found[:, 0]
             metrics[split] = rating_metrics(labels, predicted)
@@ -60,7 +60,9 @@ def tell(
     return metrics
 
 
-def named(model: PreTrainedModel, outputs: np.ndarray, rows: TensorRows) -> tuple[np.ndarray, np.ndarray]:
+def class_names_of(
+    model: PreTrainedModel, outputs: np.ndarray, rows: TensorDataset
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels and predictions of every example, as class names or ratings."""
     labels = rows.labels.numpy()
     if is_regression(model.config):

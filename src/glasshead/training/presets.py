@@ -5,14 +5,14 @@ from typing import Any
 from glasshead.errors import InputError
 from glasshead.models import MODELS
 from glasshead.registry import Registry
-from glasshead.training.config import Recipe
+from glasshead.training.config import TrainingConfig
 
-PRESETS: Registry[Recipe] = Registry("preset")
+TRAINING_PRESETS: Registry[TrainingConfig] = Registry("preset")
 
 
 def preset(name: str, **settings: Any) -> None:
     """File a recipe under its name, which it carries."""
-    PRESETS.register(name)(Recipe(preset=name, **settings))
+    TRAINING_PRESETS.register(name)(TrainingConfig(preset=name, **settings))
 
 
 # Huang, Yang and Wang (2024), section 5.1: Adam, uniform ±0.1, dropout. Sizes, rate and epochs are ours:
@@ -121,8 +121,8 @@ for word, combine in (("identifiable", "add"), ("regular", "concat")):
 
 # Fine-tuning of a pretrained classifier, at the usual rate.
 FINE_TUNING = "fine-tune"
-PRESETS.register(FINE_TUNING)(
-    Recipe(
+TRAINING_PRESETS.register(FINE_TUNING)(
+    TrainingConfig(
         preset=FINE_TUNING,
         model="",  # to be named
         max_length=256,
@@ -137,7 +137,7 @@ PRESETS.register(FINE_TUNING)(
 USUAL = {"pooled": "s0-paper", "encoder": "da-transformer-small"}
 
 
-def recipe_for(name: str | None, model: str | None) -> Recipe:
+def recipe_for(name: str | None, model: str | None) -> TrainingConfig:
     """The preset of that name, for that model; what is left out follows from the other.
 
     Raises:
@@ -147,9 +147,9 @@ def recipe_for(name: str | None, model: str | None) -> Recipe:
         raise InputError(f"an empty name is no model: choose from {', '.join(MODELS)}, or name a folder")
     if name is None:
         if model is None:
-            return PRESETS[USUAL["pooled"]]
+            return TRAINING_PRESETS[USUAL["pooled"]]
         name = FINE_TUNING if model not in MODELS else USUAL.get(model, USUAL["encoder"])
-    recipe = PRESETS[name]
+    recipe = TRAINING_PRESETS[name]
     if model is None:
         if recipe.pretrained:
             raise InputError(f"the preset {name!r} tunes a pretrained model: name it with --model")

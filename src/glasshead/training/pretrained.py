@@ -12,14 +12,24 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.huggingface import first_line, load, load_weights, plug, positions_of, quietly, read_config
+from glasshead.huggingface import (
+    first_line,
+    load,
+    load_weights,
+    plug,
+    positions_of,
+    read_config,
+    silence_transformers,
+)
 from glasshead.models import MODELS
 from glasshead.registration import SPEC
-from glasshead.registry import hinted, nearest
-from glasshead.training.config import Recipe
+from glasshead.registry import did_you_mean, with_suggestion
+from glasshead.training.config import TrainingConfig
 
 
-def pretrained(recipe: Recipe, about: dict[str, Any]) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+def pretrained(
+    recipe: TrainingConfig, about: dict[str, Any]
+) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     """The model that a recipe names, to be tuned for the labels that ``about`` tells its configuration.
 
     Raises:
@@ -49,7 +59,7 @@ def config_of(name: str) -> PreTrainedConfig:
     try:
         return read_config(name)
     except InputError as error:
-        raise InputError(hinted(str(error), nearest(name, MODELS))) from error
+        raise InputError(with_suggestion(str(error), did_you_mean(name, MODELS))) from error
 
 
 def tokenizer_of(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
@@ -57,7 +67,7 @@ def tokenizer_of(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
     length, or to another one."""
     options = {} if max_length is None else {"model_max_length": max_length}
     try:
-        with quietly():
+        with silence_transformers():
             tokenizer = AutoTokenizer.from_pretrained(name, **options)
     except Exception as error:  # tokenizers break in every way there is
         raise InputError(
@@ -84,7 +94,7 @@ def check_words(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenize
         )
 
 
-def classifier(recipe: Recipe, config: PreTrainedConfig) -> PreTrainedModel:
+def classifier(recipe: TrainingConfig, config: PreTrainedConfig) -> PreTrainedModel:
     """The weights under a head of the right size, in float32, with the mechanism they were saved with.
 
     A mechanism that was saved goes where the recipe names another one.

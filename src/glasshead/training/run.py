@@ -27,10 +27,10 @@ from transformers import (
 )
 
 from glasshead.errors import InputError
-from glasshead.files import check_readable, partial
-from glasshead.huggingface import class_names, load, load_weights, quietly
+from glasshead.files import check_readable, partial_path
+from glasshead.huggingface import class_names, load, load_weights, silence_transformers
 from glasshead.registration import SPEC
-from glasshead.training.run_record import ClassifierRecord, checked
+from glasshead.training.run_record import ClassifierRecord, validate_record
 
 RECORD = "run.json"
 VOCABULARY = "vocabulary.parquet"
@@ -71,7 +71,7 @@ def open_record(folder: Path, command: str) -> dict[str, Any]:
     check_readable(folder)
     path = folder / RECORD
     if not path.is_file():
-        if not folder.exists() and partial(folder).exists():
+        if not folder.exists() and partial_path(folder).exists():
             raise InputError(f"{folder} is not finished: train it on with --resume")
         repeated = sorted(each.name for each in folder.glob("seed-*"))
         if (folder / REPEATS).is_file() and repeated:
@@ -123,7 +123,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     record = open_record(folder, "glasshead train DATA --out RUN")
     if "what" in record:
         raise InputError(f"{folder} is a {record['what']}, no classifier: read it with 'glasshead recommend'")
-    return checked(folder / RECORD, record, ClassifierRecord)
+    return validate_record(folder / RECORD, record, ClassifierRecord)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -152,7 +152,7 @@ def load_run(folder: Path) -> Run:
             model, loading = load_weights(
                 AutoModelForSequenceClassification, folder, config=config, local_files_only=True
             )
-        with quietly():
+        with silence_transformers():
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         if not isinstance(tokenizer, PreTrainedTokenizerFast):
             raise InputError("its tokenizer does not know where tokens stand")

@@ -86,7 +86,7 @@ class RecommenderRecord(Part):
     data: RecommenderData
 
 
-def checked(path: Path, found: dict[str, Any], kind: type[Part]) -> dict[str, Any]:
+def validate_record(path: Path, found: dict[str, Any], kind: type[Part]) -> dict[str, Any]:
     """The content of run.json.
 
     Raises:

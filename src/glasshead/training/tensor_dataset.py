@@ -13,7 +13,7 @@ from glasshead.data import Encoded
 Batch = dict[str, Tensor]
 
 
-class TensorRows(Dataset[Batch]):
+class TensorDataset(Dataset[Batch]):
     """Encoded texts and their labels; a batch is cut to its longest text."""
 
     def __init__(self, encoded: Encoded, labels: Tensor) -> None:
@@ -32,7 +32,7 @@ class TensorRows(Dataset[Batch]):
         inputs = {name: each[:, :longest] for name, each in self.encoded.inputs(rows).items()}
         return inputs | {"labels": self.labels[rows]}
 
-    def by_length(self) -> tuple["TensorRows", Int[Tensor, " texts"]]:
+    def by_length(self) -> tuple["TensorDataset", Int[Tensor, " texts"]]:
         """The same texts from short to long, so that batches hold little padding, and where each stood."""
         order = self.lengths.argsort(stable=True)
         encoded, types = self.encoded, self.encoded.types
@@ -43,7 +43,7 @@ class TensorRows(Dataset[Batch]):
             offsets=encoded.offsets[order],
             types=None if types is None else types[order],
         )
-        return TensorRows(ordered, self.labels[order]), order
+        return TensorDataset(ordered, self.labels[order]), order
 
 
 def whole_batch(batch: Any) -> Batch:

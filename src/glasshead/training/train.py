@@ -13,7 +13,7 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.data import describe, occurrences
 from glasshead.errors import InputError
-from glasshead.files import claim, discard
+from glasshead.files import check_writable, remove
 from glasshead.huggingface import class_names
 from glasshead.models import is_regression
 from glasshead.training.baselines import floor_record
@@ -26,32 +26,32 @@ from glasshead.training.build_model import (
     split_coverage,
 )
 from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
-from glasshead.training.config import Recipe
-from glasshead.training.gauge import gauge_on
+from glasshead.training.config import TrainingConfig
+from glasshead.training.gauge import fix_gauge_on
 from glasshead.training.penalties import PenaltyGradient, penalty_values
-from glasshead.training.predict import PREDICTIONS, TOLD, named, predict, tell
+from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
-from glasshead.training.tensor_dataset import TensorRows
+from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
 
 
 @runtime_checkable
-class Attached(Protocol):
+class RunAwareCallback(Protocol):
     """A callback that is told what is trained, and where its files go, before the first step.
 
     ``asked`` is what a resumed training has to ask for again, as plain JSON.
     """
 
-    asked: dict[str, Any]
+    facts: dict[str, Any]
 
     def attach(self, folder: Path, **about: Any) -> None: ...
 
 
 def train(
     data: "DatasetDict",
-    recipe: Recipe,
+    recipe: TrainingConfig,
     out: Path,
     *,
     seed: int = 0,
@@ -68,18 +68,20 @@ def train(
     Raises:
         InputError: if ``out`` exists, the data do not fit the model, or there is nothing to resume.
     """
-    claim(out, overwrite=overwrite, resume=resume)
+    check_writable(out, overwrite=overwrite, resume=resume)
     check_texts(recipe, data)
-    plan = plan_of(data, recipe, seed, source)
+    plan = training_fingerprint(data, recipe, seed, source)
     for each in callbacks:
-        if isinstance(each, Attached):
-            plan[WATCHED] = each.asked
+        if isinstance(each, RunAwareCallback):
+            plan[WATCHED] = each.facts
     with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
         _fill(work, data, recipe, plan, checkpoint, callbacks)
     return out
 
 
-def plan_of(data: "DatasetDict", recipe: Recipe, seed: int, source: dict[str, Any] | None) -> dict[str, Any]:
+def training_fingerprint(
+    data: "DatasetDict", recipe: TrainingConfig, seed: int, source: dict[str, Any] | None
+) -> dict[str, Any]:
     """Everything that decides what comes out; a training is resumed only with the same."""
     told = recipe.as_dict()
     del told["dev_fraction"]  # a wish of the preset; what was cut is told by the data
@@ -89,7 +91,7 @@ def plan_of(data: "DatasetDict", recipe: Recipe, seed: int, source: dict[str, An
 def _fill(
     work: Path,
     data: "DatasetDict",
-    recipe: Recipe,
+    recipe: TrainingConfig,
     plan: dict[str, Any],
     checkpoint: Path | None,
     callbacks: Sequence[TrainerCallback],
@@ -105,7 +107,8 @@ def _fill(
     built = build(recipe, data)
     model, tokenizer = built.model, built.tokenizer
     rows = {
-        split: TensorRows(encoded_split(tokenizer, data[split]), label_tensor(data[split])) for split in data
+        split: TensorDataset(encoded_split(tokenizer, data[split]), label_tensor(data[split]))
+        for split in data
     }
     notes = built.notes + identifiable_length(model, [each.encoded for each in rows.values()])
     notes += [
@@ -114,17 +117,17 @@ def _fill(
         for line in split_coverage(tokenizer, data[split], rows[split].encoded).lines(split)
     ]
     for each in callbacks:
-        if isinstance(each, Attached):
+        if isinstance(each, RunAwareCallback):
             each.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=recipe)
     first = penalty_values(model, recipe.penalties)
     trainer = make_trainer(model, recipe, rows, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    outputs = {split: predict(trainer, rows[split]) for split in TOLD if split in rows}
+    outputs = {split: predict(trainer, rows[split]) for split in RATING_COLUMNS if split in rows}
     last = penalty_values(model, recipe.penalties)
     weights_are_numbers = all(parameter.isfinite().all() for parameter in model.parameters())
     weights_are_numbers &= all(map(math.isfinite, last.values()))
     if not weights_are_numbers or not all(np.isfinite(found).all() for found in outputs.values()):
-        discard(work / CHECKPOINTS)  # no number to go on from
+        remove(work / CHECKPOINTS)  # no number to go on from
         remedy = "--learning-rate or --penalty" if recipe.penalties else "--learning-rate"
         raise InputError(f"the training diverged to values that are no numbers: lower {remedy}")
     # A step too large for a penalty makes it grow: nobody should have to guess.
@@ -137,8 +140,8 @@ def _fill(
         if isinstance(each, PenaltyGradient)
         for note in each.notes
     ]
-    gauge = gauge_on(model, rows["train"])
-    metrics: dict[str, Any] = dict(tell(model, outputs, rows, work / PREDICTIONS))
+    gauge = fix_gauge_on(model, rows["train"])
+    metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, work / PREDICTIONS))
     metrics["epochs"] = [
         {
             name.removeprefix("eval_"): finite(entry[name])
@@ -164,7 +167,7 @@ def _fill(
     write_json(work / MEASURED, metrics)
     seconds = round(time.perf_counter() - started, 2)
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
-    pairs = {split: named(model, found, rows[split]) for split, found in outputs.items()}
+    pairs = {split: class_names_of(model, found, rows[split]) for split, found in outputs.items()}
     facts |= floor_record(plan["data"], pairs)
     write_json(work / RECORD, plan | facts | {"versions": versions()})
 

@@ -9,11 +9,11 @@ from torch.utils.data import Sampler
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from glasshead.models import is_regression
-from glasshead.training.config import OPTIMIZERS, Recipe
-from glasshead.training.length_sampler import SimilarLengths
+from glasshead.training.config import OPTIMIZERS, TrainingConfig
+from glasshead.training.length_sampler import LengthGroupedSampler
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.penalties import PenaltyGradient
-from glasshead.training.tensor_dataset import TensorRows, whole_batch
+from glasshead.training.tensor_dataset import TensorDataset, whole_batch
 
 
 class LengthTrainer(Trainer):
@@ -21,8 +21,8 @@ class LengthTrainer(Trainer):
 
     def _get_train_sampler(self, train_dataset: Any = None) -> Sampler | None:
         rows = self.train_dataset if train_dataset is None else train_dataset
-        assert isinstance(rows, TensorRows)
-        return SimilarLengths(rows.lengths, self.args.train_batch_size)
+        assert isinstance(rows, TensorDataset)
+        return LengthGroupedSampler(rows.lengths, self.args.train_batch_size)
 
 
 class Optimisation(Protocol):
@@ -36,7 +36,7 @@ class Optimisation(Protocol):
     def learning_rate(self) -> float: ...
 
 
-def arguments(
+def training_arguments(
     recipe: Optimisation, folder: Path, seed: int, *, best: str, greatest: bool, **more: Any
 ) -> TrainingArguments:
     """What all our trainings share; the epoch is kept whose metric ``best`` is greatest, or least."""
@@ -72,15 +72,15 @@ def half_precision() -> bool:
 
 def make_trainer(
     model: PreTrainedModel,
-    recipe: Recipe,
-    rows: dict[str, TensorRows],
+    recipe: TrainingConfig,
+    rows: dict[str, TensorDataset],
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],
 ) -> Trainer:
     """A trainer for a model, whose checkpoints go into ``folder``."""
     rated = is_regression(model.config)
-    settings = arguments(
+    settings = training_arguments(
         recipe,
         folder,
         seed,

@@ -5,11 +5,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.attention.activation import ACTIVATIONS
-from glasshead.attention.elementwise import Ratio
+from glasshead.attention.elementwise import ElementwiseRatio
 
 
 @ACTIVATIONS.register("dot-product")
-class DotProduct(Ratio):
+class DotProduct(ElementwiseRatio):
     """[φ(s)]_i = s_i / N, with N the number of keys that the mask allows (Wang et al. 2018, eq. 4)."""
 
     paper = "Wang et al. 2018, eq. 4"

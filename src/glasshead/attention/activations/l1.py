@@ -5,11 +5,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.attention.activation import ACTIVATIONS
-from glasshead.attention.elementwise import Ratio
+from glasshead.attention.elementwise import ElementwiseRatio
 
 
 @ACTIVATIONS.register("sum")
-class Sum(Ratio):
+class Sum(ElementwiseRatio):
     """[φ(s)]_i = s_i / Σ_k s_k for scores that are not negative (Qin et al. 2022); a row of zeros stays zero.
 
     Such scores are dot products of features that are not negative; any other negative score counts as 0.

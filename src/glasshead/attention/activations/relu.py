@@ -24,5 +24,5 @@ class ReLU(Activation):
     ) -> Float[Tensor, "*rows keys"]:
         return torch.relu(scores.masked_fill(~mask, 0.0))
 
-    def unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    def weights_unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         return torch.relu(scores)

@@ -5,11 +5,11 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from glasshead.attention.activation import ACTIVATIONS
-from glasshead.attention.activations.softmax import SoftmaxOf
+from glasshead.attention.activations.softmax import TransformedSoftmax
 
 
 @ACTIVATIONS.register("sigmoid")
-class Sigmoid(SoftmaxOf):
+class Sigmoid(TransformedSoftmax):
     """[φ(s)]_i = σ(s_i) / Σ_k σ(s_k) (Kanai et al. 2018): a softmax of log σ(s), so no row underflows."""
 
     paper = "Kanai et al. 2018"
@@ -20,5 +20,5 @@ class Sigmoid(SoftmaxOf):
     origin_symmetric = False
     normalised = True
 
-    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    def softmax_logits(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         return logsigmoid(scores)

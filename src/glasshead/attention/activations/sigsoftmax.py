@@ -5,11 +5,11 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from glasshead.attention.activation import ACTIVATIONS
-from glasshead.attention.activations.softmax import SoftmaxOf
+from glasshead.attention.activations.softmax import TransformedSoftmax
 
 
 @ACTIVATIONS.register("sigsoftmax")
-class Sigsoftmax(SoftmaxOf):
+class Sigsoftmax(TransformedSoftmax):
     """[φ(s)]_i = e^{s_i} σ(s_i) / Σ_k e^{s_k} σ(s_k) (Kanai et al. 2018): a softmax of s + log σ(s)."""
 
     paper = "Kanai et al. 2018"
@@ -20,5 +20,5 @@ class Sigsoftmax(SoftmaxOf):
     origin_symmetric = False
     normalised = True
 
-    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    def softmax_logits(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         return scores + logsigmoid(scores)

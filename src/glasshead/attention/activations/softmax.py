@@ -17,7 +17,7 @@ def softmax(
     return weights.masked_fill(~mask, 0.0)
 
 
-class SoftmaxOf(Activation):
+class TransformedSoftmax(Activation):
     """φ(s) = softmax(t(s)) with t the `exponent`, elementwise; t sees half precision as float32."""
 
     def weights(
@@ -25,10 +25,10 @@ class SoftmaxOf(Activation):
     ) -> Float[Tensor, "*rows keys"]:
         # Masked scores are replaced before t: the gradient of t at NaN would be NaN, also times zero.
         safe = scores.masked_fill(~mask, 0.0).to(promote_types(scores.dtype, float32))
-        return softmax(self.exponent(safe), mask).to(scores.dtype)
+        return softmax(self.softmax_logits(safe), mask).to(scores.dtype)
 
     @abstractmethod
-    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]: ...
+    def softmax_logits(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]: ...
 
 
 @ACTIVATIONS.register("softmax")
@@ -48,5 +48,5 @@ class Softmax(Activation):
     ) -> Float[Tensor, "*rows keys"]:
         return softmax(scores, mask)
 
-    def exponent(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    def softmax_logits(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         return scores

@@ -28,12 +28,12 @@ class TanhMax(Activation):
     log_nonlinear = True
     origin_symmetric = True
     normalised = True
-    paired = True
+    uses_paired_exponential = True
 
     def weights(
         self, scores: Float[Tensor, "*rows keys"], mask: Bool[Tensor, "*rows keys"]
     ) -> Float[Tensor, "*rows keys"]:
         return tanhmax(scores, mask)
 
-    def unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
+    def weights_unmasked(self, scores: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:
         return torch.tanh(scores) * torch.logaddexp(scores, -scores).softmax(dim=-1)

@@ -8,14 +8,14 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from glasshead.attention.inputs import Call, some_heads
+from glasshead.attention.inputs import AttentionInputs, select_heads
 
 FEWEST = 16
 """Rows of a block, however long they are."""
 
 
 def in_blocks(
-    call: Call, rows: int, compute: Callable[[Call], Tensor], heads: int | None = None
+    call: AttentionInputs, rows: int, compute: Callable[[AttentionInputs], Tensor], heads: int | None = None
 ) -> Float[Tensor, "b h q d_v"]:
     """``compute`` on so many query rows at a time, under a causal mask on the keys up to the last of them.
 
@@ -26,12 +26,12 @@ def in_blocks(
     """
     queries = call.q.shape[2]
     if queries <= rows:
-        return compute(without_the_future(call))
+        return compute(crop_future_keys(call))
     places = [slice(at, at + rows) for at in range(0, queries, rows)]
     # Cut one by one: the backward pass then frees the gradient of one cut before it makes the next.
-    blocks = (without_the_future(call.rows(place)) for place in places)
+    blocks = (crop_future_keys(call.rows(place)) for place in places)
     if call.needs_gradient:
-        return torch.cat([recomputed(each, compute) for each in blocks], dim=2)
+        return torch.cat([checkpointed(each, compute) for each in blocks], dim=2)
     batch, every = call.q.shape[:2]
     output = call.q.new_empty(batch, heads or every, queries, call.v.shape[3])
     for place, each in zip(places, blocks, strict=True):
@@ -39,7 +39,9 @@ def in_blocks(
     return output
 
 
-def in_groups(call: Call, heads: int, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
+def in_groups(
+    call: AttentionInputs, heads: int, compute: Callable[[AttentionInputs], Tensor]
+) -> Float[Tensor, "b h q d_v"]:
     """``compute`` on so many key heads, and the query heads that read them, at a time."""
     if heads >= call.k.shape[1]:
         return compute(call)
@@ -53,14 +55,16 @@ def in_groups(call: Call, heads: int, compute: Callable[[Call], Tensor]) -> Floa
                 q=call.q[:, queries],
                 k=call.k[:, keys],
                 v=call.v[:, keys],
-                mask=replace(call.mask, pairs=some_heads(call.mask.pairs, queries)),
-                bias=some_heads(call.bias, queries),
+                mask=replace(call.mask, attn_mask=select_heads(call.mask.attn_mask, queries)),
+                bias=select_heads(call.bias, queries),
             )
         )
     return output
 
 
-def recomputed(call: Call, compute: Callable[[Call], Tensor]) -> Float[Tensor, "b h q d_v"]:
+def checkpointed(
+    call: AttentionInputs, compute: Callable[[AttentionInputs], Tensor]
+) -> Float[Tensor, "b h q d_v"]:
     """``compute``, of which nothing is kept for the backward pass but the call."""
     return checkpoint(
         lambda q, k, v: compute(replace(call, q=q, k=k, v=v)),
@@ -70,7 +74,7 @@ def recomputed(call: Call, compute: Callable[[Call], Tensor]) -> Float[Tensor, "
     )
 
 
-def without_the_future(call: Call) -> Call:
+def crop_future_keys(call: AttentionInputs) -> AttentionInputs:
     """The call without the keys that come after its last query, if it is causal and its queries are a range.
 
     A single query then has nothing left that causality forbids.
@@ -83,7 +87,7 @@ def without_the_future(call: Call) -> Call:
         mask,
         keys=keys,
         padding=None if mask.padding is None else mask.padding[:, :keys],
-        pairs=None if mask.pairs is None else mask.pairs[..., :keys],
+        attn_mask=None if mask.attn_mask is None else mask.attn_mask[..., :keys],
         causal=mask.queries > 1,
     )
     bias = None if call.bias is None else call.bias[..., :keys]

@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.blocking import FEWEST, in_blocks
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 
@@ -17,14 +17,14 @@ class Blockwise(Kernel):
     linear_memory = True
     takes_bias = True
 
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         return None
 
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         return in_blocks(call, rows(call), lambda block: call.mechanism(block)[0])
 
 
-def rows(call: Call) -> int:
+def rows(call: AttentionInputs) -> int:
     """Query rows of one block."""
     batch, heads = call.q.shape[:2]
     return max(FEWEST, BLOCK // max(1, batch * heads * call.k.shape[2]))

@@ -7,11 +7,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, no_prefixes
 from glasshead.attention.kernels.sdpa import is_softmax
 from glasshead.attention.mask import has_holes
-from glasshead.attention.mechanism import accurate
+from glasshead.attention.mechanism import upcast_half
 from glasshead.attention.positions.distance_aware import DistanceAware
 
 TILE = 2**17
@@ -24,12 +24,12 @@ FEWEST = 32
 Tile = tuple[int, slice, slice, slice]
 
 
-class Tiles(Kernel):
+class CpuTiled(Kernel):
     """Softmax over ReLU(q·k) · f(distance) in tiles for the cache of a CPU; f is held, for no text twice."""
 
     linear_memory = False
 
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         position, mask = call.mechanism.position, call.mask
         if not (isinstance(position, DistanceAware) and position.adjust == "early-multiply"):
             return acts_late(call) or "its scores are not ReLU(q·k) · f of a distance"
@@ -39,31 +39,33 @@ class Tiles(Kernel):
             return "it is for a CPU, and no compiler reads it"
         if call.dropout:
             return "it drops no weights: set dropout=0"
-        if mask.causal or mask.pairs is not None:
+        if mask.causal or mask.attn_mask is not None:
             return no_prefixes(call) or "it knows padding, and no causal mask"
         if mask.first is None:
             return "its queries are consecutive"
-        if mask.padding is not None and (has_holes(mask.padding) if mask.counted is None else mask.counted):
+        if mask.padding is not None and (
+            has_holes(mask.padding) if mask.count_padding is None else mask.count_padding
+        ):
             return "it knows padding at the ends, and no holes"
         return None
 
-    def suits(self, call: Call) -> bool:
+    def is_preferred(self, call: AttentionInputs) -> bool:
         _, heads, queries, _ = call.q.shape
         keys = call.k.shape[2]
         return min(queries, keys) >= FEWEST and heads * queries * keys <= COEFFICIENTS
 
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         position, places = call.mechanism.position, call.places()
         assert isinstance(position, DistanceAware)
         assert places is not None
-        k, v = (accurate(each).contiguous() for each in call.expanded())
-        q = (accurate(call.q) * call.scale).contiguous()
+        k, v = (upcast_half(each).contiguous() for each in call.expanded())
+        q = (upcast_half(call.q) * call.scale).contiguous()
         factors = position.coefficients(places, q.dtype)[0].contiguous()
-        output: Tensor = Tiled.apply(q, k, v, factors, spans(call))[0]
+        output: Tensor = TiledFunction.apply(q, k, v, factors, spans(call))[0]
         return output.to(call.q.dtype)
 
 
-def spans(call: Call) -> list[slice]:
+def spans(call: AttentionInputs) -> list[slice]:
     """The real keys of every text."""
     if call.mask.padding is None:
         return [slice(0, call.k.shape[2])] * len(call.q)
@@ -86,7 +88,7 @@ def tiles(heads: int, queries: int, real: list[slice]) -> Iterator[Tile]:
                     yield text, slice(head, head + some), slice(row, row + rows), each
 
 
-class Tiled(torch.autograd.Function):
+class TiledFunction(torch.autograd.Function):
     """o = softmax(max(q kᵀ, 0) ∘ F) v, with q scaled; the backward pass computes the weights again.
 
     With r = max(q kᵀ, 0), p = softmax(r ∘ F) and δ_i = dO_i · o_i: ds = p ∘ (dO vᵀ − δ), dF = Σ_texts ds ∘ r,
@@ -112,7 +114,7 @@ class Tiled(torch.autograd.Function):
     def backward(ctx: Any, along: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, factors, output = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph: who wants a second derivative gets it by the formula
-            return *again(ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along), None
+            return *recompute(ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along), None
         _, heads, queries, _ = q.shape
         along = along.contiguous()
         delta = (along * output).sum(dim=-1, keepdim=True)
@@ -132,10 +134,10 @@ class Tiled(torch.autograd.Function):
         return dq, dk, dv, df, None
 
 
-def again(
+def recompute(
     inputs: tuple[Tensor, ...], wanted: tuple[bool, ...], real: list[slice], along: Tensor
 ) -> Iterator[Tensor | None]:
-    """The gradients of what `Tiled` computes, themselves part of the graph."""
+    """The gradients of what `TiledFunction` computes, themselves part of the graph."""
     q, k, v, factors = inputs
     texts = [
         (q_ @ k_[:, key].transpose(1, 2)).relu().mul(factors[:, :, key]).softmax(dim=-1) @ v_[:, key]
@@ -146,4 +148,4 @@ def again(
     return (next(found) if want else None for want in wanted[:4])
 
 
-KERNELS.register("tiles")(Tiles())
+KERNELS.register("tiles")(CpuTiled())

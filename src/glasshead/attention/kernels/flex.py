@@ -13,10 +13,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, double_precision
 from glasshead.attention.mask import Mask
-from glasshead.attention.mechanism import accurate
+from glasshead.attention.mechanism import upcast_half
 from glasshead.errors import InputError
 
 BLOCK = 128
@@ -41,22 +41,22 @@ class Flex(Kernel):
 
     linear_memory = True
 
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         return unsupported(call) or unavailable(call)
 
-    def suits(self, call: Call) -> bool:
+    def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether a GPU holds much, and it is compiled for this or may still be."""
-        if not call.q.is_cuda or KERNELS["reference"].suits(call):
+        if not call.q.is_cuda or KERNELS["reference"].is_preferred(call):
             return False
         return affordable(call)
 
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         q, k, v, changed = as_changed_products(call)
         if q.is_cuda:
-            q, k, v = wide(q), wide(k), wide(v)
+            q, k, v = supports_width(q), supports_width(k), supports_width(v)
         elif not call.needs_gradient:
             q, k, v = q.detach(), k.detach(), v.detach()
-        blocks = None if call.mask.everything else block_mask(call.mask, q.device)
+        blocks = None if call.mask.is_full else block_mask(call.mask, q.device)
         with torch._dynamo.config.patch(recompile_limit=VARIANTS):
             try:
                 output = compiled()(
@@ -77,23 +77,23 @@ class Flex(Kernel):
         return output.masked_fill(call.q.sum(dim=-1, keepdim=True).isnan(), torch.nan)
 
 
-def affordable(call: Call) -> bool:
+def affordable(call: AttentionInputs) -> bool:
     """Whether nothing new has to be compiled, or only one of a few."""
     return len(SEEN) < BUDGET or kind(call) in SEEN
 
 
-def kind(call: Call) -> tuple[object, ...]:
+def kind(call: AttentionInputs) -> tuple[object, ...]:
     """All that torch compiles anew for."""
     mask = call.mask
-    parts = (call.q, call.k, call.v, mask.padding, mask.pairs)
+    parts = (call.q, call.k, call.v, mask.padding, mask.attn_mask)
     shapes = (None if each is None else tuple(each.shape) for each in parts)
     places = mask.causal, mask.first
     return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *places, *shapes)
 
 
-def unsupported(call: Call) -> str | None:
+def unsupported(call: AttentionInputs) -> str | None:
     """What flex attention cannot compute."""
-    if call.mechanism.activation.exponent(call.q.new_zeros(1)) is None:
+    if call.mechanism.activation.softmax_logits(call.q.new_zeros(1)) is None:
         return "its activation is no softmax of anything"
     late = acts_late(call)
     if late is not None:
@@ -108,20 +108,20 @@ def unsupported(call: Call) -> str | None:
     if 0 in (*call.q.shape, *call.k.shape, *call.v.shape):
         return "there is nothing to compute"
     position, size = call.mechanism.position, call.q.shape[3]
-    widest = max(position.feature_size(size) if position.bilinear else size, call.v.shape[3])
+    widest = max(position.feature_size(size) if position.is_dot_product else size, call.v.shape[3])
     if call.q.is_cuda and widest > WIDEST:
         return f"heads and features are at most {WIDEST} numbers wide, not {widest}"
     return None
 
 
-def changes_single_scores(call: Call) -> bool:
+def changes_single_scores(call: AttentionInputs) -> bool:
     """Whether the position can be said as one; asked for a single token, as its tables may be large."""
     position = call.mechanism.position
-    token = Mask(1, 1, at=range(1)).places(call.q.device) if position.uses_places else None
-    return position.bilinear or position.score_mod(call.q[:0, :, :1], call.scale, token) is not None
+    token = Mask(1, 1, at=range(1)).places(call.q.device) if position.needs_positions else None
+    return position.is_dot_product or position.score_mod(call.q[:0, :, :1], call.scale, token) is not None
 
 
-def unavailable(call: Call) -> str | None:
+def unavailable(call: AttentionInputs) -> str | None:
     """What this machine lacks."""
     if call.q.is_cuda:
         return "install glasshead[triton]" if find_spec("triton") is None else None
@@ -151,22 +151,22 @@ def compiled() -> Callable[..., Tensor]:
     return torch.compile(flex_attention, fullgraph=True, dynamic=False)
 
 
-def as_changed_products(call: Call) -> tuple[Tensor, Tensor, Tensor, Callable[..., Tensor]]:
+def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, Callable[..., Tensor]]:
     """q, k, v and what makes the exponent of the softmax of each q·k."""
     position, activation = call.mechanism.position, call.mechanism.activation
     q, k, v, scale = call.q, call.k, call.v, call.scale
     score_of: Callable[..., Tensor] | None = None
-    if position.bilinear and position.uses_places:
+    if position.is_dot_product and position.needs_positions:
         k, v = call.expanded()
         q, k = position.features(q, k, scale, call.places())
-        v = accurate(v)
+        v = upcast_half(v)
     else:
         score_of = position.score_mod(q, scale, call.places())
 
     def changed(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         # Single precision from the start: in float16, torch 2.13 compiles a wrong logsigmoid for CPUs.
         score = score.float()
-        exponent = activation.exponent(
+        exponent = activation.softmax_logits(
             score if score_of is None else score_of(score, batch, head, query, key)
         )
         assert exponent is not None  # the call was not refused
@@ -175,7 +175,7 @@ def as_changed_products(call: Call) -> tuple[Tensor, Tensor, Tensor, Callable[..
     return q, k, v, changed
 
 
-def wide(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
+def supports_width(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
     """Zeros up to the next power of two, at least 16: other sizes do not compile everywhere."""
     size = tensor.shape[3]
     return pad(tensor, (0, max(FEWEST, 1 << (size - 1).bit_length()) - size))
@@ -186,8 +186,8 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
     from torch.nn.attention.flex_attention import BlockMask
 
     some, every = blocks_of(mask, device)
-    partly = listed(some & ~every)
-    fully = listed(every)
+    partly = block_lists(some & ~every)
+    fully = block_lists(every)
     return BlockMask.from_kv_blocks(
         *partly,
         *fully,
@@ -213,8 +213,8 @@ def blocks_of(
         first = pad(index, (0, fill), value=mask.keys).view(rows, BLOCK).amin(dim=-1)
         some = some & (start <= last[:, None])
         every = every & (start + BLOCK - 1 <= first[:, None])
-    if mask.pairs is not None:
-        tiles = blocked(blocked(mask.pairs).movedim(2, -1))  # [b, h, columns, BLOCK, rows, BLOCK]
+    if mask.attn_mask is not None:
+        tiles = blocked(blocked(mask.attn_mask).movedim(2, -1))  # [b, h, columns, BLOCK, rows, BLOCK]
         some = some & tiles.any(dim=5).any(dim=3).transpose(2, 3)
         every = every & tiles.all(dim=5).all(dim=3).transpose(2, 3)
     return some, every
@@ -225,7 +225,7 @@ def blocked(flags: Bool[Tensor, "*any n"]) -> Bool[Tensor, "*any blocks size"]:
     return pad(flags, (0, -flags.shape[-1] % BLOCK)).unflatten(-1, (-1, BLOCK))
 
 
-def listed(blocks: Bool[Tensor, "b h rows columns"]) -> tuple[Tensor, Tensor]:
+def block_lists(blocks: Bool[Tensor, "b h rows columns"]) -> tuple[Tensor, Tensor]:
     """How many blocks of each row, and which columns, these first."""
     order = blocks.int().argsort(dim=-1, descending=True, stable=True)
     return blocks.sum(dim=-1, dtype=torch.int32), order.int().contiguous()
@@ -241,8 +241,8 @@ def single(mask: Mask, device: torch.device) -> Callable[..., Tensor]:
     if mask.causal:
         index = mask.index(device)
         tests.append(lambda batch, head, query, key: key <= index[query])
-    if mask.pairs is not None:
-        pairs = mask.pairs
+    if mask.attn_mask is not None:
+        pairs = mask.attn_mask
         by_batch, by_head = (int(n > 1) for n in pairs.shape[:2])
         tests.append(lambda batch, head, query, key: pairs[batch * by_batch, head * by_head, query, key])
     first, *others = tests

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.registry import Registry
 
 
@@ -20,39 +20,39 @@ class Kernel(ABC):
     """It honours a call's ``bias``; one that does not is never asked."""
 
     @abstractmethod
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         """Why this kernel cannot serve the call, as the end of a sentence; None if it can."""
 
-    def suits(self, call: Call) -> bool:
+    def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether the automatic choice should take it once it can serve."""
         return True
 
     @abstractmethod
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         """The output."""
 
 
-def acts_late(call: Call) -> str | None:
+def acts_late(call: AttentionInputs) -> str | None:
     """Refuses a position that does more than make scores."""
     position = call.mechanism.position
     late = position.changes_weights or position.changes_output
     return "its position acts after the activation" if late else None
 
 
-def no_products(call: Call) -> str | None:
+def no_products(call: AttentionInputs) -> str | None:
     """Refuses scores that are no dot products, and what acts on more than scores."""
-    return acts_late(call) if call.mechanism.position.bilinear else "its scores are no dot products"
+    return acts_late(call) if call.mechanism.position.is_dot_product else "its scores are no dot products"
 
 
-def no_prefixes(call: Call) -> str | None:
+def no_prefixes(call: AttentionInputs) -> str | None:
     """Refuses masks other than padding and the real keys up to each of consecutive queries."""
-    if call.mask.pairs is not None:
+    if call.mask.attn_mask is not None:
         return "it knows padding and causal masks, no pairs"
     scattered = call.mask.causal and call.mask.first is None
     return "under a causal mask its queries are consecutive" if scattered else None
 
 
-def double_precision(call: Call) -> str | None:
+def double_precision(call: AttentionInputs) -> str | None:
     """Refuses types of more than 32 bits."""
     served = call.q.dtype in (torch.float16, torch.bfloat16, torch.float32)
     return None if served else f"it computes in half or single precision, not {call.q.dtype}"

@@ -5,9 +5,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_prefixes, no_products
-from glasshead.attention.mechanism import accurate
+from glasshead.attention.mechanism import upcast_half
 
 CHUNK = 64
 """Queries that share one sum over the past; among themselves they are compared in pairs."""
@@ -22,18 +22,18 @@ class Linear(Kernel):
 
     linear_memory = True
 
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         dropped = "it never holds the weights that dropout would act on: set dropout=0"
         return not_linear(call) or no_prefixes(call) or (dropped if call.dropout else None)
 
-    def suits(self, call: Call) -> bool:
+    def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether k′ᵀv costs less than the pairs of tokens."""
         queries, keys, size, value_size = *call.q.shape[2:3], *call.k.shape[2:4], call.v.shape[3]
         return queries * keys * (size + value_size) > (queries + keys) * size * value_size
 
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         k, v = call.expanded()
-        q, k, v = accurate(call.q), accurate(k), accurate(v)
+        q, k, v = upcast_half(call.q), upcast_half(k), upcast_half(v)
         q, k = call.mechanism.position.features(q, k, call.scale, call.places())
         real = call.mask.padding
         if real is None:
@@ -52,12 +52,16 @@ class Linear(Kernel):
         return ratio(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
 
 
-def not_linear(call: Call) -> str | None:
+def not_linear(call: AttentionInputs) -> str | None:
     """Refuses weights that are not Σ_j q′_i·k′_j with nothing cut off."""
     linear = call.mechanism.activation.linear
     if linear is None:
         return "its weights are not linear in the scores"
-    if call.mechanism.position.bilinear and linear == "sum" and not call.mechanism.position.nonnegative:
+    if (
+        call.mechanism.position.is_dot_product
+        and linear == "sum"
+        and not call.mechanism.position.nonnegative_scores
+    ):
         return "its scores can be negative, and the sum activation cuts those off: add a cosine position"
     return no_products(call)
 

@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 
 SMALL = 2**22
@@ -16,13 +16,13 @@ class Reference(Kernel):
     linear_memory = False
     takes_bias = True
 
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         return None
 
-    def suits(self, call: Call) -> bool:
+    def is_preferred(self, call: AttentionInputs) -> bool:
         return call.q.shape[:3].numel() * call.k.shape[2] <= SMALL
 
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         return call.mechanism(call)[0]
 
 

@@ -8,10 +8,10 @@ from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from glasshead.attention.activation import Activation
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.blocking import FEWEST, in_blocks, in_groups
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_products
-from glasshead.attention.mechanism import accurate
+from glasshead.attention.mechanism import upcast_half
 
 BLOCK = 2**22
 """Entries of a mask, or of scores where no fused kernel runs, held at once."""
@@ -31,46 +31,46 @@ class SDPA(Kernel):
 
     linear_memory = True
 
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         activation = call.mechanism.activation
-        if not (activation.paired or is_softmax(activation)):
+        if not (activation.uses_paired_exponential or is_softmax(activation)):
             return "its weights are no softmax of dot products"
-        if activation.paired and call.dropout:
+        if activation.uses_paired_exponential and call.dropout:
             return no_products(call) or (
                 "dropout on keys and their negatives is not dropout on weights: set dropout=0"
             )
         return no_products(call)
 
-    def suits(self, call: Call) -> bool:
+    def is_preferred(self, call: AttentionInputs) -> bool:
         """Not for a few rows among many keys, all of which would first be made longer by their places."""
         few = call.q.shape[2] < call.q.shape[3] and call.q.shape[2] < call.k.shape[2]
-        return not (few and call.mechanism.position.uses_places)
+        return not (few and call.mechanism.position.needs_positions)
 
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         dtype = call.q.dtype
-        if call.mechanism.activation.paired:
+        if call.mechanism.activation.uses_paired_exponential:
             # Small scores make the two nearly equal: rounded to half precision, little is left of their
             # difference.
-            call = replace(call, q=accurate(call.q), k=accurate(call.k), v=accurate(call.v))
+            call = replace(call, q=upcast_half(call.q), k=upcast_half(call.k), v=upcast_half(call.v))
         return in_groups(call, heads(call), lambda part: in_blocks(part, rows(part), fused)).to(dtype)
 
 
 def is_softmax(activation: Activation) -> bool:
     """Whether the scores themselves are what goes into the softmax."""
     scores = torch.zeros(1)
-    return activation.exponent(scores) is scores
+    return activation.softmax_logits(scores) is scores
 
 
-def heads(call: Call) -> int:
+def heads(call: AttentionInputs) -> int:
     """Key heads of one group: as many as need a block of memory for what is made of q, k and v.
 
     All of them where nothing is made, where a backward pass would keep it, on a GPU, which wants them all at
     once, and where they share parameters.
     """
     batch, every, keys, size = call.k.shape
-    position, paired = call.mechanism.position, call.mechanism.activation.paired
+    position, paired = call.mechanism.position, call.mechanism.activation.uses_paired_exponential
     cut = position.per_head or not position.learned
-    if call.needs_gradient or call.q.is_cuda or not cut or not (position.uses_places or paired):
+    if call.needs_gradient or call.q.is_cuda or not cut or not (position.needs_positions or paired):
         return every
     # q and output, k and v all end up as wide as the widest.
     width = max(position.feature_size(size), call.v.shape[3])
@@ -78,15 +78,15 @@ def heads(call: Call) -> int:
     return max(1, MADE // max(1, batch * made))
 
 
-def rows(call: Call) -> int:
+def rows(call: AttentionInputs) -> int:
     """Query rows of one block: all of them where no row has a mask of its own and a fused kernel runs."""
     batch, every, queries = call.q.shape[:3]
-    keys = call.k.shape[2] * (2 if call.mechanism.activation.paired else 1)
+    keys = call.k.shape[2] * (2 if call.mechanism.activation.uses_paired_exponential else 1)
     each = 0
     if not is_fused(call):
         each = batch * every * keys
-    elif call.mask.pairs is not None:
-        each = call.mask.pairs.shape[:2].numel() * keys
+    elif call.mask.attn_mask is not None:
+        each = call.mask.attn_mask.shape[:2].numel() * keys
     elif call.mask.causal and not natively_causal(call):
         each = keys
     if call.mask.padding is not None:
@@ -94,21 +94,21 @@ def rows(call: Call) -> int:
     return max(FEWEST, BLOCK // each) if each else max(1, queries)
 
 
-def is_fused(call: Call) -> bool:
+def is_fused(call: AttentionInputs) -> bool:
     """Whether PyTorch has a kernel for it that does not hold the scores."""
     return call.q.dtype != torch.float64 if call.q.is_cuda else not call.dropout
 
 
-def natively_causal(call: Call) -> bool:
+def natively_causal(call: AttentionInputs) -> bool:
     """Whether ``is_causal`` says all that the mask says; on CPUs it multiplies −∞ by the scale."""
     mask = call.mask
     # Not mask.at == range(mask.keys), which a compiler cannot read where lengths are unknown.
     whole = mask.first is not None and mask.span == (0, mask.keys - 1)
-    alone = mask.causal and mask.padding is None and mask.pairs is None
-    return whole and alone and call.scale > 0 and not call.mechanism.activation.paired
+    alone = mask.causal and mask.padding is None and mask.attn_mask is None
+    return whole and alone and call.scale > 0 and not call.mechanism.activation.uses_paired_exponential
 
 
-def fused(call: Call) -> Float[Tensor, "b h q d_v"]:
+def fused(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     """One call of PyTorch's kernel."""
     q, k, v, scale = features(call)
     value_size = v.shape[-1]
@@ -118,14 +118,14 @@ def fused(call: Call) -> Float[Tensor, "b h q d_v"]:
         q, k, v = (pad(each, (0, width - each.shape[-1])) for each in (q, k, v))
     causal = natively_causal(call)
     allowed = empty = None
-    if not causal and not call.mask.everything:
+    if not causal and not call.mask.is_full:
         allowed = mask_of(call)
         # What a row without any key yields differs between kernels: it attends to all, and is then zeroed.
         empty = ~allowed.any(dim=-1, keepdim=True)
         allowed = allowed | empty
         if q.is_cuda:  # there masks and shared key heads exclude each other
             k, v = (each.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for each in (k, v))
-    if call.mechanism.activation.paired:
+    if call.mechanism.activation.uses_paired_exponential:
         signs = k.new_tensor([[1.0], [-1.0]])
         k, v = ((each[:, :, :, None] * signs).flatten(2, 3) for each in (k, v))
         allowed = None if allowed is None else allowed.repeat_interleave(2, dim=-1)
@@ -140,21 +140,21 @@ def fused(call: Call) -> Float[Tensor, "b h q d_v"]:
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
-def mask_of(call: Call) -> Bool[Tensor, "b h q k"]:
+def mask_of(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
     """The mask of a block; one row for all queries if they are masked alike."""
-    if call.mask.causal or call.mask.pairs is not None or call.mask.padding is None:
+    if call.mask.causal or call.mask.attn_mask is not None or call.mask.padding is None:
         return call.mask.allowed(call.q.device)
     return call.mask.padding[:, None, None, :]
 
 
-def features(call: Call) -> tuple[Tensor, Tensor, Tensor, float]:
+def features(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, float]:
     """q′, k′, v and what is left of the scale; features in half precision would be other places."""
     position = call.mechanism.position
-    if not position.uses_places:
+    if not position.needs_positions:
         return call.q, call.k, call.v, call.scale
     k, v = call.expanded()
     q, k = position.features(call.q, k, call.scale, call.places())
-    return q, k, accurate(v), 1.0
+    return q, k, upcast_half(v), 1.0
 
 
 KERNELS.register("sdpa")(SDPA())

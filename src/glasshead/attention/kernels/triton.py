@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import Call
+from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, double_precision, no_prefixes, no_products
-from glasshead.attention.mechanism import accurate
+from glasshead.attention.mechanism import upcast_half
 
 WIDEST = 256
 OLDEST = (8, 0)
@@ -25,40 +25,40 @@ class Triton(Kernel):
 
     linear_memory = True
 
-    def refuses(self, call: Call) -> str | None:
+    def unsupported_reason(self, call: AttentionInputs) -> str | None:
         return unsupported(call) or unavailable(call)
 
-    def suits(self, call: Call) -> bool:
+    def is_preferred(self, call: AttentionInputs) -> bool:
         return call.q.is_cuda and not interpreted()
 
-    def __call__(self, call: Call) -> Float[Tensor, "b h q d_v"]:
+    def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         from glasshead.attention.kernels.triton_programs.launch import paired_attention
 
         q, k, v, scale = call.q, call.k, call.v, call.scale
-        if call.mechanism.position.uses_places:
+        if call.mechanism.position.needs_positions:
             k, v = call.expanded()
             q, k = call.mechanism.position.features(q, k, scale, call.places())
-            v, scale = accurate(v), 1.0
+            v, scale = upcast_half(v), 1.0
         first = call.mask.first if call.mask.causal else None
         return paired_attention(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
 
 
-def unsupported(call: Call) -> str | None:
+def unsupported(call: AttentionInputs) -> str | None:
     """What the programs do not compute."""
-    if not call.mechanism.activation.paired:
+    if not call.mechanism.activation.uses_paired_exponential:
         return "it computes activations of paired exponentials (tanhmax) only"
     dropped = "it has no dropout" if call.dropout else None
     return no_products(call) or no_prefixes(call) or dropped or double_precision(call) or too_wide(call)
 
 
-def too_wide(call: Call) -> str | None:
+def too_wide(call: AttentionInputs) -> str | None:
     """Refuses heads that do not fit a tile."""
     widest = max(call.mechanism.position.feature_size(call.q.shape[3]), call.v.shape[3])
     fits = widest <= WIDEST
     return None if fits else f"heads and features are at most {WIDEST} numbers wide, not {widest}"
 
 
-def unavailable(call: Call) -> str | None:
+def unavailable(call: AttentionInputs) -> str | None:
     """What this machine lacks."""
     if find_spec("triton") is None:
         return "install glasshead[triton]"

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.mask import Places
-from glasshead.attention.position import POSITIONS, Heads, Position, whole_number
-from glasshead.attention.positions.relative import known
+from glasshead.attention.mask import TokenPositions
+from glasshead.attention.position import POSITIONS, HeadSizes, Position, whole_number
+from glasshead.attention.positions.relative import require_positions
 from glasshead.attention.positions.sinusoidal import sines
 from glasshead.errors import InputError
 
@@ -17,23 +17,24 @@ from glasshead.errors import InputError
 class Cosine(Position):
     """s_ij = ReLU(q_i) · ReLU(k_j) · cos(π/2 · (i − j)/M) / √d: an inner product, cos being one.
 
-    ``reach`` is M, a fixed number and never the padded length, 512 unless given; sequences of more real
-    tokens are refused, as the cosine would turn negative. With the activation ``sum`` this is the preset
+    ``max_distance`` is M, a fixed number and never the padded length, 512 unless given; sequences of more
+    real tokens are refused, as the cosine would turn negative. With the activation ``sum`` this is the preset
     ``cosformer``, from whose weights the scale cancels.
 
     Raises:
-        InputError: if ``reach`` is no whole number above 0; on a longer sequence; on a scale that is not
+        InputError: if ``max_distance`` is no whole number above 0; on a longer sequence; on a scale that is
+        not
             above 0.
 
     Source: Qin et al. (2022), cosFormer, cos-based re-weighting.
     """
 
     paper = "Qin et al. 2022"
-    bilinear = True
-    nonnegative = True
+    is_dot_product = True
+    nonnegative_scores = True
     reach: int
 
-    def __init__(self, heads: Heads | None = None, *, reach: int = 512) -> None:
+    def __init__(self, heads: HeadSizes | None = None, *, reach: int = 512) -> None:
         super().__init__(heads)
         self.reach = whole_number("reach", reach)
 
@@ -45,11 +46,15 @@ class Cosine(Position):
             )
 
     def features(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+        self,
+        q: Float[Tensor, "b h q d"],
+        k: Float[Tensor, "b h k d"],
+        scale: float,
+        places: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
         if scale <= 0:
             raise InputError(f"cosine needs a scale above 0, not {scale}")
-        places, dtype = known(places), torch.promote_types(q.dtype, torch.float32)
+        places, dtype = require_positions(places), torch.promote_types(q.dtype, torch.float32)
         frequency = torch.tensor([math.pi / 2 / self.reach], dtype=torch.float64, device=q.device)
         (sin_q, cos_q), (sin_k, cos_k) = (
             sines(each, frequency, dtype) for each in (places.query, places.key)

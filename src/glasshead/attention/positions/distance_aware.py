@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glasshead.attention.mask import Places
-from glasshead.attention.position import POSITIONS, Heads, Position, ScoreMod
+from glasshead.attention.mask import TokenPositions
+from glasshead.attention.position import POSITIONS, HeadSizes, Position, ScoreMod
 from glasshead.attention.positions.distance_mappings import MAPPINGS
-from glasshead.attention.positions.relative import by_distance, known, offset_of, reach
+from glasshead.attention.positions.relative import by_distance, max_distance, offset_of, require_positions
 from glasshead.errors import InputError
-from glasshead.registry import nearest
+from glasshead.registry import did_you_mean
 
 Adjust = Literal["early-multiply", "early-add", "late-multiply", "late-add", "signed-multiply"]
 SPREAD = 0.05
@@ -48,7 +48,7 @@ class DistanceAware(Position):
 
     def __init__(
         self,
-        heads: Heads | None = None,
+        heads: HeadSizes | None = None,
         *,
         mapping: str = "learnable-sigmoid",
         adjust: str = "early-multiply",
@@ -57,7 +57,7 @@ class DistanceAware(Position):
         super().__init__(heads)
         self.mapping = MAPPINGS[mapping]
         if adjust not in get_args(Adjust):
-            raise InputError(f"unknown adjustment {adjust!r}: {nearest(str(adjust), get_args(Adjust))}")
+            raise InputError(f"unknown adjustment {adjust!r}: {did_you_mean(str(adjust), get_args(Adjust))}")
         self.adjust = adjust
         self.fixed = dict(self.mapping.fixed)
         if threshold is not None:
@@ -66,8 +66,8 @@ class DistanceAware(Position):
             if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
                 raise InputError(f"threshold is a finite number, not {threshold!r}")
             self.fixed["threshold"] = threshold
-        self.nonnegative = adjust == "early-multiply" and self.mapping.nonnegative
-        self.negates = self.changes_weights and not self.mapping.nonnegative
+        self.nonnegative_scores = adjust == "early-multiply" and self.mapping.nonnegative
+        self.may_flip_sign = self.changes_weights and not self.mapping.nonnegative
         for name in ("w", *self.mapping.learned):
             self.register_parameter(name, nn.Parameter(torch.empty(self.sizes.heads)))
         self.reset_parameters()
@@ -92,28 +92,32 @@ class DistanceAware(Position):
         w = self.get_parameter("w").to(wide)[:, None]
         return self.mapping.function(w * distances, **learned, **self.fixed).to(dtype)
 
-    def coefficients(self, places: Places, dtype: torch.dtype) -> Float[Tensor, "b h queries keys"]:
+    def coefficients(self, places: TokenPositions, dtype: torch.dtype) -> Float[Tensor, "b h queries keys"]:
         """f(w_h |i − j|) for every pair."""
         return by_distance(lambda distances: self.coefficient(distances, dtype), places)
 
     def scores(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+        self,
+        q: Float[Tensor, "b h q d"],
+        k: Float[Tensor, "b h k d"],
+        scale: float,
+        places: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
         scores = (q * scale) @ k.transpose(-1, -2)
         if self.changes_weights:
             return scores
-        coefficients = self.coefficients(known(places), scores.dtype)
+        coefficients = self.coefficients(require_positions(places), scores.dtype)
         if self.adjust == "early-add":
             return scores.add_(coefficients)
         if self.adjust == "early-multiply":
             scores = scores.relu_()  # in place: the gradient of a product does not need the product
         return product(scores, coefficients)
 
-    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: Places | None) -> ScoreMod:
+    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions | None) -> ScoreMod:
         if self.changes_weights:
             return lambda score, batch, head, query, key: score * scale
-        places = known(places)
-        distances = torch.arange(reach(places), device=q.device)
+        places = require_positions(places)
+        distances = torch.arange(max_distance(places), device=q.device)
         table = self.coefficient(distances, torch.promote_types(q.dtype, torch.float32))
         offset = offset_of(places)
         if self.adjust == "early-add":
@@ -128,10 +132,12 @@ class DistanceAware(Position):
             (score * scale).relu() * table[head, offset(batch, query, key).abs()]
         )
 
-    def weights(self, weights: Float[Tensor, "b h q k"], places: Places | None) -> Float[Tensor, "b h q k"]:
+    def weights(
+        self, weights: Float[Tensor, "b h q k"], places: TokenPositions | None
+    ) -> Float[Tensor, "b h q k"]:
         if not self.changes_weights:
             return weights
-        coefficients = self.coefficients(known(places), weights.dtype)
+        coefficients = self.coefficients(require_positions(places), weights.dtype)
         return weights * coefficients if self.adjust == "late-multiply" else weights + coefficients
 
 

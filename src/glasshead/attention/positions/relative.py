@@ -12,25 +12,25 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glasshead.attention.mask import Places
+from glasshead.attention.mask import TokenPositions
 
 
-def known(places: Places | None) -> Places:
+def require_positions(places: TokenPositions | None) -> TokenPositions:
     """Places that have to be there."""
     if places is None:
         raise TypeError("this position needs to know where the tokens stand")
     return places
 
 
-def line(start: int, queries: int, keys: range, device: torch.device) -> Int[Tensor, " queries+keys"]:
+def offset_range(start: int, queries: int, keys: range, device: torch.device) -> Int[Tensor, " queries+keys"]:
     """Every offset j − i of the queries from ``start`` on and some consecutive keys, and one more.
 
-    The last entry belongs to no pair: `skewed` needs a spare one.
+    The last entry belongs to no pair: `skew` needs a spare one.
     """
     return torch.arange(keys.start - start - queries + 1, keys.stop - start + 1, device=device)
 
 
-def skewed(rows: Float[Tensor, "*head queries queries+keys"]) -> Float[Tensor, "*head queries keys"]:
+def skew(rows: Float[Tensor, "*head queries queries+keys"]) -> Float[Tensor, "*head queries keys"]:
     """M_qk = rows_q,(k − q + queries − 1): from the offsets of a line to the keys of a block."""
     queries, length = rows.shape[-2:]
     if queries == 0:
@@ -40,8 +40,8 @@ def skewed(rows: Float[Tensor, "*head queries queries+keys"]) -> Float[Tensor, "
     return flat.unflatten(-1, (queries, length - 1))[..., queries - 1 :]
 
 
-def straightened(block: Float[Tensor, "*head queries keys"]) -> Float[Tensor, "*head queries queries+keys"]:
-    """The inverse of `skewed`: rows_q,(k − q + queries − 1) = M_qk, and 0 where a line has no such key."""
+def unskew(block: Float[Tensor, "*head queries keys"]) -> Float[Tensor, "*head queries queries+keys"]:
+    """The inverse of `skew`: rows_q,(k − q + queries − 1) = M_qk, and 0 where a line has no such key."""
     queries, keys = block.shape[-2:]
     if queries == 0:
         return block
@@ -49,25 +49,25 @@ def straightened(block: Float[Tensor, "*head queries keys"]) -> Float[Tensor, "*
     return flat.unflatten(-1, (queries, queries + keys))
 
 
-def reach(places: Places) -> int:
+def max_distance(places: TokenPositions) -> int:
     """One more than the largest distance that can occur."""
     return places.key.shape[1] + 1  # padding before the first real token stands at −1
 
 
 def by_distance(
-    function: Callable[[Int[Tensor, " n"]], Float[Tensor, "h n"]], places: Places
+    function: Callable[[Int[Tensor, " n"]], Float[Tensor, "h n"]], places: TokenPositions
 ) -> Float[Tensor, "b h queries keys"]:
     """A function of the distance, one for each head, for every pair."""
     queries, keys = places.query.shape[1], places.key.shape[1]
     if places.start is None:
         distances = places.offsets()[:, 0].abs()
-        table = function(torch.arange(reach(places), device=distances.device))
+        table = function(torch.arange(max_distance(places), device=distances.device))
         return table.index_select(1, distances.flatten()).unflatten(1, distances.shape).transpose(0, 1)
-    along = function(line(places.start, queries, range(keys), places.key.device).abs())
-    return skewed(along[:, None].expand(-1, queries, -1))[None]
+    along = function(offset_range(places.start, queries, range(keys), places.key.device).abs())
+    return skew(along[:, None].expand(-1, queries, -1))[None]
 
 
-def offset_of(places: Places) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+def offset_of(places: TokenPositions) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """(batch, query index, key index) → j − i, elementwise, for a score change of flex attention."""
     query, key, start = places.query, places.key, places.start
     if start is not None:

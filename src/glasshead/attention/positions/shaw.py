@@ -4,9 +4,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glasshead.attention.mask import Places
-from glasshead.attention.position import POSITIONS, Heads, Position, ScoreMod, whole_number
-from glasshead.attention.positions.relative import known, line, offset_of, skewed, straightened
+from glasshead.attention.mask import TokenPositions
+from glasshead.attention.position import POSITIONS, HeadSizes, Position, ScoreMod, whole_number
+from glasshead.attention.positions.relative import offset_of, offset_range, require_positions, skew, unskew
 
 
 @POSITIONS.register("shaw")
@@ -25,7 +25,7 @@ class Shaw(Position):
     paper = "Shaw, Uszkoreit and Vaswani 2018, eq. 3, 4"
     learned = True
 
-    def __init__(self, heads: Heads | None = None, *, clip: int = 16) -> None:
+    def __init__(self, heads: HeadSizes | None = None, *, clip: int = 16) -> None:
         super().__init__(heads)
         self.clip = whole_number("clip", clip)
         self.keys = nn.Parameter(torch.empty(2 * clip + 1, self.sizes.key_size))
@@ -45,18 +45,22 @@ class Shaw(Position):
         """The row of a^K and a^V that belongs to an offset."""
         return offsets.clamp(-self.clip, self.clip) + self.clip
 
-    def window(self, start: int, places: Places) -> tuple[range, Int[Tensor, " line"]]:
+    def window(self, start: int, places: TokenPositions) -> tuple[range, Int[Tensor, " line"]]:
         """The keys that are not at one end of the clip for every query, and the rows of the line to them."""
         queries, keys = places.query.shape[1], places.key.shape[1]
         first = min(max(start - self.clip + 1, 0), keys)
         last = min(max(start + queries - 1 + self.clip, first), keys)
         inner = range(first, last)
-        return inner, self.index(line(start, queries, inner, places.key.device))
+        return inner, self.index(offset_range(start, queries, inner, places.key.device))
 
     def scores(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+        self,
+        q: Float[Tensor, "b h q d"],
+        k: Float[Tensor, "b h k d"],
+        scale: float,
+        places: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
-        places = known(places)
+        places = require_positions(places)
         q = q * scale
         table = self.keys.to(q.dtype)
         scores = q @ k.transpose(-1, -2)
@@ -66,21 +70,21 @@ class Shaw(Position):
         inner, rows = self.window(places.start, places)
         # In place: the gradient of a product does not need the product.
         scores[..., : inner.start] += q @ table[:1].T
-        scores[..., inner.start : inner.stop] += skewed(q @ table[rows].T)
+        scores[..., inner.start : inner.stop] += skew(q @ table[rows].T)
         scores[..., inner.stop :] += q @ table[-1:].T
         return scores
 
-    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: Places | None) -> ScoreMod:
+    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions | None) -> ScoreMod:
         table = q * scale @ self.keys.to(q.dtype).T  # [B, H, Q, 2c + 1]
-        offset = offset_of(known(places))
+        offset = offset_of(require_positions(places))
         return lambda score, batch, head, query, key: (
             score * scale + table[batch, head, query, self.index(offset(batch, query, key))]
         )
 
     def output(
-        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: Places | None
+        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: TokenPositions | None
     ) -> Float[Tensor, "b h q d_v"]:
-        places = known(places)
+        places = require_positions(places)
         table = self.values.to(v.dtype)
         output = weights @ v
         if places.start is None:
@@ -89,6 +93,6 @@ class Shaw(Position):
             return output + sums @ table
         inner, rows = self.window(places.start, places)
         output += weights[..., : inner.start].sum(dim=-1, keepdim=True) * table[0]
-        output += straightened(weights[..., inner.start : inner.stop]) @ table[rows]
+        output += unskew(weights[..., inner.start : inner.stop]) @ table[rows]
         output += weights[..., inner.stop :].sum(dim=-1, keepdim=True) * table[-1]
         return output

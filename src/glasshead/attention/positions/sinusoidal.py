@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glasshead.attention.mask import Places
+from glasshead.attention.mask import TokenPositions
 from glasshead.attention.position import Position
-from glasshead.attention.positions.relative import known
+from glasshead.attention.positions.relative import require_positions
 
 
 def sines(
@@ -26,7 +26,7 @@ class Sinusoid(Position):
     (Vaswani et al. 2017, section 3.5). The waves of the keys belong to all heads.
     """
 
-    bilinear = True
+    is_dot_product = True
 
     @abstractmethod
     def parts(
@@ -34,8 +34,8 @@ class Sinusoid(Position):
     ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"]]:
         """The content and the amplitudes of every query, scale included, at least in float32."""
 
-    def turned(
-        self, q: Float[Tensor, "b h q d"], scale: float, places: Places
+    def rotate(
+        self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions
     ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"], Float[Tensor, "b 1 k s"]]:
         """The content, the amplitudes turned by the place of their query, and the waves of the keys."""
         content, amplitudes = self.parts(q, scale)
@@ -49,17 +49,25 @@ class Sinusoid(Position):
         return content, torch.cat(turned, dim=-1), torch.cat([cos, sin], dim=-1)
 
     def features(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+        self,
+        q: Float[Tensor, "b h q d"],
+        k: Float[Tensor, "b h k d"],
+        scale: float,
+        places: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
-        content, turned, waves = self.turned(q, scale, known(places))
+        content, turned, waves = self.rotate(q, scale, require_positions(places))
         waves = waves.expand(*k.shape[:3], -1)
         return torch.cat([content, turned], dim=-1), torch.cat([k.to(waves.dtype), waves], dim=-1)
 
     def scores(
-        self, q: Float[Tensor, "b h q d"], k: Float[Tensor, "b h k d"], scale: float, places: Places | None
+        self,
+        q: Float[Tensor, "b h q d"],
+        k: Float[Tensor, "b h k d"],
+        scale: float,
+        places: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
         """The same without a copy of the keys: all heads meet the waves in one product."""
-        content, turned, waves = self.turned(q, scale, known(places))
+        content, turned, waves = self.rotate(q, scale, require_positions(places))
         scores = content @ k.to(content.dtype).transpose(-1, -2)
         along = turned.flatten(1, 2) @ waves[:, 0].transpose(-1, -2)
         # In place: the gradient of a product does not need the product.

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.position import POSITIONS, Heads
+from glasshead.attention.position import POSITIONS, HeadSizes
 from glasshead.attention.positions.sinusoidal import Sinusoid
 from glasshead.errors import InputError
 
@@ -27,7 +27,7 @@ class Tener(Sinusoid):
     learned = True
     per_head = True
 
-    def __init__(self, heads: Heads | None = None) -> None:
+    def __init__(self, heads: HeadSizes | None = None) -> None:
         super().__init__(heads)
         count, size, _ = self.sizes
         if size % 2:

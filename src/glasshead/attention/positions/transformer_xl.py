@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.position import POSITIONS, Heads, whole_number
+from glasshead.attention.position import POSITIONS, HeadSizes, whole_number
 from glasshead.attention.positions.sinusoidal import Sinusoid
 from glasshead.errors import InputError
 
@@ -29,7 +29,7 @@ class TransformerXL(Sinusoid):
     learned = True
     per_head = True
 
-    def __init__(self, heads: Heads | None = None, *, relative_dim: int | None = None) -> None:
+    def __init__(self, heads: HeadSizes | None = None, *, relative_dim: int | None = None) -> None:
         super().__init__(heads)
         count, size, _ = self.sizes
         relative = size + size % 2 if relative_dim is None else whole_number("relative_dim", relative_dim)

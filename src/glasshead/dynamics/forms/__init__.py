@@ -6,12 +6,12 @@ from glasshead.dynamics.forms.affine import Affine as Affine
 from glasshead.dynamics.forms.dot_product import DotProduct as DotProduct
 from glasshead.dynamics.forms.form import FORMS as FORMS
 from glasshead.dynamics.forms.form import Batch as Batch
-from glasshead.dynamics.forms.form import Flow as Flow
-from glasshead.dynamics.forms.form import Form as Form
+from glasshead.dynamics.forms.form import ClosedForm as ClosedForm
+from glasshead.dynamics.forms.form import OutputGradients as OutputGradients
 from glasshead.dynamics.forms.form import Parameters as Parameters
-from glasshead.dynamics.forms.form import Push as Push
+from glasshead.dynamics.forms.form import ScoreFlow as ScoreFlow
 from glasshead.dynamics.forms.form import Tokens as Tokens
 from glasshead.dynamics.forms.form import along as along
 from glasshead.dynamics.forms.form import gradients as gradients
-from glasshead.dynamics.forms.form import pushes as pushes
+from glasshead.dynamics.forms.form import output_gradients as output_gradients
 from glasshead.dynamics.forms.form import score_flow as score_flow

@@ -4,16 +4,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.dynamics.forms.form import FORMS, Flow, Form, Parameters, Push, Tokens
+from glasshead.dynamics.forms.form import FORMS, ClosedForm, OutputGradients, Parameters, ScoreFlow, Tokens
 
 
-def mapped(p: Parameters) -> Tensor:
+def mapped_embeddings(p: Parameters) -> Tensor:
     """M, which this model has."""
     assert p.map is not None
     return p.map
 
 
-class Affine(Form):
+class Affine(ClosedForm):
     """Scaled dot-product attention over an affine layer; V′ = MᵀV and W′ = W M."""
 
     name = "DP-A"
@@ -47,28 +47,28 @@ class Affine(Form):
         """MᵀV / λ."""
         return (inner(p)[0] / scale).expand_as(p.embeddings)
 
-    def descent(self, p: Parameters, scale: float, push: Push) -> dict[str, Tensor]:
+    def descent(self, p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂e = ε(e) MᵀV/λ + MᵀWᵀπ(e) (eq. 59), −∂ℓ/∂V = Σ_j lead_j h_j / λ (eq. 60),
         −∂ℓ/∂M = Σ_j (V lead_j/λ + Wᵀpush_j) e_jᵀ (eq. 61)."""
         inner_v, inner_w = inner(p)
         leading, pushing = gathered_embeddings(p, push)
         return {
             "embeddings": torch.outer(push.own_lead, inner_v) / scale + push.own_push @ inner_w,
-            "context": leading @ mapped(p).T / scale,
-            "output": pushing @ mapped(p).T,
+            "context": leading @ mapped_embeddings(p).T / scale,
+            "output": pushing @ mapped_embeddings(p).T,
             "bias": push.own_push.sum(dim=0),
             "map": torch.outer(p.context, leading) / scale + p.output.T @ pushing,
         }
 
-    def flow(self, p: Parameters, scale: float, push: Push) -> Flow:
+    def flow(self, p: Parameters, scale: float, push: OutputGradients) -> ScoreFlow:
         """Eqs. 63 and 64, term by term; Q is VᵀW, where eq. 63 prints V′ᵀW."""
         leading, pushing = gathered_embeddings(p, push)
         inner_v, inner_w = inner(p)
-        alike = mapped(p).T @ mapped(p)  # h_eᵀh_j = eᵀ MᵀM e_j
+        alike = mapped_embeddings(p).T @ mapped_embeddings(p)  # h_eᵀh_j = eᵀ MᵀM e_j
         coupling = p.output @ p.context / scale
         own_coupling = inner_w @ inner_v / scale
         alike_push, alike_lead = p.embeddings @ pushing.T, p.embeddings @ leading  # [v, k], [v]
-        return Flow(
+        return ScoreFlow(
             polarity={
                 "A": torch.outer(push.own_lead, own_coupling),
                 "B": push.own_push @ (inner_w @ inner_w.T),
@@ -88,10 +88,12 @@ class Affine(Form):
 
 def inner(p: Parameters) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
     """V′ = MᵀV and W′ = MᵀW: with them nothing has to be mapped token by token."""
-    return p.context @ mapped(p), p.output @ mapped(p)
+    return p.context @ mapped_embeddings(p), p.output @ mapped_embeddings(p)
 
 
-def gathered_embeddings(p: Parameters, push: Push) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
+def gathered_embeddings(
+    p: Parameters, push: OutputGradients
+) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
     """Σ_j lead_j e_j and Σ_j push_j e_jᵀ, as sums over tokens."""
     return push.own_lead @ p.embeddings, push.own_push.T @ p.embeddings
 

@@ -3,10 +3,18 @@
 import torch
 from torch import Tensor
 
-from glasshead.dynamics.forms.form import FORMS, Flow, Form, Parameters, Push, Tokens, shared_descent
+from glasshead.dynamics.forms.form import (
+    FORMS,
+    ClosedForm,
+    OutputGradients,
+    Parameters,
+    ScoreFlow,
+    Tokens,
+    shared_descent,
+)
 
 
-class DotProduct(Form):
+class DotProduct(ClosedForm):
     """Scaled dot-product attention with a context vector over word embeddings."""
 
     name = "DP"
@@ -34,7 +42,7 @@ class DotProduct(Form):
         """V / λ (eq. 34)."""
         return (p.context / scale).expand_as(p.embeddings)
 
-    def descent(self, p: Parameters, scale: float, push: Push) -> dict[str, Tensor]:
+    def descent(self, p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂e = ε(e) V/λ + Wᵀπ(e) (eqs. 37, 42, 78), −∂ℓ/∂V = Σ_j lead_j e_j / λ (eqs. 41, 80), and those
         of W and b (eqs. 29, 79)."""
         return shared_descent(push, p.embeddings) | {
@@ -42,7 +50,7 @@ class DotProduct(Form):
             "context": push.own_lead @ p.embeddings / scale,
         }
 
-    def flow(self, p: Parameters, scale: float, push: Push) -> Flow:
+    def flow(self, p: Parameters, scale: float, push: OutputGradients) -> ScoreFlow:
         """Eqs. 63–64 with M = I and without what dM/dτ adds: for one score
 
             ds_e/dτ = ε VᵀW/λ [A] + π‖W‖² [B] + Σ_j push_j Ω_ej [C]
@@ -52,7 +60,7 @@ class DotProduct(Form):
         """
         moves = self.descent(p, scale, push)
         coupling = p.output @ p.context / scale  # [k]
-        return Flow(
+        return ScoreFlow(
             polarity={
                 "A": torch.outer(push.own_lead, coupling),
                 "B": push.own_push @ (p.output @ p.output.T),

@@ -54,7 +54,7 @@ class Batch(NamedTuple):
     loss_scale: float = 1.0
 
 
-class Push(NamedTuple):
+class OutputGradients(NamedTuple):
     """``push`` [m, n, k] and ``lead`` [m, n] of every place, and their sums π [v, k] and ε [v] over the
     places of every token; ``weights`` [m, n] is α, ``logits`` [m, k] is s + b, ``residual`` [m, k] is δ."""
 
@@ -75,7 +75,7 @@ class Tokens(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Flow:
+class ScoreFlow:
     """ds_e/dτ and da_e/dτ of every token under gradient flow, as named terms that add up to it."""
 
     polarity: dict[str, Float[Tensor, "v k"]]
@@ -91,7 +91,7 @@ def sum_of(terms: Mapping[str, Tensor]) -> Tensor:
     return torch.stack(list(terms.values())).sum(dim=0)
 
 
-class Form(ABC):
+class ClosedForm(ABC):
     """A model for which Sun and Lu (2020) give gradients and the flow of scores in closed form.
 
     ``polarity_terms`` and ``score_terms`` say what every term is, for readers.
@@ -107,11 +107,11 @@ class Form(ABC):
         """s_e and a_e of every token."""
 
     @abstractmethod
-    def descent(self, p: Parameters, scale: float, push: Push) -> dict[str, Tensor]:
+    def descent(self, p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂θ of every parameter, by the names of `Parameters`."""
 
     @abstractmethod
-    def flow(self, p: Parameters, scale: float, push: Push) -> Flow:
+    def flow(self, p: Parameters, scale: float, push: OutputGradients) -> ScoreFlow:
         """The terms of ds_e/dτ and da_e/dτ under dθ/dτ = −∂ℓ/∂θ."""
 
     @abstractmethod
@@ -123,10 +123,10 @@ class Form(ABC):
         """∂a_e/∂e of every token."""
 
 
-FORMS: Registry[Form] = Registry("closed form")
+FORMS: Registry[ClosedForm] = Registry("closed form")
 
 
-def pushes(form: Form, p: Parameters, batch: Batch) -> Push:
+def output_gradients(form: ClosedForm, p: Parameters, batch: Batch) -> OutputGradients:
     """How hard every occurrence is pushed in a batch with the mean cross-entropy as loss.
 
     Raises:
@@ -144,10 +144,12 @@ def pushes(form: Form, p: Parameters, batch: Batch) -> Push:
     size = batch.loss_scale / len(batch.ids)
     push = -size * weights[..., None] * residual[:, None, :]
     lead = (push * (polarity - total[:, None, :])).sum(dim=-1)
-    return Push(push, lead, *gathered(len(p.embeddings), batch, push, lead), weights, logits, residual)
+    return OutputGradients(
+        push, lead, *gather_by_token(len(p.embeddings), batch, push, lead), weights, logits, residual
+    )
 
 
-def gathered(size: int, batch: Batch, push: Tensor, lead: Tensor) -> tuple[Tensor, Tensor]:
+def gather_by_token(size: int, batch: Batch, push: Tensor, lead: Tensor) -> tuple[Tensor, Tensor]:
     """π(e) and ε(e): sums over the places (t, j) with e_j ≡ e; padding adds nothing."""
     places, real = batch.ids[batch.mask], batch.mask
     own_push = push.new_zeros(size, push.shape[-1]).index_add(0, places, push[real])
@@ -161,17 +163,19 @@ def residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[
     return logits.softmax(dim=1) - torch.nn.functional.one_hot(labels, logits.shape[1])
 
 
-def gradients(form: Form, p: Parameters, batch: Batch) -> dict[str, Tensor]:
+def gradients(form: ClosedForm, p: Parameters, batch: Batch) -> dict[str, Tensor]:
     """∂ℓ/∂θ of every parameter in closed form."""
-    return {name: -each for name, each in form.descent(p, batch.scale, pushes(form, p, batch)).items()}
+    return {
+        name: -each for name, each in form.descent(p, batch.scale, output_gradients(form, p, batch)).items()
+    }
 
 
-def score_flow(form: Form, p: Parameters, batch: Batch) -> Flow:
+def score_flow(form: ClosedForm, p: Parameters, batch: Batch) -> ScoreFlow:
     """The terms of ds_e/dτ and da_e/dτ on a batch."""
-    return form.flow(p, batch.scale, pushes(form, p, batch))
+    return form.flow(p, batch.scale, output_gradients(form, p, batch))
 
 
-def along(form: Form, p: Parameters, scale: float, direction: Mapping[str, Tensor]) -> Tokens:
+def along(form: ClosedForm, p: Parameters, scale: float, direction: Mapping[str, Tensor]) -> Tokens:
     """How s_e and a_e change as the parameters move along a direction: the term of a regulariser, with its
     −∂P/∂θ; with −∂ℓ/∂θ it is the sum of all terms of `score_flow`."""
     leaves = p.leaves()
@@ -184,7 +188,7 @@ def along(form: Form, p: Parameters, scale: float, direction: Mapping[str, Tenso
     return Tokens(*change)
 
 
-def shared_descent(push: Push, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
+def shared_descent(push: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
     """−∂ℓ/∂W = Σ_j push_j h_jᵀ (eqs. 29, 79), and −∂ℓ/∂b.
 
     As everywhere here, a sum over all places is one over tokens: Σ_j push_j h_jᵀ = Σ_e π(e) h_eᵀ.

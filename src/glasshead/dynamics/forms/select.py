@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.dynamics.forms.form import FORMS, Form, Parameters
+from glasshead.dynamics.forms.form import FORMS, ClosedForm, Parameters
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 
@@ -14,7 +14,7 @@ KNOWN = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", 
 """The closed form of every score function with an encoder."""
 
 
-def why_not(model: PreTrainedModel) -> str | None:
+def no_closed_form_reason(model: PreTrainedModel) -> str | None:
     """Why a model has no closed form; None if it has one."""
     if not isinstance(model, PooledClassifier):
         return "closed forms are known for classifiers with one learned query (--model pooled)"
@@ -30,13 +30,13 @@ def why_not(model: PreTrainedModel) -> str | None:
     return None
 
 
-def form_of(model: PreTrainedModel) -> Form:
+def closed_form(model: PreTrainedModel) -> ClosedForm:
     """The closed form of a model.
 
     Raises:
         InputError: if none is known.
     """
-    reason = why_not(model)
+    reason = no_closed_form_reason(model)
     if reason is not None:
         raise InputError(f"{reason}; scores, polarities and entropy are recorded all the same")
     return FORMS[KNOWN[model.config.score, model.config.encoder]]
@@ -53,7 +53,7 @@ def parameters_of(
         return read(model.get_parameter(name)).detach().to("cpu", dtype)
 
     maps = {"DP-A": "encoder.map.weight", "AD": "pooling.score.key.weight"}
-    map_ = maps.get(form_of(model).name)
+    map_ = maps.get(closed_form(model).name)
     return Parameters(
         embeddings=taken("embedding.weight"),
         context=taken("pooling.score.context.weight")[0],

@@ -6,14 +6,14 @@ from typing import Any
 
 from transformers import PreTrainedModel
 
-from glasshead.dynamics.callback import Observer, Watcher
+from glasshead.dynamics.callback import DynamicsCallback, Observer
 from glasshead.dynamics.observers.pooled import PooledObserver
-from glasshead.dynamics.observers.transformer import LayeredObserver
+from glasshead.dynamics.observers.transformer import TransformerObserver
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 
 
-def watch(truth: Mapping[str, str] | None = None, every: int | None = None) -> Watcher:
+def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None = None) -> DynamicsCallback:
     """A callback that records how attention comes about; ``truth`` is the group in which a word was planted.
 
     Raises:
@@ -21,10 +21,10 @@ def watch(truth: Mapping[str, str] | None = None, every: int | None = None) -> W
     """
     if every is not None and every < 1:
         raise InputError(f"--watch-every counts steps from 1 on, not {every}")
-    return Watcher(partial(observer, truth), every)
+    return DynamicsCallback(partial(make_observer, truth), every)
 
 
-def observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **about: Any) -> Observer:
+def make_observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **about: Any) -> Observer:
     """The observer that fits a model.
 
     Raises:
@@ -37,4 +37,4 @@ def observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **about
                 "predicted (the layers of --model encoder or hierarchical can be watched)"
             )
         return PooledObserver(model=model, truth=truth, **about)
-    return LayeredObserver(model=model, **about)
+    return TransformerObserver(model=model, **about)

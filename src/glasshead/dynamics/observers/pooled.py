@@ -11,19 +11,19 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import occurrences
-from glasshead.dynamics.embedding_products import Factors, boxes, factors, mean_rates
+from glasshead.dynamics.embedding_products import GradientFactors, boxes, gradient_factors, mean_rates
 from glasshead.dynamics.entropy import entropies
-from glasshead.dynamics.forms.form import Batch, Form, Parameters, along, pushes
-from glasshead.dynamics.forms.select import form_of, parameters_of, why_not
-from glasshead.dynamics.sampling import probe
-from glasshead.dynamics.snapshots import Box, Curve, Look, curve_of
-from glasshead.dynamics.token_groups import Cohorts, cohorts
+from glasshead.dynamics.forms.form import Batch, ClosedForm, Parameters, along, output_gradients
+from glasshead.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
+from glasshead.dynamics.sampling import sample_texts
+from glasshead.dynamics.snapshots import Box, Curve, Snapshot, curve_of
+from glasshead.dynamics.token_groups import TokenGroups, cohorts
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
 from glasshead.results import Columns
 from glasshead.trace import target_polarity
-from glasshead.training import Recipe, TensorRows, penalty_descent
+from glasshead.training import TensorDataset, TrainingConfig, penalty_descent
 
 PROBE = 5000
 """Train texts on which weights, entropy and the flow are computed."""
@@ -51,30 +51,30 @@ class PooledObserver:
         *,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerFast,
-        rows: TensorRows | None,
-        recipe: Recipe,
+        rows: TensorDataset | None,
+        recipe: TrainingConfig,
         truth: Mapping[str, str] | None = None,
         counts: NDArray[np.int64] | None = None,
     ) -> None:
         assert isinstance(model, PooledClassifier)
-        reason = why_not(model)
+        reason = no_closed_form_reason(model)
         self.penalties = dict(recipe.penalties)
         self.loss_scale = recipe.loss_scale
         self.labels = class_names(model)
-        self.form: Form | None = form_of(model) if reason is None else None
+        self.form: ClosedForm | None = closed_form(model) if reason is None else None
         self.batch: dict[str, Tensor] = {}
         if rows is not None:
             # The mean over all texts is this times the mean over those with tokens; the others move no token.
             self.loss_scale *= float((rows.lengths > 0).double().mean())
-            self.batch = rows.__getitems__(probe(rows, READ if self.form is None else PROBE).tolist())
+            self.batch = rows.__getitems__(sample_texts(rows, READ if self.form is None else PROBE).tolist())
             counts = occurrences(
                 rows.encoded, rows.labels, classes=len(self.labels), vocabulary=len(tokenizer)
             )
         elif self.form is None:
             raise InputError(f"{reason}; its scores show on texts only: name the data that it was trained on")
         assert counts is not None, "without rows there are the counts of a run"
-        self.cohorts: Cohorts = cohorts(tokenizer, counts, self.labels, truth)
-        self.paired = self.cohorts.paired()
+        self.cohorts: TokenGroups = cohorts(tokenizer, counts, self.labels, truth)
+        self.paired = self.cohorts.uses_paired_exponential()
         followed = self.cohorts.followed
         self.about: Columns = {
             "token": np.array(tokenizer.convert_ids_to_tokens(followed.tolist())),
@@ -83,7 +83,7 @@ class PooledObserver:
         }
         self.facts: dict[str, Any] = self._facts(model, recipe, reason)
 
-    def _facts(self, model: PooledClassifier, recipe: Recipe, reason: str | None) -> dict[str, Any]:
+    def _facts(self, model: PooledClassifier, recipe: TrainingConfig, reason: str | None) -> dict[str, Any]:
         config = model.config
         reason = reason if self.batch else NO_TEXTS
         inexact = inexactness(recipe, config.dropout) if reason is None else reason
@@ -113,7 +113,7 @@ class PooledObserver:
             "terms": terms,
         }
 
-    def look(self, model: PreTrainedModel) -> Look:
+    def snapshot(self, model: PreTrainedModel) -> Snapshot:
         """What there is to see now."""
         assert isinstance(model, PooledClassifier)
         rates: dict[str, Floats] = {}
@@ -135,7 +135,7 @@ class PooledObserver:
             for group, ids in self.cohorts.members.items():
                 curves += curve_of(name, group, values[ids][~np.isnan(values[ids])])
         followed = self.cohorts.followed
-        return Look(
+        return Snapshot(
             curves,
             self._boxes(model),
             {name: values[followed].astype(np.float32) for name, values in of_tokens.items()},
@@ -165,15 +165,15 @@ class PooledObserver:
         scale = model.config.scale
         mask = self.batch["attention_mask"].bool()
         batch = Batch(self.batch["input_ids"], mask, self.batch["labels"], scale, self.loss_scale)
-        push = pushes(self.form, p, batch)
+        push = output_gradients(self.form, p, batch)
         flow = self.form.flow(p, scale, push)
         polarity, score = dict(flow.polarity), dict(flow.score)
-        parts = factors(self.form, p, scale, push)
+        parts = gradient_factors(self.form, p, scale, push)
         if self.penalties:
             moves = penalty_descent(model, self.penalties)
             direction = parameters_of(model, torch.float32, moves.__getitem__).leaves()
             polarity[PENALTY], score[PENALTY] = along(self.form, p, scale, direction)
-            parts[PENALTY] = Factors(direction["embeddings"], p.embeddings)
+            parts[PENALTY] = GradientFactors(direction["embeddings"], p.embeddings)
         rates = {f"polarity {name}": self._towards(each) for name, each in polarity.items()} | {
             f"score {name}": each.double().numpy() for name, each in score.items()
         }
@@ -242,7 +242,7 @@ class PooledObserver:
         return found
 
 
-def inexactness(recipe: Recipe, dropout: float) -> str | None:
+def inexactness(recipe: TrainingConfig, dropout: float) -> str | None:
     """Why the terms of the flow do not add up to the change of a score; None: they do, for small steps."""
     if recipe.optimizer != "sgd":
         return (

@@ -9,22 +9,22 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.attention import spell
+from glasshead.attention import to_name
 from glasshead.dynamics.entropy import entropies
-from glasshead.dynamics.sampling import probe
-from glasshead.dynamics.snapshots import Curve, Look, curve_of
+from glasshead.dynamics.sampling import sample_texts
+from glasshead.dynamics.snapshots import Curve, Snapshot, curve_of
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, look
+from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.results import Columns
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import LayerRecord, record
-from glasshead.training import Recipe, TensorRows, shows_attention
+from glasshead.training import TensorDataset, TrainingConfig, shows_attention
 
 SAMPLE = 32
 """Train texts that are looked at."""
 
 
-class LayeredObserver:
+class TransformerObserver:
     """Per layer, means over heads and texts: ``entropy`` of the rows of attention (0 one token, 1 all alike)
     and ``residual``, how far the output of a head is from a matrix of equal rows, ‖O − 1ō‖ / ‖O‖ in the
     Frobenius norm (0: collapsed; Dong et al. 2021). Over texts: ``agreement``, Kendall's τ-b of the attention
@@ -32,13 +32,18 @@ class LayeredObserver:
     """
 
     def __init__(
-        self, *, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, rows: TensorRows, recipe: Recipe
+        self,
+        *,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerFast,
+        rows: TensorDataset,
+        recipe: TrainingConfig,
     ) -> None:
         if not shows_attention(model):
             raise InputError(
                 "this model computes its attention itself: name a mechanism, --attention softmax"
             )
-        self.encoded = rows.encoded.some(probe(rows, SAMPLE).numpy())
+        self.encoded = rows.encoded.some(sample_texts(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer
         self.about: Columns = {}
         self.facts: dict[str, Any] = {
@@ -47,14 +52,14 @@ class LayeredObserver:
             "title": recipe.model,
             "why_no_form": "closed forms are known for classifiers with one learned query (--model pooled)",
             "exact": False,
-            "attention": None if recipe.attention is None else spell(recipe.attention),
+            "attention": None if recipe.attention is None else to_name(recipe.attention),
             "optimizer": recipe.optimizer,
             "probe": len(self.encoded.ids),
             "groups": {},
             "terms": {},
         }
 
-    def look(self, model: PreTrainedModel) -> Look:
+    def snapshot(self, model: PreTrainedModel) -> Snapshot:
         """What there is to see now."""
         with torch.no_grad(), record(model) as trace:
             model(**self.encoded.inputs(device=model.device))
@@ -63,13 +68,13 @@ class LayeredObserver:
             name = f"layer {layer.layer}"
             curves += curve_of("entropy", name, row_entropies(layer).numpy())
             curves += curve_of("residual", name, residuals(layer).numpy())
-        view = look(model, self.encoded, self.tokenizer)
+        view = make_context(model, self.encoded, self.tokenizer)
         found = kendall_tau_b(
             EXPLAINERS["attention"].importance(view).double().numpy(),
             EXPLAINERS["gradient"].importance(view).double().numpy(),
             self.encoded.mask.numpy(),
         ).tau
-        return Look(curves + curve_of("agreement", "", found[np.isfinite(found)]))
+        return Snapshot(curves + curve_of("agreement", "", found[np.isfinite(found)]))
 
 
 def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:

@@ -2,15 +2,15 @@
 
 from glasshead.identifiability.lp.highs import highs_maxima
 from glasshead.identifiability.lp.intervals import Intervals, intervals
-from glasshead.identifiability.lp.polytopes import RANGES
-from glasshead.identifiability.lp.rank import SINGLE, Directions, directions, threshold
+from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
+from glasshead.identifiability.lp.rank import SINGLE, ColumnSpace, column_space, threshold
 
 __all__ = [
-    "RANGES",
     "SINGLE",
-    "Directions",
+    "WEIGHT_DOMAINS",
+    "ColumnSpace",
     "Intervals",
-    "directions",
+    "column_space",
     "highs_maxima",
     "intervals",
     "threshold",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from glasshead.identifiability.lp.intervals import CLOSE, Intervals, largest
-from glasshead.identifiability.lp.polytopes import RANGES
-from glasshead.identifiability.lp.rank import Floats, directions
+from glasshead.identifiability.lp.intervals import CLOSE, Intervals, maximise_all
+from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
+from glasshead.identifiability.lp.rank import Floats, column_space
 
 AT_ONCE = 4
 
@@ -19,13 +19,13 @@ def another_first(
     One linear program for each rival, max a′_k − a′_j, the likeliest first. ``known`` are the intervals of
     all weights of the row, or of the largest. None where weights have signs, or no solver has an answer.
     """
-    allowed = RANGES[kind]
+    allowed = WEIGHT_DOMAINS[kind]
     if allowed.polytope is None or kind == "cross":
         return None
     if len(a) < 2 or (known.nullity <= 0 and tolerance <= 0):
         return False
     top = int(a.argmax())
-    seen = directions(T, width=width, eps=eps, centred=allowed.sums_to_one)
+    seen = column_space(T, width=width, eps=eps, centred=allowed.sums_to_one)
     unit = allowed.unit(a)
     polytope = allowed.polytope(a / unit, seen, tolerance * float(np.linalg.norm(a @ T)) / unit)
     high = known.high if len(known.high) == len(a) else a
@@ -36,7 +36,7 @@ def another_first(
     for start in range(0, len(rivals), AT_ONCE):
         some = rivals[start : start + AT_ONCE]
         functions = np.eye(len(a))[some] - np.eye(len(a))[top]
-        values, failed = largest(polytope.A, polytope.start, functions @ polytope.read.T, False)
+        values, failed = maximise_all(polytope.A, polytope.start, functions @ polytope.read.T, False)
         if (values >= -CLOSE).any():
             return True
         unknown |= bool(failed)

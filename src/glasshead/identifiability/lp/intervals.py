@@ -11,9 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from glasshead.errors import InputError
 from glasshead.identifiability.lp import highs
-from glasshead.identifiability.lp.polytopes import RANGES, ROUNDING
-from glasshead.identifiability.lp.rank import Directions, directions
-from glasshead.identifiability.lp.simplex import Floats, certified, endless, maximise, vertex
+from glasshead.identifiability.lp.polytopes import ROUNDING, WEIGHT_DOMAINS
+from glasshead.identifiability.lp.rank import ColumnSpace, column_space
+from glasshead.identifiability.lp.simplex import (
+    Floats,
+    initial_vertex,
+    maximise,
+    verify_by_duality,
+    verify_rays,
+)
 
 CLOSE = 1e-9  # weights that differ by less are the same, relative to their unit
 
@@ -25,7 +31,7 @@ class Intervals:
 
     ``rank`` is that of [T, 1] (of T where rows need not sum to one), ``nullity`` the dimension of its left
     null space: with 0 every weight is identifiable, and its interval is a point. ``margin`` says how clear
-    the rank is (`Directions.margin`): the ends carry its reciprocal.
+    the rank is (`ColumnSpace.margin`): the ends carry its reciprocal.
     """
 
     value: Floats
@@ -59,11 +65,11 @@ def intervals(
     """min and max of every a′_j over the weights a′ that the activation can produce with a′ T = a T.
 
     T is [n, d] and a [n], of the keys that the row may attend to; all is computed in float64. ``kind`` names
-    what the activation can produce (`RANGES`), of which the closure is taken: its ends are approached, not
-    reached. ``eps`` is the machine epsilon of the type in which T was computed: give it if that is not the
-    type of T as given (float64 for lists and whole numbers). ``width`` is d_e. With ``tolerance`` ε the
-    output may move by ε ‖a T‖ along each of its principal directions, so by up to √rank · ε ‖a T‖ in all.
-    ``functions`` [L, n] asks for sums Σ_j w_j a′_j in place of single weights.
+    what the activation can produce (`WEIGHT_DOMAINS`), of which the closure is taken: its ends are
+    approached, not reached. ``eps`` is the machine epsilon of the type in which T was computed: give it if
+    that is not the type of T as given (float64 for lists and whole numbers). ``width`` is d_e. With
+    ``tolerance`` ε the output may move by ε ‖a T‖ along each of its principal directions, so by up to √rank
+    · ε ‖a T‖ in all. ``functions`` [L, n] asks for sums Σ_j w_j a′_j in place of single weights.
 
     T and every row of ``functions`` are computed with in a unit of their own, so that neither 1e200 nor
     1e-200 overflows.
@@ -85,8 +91,8 @@ def intervals(
         raise InputError(f"the width is a whole number of at least 1, not {width!r}")
     wanted, scale = unitary(np.eye(len(a)) if functions is None else sums(functions, len(a)))
     T = unitary(T.astype(np.float64).reshape(1, -1))[0].reshape(T.shape)
-    allowed = RANGES[kind]
-    seen = directions(T, width=width, eps=precision, centred=allowed.sums_to_one)
+    allowed = WEIGHT_DOMAINS[kind]
+    seen = column_space(T, width=width, eps=precision, centred=allowed.sums_to_one)
     rank = len(seen.sizes) + allowed.sums_to_one
     nullity = len(a) - rank
     value = wanted @ a
@@ -101,7 +107,7 @@ def intervals(
     polytope = allowed.polytope(a / unit, seen, slack / unit)
     A, start = polytope.A, polytope.start
     signed = np.concatenate([wanted, -wanted]) @ polytope.read.T
-    found, failed = largest(A, start, signed, bool((polytope.read >= 0).all()))
+    found, failed = maximise_all(A, start, signed, bool((polytope.read >= 0).all()))
     high, low = unit * found[: len(wanted)], 0.0 - unit * found[len(wanted) :]  # no end is −0
     if not allowed.signed:
         low = np.where((wanted >= 0).all(axis=1), np.maximum(low, 0.0), low)
@@ -154,21 +160,21 @@ def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     """Raise InputError unless intervals can be asked of these."""
     if not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InputError(f"the tolerance is a number of at least 0, not {tolerance!r}")
-    if not isinstance(kind, str) or kind not in RANGES:
-        raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(RANGES)}")
+    if not isinstance(kind, str) or kind not in WEIGHT_DOMAINS:
+        raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(WEIGHT_DOMAINS)}")
     if a.ndim != 1 or T.ndim != 2 or len(T) != len(a):
         raise InputError(f"a row of weights [n] needs values [n, d], not {list(a.shape)} and {list(T.shape)}")
     if not len(a):
         raise InputError("a row that may attend to no key has no weights: leave it out")
-    objection = RANGES[kind].objection(a)
+    objection = WEIGHT_DOMAINS[kind].domain_violation(a)
     if objection:
         raise InputError(
-            f"these are no weights of the kind {kind!r}, {RANGES[kind].said}: {objection}; give a row as its "
-            "activation made it, over all keys that it may attend to"
+            f"these are no weights of the kind {kind!r}, {WEIGHT_DOMAINS[kind].describe}: {objection}; give a "
+            "row as its activation made it, over all keys that it may attend to"
         )
 
 
-def unbounded(wanted: Floats, seen: Directions, slack: float) -> Floats:
+def unbounded(wanted: Floats, seen: ColumnSpace, slack: float) -> Floats:
     """How far a sum reaches to both sides where any weights are possible: it is known as well as the output
     is, or can be anything."""
     parts = wanted @ seen.basis
@@ -176,7 +182,7 @@ def unbounded(wanted: Floats, seen: Directions, slack: float) -> Floats:
     return np.where(beyond, np.inf, np.abs(parts) @ (slack / seen.sizes))
 
 
-def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[Floats, dict[int, str]]:
+def maximise_all(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[Floats, dict[int, str]]:
     """max Σ w_i x_i over {x ≥ 0, A x = A start} for every row of ``functions`` [L, n], proven by the dual,
     ∞ by a ray; by HiGHS where that fails, and then NaN with the reason.
 
@@ -188,9 +194,9 @@ def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[F
     b = A @ start
     values = np.full(len(functions), np.nan)
     try:
-        at = vertex(A, start)
+        at = initial_vertex(A, start)
     except (ArithmeticError, np.linalg.LinAlgError):
-        return fallen_back(A, b, functions, values)
+        return solve_with_highs(A, b, functions, values)
     half = len(functions) // 2
     zero: NDArray[np.bool_] = np.zeros(A.shape[1], dtype=bool)
     for part in (np.arange(half), np.arange(half, len(functions))):
@@ -203,18 +209,20 @@ def largest(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[F
             values[proven] = 0.0
             part = np.setdiff1d(part, proven)
         found = maximise(A, at, functions[part])
-        proofs = certified(A, b, functions[part], found.basic)
+        proofs = verify_by_duality(A, b, functions[part], found.basic)
         rising = np.flatnonzero(found.ended & np.isinf(found.value))
-        proofs[rising[endless(A, functions[part[rising]], found.basic[rising], found.entering[rising])]] = (
-            np.inf
-        )
+        proofs[
+            rising[verify_rays(A, functions[part[rising]], found.basic[rising], found.entering[rising])]
+        ] = np.inf
         values[part] = proofs
         vertices = found.basic[np.isfinite(proofs)]
         zero |= np.bincount(vertices.ravel(), minlength=len(zero)) < len(vertices)
-    return fallen_back(A, b, functions, values)
+    return solve_with_highs(A, b, functions, values)
 
 
-def fallen_back(A: Floats, b: Floats, functions: Floats, values: Floats) -> tuple[Floats, dict[int, str]]:
+def solve_with_highs(
+    A: Floats, b: Floats, functions: Floats, values: Floats
+) -> tuple[Floats, dict[int, str]]:
     """HiGHS for what has no value."""
     missing = np.flatnonzero(np.isnan(values))
     if not len(missing):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.identifiability.lp.rank import Directions
+from glasshead.identifiability.lp.rank import ColumnSpace
 from glasshead.identifiability.lp.simplex import Floats
 
 ROUNDING = 1e-6  # weights miss their range, and their interval, by no more
@@ -23,33 +23,33 @@ class Polytope:
     read: Floats
 
 
-def simplex(a: Floats, seen: Directions, slack: float) -> Polytope:
+def simplex(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
     """a ≥ 0, Σ a = 1: all that a softmax can produce, and its edge."""
     n = len(a)
-    return kept(a, np.eye(n), np.full((1, n), n**-0.5), seen, slack)
+    return build_polytope(a, np.eye(n), np.full((1, n), n**-0.5), seen, slack)
 
 
-def nonnegative(a: Floats, seen: Directions, slack: float) -> Polytope:
+def nonnegative(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
     """a ≥ 0: all that a ReLU can produce."""
-    return kept(a, np.eye(len(a)), np.empty((0, len(a))), seen, slack)
+    return build_polytope(a, np.eye(len(a)), np.empty((0, len(a))), seen, slack)
 
 
-def below_one(a: Floats, seen: Directions, slack: float) -> Polytope:
+def sub_simplex(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
     """a ≥ 0, Σ a ≤ 1: TanhMax of scores that are never negative, and its edge."""
     n = len(a)
     start = np.append(a, max(1.0 - a.sum(), 0.0))
-    return kept(start, np.eye(n + 1, n), np.full((1, n + 1), (n + 1) ** -0.5), seen, slack)
+    return build_polytope(start, np.eye(n + 1, n), np.full((1, n + 1), (n + 1) ** -0.5), seen, slack)
 
 
-def cross(a: Floats, seen: Directions, slack: float) -> Polytope:
+def l1_ball(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
     """Σ |a| ≤ 1: all that TanhMax can produce, and its edge; a = p − q with p, q ≥ 0."""
     n = len(a)
     start = np.concatenate([np.maximum(a, 0), np.maximum(-a, 0), [max(1.0 - np.abs(a).sum(), 0.0)]])
     read = np.concatenate([np.eye(n), -np.eye(n), np.zeros((1, n))])
-    return kept(start, read, np.full((1, 2 * n + 1), (2 * n + 1) ** -0.5), seen, slack)
+    return build_polytope(start, read, np.full((1, 2 * n + 1), (2 * n + 1) ** -0.5), seen, slack)
 
 
-def kept(start: Floats, read: Floats, always: Floats, seen: Directions, slack: float) -> Polytope:
+def build_polytope(start: Floats, read: Floats, always: Floats, seen: ColumnSpace, slack: float) -> Polytope:
     """The rows ``always`` hold, and the output stays: Uᵀ a′ = Uᵀ a, or −δ ≤ σ_k u_k · (a′ − a) ≤ δ for every
     direction k of the output where it may move by ``slack`` δ."""
     rows = (read @ seen.basis).T
@@ -70,19 +70,19 @@ def kept(start: Floats, read: Floats, always: Floats, seen: Directions, slack: f
 
 
 @dataclass(frozen=True)
-class Range:
+class WeightDomain:
     """What an activation can produce: ``said`` in words, and its polytope (None: anything).
 
-    ``bounded``: no weight is beyond 1. ``signed``: a weight may be negative.
+    ``bound_weights``: no weight is beyond 1. ``signed``: a weight may be negative.
     """
 
-    said: str
+    describe: str
     sums_to_one: bool
     bounded: bool
     signed: bool
-    polytope: Callable[[Floats, Directions, float], Polytope] | None
+    polytope: Callable[[Floats, ColumnSpace, float], Polytope] | None
 
-    def objection(self, a: Floats) -> str | None:
+    def domain_violation(self, a: Floats) -> str | None:
         """Why the activation cannot have produced the weights a [n]; None if it can, up to rounding."""
         total, size = float(a.sum()), float(np.abs(a).sum())
         if not self.signed and a.min() < -ROUNDING * max(1.0, float(a.max())):
@@ -98,10 +98,10 @@ class Range:
         return 1.0 if self.bounded else float(np.abs(a).max(initial=0.0)) or 1.0
 
 
-RANGES = {
-    "simplex": Range("a ≥ 0, Σ a = 1", True, True, False, simplex),
-    "nonnegative": Range("a ≥ 0", False, False, False, nonnegative),
-    "below-one": Range("a ≥ 0, Σ a < 1", False, True, False, below_one),
-    "cross": Range("Σ |a| < 1", False, True, True, cross),
-    "any": Range("any number", False, False, True, None),
+WEIGHT_DOMAINS = {
+    "simplex": WeightDomain("a ≥ 0, Σ a = 1", True, True, False, simplex),
+    "nonnegative": WeightDomain("a ≥ 0", False, False, False, nonnegative),
+    "below-one": WeightDomain("a ≥ 0, Σ a < 1", False, True, False, sub_simplex),
+    "cross": WeightDomain("Σ |a| < 1", False, True, True, l1_ball),
+    "any": WeightDomain("any number", False, False, True, None),
 }

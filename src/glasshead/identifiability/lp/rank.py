@@ -25,7 +25,7 @@ def threshold(tokens: int, width: int, eps: float, norm: float) -> float:
 
 
 @dataclass(frozen=True)
-class Directions:
+class ColumnSpace:
     """The column space of T [n, d], or of what is left of it beside the constant 1.
 
     ``basis`` U [n, r] and ``sizes`` σ [r] are its left singular vectors and singular values above the
@@ -43,9 +43,9 @@ class Directions:
         return float(self.sizes[-1] / self.floor) if len(self.sizes) and self.floor > 0 else math.inf
 
 
-def directions(
+def column_space(
     T: Floats, *, width: int | None = None, eps: float = SINGLE, centred: bool = False
-) -> Directions:
+) -> ColumnSpace:
     """The column space of T [n, d] by singular values, with the threshold of T itself.
 
     ``centred`` takes the mean row off first: [T, 1] has the columns of the centred T and 1, which are
@@ -59,4 +59,4 @@ def directions(
     # A centred T has one direction less, and what rounding leaves of it is no direction.
     count = min(int((sizes > floor).sum()), n - 1 if centred else n)
     dropped = float(sizes[count]) if count < len(sizes) else 0.0
-    return Directions(left[:, :count], sizes[:count], dropped, floor)
+    return ColumnSpace(left[:, :count], sizes[:count], dropped, floor)

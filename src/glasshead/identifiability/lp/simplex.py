@@ -1,8 +1,8 @@
 """The largest values of many linear functions over one polytope: a simplex method for many searches at once.
 
 All searches start at one vertex and walk side by side, so that a step of all of them is a handful of array
-operations. What comes out is checked afterwards: `certified` computes each answer anew from its basis, with
-the dual numbers that prove it.
+operations. What comes out is checked afterwards: `verify_by_duality` computes each answer anew from its
+basis, with the dual numbers that prove it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Vertex:
     x: Floats
 
 
-def vertex(A: Floats, start: Floats) -> Vertex:
+def initial_vertex(A: Floats, start: Floats) -> Vertex:
     """A vertex of {x ≥ 0, A x = A start}, reached from a point of it; A [m, n] has full row rank.
 
     Raises:
@@ -46,7 +46,7 @@ def vertex(A: Floats, start: Floats) -> Vertex:
     # Large variables first: they are basic in the end, and far from their bounds on the way.
     _, _, order = qr(A * np.sqrt(np.maximum(start, 1e-30)), mode="economic", pivoting=True)
     basic, free = order[:m].astype(np.int64), order[m:]
-    inverse = inverted(A[:, basic])
+    inverse = refactorise(A[:, basic])
     x = start[basic]
     for variable in free:
         step = inverse @ A[:, variable]  # lowering the free variable by t raises x by t · step
@@ -64,20 +64,20 @@ def vertex(A: Floats, start: Floats) -> Vertex:
                 basic[row] = variable
                 continue
         x = x + start[variable] * step
-    inverse = inverted(A[:, basic])
+    inverse = refactorise(A[:, basic])
     x = inverse @ (A @ start)
     if not np.isfinite(inverse).all() or x.min(initial=0.0) < -PROOF:
         raise ArithmeticError("rounding leads out of the polytope")
     return Vertex(basic, inverse, np.maximum(x, 0.0))
 
 
-def inverted(B: Floats) -> Floats:
+def refactorise(B: Floats) -> Floats:
     """B⁻¹."""
     return np.asarray(np.linalg.inv(B), dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class Searches:
+class SimplexBatchResult:
     """Where each search ended: the largest value [L] (∞: there seems to be none), its basis [L, m], the
     variable [L] that was to enter, and whether it ``ended`` [L] at all."""
 
@@ -87,13 +87,13 @@ class Searches:
     ended: NDArray[np.bool_]
 
 
-def maximise(A: Floats, start: Vertex, functions: Floats) -> Searches:
+def maximise(A: Floats, start: Vertex, functions: Floats) -> SimplexBatchResult:
     """max Σ_i w_i x_i over the polytope, for every row w of ``functions`` [L, n].
 
     Dantzig 1951, in the revised form: B⁻¹ and the dual numbers y = B⁻ᵀ w_B change by one row at each step.
     """
     (m, n), total = A.shape, len(functions)
-    found = Searches(
+    found = SimplexBatchResult(
         value=np.full(total, np.nan),
         basic=np.tile(start.basic, (total, 1)),
         entering=np.zeros(total, dtype=np.int64),
@@ -160,7 +160,7 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> Searches:
     return found
 
 
-def certified(A: Floats, b: Floats, functions: Floats, basic: Integers) -> Floats:
+def verify_by_duality(A: Floats, b: Floats, functions: Floats, basic: Integers) -> Floats:
     """The values of the functions [L, n] at vertices given by their bases [L, m], from A and b alone.
 
     NaN where x is not ≥ 0, or where the dual numbers y, with A_Bᵀ y = w_B, do not prove w ≤ Aᵀ y.
@@ -182,7 +182,7 @@ def certified(A: Floats, b: Floats, functions: Floats, basic: Integers) -> Float
     return values
 
 
-def endless(A: Floats, functions: Floats, basic: Integers, entering: Integers) -> NDArray[np.bool_]:
+def verify_rays(A: Floats, functions: Floats, basic: Integers, entering: Integers) -> NDArray[np.bool_]:
     """Whether each function w [L, n] grows for ever along the ray d of its entering variable, with d ≥ 0,
     A d = 0 and w · d > 0: d is 1 for that variable and −B⁻¹ A_entering for the basic ones."""
     proven: NDArray[np.bool_] = np.zeros(len(functions), dtype=bool)

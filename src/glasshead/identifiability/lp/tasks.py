@@ -12,7 +12,7 @@ from glasshead.identifiability.lp.intervals import Intervals, intervals
 from glasshead.identifiability.lp.simplex import Floats
 
 
-class Task(NamedTuple):
+class IntervalTask(NamedTuple):
     """One row: T and a, what is known of them, and the keys whose intervals are wanted."""
 
     T: Floats
@@ -21,25 +21,25 @@ class Task(NamedTuple):
     width: int
     eps: float
     tolerance: float
-    asked: NDArray[np.int64]
+    query: NDArray[np.int64]
 
 
-class Answer(NamedTuple):
+class IntervalAnswer(NamedTuple):
     """The intervals, and whether another token could have the largest weight (None: not known)."""
 
     intervals: Intervals
     another_first: bool | None
 
 
-def solve(tasks: list[Task]) -> list[Answer]:
+def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
     """The answer to every task."""
     return [answer(task) for task in tasks]
 
 
-def answer(task: Task) -> Answer:
+def answer(task: IntervalTask) -> IntervalAnswer:
     """The answer to one."""
     T, a, kind, width, eps, tolerance, asked = task
     functions = np.eye(len(a))[asked]
     found = intervals(T, a, kind=kind, width=width, eps=eps, tolerance=tolerance, functions=functions)
     rivals = another_first(T, a, found, kind=kind, width=width, eps=eps, tolerance=tolerance)
-    return Answer(found, rivals)
+    return IntervalAnswer(found, rivals)

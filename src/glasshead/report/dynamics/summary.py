@@ -17,7 +17,7 @@ from glasshead.results import (
     NEUTRAL_GAMMA,
     NONE_LEADS,
     NOT_EXPLAINED,
-    NOT_TOLD,
+    NOT_REPORTED,
     OFTEN,
     QUANTITIES,
     TOO_FEW,
@@ -26,11 +26,11 @@ from glasshead.results import (
     Columns,
     Finding,
     History,
-    left_over,
-    owed,
+    integration_error,
     rate,
+    residual_note,
+    undecided_reason,
     versus,
-    why_unsure,
 )
 
 
@@ -288,7 +288,7 @@ def verdicts(told: Told) -> list[str]:
 
 def sentence_of(finding: Finding, first: str, second: str) -> str:
     """A verdict on two groups that names them."""
-    if finding.verdict != NOT_TOLD:
+    if finding.verdict != NOT_REPORTED:
         return finding.verdict
     higher = "larger" if finding.against == "|score|" else "higher"
     return f"undecided whether {first} or {second} tokens have the {higher} attention scores"
@@ -355,16 +355,18 @@ def moved_by(told: Told, token: str) -> str:
     if change == 0:
         return DASH
     rates = np.array([rows[rate("score", name)] for name in found.added])
-    each = owed(told.history.facts["learning_rate"], found.steps, rates)
+    each = integration_error(told.history.facts["learning_rate"], found.steps, rates)
     doubts = dict(zip([*found.added, NOT_EXPLAINED], each, strict=True))
     parts = {name: values[-1] for name, values in found.added.items() if values[-1] * change > 0}
     parts[NOT_EXPLAINED] = found.rest[-1]
     names = list(parts)
     first = int(np.argmax(np.abs(list(parts.values()))))
     name, value = names[first], float(parts[names[first]])
-    unsure = why_unsure(first, np.array(list(parts.values())), np.array([doubts[part] for part in names]))
+    unsure = undecided_reason(
+        first, np.array(list(parts.values())), np.array([doubts[part] for part in names])
+    )
     if unsure is not None:
         return unsure
     if name == NOT_EXPLAINED:
         return f"{name} {number(value, plus=True)}"
-    return f"{name} {number(value, plus=True)} ({cause_of(name).words}){left_over(value, found.rest)}"
+    return f"{name} {number(value, plus=True)} ({cause_of(name).words}){residual_note(value, found.rest)}"

@@ -26,7 +26,7 @@ from glasshead.report.dynamics.summary import (
 )
 from glasshead.report.number_format import DASH
 from glasshead.report.tables import Uncut
-from glasshead.results import NOT_TOLD, TOO_FEW, UNDECIDED_TERMS
+from glasshead.results import NOT_REPORTED, TOO_FEW, UNDECIDED_TERMS
 
 
 def dynamics_table(told: Told) -> RenderableType:
@@ -90,7 +90,7 @@ def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
     return table
 
 
-SHORT = {NOT_TOLD: DASH, TOO_FEW: "too few"}
+SHORT = {NOT_REPORTED: DASH, TOO_FEW: "too few"}
 """Verdicts as there is room for."""
 INTERVALS = {
     (True, True): "± std",

@@ -35,7 +35,7 @@ def worth_trying(configs: list[triton.Config], named: dict[str, Any], **options:
     return configs if q.is_cuda and named["bucket"] > SHORT else configs[:1]
 
 
-def tuned(program: Callable[..., None], configs: list[triton.Config]) -> Any:
+def tuned_tiles(program: Callable[..., None], configs: list[triton.Config]) -> Any:
     """The program with the fastest of its tilings, found at its first call for inputs of that kind."""
     return triton.autotune(configs, ["bucket", "CAUSAL", "PADDED", "PRECISION", "WIDE", "WIDE_V"])(program)
 
@@ -49,9 +49,9 @@ def run(program: Any, grid: Callable[[dict[str, Any]], tuple[int]], *args: Any, 
         program[grid](*args, **options)
 
 
-attend = tuned(paired.forward, FORWARD)
-attend_queries = tuned(paired.backward_queries, QUERIES)
-attend_keys = tuned(paired.backward_keys, KEYS)
+attend = tuned_tiles(paired.forward, FORWARD)
+attend_queries = tuned_tiles(paired.backward_queries, QUERIES)
+attend_keys = tuned_tiles(paired.backward_keys, KEYS)
 
 
 def kind(q: Tensor, v: Tensor, padding: Tensor | None, first: int | None) -> dict[str, Any]:
@@ -85,12 +85,12 @@ def rowwise(tensor: Tensor) -> Tensor:
     return tensor if tensor.stride(3) == 1 else tensor.contiguous()
 
 
-def on(device: torch.device) -> AbstractContextManager[Any]:
+def on_device(device: torch.device) -> AbstractContextManager[Any]:
     """Launches go to this device."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
-def padded(padding: Tensor | None, q: Tensor) -> tuple[Tensor, int]:
+def pad_to_power(padding: Tensor | None, q: Tensor) -> tuple[Tensor, int]:
     """Padding as bytes and its stride; without padding some pointer that nobody reads."""
     if padding is None:
         return q, 0
@@ -105,9 +105,9 @@ def paired_attention(
     keys under a causal mask, None without one."""
     q, k, v = rowwise(q), rowwise(k), rowwise(v)
     out, norm = paired_shapes(q, k, v, padding, scale, first)
-    real, p_b = padded(padding, q)
+    real, p_b = pad_to_power(padding, q)
     if out.numel():
-        with on(q.device):
+        with on_device(q.device):
             run(
                 attend, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
                 q, k, v, real, out, norm, scale * LOG2E, *sizes(q, k, first), *strides(q, k, v, out), p_b,
@@ -135,9 +135,9 @@ def paired_gradients(
     grad_q, grad_k, grad_v = gradient_shapes(grad, q, k, v, padding, out, norm, scale, first)
     q, k, v, grad = rowwise(q), rowwise(k), rowwise(v), rowwise(grad)
     delta = torch.zeros_like(norm)
-    real, p_b = padded(padding, q)
+    real, p_b = pad_to_power(padding, q)
     common, options = sizes(q, k, first), kind(q, v, padding, first)
-    with on(q.device):
+    with on_device(q.device):
         if q.numel():
             run(
                 attend_queries, lambda tile: (triton.cdiv(q.shape[2], tile["Q"]) * q.shape[0] * q.shape[1],),
