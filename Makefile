@@ -41,7 +41,7 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/dynamics.py
 	$(BIN)/glasshead bench attention
 
-# Every number of docs/results.md; several hours on two cores, and what is done stays done.
+# Every number of docs/results/; several hours on two cores, and what is done stays done.
 results: .venv/base
 	$(BIN)/python docs/results/s0_tables.py
 	$(BIN)/python docs/results/gauge.py
