@@ -1,4 +1,4 @@
-"""Where the sign of trained TanhMax attention lives: the rule of docs/results/sign-gauge.md against what words say of it.
+"""Where the sign of trained TanhMax attention lives: the rule of sign-gauge.md against what words say of it.
 
     python docs/results/gauge.py run      train what is missing, one line each into gauge.jsonl
     python docs/results/gauge.py write    gauge.jsonl → gauge.md, which docs/results/sign-gauge.md includes
