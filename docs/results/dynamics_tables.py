@@ -1,4 +1,4 @@
-"""The JSON of `dynamics.py` → dynamics.md, which docs/dynamics.md includes: every claim with its verdict.
+"""The JSON of `dynamics.py` → dynamics.md, a part of training-claims.md: every claim with its verdict.
 
 python docs/results/dynamics_tables.py
 

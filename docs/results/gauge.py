@@ -1,7 +1,7 @@
-"""Where the sign of trained TanhMax attention lives: the rule of docs/gauge.md against what words say of it.
+"""Where the sign of trained TanhMax attention lives: the rule of sign-gauge.md against what words say of it.
 
     python docs/results/gauge.py run      train what is missing, one line each into gauge.jsonl
-    python docs/results/gauge.py write    gauge.jsonl → gauge.md, which docs/gauge.md includes
+    python docs/results/gauge.py write    gauge.jsonl → gauge.md, which docs/results/sign-gauge.md includes
 
 The rule reads weights and values on the train split, without any word list. The truth it is held against
 comes from elsewhere: from the positive and negative words of the test split, by its labels
