@@ -1,30 +1,58 @@
-"""How the site is built: strictly, and without a network."""
+"""How the site is built: strictly, and so that it can be read without a network."""
 
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 from glasshead import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Glasshead"
 author = "The Glasshead maintainers"
 copyright = "The Glasshead maintainers"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build", "results/**", "examples/**"]
+extensions = [
+    "generate",  # reference/cli, reference/api and reference/tables come from the code
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # MathJax is part of the site
+    "sphinx_copybutton",
+]
+# Parts of pages: tables that scripts and registries write, and examples.
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "examples/**",
+    "reference/tables/**",
+    *(
+        f"results/{tables}.md"
+        for tables in ("attention", "dynamics", "encoders", "gauge", "identifiability", "news", "tables")
+    ),
+]
 default_role = "literal"
 
 html_theme = "furo"
 html_title = f"Glasshead {__version__}"
 html_show_sphinx = False
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 
-# Equations are plain Unicode in text blocks: MathJax would have to be fetched, and there is no LaTeX here.
+myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
+# The prompt and what a command prints are not copied.
+copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_docstring_signature = False
+autodoc_inherit_docstrings = False  # what Transformers says of a method is not ours to print
 
 
 def plain(app: Any, what: str, name: str, thing: object, options: Any, lines: list[str]) -> None:

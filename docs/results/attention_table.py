@@ -1,4 +1,4 @@
-"""The measured table of docs/mechanisms.md, from what `glasshead bench attention --full --out` wrote.
+"""The measured table of docs/results/speed.md, from what `glasshead bench attention --full --out` wrote.
 
 glasshead bench attention --full --out docs/results/attention.json --overwrite
 python docs/results/attention_table.py

@@ -1,4 +1,4 @@
-"""The JSON of `dynamics.py` → dynamics.md, which docs/dynamics.md includes: every claim with its verdict.
+"""The JSON of `dynamics.py` → dynamics.md, a part of training-claims.md: every claim with its verdict.
 
 python docs/results/dynamics_tables.py
 
@@ -109,7 +109,7 @@ def pooled(runs: Runs, parts: Parts) -> dict[str, list[float]]:
 class Claim:
     """Numbers that a claim wants above a bar (or below it), every one of them."""
 
-    describe: str
+    statement: str
     unit: str
     parts: Parts
     bar: float = 0.0
@@ -173,7 +173,7 @@ class Claim:
 class Counted:
     """A claim that every training decides for itself: +1 it holds, −1 it fails, 0 its tokens do not tell."""
 
-    describe: str
+    statement: str
     decided: Callable[[Run], int]
 
     def sides(self, runs: Runs) -> list[int]:
@@ -391,7 +391,7 @@ def verdicts() -> list[str]:
     places = [("made up, two classes", together(BINARY)), ("made up, three classes", cells("three_classes"))]
     places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
-        [claim.describe if number == 0 else "", title, *claim.row(runs)]
+        [claim.statement if number == 0 else "", title, *claim.row(runs)]
         for claim in EVERYWHERE
         for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
@@ -401,7 +401,7 @@ def verdicts() -> list[str]:
 def split(names: Sequence[str], columns: dict[str, tuple[Sequence[str], tuple[str, ...]]]) -> list[str]:
     """The effects again, column by column: tables of data, and words of the names of their cells."""
     rows = [
-        [claim.describe, *(claim.cell(together(tables, *chosen)) for tables, chosen in columns.values())]
+        [claim.statement, *(claim.cell(together(tables, *chosen)) for tables, chosen in columns.values())]
         for claim in EVERYWHERE
     ]
     return table(("claim", *names), rows)
@@ -572,7 +572,7 @@ def gap_table() -> list[str]:
     places += [(f"λ = {scale:g}, made up", together(BINARY, f"{scale:g}")) for scale in SCALES]
     places += [(title, cells(name)) for name, title in REAL.items()]
     rows = [
-        [FAVOURED.describe if number == 0 else "", title, *FAVOURED.row(runs)]
+        [FAVOURED.statement if number == 0 else "", title, *FAVOURED.row(runs)]
         for number, (title, runs) in enumerate(each for each in places if each[1])
     ]
     places = [(f"λ = {scale:g}, made up", together(BINARY, f"{scale:g}")) for scale in SCALES]
@@ -649,7 +649,7 @@ def signed_table() -> list[str]:
         *((claim, "tanhmax") for claim in STAYING),
     ):
         said, n = claim.effect(runs[name])
-        title = claim.describe if name == "tanhmax" else ""
+        title = claim.statement if name == "tanhmax" else ""
         rows.append([title, name, f"{said} {claim.unit}", str(n), claim.verdict(runs[name])])
     heads = ("claim", "attention", "effect", "seeds", "verdict")
     learned = {

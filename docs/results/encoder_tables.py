@@ -1,4 +1,4 @@
-"""The JSON of `encoders.py` → encoders.md, which docs/results.md includes: means, tests, the papers' numbers.
+"""The JSON of `encoders.py` → encoders.md, a part of transformers.md: means, tests, the papers' numbers.
 
 python docs/results/encoder_tables.py
 """

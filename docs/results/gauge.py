@@ -1,7 +1,7 @@
-"""Where the sign of trained TanhMax attention lives: the rule of docs/gauge.md against what words say of it.
+"""Where the sign of trained TanhMax attention lives: the rule of sign-gauge.md against what words say of it.
 
     python docs/results/gauge.py run      train what is missing, one line each into gauge.jsonl
-    python docs/results/gauge.py write    gauge.jsonl → gauge.md, which docs/gauge.md includes
+    python docs/results/gauge.py write    gauge.jsonl → gauge.md, which docs/results/sign-gauge.md includes
 
 The rule reads weights and values on the train split, without any word list. The truth it is held against
 comes from elsewhere: from the positive and negative words of the test split, by its labels
@@ -197,7 +197,7 @@ def truth_of(entry: Mapping[str, Any]) -> str | None:
     return SIGN_IN_WEIGHTS if part >= 0.75 else ONE_SIGN if part <= 0.25 else BOTH
 
 
-def kind_of(entry: Mapping[str, Any], share: float = ONE_SIDED) -> str:
+def weight_domain(entry: Mapping[str, Any], share: float = ONE_SIDED) -> str:
     """What the rule says, asking for such a share of one sign."""
     classes = [ClassSigns(**each) for each in entry["classes"]]
     return fix_gauge(classes, signed=True, one_sided=share).kind
@@ -205,7 +205,7 @@ def kind_of(entry: Mapping[str, Any], share: float = ONE_SIDED) -> str:
 
 def outcome(entry: Mapping[str, Any], share: float) -> str:
     """The rule against the words: right, undecided (which is right of both) or wrong."""
-    kind, truth = kind_of(entry, share), truth_of(entry)
+    kind, truth = weight_domain(entry, share), truth_of(entry)
     if kind == UNDECIDED:
         return "right" if truth == BOTH else "undecided"
     return "right" if kind == truth else "wrong"
@@ -261,7 +261,7 @@ def models(entries: Sequence[Mapping[str, Any]]) -> str:
                 truth_of(each) or "not judged",
                 f"{max(min(one[1] for one in positive), min(1 - one[2] for one in positive)):.4f}",
                 f"{min(min(side * one[1], side * one[2]) for one in lean):+.2f}",
-                kind_of(each),
+                weight_domain(each),
                 f"{abs(each['plain']):.2f}",
             ]
         )

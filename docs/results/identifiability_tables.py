@@ -1,4 +1,4 @@
-"""The JSON of `identifiability.py` → identifiability.md, which docs/identifiability.md includes.
+"""The JSON of `identifiability.py` → identifiability.md, which docs/results/unique-maps.md includes.
 
 python docs/results/identifiability_tables.py
 """
@@ -18,7 +18,7 @@ NEARLY = 0.99
 KINDS = {"Con": "concatenated, d_v = 16", "Add": "added, d_v = d_e = 128"}
 WRITTEN = "<!-- Written by docs/results/identifiability_tables.py: do not edit. -->"
 WAITING = "Not measured yet: run `python docs/results/identifiability.py run {}`."
-PICTURE = "![{}](images/identifiability-{}.png)"
+PICTURE = "![{}](../images/identifiability-{}.png)"
 
 
 def main() -> None:

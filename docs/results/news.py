@@ -1,7 +1,7 @@
 """Five mechanisms on news logs with planted interests, and the sign of w_h that they imply.
 
     python docs/results/news.py run      train and evaluate what is missing into news.json, then write
-    python docs/results/news.py write    news.json → news.md, which docs/recommend.md includes
+    python docs/results/news.py write    news.json → news.md, which docs/results/news-recommender.md includes
 
 The logs are generated, so nothing has to be downloaded. About ten minutes of one core; two are used.
 """

@@ -1,7 +1,7 @@
 """Huang, Yang and Wang (2024), Tables 1 and 2 and Fig. 2, again: five seeds, real data, with the gauge fixed.
 
     python docs/results/s0_tables.py run      train and audit what is missing; writes s0_tables.json
-    python docs/results/s0_tables.py write    s0_tables.json → tables.md, which docs/results.md includes
+    python docs/results/s0_tables.py write    s0_tables.json → tables.md, a part of signed-attention.md
 
 The data are read from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout).
 """

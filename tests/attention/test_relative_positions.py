@@ -107,7 +107,7 @@ def test_r_of_the_size_of_the_model_is_that_of_the_paper():
 
 
 def test_tener_is_the_paper_and_not_its_code():
-    """docs/errata.md: the code has a key term, R of j − i, and other frequencies; each changes the scores."""
+    """The errata: the code has a key term, R of j − i, and other frequencies; each changes the scores."""
     position = Tener(HeadSizes(1, 8, 8)).double()
     q, k = random(1, 1, 6, 8), random(1, 1, 6, 8) + 1
     scores = position.scores(q, k, 1.0, Mask(6, 6, at=range(6)).places(q.device))[0, 0]

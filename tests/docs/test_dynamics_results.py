@@ -77,7 +77,7 @@ def run(
 
 def claim_of(tables, start):
     all_of_them = (*tables.EVERYWHERE, tables.FAVOURED, tables.AROUND_ZERO, *tables.STAYING)
-    (found,) = [each for each in all_of_them if each.describe.startswith(start)]
+    (found,) = [each for each in all_of_them if each.statement.startswith(start)]
     return found
 
 

@@ -7,6 +7,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,17 +15,41 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
+import command_pages
+import package_pages
+from generate import GENERATED
 from glasshead import __version__
 from glasshead.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+FOLDERS = ("tutorials", "how-to", "explanation", "reference", "results")
+# Pages, and the tables that pages of results include; the generated part of the reference is tested apart.
+WRITTEN = [
+    DOCS / "index.md",
+    *sorted(page for folder in FOLDERS for page in (DOCS / folder).glob("*.md")),
+    *sorted((DOCS / "reference" / "audits").glob("*.md")),
+]
+PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")), *WRITTEN]
 SCRIPTS = sorted((DOCS / "examples").glob("*.sh"))
 
 
 def read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@cache
+def generated() -> set[Path]:
+    """The pages and tables that the build writes."""
+    return {
+        DOCS / "reference" / folder / f"{page}.{suffix}"
+        for folder, (pages, suffix) in GENERATED.items()
+        for page in pages()
+    }
 
 
 def options() -> dict[str, set[str]]:
@@ -42,7 +67,7 @@ def options() -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=name)
 def test_commands_and_options_exist(page: Path) -> None:
     known = options()
     text = read(page).replace("\\\n", " ")
@@ -55,32 +80,40 @@ def test_commands_and_options_exist(page: Path) -> None:
     assert mentioned <= set().union(*known.values())
 
 
-def test_the_command_page_lists_every_option() -> None:
-    parts = re.split(r"^## glasshead ([a-z]+)\b", read(DOCS / "cli.md"), flags=re.MULTILINE)
-    sections: dict[str, str] = {}
-    for command, text in zip(["", *parts[1::2]], parts[::2], strict=True):
-        sections[command] = sections.get(command, "") + text  # a command may have several headings
-    for command, known in options().items():
-        listed = set(re.findall(r"--[a-z-]+", sections[command]))
-        hidden = {"--help", "--show-completion"}
-        assert {option for option in known if option.startswith("--")} - hidden <= listed, command
+def test_the_command_pages_list_every_option() -> None:
+    pages = command_pages.pages()
+    known = options()
+    assert set(pages) == {"index", *known} - {""}
+    for command, given in known.items():
+        listed = set(re.findall(r"--[a-z-]+", pages[command or "index"]))
+        assert {option for option in given if option.startswith("--")} - {"--help"} <= listed, command
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_package_pages_list_what_is_exported_and_nothing_else() -> None:
+    pages = package_pages.pages()
+    for package, module in package_pages.packages().items():
+        entries = re.findall(rf"(?:autofunction|autoclass):: {package}\.(\w+)$", pages[package], re.MULTILINE)
+        values = re.findall(r"^``(\w+)``$", pages[package], re.MULTILINE)
+        assert sorted([*entries, *values]) == sorted(module.__all__), package
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_and_images_exist(page: Path) -> None:
     text = read(page)
     targets = re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|srcset)="([^"]+)"', text)
-    targets += re.findall(r"literalinclude\} (\S+)", text)
-    inside = [target for target in targets if not target.startswith("http")]
-    assert [target for target in inside if not (page.parent / target.split("#")[0]).is_file()] == []
+    targets += re.findall(r"(?:literalinclude|include)\} (\S+)", text)
+    inside = [target.split("#")[0] for target in targets if not target.startswith(("http", "#"))]
+    paths = {target: (page.parent / target).resolve() for target in inside}
+    written = generated()
+    assert [target for target, path in paths.items() if not path.is_file() and path not in written] == []
 
 
 def test_every_example_is_shown() -> None:
-    shown = set(re.findall(r"literalinclude\} examples/(\S+)", "".join(map(read, DOCS.glob("*.md")))))
+    shown = set(re.findall(r"literalinclude\} (?:\.\./)+examples/(\S+)", "".join(map(read, WRITTEN))))
     assert shown == {path.name for path in (DOCS / "examples").iterdir() if path.is_file()}
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CITATION.cff"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CITATION.cff"], ids=name)
 def test_pages_speak_to_the_public(page: Path) -> None:
     text = read(page)
     # Labels of the project's own notes; the presets are the one place where the letters are names.
@@ -117,7 +150,7 @@ def test_presets_are_those_of_the_code() -> None:
 
     fields = {each.name for each in dataclasses.fields(TRAINING_PRESETS["s4"])}
     compared, names = 0, []
-    for line in read(DOCS / "models.md").splitlines():
+    for line in read(DOCS / "reference" / "presets.md").splitlines():
         first, *cells = [cell.strip() for cell in line.strip("|").split("|")]
         if first == "setting":
             names = [cell.strip("`") for cell in cells]
@@ -143,15 +176,9 @@ def test_constants_and_names_of_the_audit_page() -> None:
     from glasshead.identifiability.batch_run import TOP
     from glasshead.statistics import bootstrap, kendall
 
-    page = read(DOCS / "audit.md")
-    assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == [
-        "performance",
-        "agreement",
-        "perturbation",
-        "tokens",
-        "identifiability",
-    ]
-    assert set(AUDITS) == {"performance", "agreement", "perturbation", "tokens", "identifiability"}
+    audits = DOCS / "reference" / "audits"
+    assert {page.stem for page in audits.glob("*.md")} == {*AUDITS, "index", "folder"}
+    page = "".join(map(read, audits.glob("*.md")))
     assert (identifiability.TEXTS, TOP) == (50, 5)
     assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
     assert (agreement.ALPHA, agreement.DIGITS, summary.FEW) == (0.01, 9, 20)
@@ -174,7 +201,7 @@ def test_verdicts_of_the_audit_page() -> None:
     from glasshead.audits import agreement, performance, perturbation, tokens
     from glasshead.results import ONE_SIGNED, PairedDifference
 
-    page = " ".join(read(DOCS / "audit.md").split())
+    page = " ".join("".join(map(read, (DOCS / "reference" / "audits").glob("*.md"))).split())
     over, under, none = (0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1)
     better, worse = {"random": over}, {"random": under}
 
@@ -254,11 +281,11 @@ def test_methods_targets_and_datasets_of_the_pages() -> None:
     from glasshead.data import DATASETS
     from glasshead.explainers import EXPLAINERS, TARGETS
 
-    tables = set(re.findall(r"^\| `([\w-]+)`", read(DOCS / "explain.md"), re.MULTILINE))
+    tables = set(re.findall(r"^\| `([\w-]+)`", read(DOCS / "reference" / "explanations.md"), re.MULTILINE))
     assert tables >= set(EXPLAINERS) | set(TARGETS)
-    assert set(re.findall(r"^\| `([\w-]+)` \| [\d,]+ \|", read(DOCS / "data.md"), re.MULTILINE)) == set(
-        DATASETS
-    )
+    assert set(
+        re.findall(r"^\| `([\w-]+)` \| [\d,]+ \|", read(DOCS / "reference" / "data.md"), re.MULTILINE)
+    ) == set(DATASETS)
 
 
 def test_citation_file_is_valid() -> None:
@@ -320,6 +347,6 @@ def test_the_site_builds_strictly_and_needs_no_network(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    for page in tmp_path.glob("*.html"):
+    for page in tmp_path.rglob("*.html"):
         loaded = re.findall(r'<(?:script|img|link)\b[^>]*(?:src|href)="(https?:[^"]+)"', read(page))
         assert loaded == [], page.name

@@ -17,7 +17,7 @@ from glasshead.errors import InputError
 
 if TYPE_CHECKING:
     from glasshead.results import Finding, History
-    from glasshead.training import Run
+    from glasshead.training import Run, TensorDataset
 
 FEW_LOOKS, GOOD_LOOKS = 5, 40
 """With fewer looks a curve is hardly one; so many are enough for a short training."""

@@ -169,8 +169,8 @@ def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     objection = WEIGHT_DOMAINS[kind].domain_violation(a)
     if objection:
         raise InputError(
-            f"these are no weights of the kind {kind!r}, {WEIGHT_DOMAINS[kind].describe}: {objection}; give a "
-            "row as its activation made it, over all keys that it may attend to"
+            f"these are no weights of the kind {kind!r}, {WEIGHT_DOMAINS[kind].describe}: {objection}; give "
+            "a row as its activation made it, over all keys that it may attend to"
         )
 
 
