@@ -28,7 +28,7 @@ from encoders import STUDY
 from glasshead.data import LoadOptions, load
 from glasshead.identifiability import IntervalQuery, RowSelector, run_batches
 from glasshead.identifiability.length_sampling import LengthSample, clip_texts
-from glasshead.pictures import logits
+from glasshead.pictures import logits, ranks
 from glasshead.report import drawn
 from glasshead.training import TrainingConfig, recipe_for, train
 from glasshead.training.open_model import open_model

@@ -64,7 +64,7 @@ def coverage(
     unknown = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     return Coverage(
         texts=len(texts),
-        cut=sum(more > 0 for more in beyond),
+        truncated=sum(more > 0 for more in beyond),
         length=length,
         tokens=int(sizes.sum()),
         left_out=sum(beyond),

@@ -108,7 +108,7 @@ class RecordHook(AttentionHook):
             output=output,
             heads=every if heads is None else heads,
             rows=tuple(range(call.q.shape[2])) if rows is None else tuple(rows.tolist()),
-            weighed=weighed,
+            scores_and_weights=weighed,
         )
         if self.keep_graph:
             return made

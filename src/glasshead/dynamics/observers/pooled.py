@@ -74,7 +74,7 @@ class PooledObserver:
             raise InputError(f"{reason}; its scores show on texts only: name the data that it was trained on")
         assert counts is not None, "without rows there are the counts of a run"
         self.cohorts: TokenGroups = cohorts(tokenizer, counts, self.labels, truth)
-        self.paired = self.cohorts.uses_paired_exponential()
+        self.paired = self.cohorts.paired()
         followed = self.cohorts.followed
         self.about: Columns = {
             "token": np.array(tokenizer.convert_ids_to_tokens(followed.tolist())),
