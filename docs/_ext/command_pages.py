@@ -53,7 +53,7 @@ def described(command: Any) -> list[str]:
     lines = []
     for paragraph in (command.help or "").split("\n\n"):
         example = re.fullmatch(r"Example: \[bold\](.*)\[/\]", paragraph.strip(), re.DOTALL)
-        lines += ["```sh", example[1], "```"] if example else [text(paragraph)]
+        lines += ["```sh", " ".join(example[1].split()), "```"] if example else [text(paragraph)]
         lines.append("")
     return lines
 
