@@ -9,9 +9,9 @@ from glasshead.attention import (
     ACTIVATIONS,
     AUTOMATIC,
     KERNELS,
+    MECHANISM_PRESETS,
     POSITIONS,
-    PRESETS,
-    Call,
+    AttentionInputs,
     Mechanism,
     mechanism,
 )
@@ -28,8 +28,8 @@ ACTIVATION_FACTS = {
     "rows_sum_to_one": "sums to one",
 }
 POSITION_FACTS = {
-    "bilinear": "dot products",
-    "nonnegative": "scores ≥ 0",
+    "is_dot_product": "dot products",
+    "nonnegative_scores": "scores ≥ 0",
     "changes_output": "adds to values",
 }
 MAPPING_FACTS = {
@@ -113,7 +113,7 @@ def positions() -> str:
 def presets() -> str:
     heads = ("name", "is", "cost", "kernels")
     body = []
-    for name, spec in PRESETS.items():
+    for name, spec in MECHANISM_PRESETS.items():
         made = mechanism(name, **HEADS)
         body.append(
             [name, f"`{spec['activation']}+{spec['position']}`", cost(made), ", ".join(serving(made))]
@@ -134,10 +134,13 @@ def serving(made: Mechanism) -> list[str]:
     padding = torch.arange(96) < torch.tensor([[96], [60]])
     found = []
     for name, kernel in KERNELS.items():
-        calls = [Call.of(made, q, k, v, mask=padding), Call.of(made, q, k, v, is_causal=True)]
+        calls = [
+            AttentionInputs.of(made, q, k, v, mask=padding),
+            AttentionInputs.of(made, q, k, v, is_causal=True),
+        ]
         with torch.no_grad():
-            refuses = ANYWHERE.get(name, kernel.refuses)
-            if all(refuses(call) is None for call in calls):
+            reason = ANYWHERE.get(name, kernel.unsupported_reason)
+            if all(reason(call) is None for call in calls):
                 found.append(name)
     return found
 

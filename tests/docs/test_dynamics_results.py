@@ -380,14 +380,10 @@ def test_only_a_term_that_is_surely_the_largest_is_kept(tables):
 
 
 def test_signs_settle_when_they_no_longer_change(tables):
-    assert dynamics.with_position_policy(history()) == 30  # right at 10 already, wrong again at 20
-    assert dynamics.with_position_policy(history(pairs={"positive × positive": [0.1, 0.2, 0.1, 0.3]})) == 10
-    assert (
-        dynamics.with_position_policy(history(pairs={"positive × positive": [0.1, 0.2, 0.1, -0.3]})) is None
-    )
-    assert (
-        dynamics.with_position_policy(history(pairs={"positive × negative": [0.1, -0.1, -0.005, -0.3]})) == 30
-    )
+    assert dynamics.settled(history()) == 30  # right at 10 already, wrong again at 20
+    assert dynamics.settled(history(pairs={"positive × positive": [0.1, 0.2, 0.1, 0.3]})) == 10
+    assert dynamics.settled(history(pairs={"positive × positive": [0.1, 0.2, 0.1, -0.3]})) is None
+    assert dynamics.settled(history(pairs={"positive × negative": [0.1, -0.1, -0.005, -0.3]})) == 30
 
 
 def test_the_page_is_written_before_anything_is_measured(tables, tmp_path):
