@@ -8,7 +8,7 @@ from glasshead.audits import audit
 from glasshead.data import load
 from glasshead.training import load_run
 
-card = audit(load_run(Path("runs/tanhmax")), load("my_reviews.csv")["test"], tests=["agreement"])
+card = audit(load_run(Path("runs/tanhmax")), load("my_reviews.csv")["test"], audits=["agreement"])
 finding = card.finding("agreement.contribution.gradient.all")
 print(finding.name, round(finding.estimate, 2), finding.interval, finding.verdict)
 

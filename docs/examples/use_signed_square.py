@@ -14,7 +14,7 @@ print([row[0] for row in catalogue("activations")[1]])
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
 recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention="signed-square")
 run = load_run(train(data, recipe, Path("runs/signed-square")))
-card = audit(run, data["test"], tests=["performance", "tokens"])
+card = audit(run, data["test"], audits=["performance", "tokens"])
 for name in ("performance.accuracy.all", "tokens.separation.weight.positive vs negative"):
     finding = card.finding(name)
     print(f"{name}: {finding.estimate:.3f}, {finding.verdict}")

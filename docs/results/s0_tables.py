@@ -55,7 +55,7 @@ def run() -> None:
                 if not out.exists():
                     source = {"source": folder, "options": {"classes": options.classes}}
                     train(data, recipe, out, seed=seed, source=source, overwrite=True)
-                card = audit(load_run(out), data["test"], tests=TESTS, seed=seed)
+                card = audit(load_run(out), data["test"], audits=TESTS, seed=seed)
                 values[key] = rounded(summary(card))
                 VALUES.write_text(
                     json.dumps(values, indent=None, ensure_ascii=False).replace("}}, ", "}},\n") + "\n",

@@ -14,7 +14,7 @@ ROWS = ("effective", "effective-absolute", "effective-gain", "effective-gain-abs
 
 def audited(model, texts, labels):
     names = list(model.config.id2label.values())
-    return audit(as_run(model, texts, labels), split(texts, labels, names), tests=["agreement"])
+    return audit(as_run(model, texts, labels), split(texts, labels, names), audits=["agreement"])
 
 
 def test_weights_that_reach_no_output_are_dropped():

@@ -140,7 +140,7 @@ def test_errors_of_ratings_by_hand():
         predicted = kind.model(**encoded.inputs()).logits[:, 0].numpy()
     rng = np.random.default_rng(1)
     labels = predicted + rng.normal(0, 0.3, 30)
-    card = audit(as_run(kind, labels.tolist()), data(kind, labels.tolist()), tests=["performance"])
+    card = audit(as_run(kind, labels.tolist()), data(kind, labels.tolist()), audits=["performance"])
     rmse, mae = (card.finding(f"performance.{name}.all") for name in ("rmse", "mae"))
     assert rmse.estimate == pytest.approx(np.sqrt(((predicted - labels) ** 2).mean()), rel=1e-4)
     assert rmse.null["mean"] == pytest.approx(labels.std(), rel=1e-6)
@@ -148,7 +148,7 @@ def test_errors_of_ratings_by_hand():
     assert mae.null["mean"] == pytest.approx(np.abs(labels - labels.mean()).mean())
     assert rmse.interval[0] < rmse.estimate < rmse.interval[1]
     assert rmse.verdict == "better than always guessing the mean rating"
-    wrong = audit(as_run(kind, [3.0] * 30), data(kind, (3 - labels).tolist()), tests=["performance"])
+    wrong = audit(as_run(kind, [3.0] * 30), data(kind, (3 - labels).tolist()), audits=["performance"])
     assert wrong.finding("performance.mae.all").verdict == "worse than always guessing the mean rating"
     assert [each.facts["against_guessing"] for each in (card, wrong)] == ["better", "not better"]
     paired = rmse.over_null["mean"]
@@ -172,7 +172,7 @@ def test_sentences_are_the_units_where_they_are_read():
     assert not any(finding.audit == "tokens" for finding in card.findings)
     assert card.facts["level"] == "sentence"
     with pytest.raises(InputError, match="sentences belong to no class"):
-        audit(run, split, reading=AttentionSelector(level="sentence"), tests=["tokens"])
+        audit(run, split, reading=AttentionSelector(level="sentence"), audits=["tokens"])
 
 
 def test_a_gauge_per_head_makes_signed_attention_speak():
@@ -181,7 +181,7 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
     inputs = encoded.inputs() | {"labels": torch.tensor(labels)}
     gauge = head_gauges(kind.model, [inputs])
     kind.model.config.gauge = gauge["signs"]
-    card = audit(as_run(kind, labels, gauge), data(kind, labels), tests=["agreement"])
+    card = audit(as_run(kind, labels, gauge), data(kind, labels), audits=["agreement"])
     assert card.facts["gauge"]["signs"] == gauge["signs"][0]
     assert card.finding("agreement.attention.gradient.all").verdict != RAW_SIGN
     assert card.finding("agreement.attention-raw.gradient.all").verdict == RAW_SIGN
@@ -197,7 +197,7 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
     turned = head_gauges(kind.model, [inputs])
     assert turned["signs"][0] == [-gauge["signs"][0][0], gauge["signs"][0][1]]
     kind.model.config.gauge = turned["signs"]
-    other = audit(as_run(kind, labels, turned), data(kind, labels), tests=["agreement"])
+    other = audit(as_run(kind, labels, turned), data(kind, labels), audits=["agreement"])
     for name in ("attention.gradient", "contribution.gradient", "contribution.erasure-renormalise"):
         ours, theirs = (each.finding(f"agreement.{name}.all").estimate for each in (card, other))
         assert ours == pytest.approx(theirs, abs=1e-6)
@@ -212,7 +212,7 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
         ("pair-encoder", {"pairs": False}, "compares two texts"),
         ("encoder rating", {"classes": True}, "the run predicts ratings and the data have the classes"),
         ("encoder", {"ratings": True}, "the run knows the classes negative, positive; the data have ratings"),
-        ("encoder rating", {"tests": ["tokens"]}, "words have no class where ratings are predicted"),
+        ("encoder rating", {"audits": ["tokens"]}, "words have no class where ratings are predicted"),
         ("encoder", {"draws": 2000}, "--draws is at most 1,000"),
         ("encoder", {"draws": 0}, "at least one draw"),
         (

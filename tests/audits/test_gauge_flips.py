@@ -87,14 +87,14 @@ def test_sizes_of_several_heads_without_a_gauge_say_nothing():
     kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
     run, split = as_run(kind, labels), data(kind, labels)
     verdicts = {
-        head: audit(run, split, tests=["agreement"], reading=AttentionSelector(head=head))
+        head: audit(run, split, audits=["agreement"], reading=AttentionSelector(head=head))
         .finding("agreement.attention-absolute.gradient.all")
         .verdict
         for head in (None, 0)
     }
     assert verdicts[None] == RAW_SIGN
     assert verdicts[0] != RAW_SIGN  # |a| of one head has no gauge
-    card = audit(run, split, tests=["agreement"])
+    card = audit(run, split, audits=["agreement"])
     assert card.finding("agreement.contribution.gradient.all").null["uniform"] is None
 
 
@@ -204,7 +204,7 @@ def test_a_weak_gauge_of_several_heads_decides_no_size():
     gauge = {
         "signs": [[1, -1]], "kinds": [[UNDECIDED] * 2], "margins": [[0.01, 0.01]], "masses": [[1.0, 1.0]],
     }  # fmt: skip
-    card = audited(kind, labels, gauge, tests=["agreement", "tokens"])
+    card = audited(kind, labels, gauge, audits=["agreement", "tokens"])
     for name in ("agreement.attention.gradient.all", "agreement.attention-absolute.gradient.all"):
         assert card.finding(name).verdict == WEAK_GAUGE
     levels = [each for each in card.findings if each.audit == "tokens" and each.statistic == "weight"]
@@ -216,7 +216,7 @@ def test_heads_of_one_sign_are_sizes():
     gauge = {
         "signs": [[1, -1]], "kinds": [[ONE_SIGN] * 2], "margins": [[0.3, 0.3]], "masses": [[1.0, 1.0]],
     }  # fmt: skip
-    card = audited(kind, labels, gauge, tests=["agreement", "tokens"])
+    card = audited(kind, labels, gauge, audits=["agreement", "tokens"])
     assert card.facts["gauge"]["kind"] == ONE_SIGN
     for name in ("attention", "effective", "effective-gain"):
         assert card.finding(f"agreement.{name}.gradient.all").verdict == ONE_SIGNED

@@ -18,7 +18,7 @@ from small import as_run, random_model, split, tokenizer
 
 def card(model, texts, **options):
     labels = [i % 2 for i in range(len(texts))]
-    return audit(as_run(model, texts, labels), split(texts, labels), tests=["identifiability"], **options)
+    return audit(as_run(model, texts, labels), split(texts, labels), audits=["identifiability"], **options)
 
 
 def unlike(count=30, repeats=False):

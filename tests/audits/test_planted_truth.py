@@ -41,14 +41,14 @@ def test_the_model_is_right_and_said_to_be(planted):
     assert accuracy.verdict == "better than always guessing the commonest class"
 
 
-@pytest.mark.parametrize("tests", [["agreement"], ["performance"]])
-def test_how_the_model_stands_beside_guessing_is_told_whichever_audits_are_asked(tests):
+@pytest.mark.parametrize("audits", [["agreement"], ["performance"]])
+def test_how_the_model_stands_beside_guessing_is_told_whichever_audits_are_asked(audits):
     texts, labels = planted_texts(60)
     noisy = [label if i % 5 < 3 else 1 - label for i, label in enumerate(labels)]
     wrong = [1 - label for label in labels]
     model = planted_model("softmax")
     stands = [
-        audit(as_run(model, texts, truth), split(texts, truth), tests=tests).facts["against_guessing"]
+        audit(as_run(model, texts, truth), split(texts, truth), audits=audits).facts["against_guessing"]
         for truth in (labels, noisy, wrong)
     ]
     assert stands == ["better", "undecided", "not better"]
@@ -272,7 +272,7 @@ def test_signs_that_live_in_the_values_are_not_read_off_the_weights(counts, turn
         for parameter in (model.pooling.score.context.weight, model.pooling.value.weight):
             parameter.data.neg_()
     run, texts, labels = gauged(model, counts)
-    card = audit(run, split(texts, labels), tests=["performance", "agreement", "tokens"])
+    card = audit(run, split(texts, labels), audits=["performance", "agreement", "tokens"])
     assert card.facts["accuracy"] == 1.0
     assert card.facts["gauge"]["kind"] == ONE_SIGN
     for name in ("agreement.attention.gradient.all", "tokens.sign.weight.positive vs negative"):
@@ -291,7 +291,7 @@ def test_signs_that_live_in_the_values_are_not_read_off_the_weights(counts, turn
 def test_signs_that_live_in_the_weights_are_found_there(counts):
     run, texts, labels = gauged(planted_model("tanhmax"), counts)
     assert run.record["gauge"]["kind"] == SIGN_IN_WEIGHTS
-    card = audit(run, split(texts, labels), tests=["agreement"])
+    card = audit(run, split(texts, labels), audits=["agreement"])
     assert "agreement" in card.finding("agreement.attention.gradient.all").verdict
 
 
@@ -299,7 +299,7 @@ def test_a_run_of_an_earlier_version_is_read_and_undecided():
     texts, labels = planted_texts(60)
     run = as_run(planted_model("tanhmax"), texts, labels)
     run.record["gauge"] = {"sign": 1, "margin": 1.0, "positive_polarity": 1.0}
-    card = audit(run, split(texts, labels), tests=["agreement", "tokens"])
+    card = audit(run, split(texts, labels), audits=["agreement", "tokens"])
     for name in (
         "agreement.attention.gradient.all",
         "tokens.sign.weight.positive vs negative",
@@ -328,7 +328,7 @@ def test_the_identity_holds_for_confident_models_too(gain):
     model = random_model(activation="tanhmax", value_size=4)
     with torch.no_grad():
         model.classifier.weight.mul_(gain)
-    card = audit(as_run(model, texts, labels), split(texts, labels), tests=["agreement"])
+    card = audit(as_run(model, texts, labels), split(texts, labels), audits=["agreement"])
     finding = card.finding("agreement.contribution.erasure-zero-weight.all")
     assert finding.estimate == pytest.approx(1.0, abs=1e-12)
     assert finding.n == 40

@@ -38,7 +38,7 @@ def subject_of(options):
 def test_agreement_one_text_at_a_time(options):
     run = as_run(random_model(**options), list(TEXTS), LABELS)
     names = list(run.model.config.id2label.values())
-    card = audit(run, split(TEXTS, LABELS, names), tests=["agreement"])
+    card = audit(run, split(TEXTS, LABELS, names), audits=["agreement"])
     model = run.model.double()
     for row, text in enumerate(TEXTS):
         ids = torch.tensor([run.tokenizer(text)["input_ids"]], dtype=torch.long)

@@ -222,8 +222,15 @@ class TestTrain:
         glasshead("audit", tmp_path / "run", "synthetic", "--out", tmp_path / "audit")
         strict(tmp_path / "audit" / "card.json")
 
-    @pytest.mark.parametrize("combine", ["concat", "add"])
-    def test_options_reach_an_encoder(self, tmp_path, combine):
+    @pytest.mark.parametrize(
+        ("option", "combination", "combine"),
+        [
+            ("--head-combination", "concat", "concat"),
+            ("--head-combination", "sum", "add"),
+            ("--heads", "add", "add"),
+        ],
+    )
+    def test_options_reach_an_encoder(self, tmp_path, option, combination, combine):
         options = [
             "--model",
             "encoder",
@@ -231,8 +238,8 @@ class TestTrain:
             "tanhmax+distance-aware",
             "--d-k",
             3,
-            "--heads",
-            combine,
+            option,
+            combination,
         ]
         options += [
             "--set",
@@ -345,7 +352,7 @@ class TestAudit:
         assert card["facts"]["macro_f1"] == pytest.approx(metrics["test"]["macro_f1"])
 
     def test_chosen_tests_limit_and_split(self, tiny, tmp_path):
-        options = ["--tests", "agreement", "--limit", 7, "--split", "train", "--seed", 3]
+        options = ["--audits", "agreement", "--limit", 7, "--split", "train", "--seed", 3]
         glasshead("audit", tiny.softmax, "synthetic", *options, "--out", tmp_path / "a")
         card = strict(tmp_path / "a" / "card.json")
         assert {finding["audit"] for finding in card["findings"]} == {"agreement"}
@@ -354,7 +361,7 @@ class TestAudit:
         assert card["facts"]["audit_seed"] == 3
 
     def test_every_row(self, tiny, tmp_path):
-        options = ["--tests", "performance", "--split", "all"]
+        options = ["--audits", "performance", "--split", "all"]
         glasshead("audit", tiny.softmax, "synthetic", *options, "--out", tmp_path / "a")
         assert strict(tmp_path / "a" / "card.json")["facts"]["examples"] == 300
 
@@ -398,7 +405,7 @@ class TestFailUnder:
     def run(self, tiny, tmp_path, *bars, code=0):
         options = [word for bar in bars for word in ("--fail-under", bar)]
         out = tmp_path / "audit"
-        tests = ["--tests", "agreement,performance"]
+        tests = ["--audits", "agreement,performance"]
         result = glasshead("audit", tiny.softmax, "synthetic", *tests, *options, "--out", out, code=code)
         assert names(out) == AUDIT_FILES - {"heads.parquet", "weights.parquet"}  # not asked for
         return result, strict(out / "card.json")["findings"]
@@ -437,11 +444,11 @@ class TestFailUnder:
         [
             ("performance.acuracy=0.5", "did you mean 'performance.accuracy'?"),
             ("perfomance.accuracy=0.5", "did you mean 'performance'?"),
-            ("tokens.sign.weight=0.5", "no finding is called"),  # not among --tests
+            ("tokens.sign.weight=0.5", "no finding is called"),  # not among --audits
         ],
     )
     def test_unknown_name_leaves_nothing(self, tiny, tmp_path, bar, help):
-        options = ["--tests", "agreement,performance", "--fail-under", bar, "--out", tmp_path / "audit"]
+        options = ["--audits", "agreement,performance", "--fail-under", bar, "--out", tmp_path / "audit"]
         result = glasshead("audit", tiny.softmax, "synthetic", *options, code=2)
         assert help in one_line(result.stderr)
         assert names(tmp_path) == set()
@@ -471,7 +478,7 @@ class TestSeeds:
         assert not torch.equal(ours["embedding.weight"], theirs["embedding.weight"])
 
     def test_another_audit_seed_another_draw(self, tiny, tmp_path):
-        tests = ["--tests", "perturbation"]
+        tests = ["--audits", "perturbation"]
         glasshead("audit", tiny.softmax, "synthetic", *tests, "--seed", 1, "--out", tmp_path / "a")
         ours = strict(tmp_path / "a" / "card.json")["findings"]
         theirs = [
@@ -520,7 +527,10 @@ class TestExplain:
         assert told()["target"] == "positive"
         assert told("--target", "negative")["target"] == "negative"
         assert told()["prediction"] + told("--target", "negative")["prediction"] == pytest.approx(1)
-        logit, odds = (told("--method", "gradient", "--of", of)["scores"] for of in ("logit", "log-odds"))
+        logit, odds = (
+            told("--method", "gradient", *function)["scores"]
+            for function in (("--of", "logit"), ("--target-function", "log-odds"))
+        )
         assert odds == pytest.approx(logit)  # the other logit is 0
 
     def test_brackets_are_no_markup(self, tiny):

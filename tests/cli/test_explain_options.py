@@ -142,8 +142,12 @@ def test_pairs_in_two_ways(made):
         ("encoder", ["film", "--level", "sentence"], "this model reads a text as a whole"),
         ("encoder", ["film", "--level", "sentence", "--method", "gradient"], "leave --level out"),
         ("encoder", ["film", "--method", "gradient", "--layer", "0"], "reads no attention"),
-        ("encoder", ["film", "--of", "rating"], "there is no rating to explain"),
-        ("encoder rating", ["film", "--of", "probability"], "this model predicts a rating: use --of rating"),
+        ("encoder", ["film", "--target-function", "rating"], "there is no rating to explain"),
+        (
+            "encoder rating",
+            ["film", "--target-function", "probability"],
+            "this model predicts a rating: use --target-function rating",
+        ),
         ("encoder rating", ["film", "--target", "positive"], "knows no class 'positive'"),
         (
             "hierarchical",
@@ -168,7 +172,7 @@ def test_an_audit_of_a_chosen_layer(made, tmp_path):
     out = tmp_path / "audit"
     glasshead(
         "audit", run, tmp_path / "data.csv", "--out", out, "--split", "all", "--layer", "0", "--draws", "2",
-        "--tests", "perturbation",
+        "--audits", "perturbation",
     )  # fmt: skip
     facts = json.loads((out / "card.json").read_text(encoding="utf-8"))["facts"]
     assert facts["reading"].startswith("layer 0 (encoder.layers.0.attention), mean of 2 heads")

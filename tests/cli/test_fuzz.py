@@ -184,7 +184,7 @@ def test_damaged_folders_of_many_kinds(place, reading, kind):
 def usual(place, tiny):
     """Each command as it is meant."""
     out, run, data = ("--out", place / "out"), tiny.tanhmax, ("synthetic", "--option", "instances=40")
-    few = ("--limit", 5, "--tests", "performance")
+    few = ("--limit", 5, "--audits", "performance")
     return {
         ("demo",): (*out,),
         ("train",): (*data, *out),

@@ -35,7 +35,7 @@ def made(tmp_path_factory):
     ]
     data.write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
     shown("train", data, "--epochs", 2, "--out", run)
-    shown("audit", run, data, "--split", "train", "--tests", "performance,agreement", "--out", audit)
+    shown("audit", run, data, "--split", "train", "--audits", "performance,agreement", "--out", audit)
     return SimpleNamespace(data=data, run=run, audit=audit, folder=folder)
 
 

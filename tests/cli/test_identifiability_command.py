@@ -1,4 +1,4 @@
-"""`audit --tests identifiability` as typed: on runs, on any saved model, interrupted and gone on with."""
+"""`audit --audits identifiability` as typed: on runs, on any saved model, interrupted and gone on with."""
 
 import json
 import signal
@@ -37,7 +37,7 @@ def saved(tmp_path_factory):
 
 def test_a_saved_model_is_asked_as_it_is(saved, tmp_path):
     said = glasshead(
-        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability",
         "--layers", "all", "--rows", "cls", "--processes", 1, "--out", tmp_path / "out",
     ).output  # fmt: skip
     assert "only one that its head could have drawn" in " ".join(said.split())
@@ -63,7 +63,7 @@ def test_a_run_is_asked_with_all_that_it_predicts(tiny, tmp_path):
         "audit",
         tiny.softmax,
         "synthetic",
-        "--tests",
+        "--audits",
         "identifiability,performance",
         "--out",
         tmp_path / "out",
@@ -82,7 +82,7 @@ def test_everything_is_asked_by_default(tiny):
 @pytest.mark.slow
 def test_interrupted_and_resumed(saved, tmp_path):
     typed = (
-        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability",
         "--layers", "all", "--rows", "all", "--processes", 1, "--out", tmp_path / "out",
     )  # fmt: skip
     many = saved / "many.csv"
@@ -128,8 +128,8 @@ def test_interrupted_and_resumed(saved, tmp_path):
 )
 def test_refusals(saved, tmp_path, options, words):
     given = (
-        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability", "--out",
-        tmp_path / "out", *options,
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability",
+        "--out", tmp_path / "out", *options,
     )  # fmt: skip
     assert words in refusal(tmp_path, *given)
 
@@ -140,7 +140,16 @@ def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
     other.write_text(
         (saved / "texts.csv").read_text(encoding="utf-8").replace("film", "plot"), encoding="utf-8"
     )
-    typed = "audit", saved / "bert", "--split", "all", "--tests", "identifiability", "--out", tmp_path / "out"
+    typed = (
+        "audit",
+        saved / "bert",
+        "--split",
+        "all",
+        "--audits",
+        "identifiability",
+        "--out",
+        tmp_path / "out",
+    )
 
     def stop(*arguments, **options):
         raise KeyboardInterrupt
@@ -157,7 +166,7 @@ def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
     [("--layer", "1"), ("--head", "0"), ("--row", "last"), ("--level", "sentence"), ("--draws", "5")],
 )
 def test_options_of_other_audits_are_not_ignored(saved, tmp_path, options):
-    given = "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability"
+    given = "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability"
     assert "use --layers, --heads and --rows" in refusal(
         tmp_path, *given, "--out", tmp_path / "out", *options
     )
@@ -165,14 +174,14 @@ def test_options_of_other_audits_are_not_ignored(saved, tmp_path, options):
 
 @pytest.mark.parametrize("options", [("--tolerance", "0.1"), ("--processes", "1"), ("--rows", "cls")])
 def test_options_of_identifiability_are_not_ignored(tiny, tmp_path, options):
-    given = "audit", tiny.softmax, "synthetic", "--tests", "agreement", "--out", tmp_path / "out"
-    assert "are for --tests identifiability" in refusal(tmp_path, *given, *options)
+    given = "audit", tiny.softmax, "synthetic", "--audits", "agreement", "--out", tmp_path / "out"
+    assert "are for --audits identifiability" in refusal(tmp_path, *given, *options)
 
 
 def test_what_is_not_told_is_where_attention_is_read(saved, tmp_path):
     """All layers of a saved model, though only a head was named."""
     glasshead(
-        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability",
         "--heads", "1", "--limit", 3, "--out", tmp_path / "out",
     )  # fmt: skip
     heads = pq.read_table(tmp_path / "out" / "heads.parquet").to_pandas()
@@ -181,7 +190,7 @@ def test_what_is_not_told_is_where_attention_is_read(saved, tmp_path):
 
 def test_texts_can_be_cut(saved, tmp_path):
     glasshead(
-        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability",
         "--limit", 3, "--max-length", 4, "--out", tmp_path / "out",
     )  # fmt: skip
     heads = pq.read_table(tmp_path / "out" / "heads.parquet").to_pandas()
@@ -194,7 +203,7 @@ def test_a_misspelt_audit_is_called_so(saved, tmp_path):
         "audit",
         saved / "bert",
         saved / "texts.csv",
-        "--tests",
+        "--audits",
         "identifability",
         "--out",
         tmp_path / "out",
@@ -205,7 +214,7 @@ def test_a_misspelt_audit_is_called_so(saved, tmp_path):
 def test_a_pooled_model_says_whose_row_was_read(tiny, tmp_path):
     for attention, told in (("softmax", ""), ("tanhmax", "signed weights, which have no first place")):
         run = getattr(tiny, attention)
-        glasshead("audit", run, "synthetic", "--tests", "identifiability", "--out", tmp_path / attention)
+        glasshead("audit", run, "synthetic", "--audits", "identifiability", "--out", tmp_path / attention)
         card = AuditCard.load(tmp_path / attention)
         assert "row of the learned query" in card.facts["identifiability"]["read"]
         assert told in card.finding("identifiability.another-first.all").verdict
@@ -217,14 +226,14 @@ def test_a_pooled_model_says_whose_row_was_read(tiny, tmp_path):
 
 def test_other_audits_need_a_run(saved, tmp_path):
     given = "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--out", tmp_path / "out"
-    assert "ask it --tests identifiability alone" in refusal(tmp_path, *given)
-    given = "audit", saved / "bert", saved / "texts.csv", "--tests", "agreement", "--layers", "1"
-    assert "--tests identifiability" in refusal(tmp_path, *given, "--out", tmp_path / "out")
+    assert "ask it --audits identifiability alone" in refusal(tmp_path, *given)
+    given = "audit", saved / "bert", saved / "texts.csv", "--audits", "agreement", "--layers", "1"
+    assert "--audits identifiability" in refusal(tmp_path, *given, "--out", tmp_path / "out")
 
 
 def test_facts_can_be_read_by_machines(saved, tmp_path):
     glasshead(
-        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--tests", "identifiability",
+        "audit", saved / "bert", saved / "texts.csv", "--split", "all", "--audits", "identifiability",
         "--layers", "0", "--heads", "1,2", "--top", 3, "--limit", 5, "--out", tmp_path / "out",
     )  # fmt: skip
     facts = json.loads((tmp_path / "out" / "card.json").read_text(encoding="utf-8"))["facts"]

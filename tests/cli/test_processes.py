@@ -87,7 +87,7 @@ def test_a_training_that_goes_on_is_not_overwritten(tmp_path):
 
 def test_an_audit_is_not_written_twice(unbroken, tmp_path):
     """The second one does not begin; where the first is killed, a third one takes over."""
-    audit = "audit", unbroken, "synthetic", "--tests", "performance", "--out", "audit"
+    audit = "audit", unbroken, "synthetic", "--audits", "performance", "--out", "audit"
     first = shell(*audit, cwd=tmp_path)
     wait_for(".audit.glasshead-new", tmp_path, first)
     result = glasshead(*audit[:-1], tmp_path / "audit", code=2)

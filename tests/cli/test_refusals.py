@@ -167,7 +167,7 @@ class TestTheSettings:
             ("--set", "dropuot=0", "did you mean 'dropout'?"),
             ("--set", "epochs=two", "epochs must be a whole number, not 'two'"),
             ("--set", "preset=s4", "choose --preset and --model by their own options"),
-            ("--heads", "add", "no option 'combine' (--heads): it is one of encoder"),
+            ("--head-combination", "sum", "no option 'combine' (--head-combination): it is one of encoder"),
             ("--task", "regresion", "did you mean 'regression'?"),
             ("--task", "regression", "is not a number"),
             ("--labels", 3, "give --labels 2"),
@@ -189,8 +189,8 @@ class TestTheSettings:
             (("--attention", '{"activation"'), "is no JSON"),
             (("--attention", '{"position": {"name": "distance-aware", "maping": "clip"}}'), "'mapping'?"),
             (("--attention", '{"activaton": "tanhmax"}'), "did you mean 'activation'?"),
-            (("--heads", "added"), "combined by 'concat' or 'add'"),
-            (("--heads", "add", "--d-v", 8), "have the size 64 of the layer, not 8"),
+            (("--head-combination", "added"), "is concat or sum"),
+            (("--head-combination", "sum", "--d-v", 8), "have the size 64 of the layer, not 8"),
             (("--d-k", 0), "at least 1"),
             (("--scale", 2), "no option 'scale': it is one of pooled"),
             (("--set", "positions=lerned"), "did you mean 'learned'?"),
@@ -441,9 +441,9 @@ class TestAuditArguments:
     @pytest.mark.parametrize(
         ("option", "value", "says"),
         [
-            ("--tests", "agrement", "did you mean 'agreement'?"),
-            ("--tests", "agreement,perturbations", "did you mean 'perturbation'?"),
-            ("--tests", "", "names nothing"),
+            ("--audits", "agrement", "did you mean 'agreement'?"),
+            ("--audits", "agreement,perturbations", "did you mean 'perturbation'?"),
+            ("--audits", "", "names nothing"),
             ("--split", "tests", "did you mean 'test'?"),
             ("--split", "validation", "has no split 'validation'"),
             ("--limit", 0, "--limit must be at least 1"),
@@ -494,7 +494,7 @@ class TestExplainArguments:
             ("--method", "gradiant", "did you mean 'gradient'?"),
             ("--target", "positiv", "did you mean 'positive'?"),
             ("--target", "2", "choose from: negative, positive"),
-            ("--of", "log-odd", "did you mean 'log-odds'?"),
+            ("--target-function", "log-odd", "did you mean 'log-odds'?"),
         ],
     )
     def test_refused(self, refused, option, value, says):

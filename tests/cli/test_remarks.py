@@ -20,7 +20,7 @@ def test_train_audit_and_explain_say_what_they_read(tmp_path):
     assert "texts cut to 12 tokens" in cut[0]
     assert "tokens unknown to the model" in cut[1]
     assert set(cut) <= set(json.loads((run / "run.json").read_text())["notes"])
-    printed = glasshead("audit", run, path, "--tests", "performance", "--out", tmp_path / "audit").stdout
+    printed = glasshead("audit", run, path, "--audits", "performance", "--out", tmp_path / "audit").stdout
     card = json.loads((tmp_path / "audit" / "card.json").read_text())
     told = [line for line in printed.splitlines() if line.startswith("audited: ")]
     assert "texts cut to 12 tokens" in told[0]

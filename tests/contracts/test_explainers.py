@@ -157,9 +157,9 @@ def test_a_class_is_known_by_its_name_before_its_number():
 @pytest.mark.parametrize("of", [name for name in TARGETS if name != "rating"])
 def test_targets_agree_on_the_sign(of):
     model = planted_model("softmax")
-    (attribution,) = explain("erasure", model, ["the film was good"], of=of)
+    (attribution,) = explain("erasure", model, ["the film was good"], target_fn=of)
     assert attribution.scores[-1] > 0
-    (other,) = explain("erasure", model, ["the film was good"], of=of, target="negative")
+    (other,) = explain("erasure", model, ["the film was good"], target_fn=of, target="negative")
     if of != "logit":  # the logit of class 0 is 0 by definition, whatever is erased
         assert other.scores[-1] < 0
     assert other.target == "negative"

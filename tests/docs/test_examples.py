@@ -257,7 +257,7 @@ def test_a_missed_bar_exits_with_one(workspace: Path) -> None:
     bar = ["--fail-under", "tokens.separation.weight.positive vs negative=1.1"]
     with contextlib.chdir(workspace):
         result = CliRunner().invoke(
-            app, ["audit", "runs/tanhmax", "my_reviews.csv", "--out", "a", "--tests", "tokens", *bar]
+            app, ["audit", "runs/tanhmax", "my_reviews.csv", "--out", "a", "--audits", "tokens", *bar]
         )
     assert result.exit_code == 1
     assert "below 1.1" in result.stderr

@@ -110,7 +110,7 @@ def test_targets_by_name_and_number_and_a_wrong_one():
     with pytest.raises(InputError, match="did you mean 'mixed'"):
         explain(model, tokenizer(), TEXTS[:1], target="mixt")
     with pytest.raises(InputError, match="did you mean 'margin'"):
-        explain(model, tokenizer(), TEXTS[:1], of="margins")
+        explain(model, tokenizer(), TEXTS[:1], target_fn="margins")
 
 
 def test_log_odds_and_margin_of_two_classes_are_the_score():
@@ -118,7 +118,7 @@ def test_log_odds_and_margin_of_two_classes_are_the_score():
     model = random_model(activation="tanhmax")
     (contribution,) = EXPLAINERS["contribution"](model, tokenizer(), TEXTS[:1])
     for of in ("log-odds", "margin", "logit"):
-        (erased,) = EXPLAINERS["erasure"](model, tokenizer(), TEXTS[:1], of=of)
+        (erased,) = EXPLAINERS["erasure"](model, tokenizer(), TEXTS[:1], target_fn=of)
         assert erased.scores == pytest.approx(contribution.scores, abs=1e-5)
 
 

@@ -39,7 +39,7 @@ def perturb_by_forward(
 
         def predicted(edit: Edit, rows: Tensor = rows, inputs: Mapping[str, Tensor] = inputs) -> Floats:
             logits = logits_with_edit(seen, dict(inputs), edit)
-            return subject.view.of(logits, subject.view.target[rows]).numpy()
+            return subject.view.target_fn(logits, subject.view.target[rows]).numpy()
 
         chance = match_row_mass(FixedRandomEdit(generator, turns))
         for name, edit in (("own", same), ("chance", chance), ("uniform", UniformEdit(turns))):

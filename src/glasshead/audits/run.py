@@ -58,7 +58,7 @@ def audit(
     run: Run,
     split: Dataset,
     *,
-    tests: Sequence[str] | None = None,
+    audits: Sequence[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
     reading: AttentionSelector | None = None,
@@ -67,7 +67,7 @@ def audit(
     facts: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> AuditCard:
-    """Ask the audits named in ``tests`` (None: all that have a meaning) about a run on a split.
+    """Ask the audits named in ``audits`` (None: all that have a meaning) about a run on a split.
 
     ``reading`` says which attention is read, ``draws`` how many draws a perturbation test has,
     ``identifiability`` which heads and rows that audit reads and how (None: a part of the texts, where
@@ -75,9 +75,9 @@ def audit(
 
     Raises:
         InputError: on an unknown audit, an empty split, labels or texts that are not the run's, a reading
-            that the model does not have, and a test that was named and has no meaning.
+            that the model does not have, and an audit that was named and has no meaning.
     """
-    chosen = {name: AUDITS[name] for name in (AUDITS if tests is None else tests)}
+    chosen = {name: AUDITS[name] for name in (AUDITS if audits is None else audits)}
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
     if draws is not None and draws > MOST_DRAWS:
         raise InputError(f"--draws is at most {MOST_DRAWS:,}, not {draws:,}")
@@ -90,7 +90,7 @@ def audit(
     subject = build_context(run, split, limit=limit, seed=seed, reading=reading)
     for name, one in list(chosen.items()):
         reason = one.unsupported_reason(subject)
-        if reason is not None and tests is not None:
+        if reason is not None and audits is not None:
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
             del chosen[name]
@@ -107,7 +107,7 @@ def audit(
         found |= outcome.facts
     progress("choosing examples")
     # Contributions colour a map, unless somebody asked how sure the weights are.
-    maps = chosen.get("identifiability") if tests is not None else None
+    maps = chosen.get("identifiability") if audits is not None else None
     tolerance = maps.query.tolerance if isinstance(maps, Identifiability) else None
     chosen_texts = highlights(subject, examples, seed=seed, tolerance=tolerance)
     about = {"data": run.record["data"].get("source", "data")} | dict(facts or {})

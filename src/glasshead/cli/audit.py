@@ -31,6 +31,7 @@ from glasshead.cli.options import (
     RunFolder,
     TextColumn,
 )
+from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.workflows import (
     audit_run,
     check_audit_name,
@@ -49,19 +50,19 @@ if TYPE_CHECKING:
     from glasshead.training import Run
 
 
-@app.command()
+@app.command(cls=with_old_spellings(tests="audits"))
 def audit(
     run: Annotated[
         Path,
         typer.Argument(
             metavar="RUN",
-            help="A folder made by glasshead train; for --tests identifiability any saved model.",
+            help="A folder made by glasshead train; for --audits identifiability any saved model.",
         ),
     ],
     data: Data,
     out: Out,
     split: Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")] = "test",
-    tests: Annotated[
+    audits: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); all.")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Audit a random part of so many texts.")] = None,
@@ -106,7 +107,7 @@ def audit(
     bars = parse_numbers(fail_under or [])
     for name in bars:
         check_audit_name(name.partition(".")[0])
-    chosen = parse_names(tests)
+    chosen = parse_names(audits)
     for name in chosen or ():
         check_audit_name(name)
     named = chosen is not None and IDENTIFIABILITY in chosen
@@ -120,7 +121,7 @@ def audit(
             data,
             split,
             given,
-            tests=chosen,
+            audits=chosen,
             limit=limit,
             seed=seed,
             max_length=max_length,
@@ -139,7 +140,7 @@ def audit(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=with_old_spellings(of="target-function"))
 def explain(
     run: RunFolder,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="One or more texts, quoted.")],
@@ -147,7 +148,7 @@ def explain(
     target: Annotated[
         str | None, typer.Option(help="The class to explain; else class 1 of two, or the predicted one.")
     ] = None,
-    of: Annotated[
+    target_function: Annotated[
         str | None,
         typer.Option(help="What is explained: probability, logit, log-odds or margin; of ratings, rating."),
     ] = None,
@@ -207,7 +208,7 @@ def explain(
     if seconds is not None:
         seconds = [text for number, text in enumerate(seconds) if number not in refused]
     before, where = (loaded.model, loaded.tokenizer, firsts, seconds), reading(layer, head, row, level)
-    told = explainer(*before, target=target, of=of, reading=where)
+    told = explainer(*before, target=target, target_fn=target_function, reading=where)
     attributions = [by_word(each) for each in told]
     if intervals:
         attributions = with_intervals(attributions, *before, reading=where, tolerance=tolerance or 0.0)

@@ -42,7 +42,7 @@ def maps_asked(
     top: int | None,
     tolerance: float,
     processes: int | None,
-    tests: tuple[str, ...] | None,
+    audits: tuple[str, ...] | None,
     store: Path,
 ) -> "Identifiability":
     """The options as one value.
@@ -54,9 +54,9 @@ def maps_asked(
     from glasshead.identifiability import IntervalQuery, RowSelector
 
     given = layers, heads, rows, top, tolerance or None, processes
-    if tests is not None and IDENTIFIABILITY not in tests and given != (None,) * 6:
+    if audits is not None and IDENTIFIABILITY not in audits and given != (None,) * 6:
         raise InputError(
-            "--layers, --heads, --rows, --top, --tolerance and --processes are for --tests identifiability: "
+            "--layers, --heads, --rows, --top, --tolerance and --processes are for --audits identifiability: "
             "leave them out"
         )
     if processes is not None and processes < 1:
@@ -72,7 +72,7 @@ def maps_asked(
     return Identifiability(
         where=where,
         query=IntervalQuery(top, tolerance),
-        texts=None if tests is not None and IDENTIFIABILITY in tests else Identifiability.texts,
+        texts=None if audits is not None and IDENTIFIABILITY in audits else Identifiability.texts,
         processes=processes or os.cpu_count() or 1,
         store=store,
     )

@@ -9,11 +9,13 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.console import console, print_line
 from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
+from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.workflows import (
     audit_run,
     compare_audit_folders,
     load_data,
     parse_attention_option,
+    parse_head_combination,
     parse_names,
     parse_numbers,
     parse_settings,
@@ -62,7 +64,7 @@ def demo(
     print_line(f"Report: {marker}")
 
 
-@app.command()
+@app.command(cls=with_old_spellings(heads="head-combination"))
 def train(
     data: Data,
     out: Out,
@@ -79,7 +81,9 @@ def train(
         typer.Option(help="Settings to start from (glasshead list presets); else the model's usual."),
     ] = None,
     task: Annotated[str, typer.Option(help="classification, or regression of ratings.")] = "classification",
-    heads: Annotated[str | None, typer.Option(help="concat or add.")] = None,
+    head_combination: Annotated[
+        str | None, typer.Option(help="concat, or sum: one output projection for all heads.")
+    ] = None,
     d_k: Annotated[int | None, typer.Option("--d-k", help="Size of a query and a key.")] = None,
     d_v: Annotated[int | None, typer.Option("--d-v", help="Size of a value.")] = None,
     encoder: Annotated[str | None, typer.Option(help="Of the pooled model: none, affine or lstm.")] = None,
@@ -146,9 +150,10 @@ def train(
     from glasshead.files import check_writable, partial_path
     from glasshead.training import recipe_for
 
+    combine = parse_head_combination(head_combination)
     chosen = {
         "attention": parse_attention_option(attention),
-        "combine": heads,
+        "combine": combine,
         "key_size": d_k,
         "value_size": d_v,
         "encoder": encoder,
@@ -167,8 +172,8 @@ def train(
         "penalties": parse_numbers(penalty or []) or None,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
-    if heads == "add":
-        given.setdefault("value_size", None)  # the preset's is that of joined heads
+    if combine == "add":
+        given.setdefault("value_size", None)  # the preset's is that of concatenated heads
     if watch is not None and preset is None and model is None:
         preset = WATCHED
     recipe = recipe_for(preset, model).with_settings(given | parse_settings(set_ or []))

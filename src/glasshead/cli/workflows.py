@@ -85,6 +85,21 @@ def parse_attention_option(attention: str | None) -> Any:
         raise InputError(f"--attention {attention!r} is no JSON: {error}") from None
 
 
+HEAD_COMBINATIONS = {"concat": "concat", "sum": "add", "add": "add"}
+"""How a configuration calls the ways in which heads are combined; ``add`` is what sums were called."""
+
+
+def parse_head_combination(word: str | None) -> str | None:
+    """How heads are combined, as the configuration of a model calls it.
+
+    Raises:
+        InputError: on another word.
+    """
+    if word is not None and word not in HEAD_COMBINATIONS:
+        raise InputError(f"--head-combination is concat or sum, not {word!r}")
+    return None if word is None else HEAD_COMBINATIONS[word]
+
+
 def load_data(data: str, **options: Any) -> "tuple[DatasetDict, dict[str, Any]]":
     """The data, and what a run records about where they came from."""
     from dataclasses import asdict
@@ -194,7 +209,7 @@ def audit_run(
     given: dict[str, Any],
     *,
     identifiability: "Identifiability | None" = None,
-    tests: tuple[str, ...] | None = None,
+    audits: tuple[str, ...] | None = None,
     limit: int | None = None,
     seed: int = 0,
     max_length: int | None = None,
@@ -213,10 +228,10 @@ def audit_run(
         from glasshead.data import select
         from glasshead.training import is_run, load_run, open_model
 
-        runs = is_run(folder) or tests != ("identifiability",)
+        runs = is_run(folder) or audits != ("identifiability",)
         if runs and not is_run(folder) and (folder / "config.json").is_file():
             raise InputError(
-                f"{folder} is a model, but no run of glasshead: ask it --tests identifiability alone"
+                f"{folder} is a model, but no run of glasshead: ask it --audits identifiability alone"
             )
         loaded_run = load_run(folder) if runs else None
         trained_on = {} if loaded_run is None else loaded_run.record["data"]
@@ -253,7 +268,7 @@ def audit_run(
         return run_audits(
             loaded_run,
             part,
-            tests=tests,
+            audits=audits,
             limit=limit,
             seed=seed,
             identifiability=asked,

@@ -92,9 +92,9 @@ class Erasure(Explainer):
     def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         logits = self.without(view)  # [t, removed, classes]
         target = view.target[:, None].expand(logits.shape[:-1])
-        of = log_odds if view.of is probability else view.of
-        before, after = of(view.logits, view.target)[:, None], of(logits, target)
-        change = probability_change(before, after) if view.of is probability else before - after
+        target_fn = log_odds if view.target_fn is probability else view.target_fn
+        before, after = target_fn(view.logits, view.target)[:, None], target_fn(logits, target)
+        change = probability_change(before, after) if view.target_fn is probability else before - after
         return change * view.observation.shares() if self.reads_attention else change
 
 

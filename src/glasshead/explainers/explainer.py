@@ -38,7 +38,7 @@ class ExplanationContext:
     encoded: Encoded
     logits: Float[Tensor, "texts classes"]
     target: Int[Tensor, " texts"]
-    of: Target
+    target_fn: Target
     reading: AttentionSelector = DEFAULT_SELECTOR
 
     @cached_property
@@ -62,7 +62,7 @@ class ExplanationContext:
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""
-        return self.of(logits, self.target.expand(logits.shape[:-1]))
+        return self.target_fn(logits, self.target.expand(logits.shape[:-1]))
 
 
 class Explainer(ABC):
@@ -99,12 +99,13 @@ class Explainer(ABC):
         pairs: Sequence[str] | None = None,
         *,
         target: int | str | None = None,
-        of: str | None = None,
+        target_fn: str | None = None,
         reading: AttentionSelector = DEFAULT_SELECTOR,
         batch_size: int = 256,
     ) -> list[Attribution]:
         """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
-        predicted class). ``of`` is the explained number: the probability, or the rating of a rating model.
+        predicted class). ``target_fn`` is the explained number: the
+        probability, or the rating of a rating model.
 
         Raises:
             InputError: on an unknown target class or target function, pairs for a model of single texts and
@@ -121,7 +122,9 @@ class Explainer(ABC):
             check_texts(model, seconds is not None)
             with eval_mode(model):
                 encoded = encode(tokenizer, batch, seconds)
-                view = make_context(model, encoded, tokenizer, target=target, of=of, reading=reading)
+                view = make_context(
+                    model, encoded, tokenizer, target=target, target_fn=target_fn, reading=reading
+                )
                 shown = batch if seconds is None else list(map(join_pair, batch, seconds))
                 told = to_attributions(self, view, shown, self.importance(view), self.contributions(view))
             if reading.level == "sentence":
@@ -159,15 +162,19 @@ def make_context(
     tokenizer: PreTrainedTokenizerFast,
     *,
     target: int | str | None = None,
-    of: str | None = None,
+    target_fn: str | None = None,
     reading: AttentionSelector = DEFAULT_SELECTOR,
 ) -> ExplanationContext:
     """Predict, and settle what is to be explained."""
     rates = is_regression(model.config)
-    named = of or ("rating" if rates else "probability")
+    named = target_fn or ("rating" if rates else "probability")
     function = TARGETS[named]
     if rates != (named == "rating"):
-        known = "a rating: use --of rating" if rates else "a class: use --of probability, logit or log-odds"
+        known = (
+            "a rating: use --target-function rating"
+            if rates
+            else "a class: use --target-function probability, logit or log-odds"
+        )
         raise InputError(f"there is no {named} to explain, this model predicts {known}")
     if rates and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")

@@ -38,11 +38,11 @@ def embedding_gradients(view: ExplanationContext) -> Iterator[tuple[Tensor, Tens
                 "gradient belongs to a token alone: use the method 'erasure-delete'"
             )
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
-        of = log_odds if view.of is probability else view.of
-        value = of(logits, view.target[places].to(logits.device))
+        target_fn = log_odds if view.target_fn is probability else view.target_fn
+        value = target_fn(logits, view.target[places].to(logits.device))
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
         (gradient,) = torch.autograd.grad(value.sum(), found[0])
-        if view.of is probability:
+        if view.target_fn is probability:
             gradient *= (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
         yield places, gradient.cpu(), found[0].detach().cpu()
 

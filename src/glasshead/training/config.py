@@ -17,7 +17,7 @@ from glasshead.training.penalties import checked_penalties
 
 TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
-TYPED = {"combine": "--heads", "key_size": "--d-k", "value_size": "--d-v"}
+TYPED = {"combine": "--head-combination", "key_size": "--d-k", "value_size": "--d-v"}
 """Fields that the command line calls otherwise."""
 
 
