@@ -81,6 +81,7 @@ PYTHON = {
     "explain": r"attention .*charming.*\ncontribution .*charming \+.*\ngradient .*\nerasure-renormalise ",
     "audit": r"agreement\.contribution\.gradient\.all.*agreement\n.*positive",
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
+    "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
     "kendall": r"rows: 50 equal to SciPy: True",
     "report": r"both\.html: 2 audits, \d{3} findings",
     "trace": r"encoder\.layer\.1\..*0\.0, 0\.0\]\n.*\[2, 1, 5, 32\]\n.*\[2, 4, 5, 5\].*permuted +0\.[1-9]",
@@ -190,19 +191,21 @@ def test_shell_example(name: str, workspace: Path) -> None:
 
 
 @pytest.fixture
-def same_activations() -> Iterator[None]:
+def same_registries() -> Iterator[None]:
     """What an example registers is gone when it has run."""
     from glasshead.attention import ACTIVATIONS
+    from glasshead.explainers import EXPLAINERS
 
-    before = dict(ACTIVATIONS._entries)
+    before = [(registry, dict(registry._entries)) for registry in (ACTIVATIONS, EXPLAINERS)]
     yield
-    ACTIVATIONS._entries.clear()
-    ACTIVATIONS._entries.update(before)
+    for registry, entries in before:
+        registry._entries.clear()
+        registry._entries.update(entries)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PYTHON)
-@pytest.mark.usefixtures("same_activations")
+@pytest.mark.usefixtures("same_registries")
 def test_python_example(name: str, workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with contextlib.chdir(workspace):
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
@@ -224,7 +227,7 @@ def test_a_new_activation_in_one_file(tmp_path: Path) -> None:
     assert "better than always guessing the commonest class" in done.stdout
 
 
-@pytest.mark.usefixtures("same_activations")
+@pytest.mark.usefixtures("same_registries")
 def test_the_example_activation_keeps_the_contract() -> None:
     import torch
 
