@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from glasshead.identifiability.attention_rows import attention_rows, projected_values, values_of
     from glasshead.identifiability.batch_run import PARTS, ResultStore, merge_parts, run_batches
     from glasshead.identifiability.effective import effective_weights
     from glasshead.identifiability.length_sampling import LengthSample, table, texts_of
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from glasshead.identifiability.parallel import IntervalQuery, solve_parallel
     from glasshead.identifiability.pooled import pooled_rows
     from glasshead.identifiability.ranks import HeadRanks, layer_ranks, value_ranks
+    from glasshead.identifiability.row_extraction import attention_rows, projected_values, values_of
     from glasshead.identifiability.row_selection import AttentionRow, RowSelector, weight_domain
 
 # The linear programs run in processes of their own, which need no torch.
@@ -36,10 +36,10 @@ MODULES = {
     "ResultStore": "glasshead.identifiability.batch_run",
     "RowSelector": "glasshead.identifiability.row_selection",
     "solve_parallel": "glasshead.identifiability.parallel",
-    "projected_values": "glasshead.identifiability.attention_rows",
+    "projected_values": "glasshead.identifiability.row_extraction",
     "column_space": "glasshead.identifiability.lp.rank",
     "effective_weights": "glasshead.identifiability.effective",
-    "attention_rows": "glasshead.identifiability.attention_rows",
+    "attention_rows": "glasshead.identifiability.row_extraction",
     "highs_maxima": "glasshead.identifiability.lp.highs",
     "intervals": "glasshead.identifiability.lp.intervals",
     "merge_parts": "glasshead.identifiability.batch_run",
@@ -51,7 +51,7 @@ MODULES = {
     "value_ranks": "glasshead.identifiability.ranks",
     "run_batches": "glasshead.identifiability.batch_run",
     "threshold": "glasshead.identifiability.lp.rank",
-    "values_of": "glasshead.identifiability.attention_rows",
+    "values_of": "glasshead.identifiability.row_extraction",
 }
 
 __all__ = [

@@ -24,11 +24,11 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError
-from glasshead.identifiability.attention_rows import attention_rows
 from glasshead.identifiability.lp.intervals import Intervals
 from glasshead.identifiability.lp.tasks import IntervalTask
 from glasshead.identifiability.parallel import IntervalQuery, solve_parallel
 from glasshead.identifiability.query_certificate import OUTPUT, QueryCertificate, query_certificate
+from glasshead.identifiability.row_extraction import attention_rows
 from glasshead.identifiability.row_selection import AttentionRow, RowSelector
 from glasshead.results import CLEAR_RANK, EXACT
 

@@ -14,15 +14,15 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
 from glasshead.data import Encoded
-from glasshead.identifiability.attention_rows import (
+from glasshead.identifiability.lp.rank import threshold
+from glasshead.identifiability.pooled import pooled_rows
+from glasshead.identifiability.row_extraction import (
     projected_values,
     record_rows,
     refuse_half,
     row_index,
     values_of,
 )
-from glasshead.identifiability.lp.rank import threshold
-from glasshead.identifiability.pooled import pooled_rows
 from glasshead.identifiability.row_selection import AttentionRow, RowSelector
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord, TokenLayout
@@ -86,7 +86,7 @@ def value_ranks(model: PreTrainedModel, encoded: Encoded, where: RowSelector) ->
     the values from row to row it is that of the first row. Which ``rows`` are chosen does not matter.
 
     Raises:
-        InputError: as `glasshead.identifiability.attention_rows.attention_rows`.
+        InputError: as `glasshead.identifiability.row_extraction.attention_rows`.
     """
     refuse_half(model)
     if isinstance(model, PooledClassifier):
