@@ -1,6 +1,5 @@
 """A Sphinx extension: before a build, write the pages that come from the code."""
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,15 @@ GENERATED = {
 
 
 def generate(reference: Path) -> None:
-    """Write all of them below a folder; what was generated before and is no more goes."""
+    """Write below a folder what has changed, so that Sphinx reads nothing twice; what is no more goes."""
     for folder, (pages, suffix) in GENERATED.items():
-        shutil.rmtree(reference / folder, ignore_errors=True)
-        (reference / folder).mkdir(parents=True)
-        for name, text in pages().items():
-            (reference / folder / f"{name}.{suffix}").write_text(text, encoding="utf-8")
+        (reference / folder).mkdir(parents=True, exist_ok=True)
+        written = {reference / folder / f"{name}.{suffix}": text for name, text in pages().items()}
+        for stale in set((reference / folder).iterdir()) - set(written):
+            stale.unlink()
+        for path, text in written.items():
+            if not path.is_file() or path.read_text(encoding="utf-8") != text:
+                path.write_text(text, encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:

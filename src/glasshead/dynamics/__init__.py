@@ -1,4 +1,4 @@
-"""How attention comes about: training dynamics in closed form, and a watcher that records them."""
+"""Training dynamics of attention: gradients in closed form, and a callback that records them."""
 
 from glasshead.dynamics.callback import DynamicsCallback
 from glasshead.dynamics.context_comparison import context_findings, reads_context, with_contexts
