@@ -669,7 +669,11 @@ def signed_table() -> list[str]:
     ]
 
 
-SHORT = {TOO_SPARSE: "looks too far apart", TOO_MUCH_LEFT: "too much left", NONE_LEADS: "none leads"}
+SHORT = {
+    TOO_SPARSE.words: "looks too far apart",
+    TOO_MUCH_LEFT.words: "too much left",
+    NONE_LEADS.words: "none leads",
+}
 """Why no part is surely the largest, as there is room for."""
 
 

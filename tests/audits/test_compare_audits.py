@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from glasshead.audits.compare_audits import NOT_PAIRED, NOTHING_SHARED, differences, verdict
-from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Difference, Finding
+from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Difference, Finding, by_construction
 from glasshead.statistics.bootstrap import mean_interval
 
 N = 120
@@ -104,14 +104,14 @@ def test_verdicts():
     assert verdict((0.1, 0.2), 19) == verdict(None, 1) == "undecided: too few examples"
 
 
-@pytest.mark.parametrize("aside", [RAW_SIGN, WEAK_GAUGE, "nearly true by construction: z − a·o"])
+@pytest.mark.parametrize("aside", [RAW_SIGN, WEAK_GAUGE, by_construction("nearly true", "z − a·o")])
 @pytest.mark.parametrize("place", [0, 1])
 def test_what_is_no_evidence_has_no_difference(aside, place):
     cards = [card(0.0, 1), card(0.05, 2)]
-    findings = [replace(each, verdict=aside) if each.audit == "agreement" else each for each in FINDINGS]
+    findings = [replace(each, **aside.fields) if each.audit == "agreement" else each for each in FINDINGS]
     cards[place] = replace(cards[place], findings=findings)
     found = named(differences(cards)[0])
-    assert found["agreement.contribution.gradient.all"].verdict == aside
+    assert found["agreement.contribution.gradient.all"].verdict == aside.words
 
 
 def test_only_texts_with_one_target_are_paired():

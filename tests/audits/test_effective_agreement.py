@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from glasshead.audits import audit
-from glasshead.results import BY_CONSTRUCTION
 from small import WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
 
 MEASURES = ("gradient", "erasure-zero-weight", "erasure-renormalise")
@@ -61,7 +60,7 @@ def test_where_nothing_is_hidden_it_says_so():
         for name in ROWS:
             finding = card.finding(f"agreement.{name}.{against}.all")
             assert finding.verdict.startswith("the attention itself by construction")
-            assert BY_CONSTRUCTION in finding.no_evidence_reason
+            assert (finding.status, finding.reason) == ("not evidence", "by construction")
         for name in ("", "-absolute"):
             ours, theirs = (
                 card.finding(f"agreement.{each}{name}.{against}.all") for each in ("effective", "attention")

@@ -71,7 +71,7 @@ def test_every_family_is_audited_saved_and_shown(name, tmp_path, monkeypatch):
     assert card.facts["signed"] == signed
     attention = card.finding("agreement.attention.gradient.all")
     assert attention.n > 0
-    assert (attention.verdict == RAW_SIGN) == signed  # no gauge was fixed
+    assert (attention.verdict == RAW_SIGN.words) == signed  # no gauge was fixed
 
 
 @pytest.mark.parametrize("pooling", ["attention", "first"])
@@ -183,8 +183,8 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
     kind.model.config.gauge = gauge["signs"]
     card = audit(as_run(kind, labels, gauge), data(kind, labels), audits=["agreement"])
     assert card.facts["gauge"]["signs"] == gauge["signs"][0]
-    assert card.finding("agreement.attention.gradient.all").verdict != RAW_SIGN
-    assert card.finding("agreement.attention-raw.gradient.all").verdict == RAW_SIGN
+    assert card.finding("agreement.attention.gradient.all").verdict != RAW_SIGN.words
+    assert card.finding("agreement.attention-raw.gradient.all").verdict == RAW_SIGN.words
     # The other gauge of one head: the same model, the same canonical numbers, other raw ones.
     layer, size = kind.model.encoder.layers[0].attention, 4
     with torch.no_grad():

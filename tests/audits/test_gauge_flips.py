@@ -92,8 +92,8 @@ def test_sizes_of_several_heads_without_a_gauge_say_nothing():
         .verdict
         for head in (None, 0)
     }
-    assert verdicts[None] == RAW_SIGN
-    assert verdicts[0] != RAW_SIGN  # |a| of one head has no gauge
+    assert verdicts[None] == RAW_SIGN.words
+    assert verdicts[0] != RAW_SIGN.words  # |a| of one head has no gauge
     card = audit(run, split, audits=["agreement"])
     assert card.finding("agreement.contribution.gradient.all").null["uniform"] is None
 
@@ -194,7 +194,7 @@ def test_changes_of_ratings_are_measured_by_the_labels():
     assert subject.unit == pytest.approx(np.ptp(labels))
     equal = build_context(as_run(kind, [3.0] * 30), data(kind, [3.0] * 30))
     assert equal.unit == 0
-    assert verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).startswith(
+    assert verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).words.startswith(
         "undecided: all labels are equal"
     )
 
@@ -206,9 +206,9 @@ def test_a_weak_gauge_of_several_heads_decides_no_size():
     }  # fmt: skip
     card = audited(kind, labels, gauge, audits=["agreement", "tokens"])
     for name in ("agreement.attention.gradient.all", "agreement.attention-absolute.gradient.all"):
-        assert card.finding(name).verdict == WEAK_GAUGE
+        assert card.finding(name).verdict == WEAK_GAUGE.words
     levels = [each for each in card.findings if each.audit == "tokens" and each.statistic == "weight"]
-    assert all(each.verdict == WEAK_GAUGE for each in levels)
+    assert all(each.verdict == WEAK_GAUGE.words for each in levels)
 
 
 def test_heads_of_one_sign_are_sizes():
@@ -219,9 +219,12 @@ def test_heads_of_one_sign_are_sizes():
     card = audited(kind, labels, gauge, audits=["agreement", "tokens"])
     assert card.facts["gauge"]["kind"] == ONE_SIGN
     for name in ("attention", "effective", "effective-gain"):
-        assert card.finding(f"agreement.{name}.gradient.all").verdict == ONE_SIGNED
-    assert card.finding("agreement.attention-absolute.gradient.all").verdict not in (WEAK_GAUGE, ONE_SIGNED)
-    assert card.finding("tokens.sign.weight.positive vs negative").verdict == ONE_SIGNED
+        assert card.finding(f"agreement.{name}.gradient.all").verdict == ONE_SIGNED.words
+    assert card.finding("agreement.attention-absolute.gradient.all").verdict not in (
+        WEAK_GAUGE.words,
+        ONE_SIGNED.words,
+    )
+    assert card.finding("tokens.sign.weight.positive vs negative").verdict == ONE_SIGNED.words
 
 
 def test_sentences_that_are_read_out_are_judged_as_an_identity():

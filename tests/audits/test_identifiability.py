@@ -132,7 +132,7 @@ def test_verdicts_about_width_need_a_null():
 
     def said(over, pairs, interval=(0.1, 0.2), lines=(0.15, 0.15)):
         paired = {"random": PairedDifference(0.0, over, pairs)}
-        return width_verdict(StatSummary(0.15, 0.1, interval, {}, 30, paired), np.array(lines))
+        return width_verdict(StatSummary(0.15, 0.1, interval, {}, 30, paired), np.array(lines)).words
 
     assert said(None, 0) == said((-0.2, -0.1), 5) == "undecided: too few maps with random values"
     assert said((-0.2, -0.1), 30) == "narrower than over random values"
@@ -147,17 +147,17 @@ def test_verdicts_about_width_need_a_null():
 def test_all_and_none_are_said_of_nothing_less():
     only = "the only one that its head could have drawn"
     lines = np.array([1.0] * 299 + [0.0])
-    said = share_verdict("identifiable", (0.99, 1.0), lines)
+    said = share_verdict("identifiable", (0.99, 1.0), lines).words
     assert said == f"almost every map is {only} (299 of 300 are, 1 are not)"
     lines[:6] = np.nan
-    said = share_verdict("identifiable", (1.0, 1.0), lines[:-1])
+    said = share_verdict("identifiable", (1.0, 1.0), lines[:-1]).words
     assert said == (
         f"almost every map that could be decided is {only} (293 of 299 are, 0 are not, 6 undecided)"
     )
-    said = share_verdict("identifiable", (0.0, 0.0), 0 * lines)
+    said = share_verdict("identifiable", (0.0, 0.0), 0 * lines).words
     assert said.startswith("almost none of the maps that could be decided is")
-    assert share_verdict("another-first", (0.0, 0.05), lines).endswith("(293 of 300 maps, 6 undecided)")
-    assert share_verdict("may-be-zero", (0.6, 0.7), lines).endswith("(6 of 300 maps undecided)")
+    assert share_verdict("another-first", (0.0, 0.05), lines).words.endswith("(293 of 300 maps, 6 undecided)")
+    assert share_verdict("may-be-zero", (0.6, 0.7), lines).words.endswith("(6 of 300 maps undecided)")
 
 
 def keys(unique=0, other=0, undetermined=0, fixed=0, undefined=0):
@@ -169,22 +169,26 @@ def keys(unique=0, other=0, undetermined=0, fixed=0, undefined=0):
 
 
 def test_every_kind_of_map_is_counted_given_the_keys():
-    said = keys_verdict((0.991, 1.0), keys(600, 6, 46, 54))
+    said = keys_verdict((0.991, 1.0), keys(600, 6, 46, 54)).words
     assert said == (
         "where that can be told, other queries near by hardly ever give the same output with other weights: "
         "of 706 maps 600 are unique, 6 are not, 46 are undetermined, and 54 are fixed for every query"
     )
-    assert keys_verdict((1.0, 1.0), keys(40)).startswith("no other query near by gives the same output")
-    assert keys_verdict((0.0, 0.0), keys(0, 40, 1)).startswith(
+    assert keys_verdict((1.0, 1.0), keys(40)).words.startswith("no other query near by gives the same output")
+    assert keys_verdict((0.0, 0.0), keys(0, 40, 1)).words.startswith(
         "where that can be told, other queries near by"
     )
-    assert "in some maps: of 40 maps 20 are unique, 20 are not" in keys_verdict((0.3, 0.7), keys(20, 20))
+    assert (
+        "in some maps: of 40 maps 20 are unique, 20 are not" in keys_verdict((0.3, 0.7), keys(20, 20)).words
+    )
     # Nothing left to decide.
-    assert keys_verdict(None, keys(fixed=28, undetermined=12)) == (
+    assert keys_verdict(None, keys(fixed=28, undetermined=12)).words == (
         "undecided: of 40 maps 0 are unique, 0 are not, 12 are undetermined, and 28 are fixed for every query"
     )
-    assert keys_verdict(None, keys(fixed=40)).startswith("no query at all gives the same output with other")
-    assert keys_verdict(None, keys(undefined=9)).startswith("not asked: maps of learned queries")
+    assert keys_verdict(None, keys(fixed=40)).words.startswith(
+        "no query at all gives the same output with other"
+    )
+    assert keys_verdict(None, keys(undefined=9)).words.startswith("not asked: maps of learned queries")
 
 
 def test_maps_that_are_fixed_are_no_evidence_about_queries():

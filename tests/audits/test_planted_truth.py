@@ -181,7 +181,7 @@ def test_a_random_map_must_fail():
             finding = findings[f"agreement.{statistic}.{against}.all"]
             raw = statistic == "attention-raw"
             assert finding.verdict == (
-                RAW_SIGN if raw else "no difference from random weights that these texts show"
+                RAW_SIGN.words if raw else "no difference from random weights that these texts show"
             ), finding
             assert finding.interval[0] < 0.05
 
@@ -276,9 +276,9 @@ def test_signs_that_live_in_the_values_are_not_read_off_the_weights(counts, turn
     assert card.facts["accuracy"] == 1.0
     assert card.facts["gauge"]["kind"] == ONE_SIGN
     for name in ("agreement.attention.gradient.all", "tokens.sign.weight.positive vs negative"):
-        assert card.finding(name).verdict == ONE_SIGNED
+        assert card.finding(name).verdict == ONE_SIGNED.words
     for name in ("agreement.attention-raw.gradient.all", "tokens.sign.weight-raw.positive vs negative"):
-        assert card.finding(name).verdict == RAW_SIGN
+        assert card.finding(name).verdict == RAW_SIGN.words
     # Weights of one sign have half of the signs right, however many words each group has.
     assert card.finding("tokens.sign.weight.positive vs negative").estimate == 0.5
     # Polarity keeps its meaning, whichever class has more texts.
@@ -305,7 +305,7 @@ def test_a_run_of_an_earlier_version_is_read_and_undecided():
         "tokens.sign.weight.positive vs negative",
         "tokens.separation.weight.positive vs negative",
     ):
-        assert card.finding(name).verdict == WEAK_GAUGE
+        assert card.finding(name).verdict == WEAK_GAUGE.words
     assert card.facts["gauge"]["kind"] == UNDECIDED
     assert any("train again" in note for note in card.facts["notes"])
 

@@ -4,23 +4,33 @@ import pytest
 
 from glasshead.cli.workflows import check_thresholds, finding_for_threshold
 from glasshead.errors import InputError
-from glasshead.results import ONE_SIGNED, RAW_SIGN, WEAK_GAUGE, AuditCard, Finding
+from glasshead.results import (
+    ONE_SIGNED,
+    RAW_SIGN,
+    WEAK_GAUGE,
+    AuditCard,
+    Finding,
+    Verdict,
+    by_construction,
+)
 
 
-def finding(name, verdict=""):
+def finding(name, verdict):
     audit, statistic, against = (*name.split("."), "")[:3]
-    return Finding(audit, statistic, against, "all", 0.5, 0.1, (0.4, 0.6), {}, 50, {}, None, "", verdict)
+    return Finding(
+        audit, statistic, against, "all", 0.5, 0.1, (0.4, 0.6), {}, 50, {}, None, "", **verdict.fields
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "verdict", "message"),
     [
-        ("performance.rmse", "better than always guessing the mean rating", "low is good"),
-        ("performance.mae", "", "low is good"),
+        ("performance.rmse", Verdict("better than always guessing the mean rating"), "low is good"),
+        ("performance.mae", Verdict(""), "low is good"),
         ("agreement.attention-raw.gradient", RAW_SIGN, "raw sign: an accident of the seed"),
         (
             "agreement.contribution.erasure-zero-weight",
-            "true by construction: z − a·o",
+            by_construction("true", "z − a·o"),
             "true by construction",
         ),
     ],
@@ -36,7 +46,7 @@ def test_bars_that_mean_nothing(name, verdict, message):
 @pytest.mark.parametrize("verdict", [WEAK_GAUGE, ONE_SIGNED])
 def test_signs_that_say_nothing_fail_every_bar_and_another_number_its_own(verdict):
     weak = finding("agreement.attention.gradient", verdict)
-    sure = finding("agreement.contribution.gradient", "moderate agreement")
+    sure = finding("agreement.contribution.gradient", Verdict("moderate agreement"))
     card = AuditCard({}, [weak, sure])
     assert not check_thresholds([(finding_for_threshold(card, "agreement.attention.gradient"), -1.0)])
     assert check_thresholds([(finding_for_threshold(card, "agreement.contribution.gradient"), 0.4)])

@@ -24,7 +24,7 @@ from glasshead.cli.dynamics import (
 )
 from glasshead.dynamics.findings import LARGEST, finding
 from glasshead.report.dynamics.registry import PICTURES
-from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, History
+from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, History, Verdict
 
 WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
 
@@ -122,7 +122,7 @@ class TestWatched:
         assert unlearned_remark(fake_histories.layered()) == []
 
     @pytest.mark.parametrize(
-        ("verdict", "hint"), [(TOO_SPARSE, True), (TOO_MUCH_LEFT, True), (LARGEST, False)]
+        ("verdict", "hint"), [(TOO_SPARSE, True), (TOO_MUCH_LEFT, True), (Verdict(LARGEST), False)]
     )
     def test_closer_looks_are_advised_where_terms_need_them(self, verdict, hint):
         history = fake_histories.history(steps=fake_histories.STEPS, every=100)

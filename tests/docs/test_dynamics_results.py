@@ -371,9 +371,9 @@ def test_what_is_kept_of_a_run(tables, monkeypatch):
 
 
 def test_only_a_term_that_is_surely_the_largest_is_kept(tables):
-    whole = {"positive": "D", "negative": "D", "neutral": TOO_SPARSE}
+    whole = {"positive": "D", "negative": "D", "neutral": TOO_SPARSE.words}
     assert dynamics.largest(fake_histories.history()) == whole
-    assert dynamics.largest(fake_histories.history(steps=[0, 40])) == dict.fromkeys(whole, TOO_SPARSE)
+    assert dynamics.largest(fake_histories.history(steps=[0, 40])) == dict.fromkeys(whole, TOO_SPARSE.words)
     even = fake_histories.history()
     even.tokens["added score E"] = even.tokens["added score D"]
     assert dynamics.largest(even)["positive"] != "D"

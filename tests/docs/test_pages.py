@@ -206,7 +206,7 @@ def test_verdicts_of_the_audit_page() -> None:
     better, worse = {"random": over}, {"random": under}
 
     def beside(interval: tuple[float, float], n: int = 60) -> str:
-        return performance.verdict(PairedDifference(sum(interval) / 2, interval, n), "commonest class")
+        return performance.verdict(PairedDifference(sum(interval) / 2, interval, n), "commonest class").words
 
     def perturbed(
         interval: tuple[float, float],
@@ -214,32 +214,32 @@ def test_verdicts_of_the_audit_page() -> None:
         test: str = "random",
         way: str = "absolute",
     ) -> str:
-        return perturbation.verdict(interval, over_chance, test, way)
+        return perturbation.verdict(interval, over_chance, test, way).words
 
     said = {
-        agreement.verdict(None, better): "undecided: too few examples",
+        agreement.verdict(None, better).words: "undecided: too few examples",
         agreement.verdict(
             (0.8, 0.9), {"random": none}
-        ): "no difference from random weights that these texts show",
-        agreement.verdict((-0.9, -0.7), worse): "strong disagreement: the other way round",
-        agreement.verdict((-0.9, -0.4), worse): "moderate disagreement: the other way round",
-        agreement.verdict((-0.9, -0.1), worse): "weak disagreement: the other way round",
-        agreement.verdict((-0.1, -0.05), worse): "worse than random weights",
-        agreement.verdict((0.1, 0.2), worse): "worse than random weights",
-        agreement.verdict((0.7, 0.8), better): "strong agreement",
-        agreement.verdict((0.4, 0.8), better): "moderate agreement",
-        agreement.verdict((0.1, 0.8), better): "weak agreement",
-        agreement.verdict((0.09, 0.8), better): "better than random weights, but hardly agrees",
-        agreement.verdict((0.7, 0.8), better | {"uniform": none}).split(", ")[1]: (
+        ).words: "no difference from random weights that these texts show",
+        agreement.verdict((-0.9, -0.7), worse).words: "strong disagreement: the other way round",
+        agreement.verdict((-0.9, -0.4), worse).words: "moderate disagreement: the other way round",
+        agreement.verdict((-0.9, -0.1), worse).words: "weak disagreement: the other way round",
+        agreement.verdict((-0.1, -0.05), worse).words: "worse than random weights",
+        agreement.verdict((0.1, 0.2), worse).words: "worse than random weights",
+        agreement.verdict((0.7, 0.8), better).words: "strong agreement",
+        agreement.verdict((0.4, 0.8), better).words: "moderate agreement",
+        agreement.verdict((0.1, 0.8), better).words: "weak agreement",
+        agreement.verdict((0.09, 0.8), better).words: "better than random weights, but hardly agrees",
+        agreement.verdict((0.7, 0.8), better | {"uniform": none}).words.split(", ")[1]: (
             "though not shown to be more than with uniform weights"
         ),
-        agreement.verdict((0.7, 0.8), better | {"uniform": under}).split(", ")[1]: (
+        agreement.verdict((0.7, 0.8), better | {"uniform": under}).words.split(", ")[1]: (
             "though less than with uniform weights"
         ),
-        agreement.gain(None): "undecided: too few examples",
-        agreement.gain((0.1, 0.2)): "the identifiable part agrees better than the attention",
-        agreement.gain((-0.2, -0.1)): "the identifiable part agrees worse than the attention",
-        agreement.gain((-0.1, 0.1)): "no difference that these texts show",
+        agreement.gain(None).words: "undecided: too few examples",
+        agreement.gain((0.1, 0.2)).words: "the identifiable part agrees better than the attention",
+        agreement.gain((-0.2, -0.1)).words: "the identifiable part agrees worse than the attention",
+        agreement.gain((-0.1, 0.1)).words: "no difference that these texts show",
         beside(over): "better than always guessing the commonest class",
         beside(under): "worse than always guessing the commonest class",
         beside((0.0, 0.0)): "as good as always guessing the commonest class",
@@ -259,21 +259,21 @@ def test_verdicts_of_the_audit_page() -> None:
         perturbed((-0.1, 0.3), over, way="signed"): "no preferred direction",
         perturbed((0.1, 0.3), over, way="signed"): "other weights raise the prediction",
         perturbed((-0.2, -0.1), over, way="signed"): "other weights lower the prediction",
-        tokens.level_verdict((-0.1, 0.1)): "not distinguishable from zero",
-        tokens.separation_verdict((0.4, 0.6)): "does not separate them",
-        tokens.separation_verdict((0.1, 0.4)): "separates them the wrong way round",
-        ONE_SIGNED: ONE_SIGNED,
-        tokens.sign_verdict((0.1, 0.4)): "signs are the wrong way round",
-        tokens.sign_verdict((0.4, 0.6)): "signs are no better than chance",
+        tokens.level_verdict((-0.1, 0.1)).words: "not distinguishable from zero",
+        tokens.separation_verdict((0.4, 0.6)).words: "does not separate them",
+        tokens.separation_verdict((0.1, 0.4)).words: "separates them the wrong way round",
+        ONE_SIGNED.words: ONE_SIGNED.words,
+        tokens.sign_verdict((0.1, 0.4)).words: "signs are the wrong way round",
+        tokens.sign_verdict((0.4, 0.6)).words: "signs are no better than chance",
     }
     for coded, documented in said.items():
         assert coded == documented
         assert documented in page
     for interval, word in (((0.1, 0.4), "negative"), ((0.6, 0.9), "positive")):
         for what in tokens.FAVOURS.values():
-            assert tokens.favour_verdict(interval, what) == f"gives {word} words {what}"
+            assert tokens.favour_verdict(interval, what).words == f"gives {word} words {what}"
     assert "gives positive (negative) words more weight, or higher scores" in page
-    strengths = [tokens.separation_verdict((low, 1.0)).split()[0] for low in (0.9, 0.7, 0.6)]
+    strengths = [tokens.separation_verdict((low, 1.0)).words.split()[0] for low in (0.9, 0.7, 0.6)]
     assert strengths == ["clearly", "mostly", "slightly"]
 
 

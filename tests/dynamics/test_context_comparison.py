@@ -13,7 +13,7 @@ from glasshead.dynamics import context_comparison as contexts
 from glasshead.dynamics.context_comparison import CONTEXTUAL, context_findings, reads_context, with_contexts
 from glasshead.dynamics.context_scores import global_scores, local_scores
 from glasshead.models import ENCODERS
-from glasshead.results import NOT_REPORTED, History
+from glasshead.results import NO_SIGN, History
 from glasshead.training.run import Run
 from small import TEXTS, random_model, tokenizer
 
@@ -124,7 +124,7 @@ class TestFindings:
         assert alone.verdict == "alone, polar tokens get higher attention scores than neutral ones"
         local = chosen(found, "prominence", "local", "polar vs neutral")
         assert local.interval[0] < 0.5 < local.interval[1]
-        assert local.verdict == NOT_REPORTED
+        assert local.verdict == NO_SIGN.words
 
     def test_less_alone_and_lower(self):
         found = self.found(local=0.0, alone=-3.0)

@@ -8,8 +8,8 @@ from glasshead.dynamics.findings import LARGEST, difference_interval, findings, 
 from glasshead.results import (
     MUCH_LEFT,
     MUCH_LEFT_BEFORE,
+    NO_SIGN,
     NOT_EXPLAINED,
-    NOT_REPORTED,
     TOO_MUCH_LEFT,
     TOO_SPARSE,
     History,
@@ -84,7 +84,7 @@ def test_a_large_rest_is_said():
     found = planted(added_score_D=times(0.85), **none)
     assert found["added to score", "D", "positive"].verdict == LARGEST + MUCH_LEFT
     found = planted(added_score_D=times(0.6))
-    assert found["added to score", "D", "positive"].verdict == TOO_MUCH_LEFT
+    assert found["added to score", "D", "positive"].verdict == TOO_MUCH_LEFT.words
 
 
 def test_a_rest_that_goes_away_again_is_said():
@@ -109,7 +109,7 @@ def test_what_is_not_explained_may_belong_to_any_term():
 def test_looks_too_far_apart_for_a_rate_tell_no_largest_part():
     """A rate that is +1 at one look and −1 at the next: its integral is what the looks happen to be."""
     swinging = planted(rate_score_F=lambda column, steps: np.where(steps == 10, 1.0, -1.0))
-    assert swinging["added to score", "D", "positive"].verdict == TOO_SPARSE
+    assert swinging["added to score", "D", "positive"].verdict == TOO_SPARSE.words
     low, high = swinging["added to score", "F", "positive"].interval
     calm = by_name(fake_histories.history())["added to score", "F", "positive"].interval
     # Looks at 0, 10, 20, 40: −20 over all; over 0, 20 and 40 −40.
@@ -126,7 +126,7 @@ def test_what_is_owed_is_what_a_rate_moves_in_as_many_steps():
         )
         assert (calm[0] - wide[0], wide[1] - calm[1]) == (pytest.approx(owed), pytest.approx(owed))
     # D has added 1, F 0.5: what F owes decides, whatever its rate is in itself.
-    for learning_rate, verdict in ((0.5, TOO_SPARSE), (0.01, LARGEST)):
+    for learning_rate, verdict in ((0.5, TOO_SPARSE.words), (0.01, LARGEST)):
         assert planted(learning_rate, **swing)["added to score", "D", "positive"].verdict == verdict
 
 
@@ -144,7 +144,7 @@ def test_what_an_integral_owes_to_every_second_look():
 
 def test_two_looks_tell_no_largest_part():
     found = by_name(fake_histories.history(steps=np.array([0, 40])))["added to score", "D", "positive"]
-    assert (found.verdict, found.interval) == (TOO_SPARSE, None)
+    assert (found.verdict, found.interval) == (TOO_SPARSE.words, None)
 
 
 def test_no_difference_is_claimed_of_chance_alone():
@@ -216,7 +216,7 @@ def test_of_few_tokens_nothing_is_said():
 def test_signed_weights_tell_by_the_size_of_the_score():
     scores = np.r_[np.tile([2.0, -2.0], 20), np.tile([0.1, -0.1], 20)]
     history = with_scores(scores, ["positive"] * 40 + ["neutral"] * 40)
-    assert by_name(history)["gap", "score", "positive vs neutral"].verdict == NOT_REPORTED
+    assert by_name(history)["gap", "score", "positive vs neutral"].verdict == NO_SIGN.words
     history.facts["signed"] = True
     gap = by_name(history)["gap", "|score|", "positive vs neutral"]
     assert gap.estimate == pytest.approx(1.9)

@@ -85,6 +85,7 @@ def finding(audit: str, statistic: str, against: str, group: str, values: Any, *
         significant_fraction=more.pop("significant", None),
         citation=more.pop("citation", "Huang et al. 2024, section 5.2"),
         verdict=verdict,
+        **more,
     )
 
 
@@ -258,8 +259,18 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
                     else f"Orders tokens {'much' if abs(mean) > 0.5 else 'hardly'}"
                     f" as the {against} does (τ = {mean:.2f}); its interval lies clear of the random null."
                 )
+                judged = {"status": "not evidence", "reason": "by construction"} if trivial else {}
                 found.append(
-                    finding("agreement", statistic, against, group, tau, significant=0.41, verdict=verdict)
+                    finding(
+                        "agreement",
+                        statistic,
+                        against,
+                        group,
+                        tau,
+                        significant=0.41,
+                        verdict=verdict,
+                        **judged,
+                    )
                 )
         for statistic in ("permutation", "random", "random-normalised"):
             for against in ("absolute", "signed"):

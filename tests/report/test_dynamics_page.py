@@ -18,7 +18,7 @@ from glasshead.report.dynamics.page import dynamics_page
 from glasshead.report.dynamics.precision import bounds, digits, fixed, span
 from glasshead.report.dynamics.summary import Told, lead, levels, parts
 from glasshead.report.dynamics.terminal import dynamics_table
-from glasshead.results import NONE_LEADS, TOO_FEW, History
+from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, History, Verdict
 
 
 @pytest.fixture
@@ -107,8 +107,8 @@ def test_every_group_has_a_line_in_the_ledger():
         assert line in said
     judged = [part for part in parts(found, "score") if part.verdict]
     assert [part.group for part in judged] == ["positive", "negative", "neutral"]
-    assert [part.verdict for part in judged] == [NONE_LEADS, NONE_LEADS, TOO_FEW]
-    assert NONE_LEADS in plain(dynamics_page(found))
+    assert [part.verdict for part in judged] == [NONE_LEADS.words, NONE_LEADS.words, TOO_FEW_TOKENS.words]
+    assert NONE_LEADS.words in plain(dynamics_page(found))
 
 
 def test_shares_are_those_of_all_sizes():
@@ -310,7 +310,7 @@ def test_just_so_many_decimals(value, places, written):
     ],
 )  # fmt: skip
 def test_a_number_and_its_interval_are_written_alike(estimate, interval, number, ends):
-    found = finding("added to score", "D", "positive", estimate, interval, 12, "")
+    found = finding("added to score", "D", "positive", estimate, interval, 12, Verdict(""))
     assert fixed(estimate, digits(found), plus=True) == number
     assert bounds(interval, digits(found), plus=True) == ends
 

@@ -39,6 +39,8 @@ FINDING = Finding(
     citation="someone 2020",
     verdict="Weak agreement.",
     over_null={"random": PairedDifference(0.25, (0.2, 0.3), 9)},
+    status="undecided",
+    reason="too few",
 )
 NOTHING = replace(FINDING, estimate=None, std=None, interval=None, null={}, n=0, against="", undefined={},
     over_null={},
@@ -243,3 +245,24 @@ def test_a_missing_table(card, tmp_path, name):
     (tmp_path / name).unlink()
     with pytest.raises(InputError, match="is a damaged audit"):
         AuditCard.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status", "reason"),
+    [
+        ("moderate agreement", "evidence", ""),
+        ("", "evidence", ""),
+        ("raw sign: an accident of the seed", "not evidence", "raw sign"),
+        ("nearly true by construction: z − a·o changes with a·o alone", "not evidence", "by construction"),
+        ("undecided: the gauge is weak", "undecided", "weak gauge"),
+        ("undecided: too few examples", "undecided", "too few"),
+    ],
+)
+def test_cards_without_a_status_get_that_of_their_words(card, tmp_path, verdict, status, reason):
+    card.save(tmp_path)
+    body = json.loads((tmp_path / "card.json").read_text(encoding="utf-8"))
+    for row in body["findings"]:
+        row["verdict"] = verdict
+        del row["status"], row["reason"]
+    (tmp_path / "card.json").write_text(json.dumps(body), encoding="utf-8")
+    assert {(each.status, each.reason) for each in AuditCard.load(tmp_path).findings} == {(status, reason)}

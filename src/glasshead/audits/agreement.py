@@ -10,7 +10,7 @@ from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.summary import Interval, Nulls, mean_or_none, null_column, summarise
 from glasshead.explainers import EXPLAINERS, LinearReadout
-from glasshead.results import BY_CONSTRUCTION, ONE_SIGNED, RAW_SIGN, Finding
+from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_EXAMPLES, Finding, Verdict, by_construction
 from glasshead.statistics import KendallResult, kendall_tau_b
 
 ALPHA = 0.01
@@ -25,7 +25,7 @@ TIE = 1e-12  # a projection leaves rounding of this size, relative to the larges
 RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
 WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
-ALL_SEEN = f"the attention itself {BY_CONSTRUCTION}: no part of it lies in the left null space of T"
+ALL_SEEN = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
 def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
@@ -131,7 +131,7 @@ class Agreement(Audit):
                 undefined=self._undefined(subject, tau, members),
                 significant_fraction=None if significant is None else mean_or_none(significant.astype(float)),
                 citation=self.effective if effective else self.citation,
-                verdict=aside or judged,
+                **(aside or judged).fields,
             )
 
     @staticmethod
@@ -151,7 +151,7 @@ class Agreement(Audit):
         return ([("attention-raw", signed, RAW, CHANCE)] if subject.signed else []) + statistics
 
     @staticmethod
-    def _no_evidence_reason(subject: AuditContext, statistic: str, against: str) -> str | None:
+    def _no_evidence_reason(subject: AuditContext, statistic: str, against: str) -> Verdict | None:
         """What no number can decide: signs without a gauge, and what is true of any model."""
         if statistic == "attention-raw":
             return RAW_SIGN
@@ -167,7 +167,7 @@ class Agreement(Audit):
         # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
         whole = isinstance(subject.view.observation, LinearReadout) or subject.sentence is not None
         nearly = "" if statistic == "contribution" and whole else "nearly "
-        return f"{nearly}true {BY_CONSTRUCTION}: z − a·o changes with a·o alone"
+        return by_construction(f"{nearly}true", "z − a·o changes with a·o alone")
 
     @staticmethod
     def _undefined(subject: AuditContext, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
@@ -187,33 +187,35 @@ AUDITS.register("agreement")(Agreement())
 STRENGTHS = ((0.7, "strong"), (0.4, "moderate"), (0.1, "weak"))
 
 
-def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> str:
+def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
     """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls."""
     chance = over.get("random")
     if interval is None or chance is None:
-        return "undecided: too few examples"
+        return TOO_FEW_EXAMPLES
     low, high = interval
     if chance[0] <= 0 <= chance[1]:
-        return "no difference from random weights that these texts show"
+        return Verdict("no difference from random weights that these texts show")
     if chance[1] < 0:
         opposed = [word for bar, word in STRENGTHS if high <= -bar]
-        return f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
+        return Verdict(
+            f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
+        )
     agreed = [word for bar, word in STRENGTHS if low >= bar]
     text = f"{agreed[0]} agreement" if agreed else "better than random weights, but hardly agrees"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
     if uniform is None or uniform[0] > 0:
-        return text
+        return Verdict(text)
     than = "less" if uniform[1] < 0 else "not shown to be more"
-    return f"{text}, though {than} than with uniform weights"
+    return Verdict(f"{text}, though {than} than with uniform weights")
 
 
-def gain(interval: Interval | None) -> str:
+def gain(interval: Interval | None) -> Verdict:
     """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
     if interval is None:
-        return "undecided: too few examples"
+        return TOO_FEW_EXAMPLES
     if interval[0] > 0:
-        return "the identifiable part agrees better than the attention"
+        return Verdict("the identifiable part agrees better than the attention")
     if interval[1] < 0:
-        return "the identifiable part agrees worse than the attention"
-    return "no difference that these texts show"
+        return Verdict("the identifiable part agrees worse than the attention")
+    return Verdict("no difference that these texts show")

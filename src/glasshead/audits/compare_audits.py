@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.summary import FEW, Interval
-from glasshead.results import AuditCard, Difference, Finding
+from glasshead.results import TOO_FEW_EXAMPLES, AuditCard, Difference, Finding
 from glasshead.statistics import METRICS, Predictions, difference_intervals, mean_intervals, values
 
 NOTHING_SHARED = "they have no text in common, so nothing can be paired: compare their intervals"
@@ -52,7 +52,9 @@ def differences(
             other = cards[base].finding(finding.name)
             if other is None:
                 continue
-            asides[finding.name] = finding.no_evidence_reason or other.no_evidence_reason
+            asides[finding.name] = next(
+                (each.verdict for each in (finding, other) if each.status != "evidence"), None
+            )
             if (finding.audit, finding.statistic) == ("performance", "rmse"):
                 rooted.append(root_difference(finding.name, card, cards[base], rows, rank, base, seed))
                 continue
@@ -161,5 +163,5 @@ def per_example(card: AuditCard, finding: Finding) -> Floats | None:
 def verdict(interval: Interval | None, n: int) -> str:
     """In words, from the interval alone."""
     if interval is None or n < FEW:
-        return "undecided: too few examples"
+        return TOO_FEW_EXAMPLES.words
     return "higher" if interval[0] > 0 else "lower" if interval[1] < 0 else "no difference shown"

@@ -9,7 +9,7 @@ import numpy as np
 from glasshead.audits.summary import FEW, Interval
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
-from glasshead.results import Comparison, RunDifference
+from glasshead.results import TOO_FEW_EXAMPLES, Comparison, RunDifference
 from glasshead.statistics import (
     RESAMPLES,
     Metric,
@@ -96,7 +96,7 @@ def differ(
 def verdict(interval: Interval, metric: Metric, n: int, seeds: int) -> str:
     """In words, from the interval alone."""
     if n < FEW:
-        return "undecided: too few examples"
+        return TOO_FEW_EXAMPLES.words
     low, high = interval if metric.higher_is_better else (-interval[1], -interval[0])
     said = "better" if low > 0 else "worse" if high < 0 else "no difference shown"
     return said if seeds > 1 else f"{said}, for these runs alone"

@@ -25,7 +25,7 @@ from glasshead.explainers import (
     sentence_numbers,
 )
 from glasshead.models import HierarchicalClassifier, is_regression
-from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
+from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE, Verdict
 from glasshead.trace import AttentionSelector, AttentionSite
 from glasshead.training import Run
 
@@ -89,7 +89,7 @@ class AuditContext:
         many = (each.head is None and each.heads > 1 for each in places if each is not None)
         return self.signed and any(many)
 
-    def sign_no_evidence_reason(self, size: bool = False) -> str | None:
+    def sign_no_evidence_reason(self, size: bool = False) -> Verdict | None:
         """Why the signs of canonical weights, or their ``size`` alone, say nothing; None: they do."""
         if size and not self.mixed:
             return None

@@ -19,7 +19,7 @@ from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, 
 from glasshead.data import Encoded
 from glasshead.errors import InputError, pluralise
 from glasshead.identifiability import IntervalQuery, RowSelector, run_batches, weight_domain
-from glasshead.results import CLEAR_RANK, Finding
+from glasshead.results import CLEAR_RANK, Finding, Verdict
 from glasshead.trace import AttentionSite
 
 TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
@@ -237,8 +237,7 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
                 undefined=left_out,
                 significant_fraction=None,
                 citation=CITATION,
-                verdict=verdict(statistic, summary, lines[members], mine)
-                or ("undecided: " if OPEN & left_out.keys() else "not asked: ") + " or ".join(left_out),
+                **(verdict(statistic, summary, lines[members], mine) or unanswered(left_out)).fields,
             )
 
 
@@ -277,15 +276,23 @@ def unclear(heads: Columns) -> NDArray[np.bool_]:
     return np.asarray(floats(heads["margin"]) < CLEAR_RANK, dtype=bool)
 
 
-def verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns) -> str:
-    """In words, from intervals and from how many maps were decided; empty where nothing was asked."""
+def verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns) -> Verdict | None:
+    """In words, from intervals and from how many maps were decided; None where nothing was asked."""
     if statistic == "given-keys":
         return keys_verdict(summary.judged, heads["given_keys"])
     if not summary.n:
-        return ""
+        return None
     if statistic == "width":
         return width_verdict(summary, lines, int(unclear(heads).sum()))
     return share_verdict(statistic, summary.judged, lines)
+
+
+def unanswered(reasons: Mapping[str, int]) -> Verdict:
+    """Of a statistic that no map has, by the ``reasons``."""
+    words = " or ".join(reasons)
+    if OPEN & reasons.keys():
+        return Verdict(f"undecided: {words}", "undecided", "unsolved")
+    return Verdict(f"not asked: {words}", "not evidence", "not asked")
 
 
 SIGNED = ("cross", "any")

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from glasshead.audits.context import Floats
 from glasshead.audits.summary import Interval, StatSummary
-from glasshead.results import EXACT
+from glasshead.results import EXACT, TOO_FEW_EXAMPLES, Verdict, too_few
 
-TOO_FEW = "undecided: too few examples"
 ALMOST, HARDLY = 0.99, 0.01
 KEYS = {
     "fixed": "maps that are fixed for every query: no more keys than the rank, or equal keys",
@@ -22,29 +21,30 @@ KEYS = {
 """Why a certificate is no yes or no."""
 
 
-def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> str:
+def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> Verdict:
     """How far weights can move; that of maps which are NaN in ``lines`` is not known.
 
     ``unclear`` is the number of maps whose rank is close to rounding.
     """
     if summary.judged is None:
-        return TOO_FEW
+        return TOO_FEW_EXAMPLES
     left = maps_left(lines)
     if summary.judged[1] > EXACT:
-        return random_words(summary.over.get("random")) + left
+        said = random_verdict(summary.over.get("random"))
+        return said._replace(words=said.words + left)
     if unclear:
         words = "no weight can move, as far as ranks can tell"
-        return f"{words}: those of {unclear:,} maps are close to rounding{left}"
-    return f"every weight{' that could be decided' if left else ''} is certain{left}"
+        return Verdict(f"{words}: those of {unclear:,} maps are close to rounding{left}")
+    return Verdict(f"every weight{' that could be decided' if left else ''} is certain{left}")
 
 
-def random_words(over: Interval | None) -> str:
+def random_verdict(over: Interval | None) -> Verdict:
     """How weights move beside those over random values."""
     if over is None:
-        return "undecided: too few maps with random values"
+        return too_few("maps with random values")
     if over[0] <= 0 <= over[1]:
-        return "no difference from random values that these texts show"
-    return "narrower than over random values" if over[1] < 0 else "wider than over random values"
+        return Verdict("no difference from random values that these texts show")
+    return Verdict(f"{'narrower' if over[1] < 0 else 'wider'} than over random values")
 
 
 def maps_left(lines: Floats) -> str:
@@ -53,23 +53,23 @@ def maps_left(lines: Floats) -> str:
     return f" ({left:,} of {len(lines):,} maps undecided)" if left else ""
 
 
-def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> str:
+def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> Verdict:
     """The words that the ``interval`` of a share over texts allows, and how many maps were yes, no and open.
 
     ``lines`` [maps] are 1, 0 or, of the largest weights that may be zero, a share; NaN where it is open.
     """
     if interval is None:
-        return TOO_FEW
+        return TOO_FEW_EXAMPLES
     still_open = int(np.isnan(lines).sum())
     decided = " that could be decided" if still_open else ""
     left = f", {still_open:,} undecided" if still_open else ""
     yes, no = int((lines == 1).sum()), int((lines == 0).sum())
     if statistic == "identifiable":
         tally = f"{yes:,} of {len(lines):,} are, {no:,} are not{left}"
-        return f"{fixed_words(interval, yes, no, decided)} ({tally})"
+        return Verdict(f"{fixed_words(interval, yes, no, decided)} ({tally})")
     if statistic == "another-first":
-        return f"{first(FIRST, interval)} ({yes:,} of {len(lines):,} maps{left})"
-    return first(ZERO, interval) + maps_left(lines)
+        return Verdict(f"{first(FIRST, interval)} ({yes:,} of {len(lines):,} maps{left})")
+    return Verdict(first(ZERO, interval) + maps_left(lines))
 
 
 def fixed_words(interval: Interval, yes: int, no: int, decided: str) -> str:
@@ -82,7 +82,7 @@ def fixed_words(interval: Interval, yes: int, no: int, decided: str) -> str:
     return f"some maps{decided} are the only ones that their heads could have drawn, others are not"
 
 
-def keys_verdict(interval: Interval | None, verdicts: NDArray[np.str_]) -> str:
+def keys_verdict(interval: Interval | None, verdicts: NDArray[np.str_]) -> Verdict:
     """Whether other queries near by do the same, with the number of maps of every kind.
 
     ``interval`` is that of the share of unique maps among those that are unique or not.
@@ -90,29 +90,31 @@ def keys_verdict(interval: Interval | None, verdicts: NDArray[np.str_]) -> str:
     count = Counter(verdicts.tolist())
     asked = len(verdicts) - count["undefined"]
     if not asked:
-        return f"not asked: {KEYS['undefined']}"
+        return Verdict(f"not asked: {KEYS['undefined']}", "not evidence", "not asked")
     tally = (
         f"of {asked:,} maps {count['unique']:,} are unique, {count['not unique']:,} are not, "
         f"{count['undetermined']:,} are undetermined, and {count['fixed']:,} are fixed for every query"
     )
-    return f"{keys_words(interval, count)}: {tally}"
+    said = keys_verdict_words(interval, count)
+    return said._replace(words=f"{said.words}: {tally}")
 
 
-def keys_words(interval: Interval | None, count: Mapping[str, int]) -> str:
+def keys_verdict_words(interval: Interval | None, count: Mapping[str, int]) -> Verdict:
     """The part of the sentence before the numbers."""
     if count["fixed"] and not any(count[kind] for kind in ("unique", "not unique", "undetermined")):
-        return "no query at all gives the same output with other weights"
+        return Verdict("no query at all gives the same output with other weights")
     if interval is None:
-        return "undecided"
+        return Verdict("undecided", "undecided", "too few")
     where = "where that can be told, " if count["undetermined"] else ""
     same = "the same output with other weights"
     if interval[0] >= ALMOST:
         if not count["not unique"]:
-            return f"{where}no other query near by gives {same}"
-        return f"{where}other queries near by hardly ever give {same}"
+            return Verdict(f"{where}no other query near by gives {same}")
+        return Verdict(f"{where}other queries near by hardly ever give {same}")
     if interval[1] <= HARDLY:
-        return f"{where}other queries near by {'almost always ' if count['unique'] else ''}give {same}"
-    return f"{where}other queries near by give {same} in some maps"
+        often = "almost always " if count["unique"] else ""
+        return Verdict(f"{where}other queries near by {often}give {same}")
+    return Verdict(f"{where}other queries near by give {same} in some maps")
 
 
 Words = tuple[tuple[Callable[[float, float], bool], str], ...]

@@ -10,7 +10,7 @@ import numpy as np
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
 from glasshead.audits.summary import StatSummary, has_enough, summarise
-from glasshead.results import Finding, PairedDifference
+from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict
 from glasshead.statistics import METRICS, Predictions, difference_intervals, values
 
 Standing = Literal["better", "not better", "undecided"]
@@ -41,7 +41,7 @@ class Performance(Audit):
         for group, members in subject.groups.items():
             null = {"majority": majority} if group == "all" else {}
             (summary,) = summarise([right[members]], [null], rng=rng)
-            words = verdict(summary.over_null["majority"], "commonest class") if null else ""
+            words = verdict(summary.over_null["majority"], "commonest class") if null else Verdict("")
             yield self._finding("accuracy", group, summary, words)
 
     def _errors(self, subject: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
@@ -53,7 +53,7 @@ class Performance(Audit):
             words = verdict(summary.over_null["mean"], "mean rating", errors=True)
             yield self._finding(name, "all", summary, words)
 
-    def _finding(self, statistic: str, group: str, summary: StatSummary, words: str) -> Finding:
+    def _finding(self, statistic: str, group: str, summary: StatSummary, words: Verdict) -> Finding:
         return Finding(
             audit="performance",
             statistic=statistic,
@@ -63,7 +63,7 @@ class Performance(Audit):
             undefined={},
             significant_fraction=None,
             citation=self.citation,
-            verdict=words,
+            **words.fields,
         )
 
 
@@ -91,17 +91,17 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
     return "not better" if high < 0 or low == high == 0 else "undecided"
 
 
-def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> str:
+def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> Verdict:
     """In words, from the paired interval alone."""
     if has_enough(difference) is None:
-        return "undecided: too few examples"
+        return TOO_FEW_EXAMPLES
     stands = standing(difference, errors=errors)
     if stands == "undecided":
-        return (
+        return Verdict(
             f"these {difference.n:,} texts do not show whether it is better than always guessing the {guess}"
         )
     not_better = "as good as" if difference.interval == (0, 0) else "worse than"
-    return f"{'better than' if stands == 'better' else not_better} always guessing the {guess}"
+    return Verdict(f"{'better than' if stands == 'better' else not_better} always guessing the {guess}")
 
 
 def rooted(squares: StatSummary, difference: PairedDifference) -> StatSummary:

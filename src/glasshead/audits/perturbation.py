@@ -14,7 +14,7 @@ from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, LinearReadout, probability
-from glasshead.results import Finding
+from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
@@ -81,9 +81,9 @@ class Perturbation(Audit):
                         undefined=undefined(medians[column][members]),
                         significant_fraction=None,
                         citation=self.citation,
-                        verdict=verdict(
+                        **verdict(
                             summary.judged, summary.over.get("random"), test, direction, subject.unit
-                        ),
+                        ).fields,
                     )
                 )
         chance = {null_column(c, name): null[c] for name, null in nulls.items() for c in medians}
@@ -193,19 +193,24 @@ def undefined(medians: Floats) -> dict[str, int]:
 
 def verdict(
     interval: Interval | None, over_chance: Interval | None, test: str, direction: str, unit: float = 1.0
-) -> str:
+) -> Verdict:
     """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
     if interval is None or over_chance is None:
-        return "undecided: too few examples"
+        return TOO_FEW_EXAMPLES
     if unit == 0:
-        return "undecided: all labels are equal, so no change is large or small"
+        return Verdict(
+            "undecided: all labels are equal, so no change is large or small", "undecided", "no range"
+        )
     low, high = interval
     if direction == "signed":
         if low <= 0 <= high:
-            return "no preferred direction"
-        return "other weights raise the prediction" if low > 0 else "other weights lower the prediction"
+            return Verdict("no preferred direction")
+        way = "raise" if low > 0 else "lower"
+        return Verdict(f"other weights {way} the prediction")
     size = "hardly changes" if high < 0.05 * unit else "changes much" if low >= 0.2 * unit else "changes"
     reference = REFERENCES[test]
     if over_chance[0] <= 0 <= over_chance[1]:
-        return f"the prediction {size}; whether more or less than {reference} these texts do not show"
-    return f"the prediction {size}, {'more' if over_chance[0] > 0 else 'less'} than {reference}"
+        return Verdict(
+            f"the prediction {size}; whether more or less than {reference} these texts do not show"
+        )
+    return Verdict(f"the prediction {size}, {'more' if over_chance[0] > 0 else 'less'} than {reference}")

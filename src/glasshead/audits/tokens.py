@@ -12,7 +12,7 @@ from glasshead.audits.null_weights import random_weights
 from glasshead.audits.summary import FEW, Interval, summarise
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
-from glasshead.results import ONE_SIGNED, RAW_SIGN, Finding
+from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
 from glasshead.statistics import auc_interval
 
 FAVOURS = {"weight": "more weight", "score": "higher scores"}
@@ -101,7 +101,7 @@ class Tokens(Audit):
                     undefined={},
                     significant_fraction=None,
                     citation=self.citation,
-                    verdict=no_evidence_reason(subject, statistic) or level_verdict(summary.judged),
+                    **(no_evidence_reason(subject, statistic) or level_verdict(summary.judged)).fields,
                 )
 
     def _separations(
@@ -163,14 +163,14 @@ class Tokens(Audit):
             undefined={},
             significant_fraction=None,
             citation=self.citation,
-            verdict=words,
+            **words.fields,
         )
 
 
 AUDITS.register("tokens")(Tokens())
 
 
-def no_evidence_reason(subject: AuditContext, quantity: str) -> str | None:
+def no_evidence_reason(subject: AuditContext, quantity: str) -> Verdict | None:
     """Why the signs of a quantity say nothing; None: they do, or it has no gauge."""
     if quantity == "weight-raw":
         return RAW_SIGN
@@ -178,43 +178,43 @@ def no_evidence_reason(subject: AuditContext, quantity: str) -> str | None:
     return subject.sign_no_evidence_reason(size=quantity == "weight-absolute") if gauged else None
 
 
-def level_verdict(interval: Interval | None) -> str:
+def level_verdict(interval: Interval | None) -> Verdict:
     """On which side of zero a group stands."""
     if interval is None:
-        return "undecided: too few tokens"
+        return TOO_FEW_TOKENS
     if interval[0] > 0:
-        return "above zero"
-    return "below zero" if interval[1] < 0 else "not distinguishable from zero"
+        return Verdict("above zero")
+    return Verdict("below zero" if interval[1] < 0 else "not distinguishable from zero")
 
 
-def separation_verdict(interval: Interval | None) -> str:
+def separation_verdict(interval: Interval | None) -> Verdict:
     """Whether two groups are told apart, from the interval of the probability."""
     if interval is None:
-        return "undecided: too few tokens"
+        return TOO_FEW_TOKENS
     low, high = interval
     if low <= 0.5 <= high:
-        return "does not separate them"
-    return f"{strength(low)} separates them" if low > 0.5 else "separates them the wrong way round"
+        return Verdict("does not separate them")
+    return Verdict(f"{strength(low)} separates them" if low > 0.5 else "separates them the wrong way round")
 
 
-def favour_verdict(interval: Interval | None, what: str) -> str:
+def favour_verdict(interval: Interval | None, what: str) -> Verdict:
     """Weights of one sign, and their scores, cannot tell for from against, only favour one kind of word."""
     if interval is None:
-        return "undecided: too few tokens"
+        return TOO_FEW_TOKENS
     low, high = interval
     if low <= 0.5 <= high:
-        return "does not separate them"
-    return f"gives {'positive' if low > 0.5 else 'negative'} words {what}"
+        return Verdict("does not separate them")
+    return Verdict(f"gives {'positive' if low > 0.5 else 'negative'} words {what}")
 
 
-def sign_verdict(interval: Interval | None) -> str:
+def sign_verdict(interval: Interval | None) -> Verdict:
     """Whether weights have the sign of their words, from the interval of the share."""
     if interval is None:
-        return "undecided: too few tokens"
+        return TOO_FEW_TOKENS
     low, high = interval
     if low <= 0.5 <= high:
-        return "signs are no better than chance"
-    return f"signs are {strength(low)} right" if low > 0.5 else "signs are the wrong way round"
+        return Verdict("signs are no better than chance")
+    return Verdict(f"signs are {strength(low)} right" if low > 0.5 else "signs are the wrong way round")
 
 
 def strength(low: float) -> str:

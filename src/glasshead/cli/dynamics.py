@@ -141,12 +141,10 @@ def kept_remark(history: "History", step: int | None) -> list[str]:
 
 def sparse_remark(history: "History", found: "Sequence[Finding]") -> list[str]:
     """How to look more often, where a training was looked at too seldom for curves or terms to say much."""
-    from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE
-
     looks, last, every = len(history.steps), int(history.steps[-1]), history.facts["every"]
     if 1 < looks < FEW_LOOKS and (closer := max(1, last // GOOD_LOOKS)) < every:
         return [f"only {looks} looks in {last:,} steps: train with --watch-every {closer} for finer curves"]
-    if looks > 1 and every > 1 and any(f.verdict in (TOO_SPARSE, TOO_MUCH_LEFT) for f in found):
+    if looks > 1 and every > 1 and any(f.reason in ("too sparse", "too much left") for f in found):
         closer = max(1, every // CLOSER)
         far = f"looks {every} steps apart are too far apart for some of the terms"
         return [f"{far}: train with --watch-every {closer}"]

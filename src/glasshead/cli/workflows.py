@@ -364,7 +364,6 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
             no evidence.
     """
     from glasshead.registry import did_you_mean
-    from glasshead.results import ONE_SIGNED
 
     finding = card.finding(name) or card.finding(f"{name}.all")
     if finding is None:
@@ -372,27 +371,18 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
         raise InputError(f"no finding is called {name!r}: {did_you_mean(name, known)}")
     if (finding.audit, finding.statistic) in LOW_IS_GOOD:
         raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
-    answered = finding.no_evidence_reason == ONE_SIGNED  # the answer is no, below every bar
-    if (
-        finding.no_evidence_reason is not None
-        and not answered
-        and not finding.no_evidence_reason.startswith("undecided")
-    ):
-        raise InputError(
-            f"--fail-under {name}: no bar can be set there ({finding.no_evidence_reason}): leave it out"
-        )
+    if finding.reason in ("raw sign", "by construction"):
+        raise InputError(f"--fail-under {name}: no bar can be set there ({finding.verdict}): leave it out")
     return finding
 
 
 def check_thresholds(barred: "list[tuple[Finding, float]]") -> bool:
     """Whether every interval starts at or above its bar, and a line on each."""
-    from glasshead.results import ONE_SIGNED
-
     held = True
     for finding, bar in barred:
         name = finding.name.removesuffix(".all")
         low = None if finding.interval is None else finding.interval[0]
-        if finding.verdict == ONE_SIGNED or finding.verdict.startswith("undecided"):
+        if finding.status != "evidence":
             held = False
             print_error(f"{name}: {finding.verdict}")
         elif low is not None and low >= bar:

@@ -17,7 +17,7 @@ from glasshead.dynamics.context_scores import (
     prominence,
 )
 from glasshead.dynamics.findings import finding, sign_of_interval
-from glasshead.results import FEW, NOT_REPORTED, Finding, History, versus
+from glasshead.results import FEW, Finding, History, Verdict, versus
 from glasshead.statistics import Estimate
 from glasshead.trace import target_polarity
 from glasshead.training import Run
@@ -169,5 +169,5 @@ def to_finding(
     tokens it says nothing."""
     bounds = estimate.interval
     shifted = None if bounds is None or few else (bounds[0] - null, bounds[1] - null)
-    verdict = sign_of_interval(shifted, above, below, NOT_REPORTED) if above else ""
+    verdict = sign_of_interval(shifted, above, below) if above else Verdict("")
     return finding(statistic, against, group, estimate.mean, bounds, estimate.n, verdict, estimate.std)

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from glasshead.results import (
     FEW,
+    NO_SIGN,
     NONE_LEADS,
     NOT_EXPLAINED,
-    NOT_REPORTED,
     QUANTITIES,
-    TOO_FEW,
+    TOO_FEW_TOKENS,
     Finding,
     History,
+    Verdict,
     added,
     integration_error,
     rate,
@@ -84,7 +85,14 @@ def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
         for quantity in QUANTITIES:
             (estimate,) = mean_intervals(now.values(quantity, group)[None], rng=rng)
             yield finding(
-                "level", quantity, group, estimate.mean, estimate.interval, estimate.n, "", estimate.std
+                "level",
+                quantity,
+                group,
+                estimate.mean,
+                estimate.interval,
+                estimate.n,
+                Verdict(""),
+                estimate.std,
             )
 
 
@@ -95,7 +103,7 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
             bounds = estimate.interval if estimate.n >= FEW else None
-            verdict = sign_of_interval(bounds, "risen", "fallen", NOT_REPORTED)
+            verdict = sign_of_interval(bounds, "risen", "fallen")
             yield finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
             )
@@ -123,7 +131,6 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
             bounds if min(len(one), len(other)) >= FEW else None,
             f"{first} tokens have {higher} attention scores than {second} ones",
             f"{first} tokens have {lower} attention scores than {second} ones",
-            NOT_REPORTED,
         )
         gap = float(one.mean() - other.mean())
         yield finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
@@ -158,14 +165,14 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
         sizes = parts.mean(axis=1)
         sure = sure_largest(parts, rng)
         first = int(np.abs(sizes).argmax()) if sure is None else sure
-        why_none = TOO_FEW if parts.shape[1] < FEW else NONE_LEADS
+        why_none = TOO_FEW_TOKENS if parts.shape[1] < FEW else NONE_LEADS
         for rank, (name, estimate) in enumerate(zip([*terms, NOT_EXPLAINED], estimates, strict=True)):
-            verdict = ""
+            verdict = Verdict("")
             if rank == first and sure is None:
                 verdict = why_none
             elif rank == first:
                 more = "" if name == NOT_EXPLAINED else residual_note(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = undecided_reason(rank, sizes, doubts) or LARGEST + more
+                verdict = undecided_reason(rank, sizes, doubts) or Verdict(LARGEST + more)
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
             bounds = widen(estimate.interval, float(doubt))
             yield finding(
@@ -204,11 +211,13 @@ def difference_interval(one: Floats, other: Floats, rng: np.random.Generator) ->
     return float(low), float(high)
 
 
-def sign_of_interval(bounds: Interval, above: str, below: str, neither: str) -> str:
+def sign_of_interval(bounds: Interval, above: str, below: str) -> Verdict:
     """What an interval says of the sign of a number."""
     if bounds is None:
-        return TOO_FEW
-    return above if bounds[0] > 0 else below if bounds[1] < 0 else neither
+        return TOO_FEW_TOKENS
+    if bounds[0] <= 0 <= bounds[1]:
+        return NO_SIGN
+    return Verdict(above if bounds[0] > 0 else below)
 
 
 def finding(
@@ -218,10 +227,10 @@ def finding(
     estimate: float | None,
     interval: Interval,
     n: int,
-    verdict: str,
+    verdict: Verdict,
     std: float | None = None,
 ) -> Finding:
     """One row of what was found."""
     return Finding(
-        AUDIT, statistic, against, group, estimate, std, interval, {}, n, {}, None, CITATION, verdict
+        AUDIT, statistic, against, group, estimate, std, interval, {}, n, {}, None, CITATION, **verdict.fields
     )

@@ -19,7 +19,7 @@ from glasshead.report.labels import (
 )
 from glasshead.report.number_format import count, finite, interval, number, round_up, share
 from glasshead.report.run_facts import signed
-from glasshead.results import BY_CONSTRUCTION, AuditCard, Difference, Finding
+from glasshead.results import AuditCard, Difference, Finding
 
 NO_CITATION = ("", "–", "-")
 SHARES = (
@@ -204,7 +204,7 @@ def _blocks(
                 _row_label(finding, in_fold, notes.signed),
                 [_cell(card.get(finding.name), scale, notes) for card in found],
                 notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
-                BY_CONSTRUCTION in finding.verdict,
+                finding.reason == "by construction",
                 gaps_of(finding.name, differences, gap),
             )
             for finding in members

@@ -11,7 +11,7 @@ from glasshead.report.gauge import weak_gauge
 from glasshead.report.html_fragments import Scale
 from glasshead.report.labels import QUESTIONS, Question
 from glasshead.report.number_format import count, finite, number
-from glasshead.results import BY_CONSTRUCTION, METRIC_NAMES, AuditCard, Difference, Finding
+from glasshead.results import METRIC_NAMES, AuditCard, Difference, Finding
 
 SAME = ("data", "split", "examples", "labels")
 TEXTS = ("data", "split")
@@ -63,7 +63,7 @@ def same(cards: Sequence[AuditCard], key: str) -> bool:
 
 def _telling(card: AuditCard, question: Question) -> Finding | None:
     finding = card.finding(question.finding)
-    if finding is None or finding.estimate is None or BY_CONSTRUCTION in finding.verdict:
+    if finding is None or finding.estimate is None or finding.reason == "by construction":
         return None
     return finding
 

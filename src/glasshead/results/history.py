@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
+from glasshead.results.verdict import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
 FOLDER = "dynamics"
 FACTS = "facts.json"
@@ -33,11 +34,6 @@ NOT_EXPLAINED = "not explained"
 """What stands beside the terms: the change that none of them accounts for."""
 FEW = 10
 """Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
-TOO_FEW = "undecided: too few tokens"
-TOO_SPARSE = "undecided: the looks are too far apart"
-TOO_MUCH_LEFT = "undecided: too much is not explained"
-NONE_LEADS = "undecided: none leads"
-NOT_REPORTED = "undecided: these tokens do not tell"
 MUCH_LEFT = ", but more than half as much is not explained"
 """Behind what is said of a term beside which too much is left over."""
 MUCH_LEFT_BEFORE = ", but more than half as much was not explained on the way"
@@ -47,8 +43,6 @@ NEUTRAL_GAMMA = 0.1
 """|γ| of a neutral token is below this."""
 OFTEN = 5
 """Occurrences in its class that a token must exceed; also the bound on a neutral token's difference."""
-UNDECIDED_TERMS = (TOO_FEW, TOO_SPARSE, TOO_MUCH_LEFT, NONE_LEADS, NOT_REPORTED)
-"""Verdicts that say nothing of the sign of a number, or of which one is the largest."""
 RATE, ADDED = "rate ", "added "
 PRODUCT_RATE = "Ω "
 """Before the name of a part of dΩ/dτ, a curve of every pair of groups."""
@@ -146,7 +140,7 @@ def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[
     return np.array([*terms, terms.sum()])
 
 
-def undecided_reason(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> str | None:
+def undecided_reason(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
     """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
     look, or than the last of the parts, the unexplained one, which could belong to any other; None: it is."""
     sizes, doubts = np.abs(parts), np.abs(doubts)

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
+from glasshead.results.verdict import Reason, Status, status_from_words
 
 CARD = "card.json"
 SCHEMA = 1
@@ -35,12 +36,6 @@ ONE_SIGN = "one sign"
 UNDECIDED = "undecided"
 FEWEST = 30
 """Texts from which on a class has a say in that."""
-
-# Verdicts on numbers that are no evidence: signs that carry no meaning, and what is true of any model.
-RAW_SIGN = "raw sign: an accident of the seed"
-WEAK_GAUGE = "undecided: the gauge is weak"
-ONE_SIGNED = "no: the weights have one sign, so the sign lives in the values"
-BY_CONSTRUCTION = "by construction"
 
 
 @dataclass(frozen=True)
@@ -143,7 +138,8 @@ class Finding:
     bootstrap 95 % ``interval``; ``null`` holds the same statistic where it must mean nothing (random or
     uniform weights). ``undefined`` counts the units that were left out, by reason. ``over_null`` holds the
     paired difference from each null, on which a verdict about that null rests; empty in cards that were made
-    before it was kept.
+    before it was kept. ``status`` says whether the number is evidence and ``reason`` why it is none
+    (`Verdict`).
     """
 
     audit: str
@@ -160,12 +156,8 @@ class Finding:
     citation: str
     verdict: str
     over_null: dict[str, PairedDifference] = field(default_factory=dict)
-
-    @property
-    def no_evidence_reason(self) -> str | None:
-        """The verdict where it says that the number is no evidence; else None."""
-        no_evidence = self.verdict in (RAW_SIGN, WEAK_GAUGE, ONE_SIGNED) or BY_CONSTRUCTION in self.verdict
-        return self.verdict if no_evidence else None
+    status: Status = "evidence"
+    reason: Reason = ""
 
     @property
     def name(self) -> str:
@@ -239,9 +231,11 @@ class AuditCard:
             facts = TypeAdapter(dict[str, Any]).validate_python(body["facts"])
             for name, kind in TAKEN_APART.items():
                 TypeAdapter(kind | None).validate_python(facts.get(name), strict=True)
+            rows = TypeAdapter(list[dict[str, Any]]).validate_python(body["findings"])
+            rows = [status_from_words(str(row.get("verdict"))) | row for row in rows]
             return cls(
                 facts=facts,
-                findings=TypeAdapter(list[Finding]).validate_python(body["findings"]),
+                findings=TypeAdapter(list[Finding]).validate_python(rows),
                 highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),

@@ -12,7 +12,7 @@ from glasshead.report.dynamics.tokens import cloud, groups_of, points_of, ranges
 from glasshead.report.labels import groups_in_order
 from glasshead.report.number_format import DASH, number, share
 from glasshead.report.plots import group_colours
-from glasshead.results import UNDECIDED_TERMS, Finding, History, versus
+from glasshead.results import Finding, History, versus
 
 PLACES = {"local": "in their texts", "global": "alone"}
 
@@ -137,5 +137,5 @@ def context_verdicts(told: Told) -> list[str]:
     return [
         f"{capital(f.verdict)}: {'AUC ' if f.against != 'gain' else ''}{' '.join(stood(f))}."
         for f in told.findings
-        if f.statistic == "prominence" and f.group == first and f.verdict not in UNDECIDED_TERMS
+        if f.statistic == "prominence" and f.group == first and f.status == "evidence"
     ]

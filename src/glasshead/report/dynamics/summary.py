@@ -15,14 +15,10 @@ from glasshead.report.number_format import DASH, number, share
 from glasshead.results import (
     FEW,
     NEUTRAL_GAMMA,
-    NONE_LEADS,
     NOT_EXPLAINED,
-    NOT_REPORTED,
     OFTEN,
     QUANTITIES,
-    TOO_FEW,
     TYPICAL_GAMMA,
-    UNDECIDED_TERMS,
     Columns,
     Finding,
     History,
@@ -120,6 +116,7 @@ class Level:
     now: str
     interval: str
     verdict: str
+    reason: str
 
 
 def levels(told: Told) -> list[Level]:
@@ -139,7 +136,8 @@ def levels(told: Told) -> list[Level]:
                 fixed(now.estimate, beside),
                 bounds(told_of.interval, digits(told_of), plus=moved is not None),
             )
-            found.append(Level(group, f"{now.n:,}", quantity, *numbers_, moved.verdict if moved else ""))
+            judged = ("", "") if moved is None else (moved.verdict, moved.reason)
+            found.append(Level(group, f"{now.n:,}", quantity, *numbers_, *judged))
     return found
 
 
@@ -184,7 +182,7 @@ def layer_levels(told: Told) -> list[Level]:
             start, now = (fixed(curve["mean"][at]) for at in (0, -1))
             spread = f"± {fixed(curve['std'][-1])}"
             n, words = f"{curve['n'][-1]:,}", WITH.get(quantity, quantity)
-            found.append(Level(group or "all", n, words, start if told.watched else "", now, spread, ""))
+            found.append(Level(group or "all", n, words, start if told.watched else "", now, spread, "", ""))
     return found
 
 
@@ -199,6 +197,8 @@ class Part:
     interval: str
     share: str
     verdict: str
+    status: str
+    reason: str
 
 
 def parts(told: Told, quantity: str) -> list[Part]:
@@ -215,7 +215,7 @@ def parts(told: Told, quantity: str) -> list[Part]:
             found.append(
                 Part(
                     group, f.against, words, fixed(f.estimate, digits(f), plus=True),
-                    bounds(f.interval, digits(f), plus=True), size, f.verdict,
+                    bounds(f.interval, digits(f), plus=True), size, f.verdict, f.status, f.reason,
                 )
             )  # fmt: skip
     return found
@@ -223,9 +223,9 @@ def parts(told: Told, quantity: str) -> list[Part]:
 
 def largest(part: Part) -> str:
     """The verdict on a group, which stands on its largest part, as half a sentence."""
-    if part.verdict == NONE_LEADS:
+    if part.reason == "none leads":
         return "no part leads: these tokens do not tell which is the largest"
-    if part.verdict in UNDECIDED_TERMS:
+    if part.status == "undecided":
         return f"{part.verdict} to tell which part is the largest"
     return f"{part.term} is {part.verdict}"
 
@@ -279,7 +279,7 @@ def verdicts(told: Told) -> list[str]:
         f"{capital(sentence_of(f, *names[f.group]))}: {fixed(f.estimate, digits(f), plus=True)} "
         f"{bounds(f.interval, digits(f), plus=True)}."
         for f in told.findings
-        if f.statistic == "gap" and f.verdict != TOO_FEW
+        if f.statistic == "gap" and f.reason != "too few"
     ]
     sizes = {group: told.of("level", "score", group) for group in told.history.groups}
     few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < FEW]
@@ -288,7 +288,7 @@ def verdicts(told: Told) -> list[str]:
 
 def sentence_of(finding: Finding, first: str, second: str) -> str:
     """A verdict on two groups that names them."""
-    if finding.verdict != NOT_REPORTED:
+    if finding.reason != "no sign":
         return finding.verdict
     higher = "larger" if finding.against == "|score|" else "higher"
     return f"undecided whether {first} or {second} tokens have the {higher} attention scores"
@@ -366,7 +366,7 @@ def moved_by(told: Told, token: str) -> str:
         first, np.array(list(parts.values())), np.array([doubts[part] for part in names])
     )
     if unsure is not None:
-        return unsure
+        return unsure.words
     if name == NOT_EXPLAINED:
         return f"{name} {number(value, plus=True)}"
     return f"{name} {number(value, plus=True)} ({cause_of(name).words}){residual_note(value, found.rest)}"

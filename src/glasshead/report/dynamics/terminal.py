@@ -26,7 +26,6 @@ from glasshead.report.dynamics.summary import (
 )
 from glasshead.report.number_format import DASH
 from glasshead.report.tables import Uncut
-from glasshead.results import NOT_REPORTED, TOO_FEW, UNDECIDED_TERMS
 
 
 def dynamics_table(told: Told) -> RenderableType:
@@ -44,7 +43,7 @@ def dynamics_table(told: Told) -> RenderableType:
         table = headed("group", "term", "added", "95 % interval", "share", right=(2, 4))
         for part in moved:
             words = f"{part.term}: {part.words}" if part.words else part.term
-            style = "bold" if part.verdict and part.verdict not in UNDECIDED_TERMS else ""
+            style = "bold" if part.verdict and part.status == "evidence" else ""
             cells = part.group, words, part.added, part.interval, part.share
             table.add_row(*(Text(visible(cell), style=style) for cell in cells))
         lines.append(Uncut(table))
@@ -90,8 +89,8 @@ def headed(*names: str, right: tuple[int, ...] = ()) -> Table:
     return table
 
 
-SHORT = {NOT_REPORTED: DASH, TOO_FEW: "too few"}
-"""Verdicts as there is room for."""
+SHORT = {"no sign": DASH, "too few": "too few"}
+"""Why nothing is said of a change, as there is room for."""
 INTERVALS = {
     (True, True): "± std",
     (True, False): "± std",
@@ -116,7 +115,7 @@ def level_table(told: Told) -> Table:
         before = level.group
         beside = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
         started = [level.start] if told.watched else []
-        verdict = SHORT.get(level.verdict, level.verdict)
+        verdict = SHORT.get(level.reason, level.verdict)
         table.add_row(
             *(
                 Text(visible(cell))

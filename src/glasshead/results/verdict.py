@@ -1,0 +1,66 @@
+"""What a number comes to: in words, and as data that programs read instead of the words."""
+
+from typing import Any, Literal, NamedTuple
+
+Status = Literal["evidence", "undecided", "not evidence"]
+Reason = Literal[
+    "", "raw sign", "weak gauge", "one sign", "by construction", "too few", "not asked", "unsolved",
+    "no range", "too sparse", "too much left", "none leads", "no sign",
+]  # fmt: skip
+
+
+class Verdict(NamedTuple):
+    """Words on a number, whether its interval may be judged, and the reason if not.
+
+    A number is ``evidence`` if its interval may be taken at its word, whatever that shows; ``undecided``
+    where too little is known, such as of few examples; ``not evidence`` where it would say nothing of the
+    model however much were known: an accident of the seed, or what is true of any model.
+    """
+
+    words: str
+    status: Status = "evidence"
+    reason: Reason = ""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a `Finding`."""
+        return {"verdict": self.words, "status": self.status, "reason": self.reason}
+
+
+RAW_SIGN = Verdict("raw sign: an accident of the seed", "not evidence", "raw sign")
+ONE_SIGNED = Verdict(
+    "no: the weights have one sign, so the sign lives in the values", "not evidence", "one sign"
+)
+WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
+
+TOO_SPARSE = Verdict("undecided: the looks are too far apart", "undecided", "too sparse")
+TOO_MUCH_LEFT = Verdict("undecided: too much is not explained", "undecided", "too much left")
+NONE_LEADS = Verdict("undecided: none leads", "undecided", "none leads")
+NO_SIGN = Verdict("undecided: these tokens do not tell", "undecided", "no sign")
+
+
+def too_few(units: str) -> Verdict:
+    """Of so few ``units`` that an interval over them would be too narrow."""
+    return Verdict(f"undecided: too few {units}", "undecided", "too few")
+
+
+TOO_FEW_EXAMPLES = too_few("examples")
+TOO_FEW_TOKENS = too_few("tokens")
+
+
+def by_construction(what: str, why: str) -> Verdict:
+    """``what`` holds of any model, because of ``why``."""
+    return Verdict(f"{what} by construction: {why}", "not evidence", "by construction")
+
+
+def status_from_words(verdict: str) -> dict[str, Any]:
+    """The status and reason of a finding that was saved before findings had them."""
+    known = next((each for each in (RAW_SIGN, ONE_SIGNED, WEAK_GAUGE) if each.words == verdict), None)
+    if known is None and "by construction" in verdict:
+        known = by_construction("", "")
+    elif known is None and verdict.startswith("undecided"):
+        known = Verdict("", "undecided", "too few" if "too few" in verdict else "")
+    elif known is None and verdict.startswith("not asked"):
+        known = Verdict("", "not evidence", "not asked")
+    known = known or Verdict("")
+    return {"status": known.status, "reason": known.reason}
