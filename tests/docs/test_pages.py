@@ -121,6 +121,18 @@ def test_pages_speak_to_the_public(page: Path) -> None:
     assert not re.search(r"[\U0001F300-\U0001FAFF]", text)
 
 
+def test_the_map_of_the_packages_is_right() -> None:
+    text = read(ROOT / "CONTRIBUTING.md")
+    house = ROOT / "src" / "glasshead"
+    files = re.findall(r"`([\w/]+/\w+\.py)`", text)
+    assert len(files) > 5
+    assert [file for file in files if "NAME" not in file and not (house / file).is_file()] == []
+    table = text.split("| package | what is in it |")[1].split("\n\n")[0]
+    listed = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    assert len(listed) > 10
+    assert listed <= {each.name for each in house.iterdir() if (each / "__init__.py").is_file()}
+
+
 def test_readme_commands_run(tmp_path: Path) -> None:
     blocks = re.findall(r"<!-- run -->\n```sh\n(.*?)```", read(ROOT / "README.md"), re.DOTALL)
     assert len(blocks) == 2
