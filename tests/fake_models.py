@@ -31,8 +31,8 @@ def write_model(folder, family="encoder", *, seed=0, **options):
     """A run folder of a random model of ours; positions as `spread_out` leaves them, times ``1 + seed``."""
     cls = MODELS[family]
     kind = {"first": cls.special_tokens, "pairs": cls.texts == 2}
-    tokenizer = train_tokenizer([TEXT], minimum_frequency=1, max_length=128, **kind)
-    sizes = {"embedding_size": 16, "heads": 6, "key_size": 4, "value_size": 4, "feed_forward_size": 8}
+    tokenizer = train_tokenizer([TEXT], min_freq=1, max_length=128, **kind)
+    sizes = {"embedding_size": 16, "heads": 6, "head_dim": 4, "value_dim": 4, "intermediate_size": 8}
     sizes = {} if family == "pooled" else sizes
     torch.manual_seed(seed)
     names = {"id2label": NAMES, "label2id": {name: index for index, name in NAMES.items()}}

@@ -16,9 +16,9 @@ NAMES = ("negative", "positive")
 ENCODER = {
     "embedding_size": 8,
     "heads": 2,
-    "key_size": 4,
-    "value_size": 4,
-    "feed_forward_size": 16,
+    "head_dim": 4,
+    "value_dim": 4,
+    "intermediate_size": 16,
     "initializer_range": 1.0,
     "learning_rate": 0.02,
     "batch_size": 16,
@@ -96,7 +96,7 @@ def recipe(kind, folder=None):
 def saved(folder, family="bert", *, pad=True, seed=1, **changes):
     """A random Hugging Face model (the same for one seed) and a tokenizer for the words of these tasks."""
     texts = [*FILLERS, "good", "bad", ".", "extra"]
-    tokenizer = train_tokenizer(texts, minimum_frequency=1, max_length=64)
+    tokenizer = train_tokenizer(texts, min_freq=1, max_length=64)
     if not pad:
         tokenizer.pad_token = None
     options = FAMILIES[family].options | changes

@@ -42,7 +42,7 @@ class Kind:
 
 @cache
 def tokenizer(first=False, pairs=False):
-    return train_tokenizer([" ".join(WORDS)], minimum_frequency=1, max_length=64, first=first, pairs=pairs)
+    return train_tokenizer([" ".join(WORDS)], min_freq=1, max_length=64, first=first, pairs=pairs)
 
 
 def family(name, *, classes=2, rating=False, seed=0, **options):
@@ -54,9 +54,9 @@ def family(name, *, classes=2, rating=False, seed=0, **options):
     labels = dict(enumerate(names))
     sizes = {"embedding_size": 8}
     if name == "pooled":
-        sizes |= {"hidden_size": 8, "key_size": 5}
+        sizes |= {"hidden_size": 8, "head_dim": 5}
     else:
-        sizes |= {"heads": 2, "feed_forward_size": 16, "dropout": 0.0, "max_length": 64}
+        sizes |= {"heads": 2, "intermediate_size": 16, "dropout": 0.0, "max_length": 64}
     config = kind.config_class(
         **kind.about(words),
         **sizes | options,
@@ -108,7 +108,7 @@ KINDS = {
     "encoder first": lambda: family("encoder", layers=2, pooling="first", attention="tanhmax"),
     "encoder rating": lambda: family("encoder", rating=True),
     "encoder added, three classes": lambda: family(
-        "encoder", pooling="first", combine="add", classes=3, attention="tanhmax", gauge=[[1, -1]]
+        "encoder", pooling="first", head_combination="add", classes=3, attention="tanhmax", gauge=[[1, -1]]
     ),
     "pair-encoder": lambda: family("pair-encoder", classes=3),
     "pair-encoder first": lambda: family("pair-encoder", pooling="first", attention="tener"),

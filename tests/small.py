@@ -26,14 +26,14 @@ TEXTS = (
 
 @cache
 def tokenizer():
-    return train_tokenizer([" ".join(WORDS)], minimum_frequency=1, max_length=64)
+    return train_tokenizer([" ".join(WORDS)], min_freq=1, max_length=64)
 
 
 def random_model(seed=0, classes=2, **options):
     """A model with random, far from uniform attention."""
     torch.manual_seed(seed)
     names = dict(enumerate(("negative", "positive", "mixed", "other")[:classes]))
-    defaults = {"embedding_size": 6, "hidden_size": 8, "key_size": 5, "scale": 1.0}
+    defaults = {"embedding_size": 6, "hidden_size": 8, "head_dim": 5, "scale": 1.0}
     config = PooledConfig(
         vocab_size=len(tokenizer()),
         id2label=names,
@@ -60,7 +60,7 @@ def planted_model(activation):
         score="context",
         scale=1.0,
         activation=activation,
-        value_size=1,
+        value_dim=1,
         bias=False,
         id2label=names,
         label2id={"negative": 0, "positive": 1},

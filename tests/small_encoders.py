@@ -17,7 +17,7 @@ SMALL = {
     "vocab_size": 30,
     "embedding_size": 12,
     "heads": 3,
-    "feed_forward_size": 20,
+    "intermediate_size": 20,
     "max_length": 16,
     "dropout": 0.0,
 }

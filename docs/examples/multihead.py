@@ -12,12 +12,12 @@ joined = MultiHeadAttention(64, 8, "tanhmax", dropout=0.1)
 causal = joined(x, mask=real, is_causal=True).output
 
 # Few key numbers, values as wide as the layer, heads added: weights that a head's output identifies.
-added = MultiHeadAttention(64, 8, combine="add", key_size=4)
+added = MultiHeadAttention(64, 8, head_combination="add", head_dim=4)
 attended = added(x, mask=real, need_weights=True)
 
 crossing = MultiHeadAttention(64, 8, kv_heads=2, context_size=48)
 read = crossing(x, context).output
 
 print(*(tuple(each.shape) for each in (causal, attended.output, attended.weights, read)))
-sizes = joined.value_size, added.value_size
+sizes = joined.value_dim, added.value_dim
 print("values per head:", *sizes, "projection of each:", added.output.in_features)

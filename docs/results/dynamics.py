@@ -40,7 +40,7 @@ SST2, SPORTS = Set("sst2"), Set("20news_sports")
 IMDB = Set("imdb", LoadOptions(rows=5000))
 # The texts of people: as in section G, Adagrad and an L2 penalty on the affine layer or the LSTM. Rate,
 # epochs and the weight of the penalty are ours.
-REAL: dict[str, Any] = {"optimizer": "adagrad", "learning_rate": 0.05, "epochs": 15, "minimum_frequency": 2}
+REAL: dict[str, Any] = {"optimizer": "adagrad", "learning_rate": 0.05, "epochs": 15, "min_freq": 2}
 L2 = 1e-4
 
 

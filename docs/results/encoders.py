@@ -49,7 +49,7 @@ def heads(
         Cell(
             f"{title} {size}",
             data,
-            recipe_for(preset + presets, model).with_changes(key_size=size, **changes),
+            recipe_for(preset + presets, model).with_changes(head_dim=size, **changes),
             seeds,
         )
         for title, preset in (("Con", "regular"), ("Add", "identifiable"))

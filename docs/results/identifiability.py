@@ -45,7 +45,7 @@ REVIEWS = 5000
 SHORT = {"max_length": 256, "batch_size": 64, "epochs": 2}
 CURVES: dict[str, tuple[TrainingConfig, tuple[int, ...]]] = {
     "con": (
-        recipe_for("regular-small", "encoder").with_changes(key_size=64, value_size=64, **SHORT),
+        recipe_for("regular-small", "encoder").with_changes(head_dim=64, value_dim=64, **SHORT),
         (8, 16, 24, 32, 40, 48, 56, 64, 65, 72, 80, 96, 112, 128, 144, 160, 176, 192),
     ),
     "add": (
@@ -135,7 +135,7 @@ def leasts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: li
     )
     picture("logits", logits.figure_of(points))
     columns = zip(logits.COLUMNS, np.array(points.lines).T, strict=True)
-    return {"key_size": points.key_size} | by_length(dict(columns))
+    return {"head_dim": points.head_dim} | by_length(dict(columns))
 
 
 def by_length(columns: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def of_run(folder: Path, texts: list[str]) -> dict[str, Any]:
         "least": float(np.mean([one.ranks.mean() for one in each])),
         "own": float(np.mean([one.own for one in each])),
         "obtainable": float(np.mean([one.obtainable for one in each])),
-        "key_size": points.key_size,
+        "head_dim": points.head_dim,
     }
 
 

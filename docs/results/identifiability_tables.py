@@ -55,7 +55,7 @@ def curve_part() -> list[str]:
             length,
             *(three(each[name]) for name in ("least", "most", "own")),
             str(int(length) - 1),
-            str(logits["key_size"]),
+            str(logits["head_dim"]),
         ]
         for length, each in logits["points"].items()
     ]
@@ -70,7 +70,7 @@ def curve_part() -> list[str]:
         table("heads | d_s | reviews | rank T | dim LN(T) | theory: max(d_s − d_v, 0)", rows),
         " ".join([rank_words("Concatenated heads", con), rank_words("Added heads", add)]),
         f"Fig. 5: {LOGITS.texts} reviews of each length, {DRAWS:,} alternatives Ã of each, of the first "
-        f"model (d_k = {logits['key_size']}).",
+        f"model (d_k = {logits['head_dim']}).",
         PICTURE.format("Least rank of logits over length beside d_k", "logits"),
         table("d_s | least of the least ranks | largest | of the head's own weights | d_s − 1 | d_k", leasts),
         logit_words(logits),
@@ -93,14 +93,14 @@ def rank_words(name: str, found: dict[str, Any]) -> str:
 
 def logit_words(found: dict[str, Any]) -> str:
     """Whether any alternative could have come from queries and keys."""
-    key_size = found["key_size"]
+    head_dim = found["head_dim"]
     within = sum(each["obtainable"][1] * each["texts"] for each in found["points"].values())
     texts = sum(each["texts"] for each in found["points"].values())
     full = all(each["least"][0] == int(length) - 1 for length, each in found["points"].items())
     share = f"{100 * within / texts:.1f} %" if within else "None"
     rank = "the largest rank that there is, d_s − 1" if full else "nearly the largest rank that there is"
     return (
-        f"**{share} of the alternatives could have come from queries and keys of size {key_size}.** Their "
+        f"**{share} of the alternatives could have come from queries and keys of size {head_dim}.** Their "
         f"logits need {rank}. That is what the paper found; it says that random alternatives are out of "
         "reach, not that all are."
     )

@@ -11,12 +11,12 @@ from glasshead.errors import InputError
 from tolerances import ONE_FORMULA, ONE_MODEL
 
 
-def tensors(queries=6, keys=6, heads=4, key_heads=4, size=8, value_size=8, batch=2):
+def tensors(queries=6, keys=6, heads=4, key_heads=4, size=8, value_dim=8, batch=2):
     torch.manual_seed(0)
     return (
         torch.randn(batch, heads, queries, size),
         torch.randn(batch, key_heads, keys, size),
-        torch.randn(batch, key_heads, keys, value_size),
+        torch.randn(batch, key_heads, keys, value_dim),
     )
 
 

@@ -21,15 +21,15 @@ def real(ends, keys=40):
     return torch.stack([(places >= first) & (places < last) for first, last in ends])
 
 
-def call_of(spec="distance-aware", length=40, dtype=torch.float64, groups=HEADS, value_size=SIZE, **options):
+def call_of(spec="distance-aware", length=40, dtype=torch.float64, groups=HEADS, value_dim=SIZE, **options):
     torch.manual_seed(length)
-    made = mechanism(spec, heads=HEADS, head_dim=SIZE, value_dim=value_size).to(dtype)
+    made = mechanism(spec, heads=HEADS, head_dim=SIZE, value_dim=value_dim).to(dtype)
     with torch.no_grad():
         for each in made.parameters():
             each.add_(torch.randn_like(each) / 20)
     q, k, v = (
         torch.randn(BATCH, heads, length, size, dtype=dtype).requires_grad_()
-        for heads, size in ((HEADS, SIZE), (groups, SIZE), (groups, value_size))
+        for heads, size in ((HEADS, SIZE), (groups, SIZE), (groups, value_dim))
     )
     return AttentionInputs.of(made, q, k, v, **options)
 
@@ -58,9 +58,9 @@ def test_every_mapping(mapping):
     )
 
 
-@pytest.mark.parametrize(("groups", "value_size"), [(1, 5), (2, 9), (4, 2)])
-def test_shared_heads_and_other_values(groups, value_size):
-    same(call_of(groups=groups, value_size=value_size, mask=real(ENDS)), **EXACT_MATHS)
+@pytest.mark.parametrize(("groups", "value_dim"), [(1, 5), (2, 9), (4, 2)])
+def test_shared_heads_and_other_values(groups, value_dim):
+    same(call_of(groups=groups, value_dim=value_dim, mask=real(ENDS)), **EXACT_MATHS)
 
 
 def test_rows_of_a_longer_text():

@@ -11,16 +11,16 @@ from tolerances import EXACT_MATHS
 SHAPE = (2, 4, 5, 3)
 
 
-def tensors(shape=SHAPE, keys=None, value_size=None, kv_heads=None):
+def tensors(shape=SHAPE, keys=None, value_dim=None, kv_heads=None):
     torch.manual_seed(0)
     batch, heads, queries, size = shape
     keys = queries if keys is None else keys
     kv_heads = heads if kv_heads is None else kv_heads
-    value_size = size if value_size is None else value_size
+    value_dim = size if value_dim is None else value_dim
     return (
         torch.randn(batch, heads, queries, size),
         torch.randn(batch, kv_heads, keys, size),
-        torch.randn(batch, kv_heads, keys, value_size),
+        torch.randn(batch, kv_heads, keys, value_dim),
     )
 
 
@@ -70,7 +70,7 @@ def test_options_that_do_not_fit(options, message):
 
 
 def test_the_scale_is_that_of_the_key_size():
-    q, k, v = tensors(value_size=7)
+    q, k, v = tensors(value_dim=7)
     assert call(q, k, v).scale == pytest.approx(3**-0.5)
     scores = call(q, k, v, scale=2).mechanism.scores(call(q, k, v, scale=2))
     torch.testing.assert_close(scores, 2 * q @ k.transpose(2, 3))
@@ -114,7 +114,7 @@ def test_who_needs_a_gradient():
 @pytest.mark.parametrize(("queries", "keys"), [(0, 3), (3, 0), (0, 0)])
 def test_no_queries_or_no_keys(name, queries, keys):
     """Nothing to attend to gives zeros."""
-    q, k, v = (each.requires_grad_() for each in tensors((2, 4, queries, 3), keys=keys, value_size=6))
+    q, k, v = (each.requires_grad_() for each in tensors((2, 4, queries, 3), keys=keys, value_dim=6))
     attended = attend(name, q, k, v, need_weights=True)
     assert attended.weights.shape == (2, 4, queries, keys)
     assert attended.output.shape == (2, 4, queries, 6)
@@ -156,7 +156,7 @@ def test_autocast_mends_mixed_types_and_leaves_float64_alone():
 
 def test_shapes_without_numbers():
     """On the meta device, where a model can be looked at before its weights are loaded."""
-    q, k, v = (each.to("meta") for each in tensors(value_size=6))
+    q, k, v = (each.to("meta") for each in tensors(value_dim=6))
     assert attend("tanhmax", q, k, v).output.shape == (2, 4, 5, 6)
 
 

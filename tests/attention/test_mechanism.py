@@ -25,9 +25,9 @@ HEADS = {"heads": 4, "head_dim": 6}
 PAIRS = list(itertools.product(ACTIVATIONS, POSITIONS))
 
 
-def qkv(heads=4, size=6, value_size=6, length=5):
+def qkv(heads=4, size=6, value_dim=6, length=5):
     torch.manual_seed(0)
-    return (torch.randn(2, heads, length, d, dtype=torch.float64) for d in (size, size, value_size))
+    return (torch.randn(2, heads, length, d, dtype=torch.float64) for d in (size, size, value_dim))
 
 
 def test_one_name_means_one_thing():
@@ -183,15 +183,15 @@ def test_sizes_are_whole_numbers(name, size, value):
 def test_what_learns_was_built_for_its_heads(name):
     made = mechanism(name, **HEADS).double()
     assert attend(made, *qkv()).output.shape == (2, 4, 5, 6)
-    for sizes in ({"heads": 2}, {"size": 4}, {"value_size": 4}):
-        with pytest.raises(InputError, match=f"{name} was built for .*heads=4, key_size=6, value_size=6"):
+    for sizes in ({"heads": 2}, {"size": 4}, {"value_dim": 4}):
+        with pytest.raises(InputError, match=f"{name} was built for .*heads=4, head_dim=6, value_dim=6"):
             attend(made, *qkv(**sizes))
 
 
 @pytest.mark.parametrize("name", [name for name in POSITIONS if name not in LEARNED])
 def test_what_learns_nothing_serves_any_heads(name):
     made = mechanism(name)
-    for sizes in ({}, {"heads": 2}, {"size": 4, "value_size": 3}):
+    for sizes in ({}, {"heads": 2}, {"size": 4, "value_dim": 3}):
         assert attend(made, *qkv(**sizes)).output.isfinite().all()
 
 

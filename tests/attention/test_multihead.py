@@ -48,7 +48,7 @@ def by_loops(made, x, z, may_attend=lambda s, t: True):
                 for t in range(z.shape[1]):
                     if may_attend(s, t):
                         k = projected(made.key, z[b, t], head // share, made.kv_heads)
-                        scores[t] = torch.exp(sum(q * k) / math.sqrt(made.key_size))
+                        scores[t] = torch.exp(sum(q * k) / math.sqrt(made.head_dim))
                 total = sum(scores.values())
                 joined.append(
                     sum(
@@ -56,19 +56,19 @@ def by_loops(made, x, z, may_attend=lambda s, t: True):
                         for t, score in scores.items()
                     )
                 )
-            heads = sum(joined) if made.combine == "add" else torch.cat(joined)
+            heads = sum(joined) if made.head_combination == "add" else torch.cat(joined)
             output[b, s] = made.output.weight @ heads + made.output.bias
     return output.detach()
 
 
 SHAPES = {
     "d_k = d_v = d_e / H": {},
-    "small keys": {"key_size": 1},
-    "large keys and values": {"key_size": 7, "value_size": 9},
-    "added": {"combine": "add"},
-    "added, small keys": {"combine": "add", "key_size": 1},
+    "small keys": {"head_dim": 1},
+    "large keys and values": {"head_dim": 7, "value_dim": 9},
+    "added": {"head_combination": "add"},
+    "added, small keys": {"head_combination": "add", "head_dim": 1},
     "one key head": {"kv_heads": 1},
-    "one key head, added": {"kv_heads": 1, "combine": "add"},
+    "one key head, added": {"kv_heads": 1, "head_combination": "add"},
 }
 every_shape = pytest.mark.parametrize("options", SHAPES.values(), ids=SHAPES)
 
@@ -103,7 +103,7 @@ def test_the_first_token_of_a_causal_layer_attends_to_itself():
 
 def test_concatenation_with_a_projection_is_a_sum_over_heads():
     """[A_1 V_1 … A_H V_H] D = Σ_h A_h V_h D_h (Bhardwaj et al. 2021, section 2.2)."""
-    made, x = layer(value_size=4), sequence()
+    made, x = layer(value_dim=4), sequence()
     attended = made(x, need_weights=True)
     values = made.value(x).unflatten(2, (3, 4)).transpose(1, 2)
     total = made.output.bias.expand(BATCH, LENGTH, SIZE)
@@ -116,7 +116,7 @@ def test_concatenation_with_a_projection_is_a_sum_over_heads():
 def test_added_heads_are_concatenated_heads_with_the_projection_in_their_values():
     """(Σ_h A_h V_h) D with V_h := V'_h D'_h and D := 1: addition loses nothing that a D_h each can do."""
     concat, x = layer(), sequence()
-    added = layer(combine="add")
+    added = layer(head_combination="add")
     with torch.no_grad():
         for linear, source in ((added.query, concat.query), (added.key, concat.key)):
             linear.load_state_dict(source.state_dict())
@@ -132,11 +132,11 @@ def test_added_heads_are_concatenated_heads_with_the_projection_in_their_values(
 
 def test_sizes():
     """Added heads have d_v = d_e and one D of d_e × d_e; d_k is d_e / H and free."""
-    added = MultiHeadAttention(12, 3, combine="add")
-    assert (added.key_size, added.value_size) == (4, 12)
+    added = MultiHeadAttention(12, 3, head_combination="add")
+    assert (added.head_dim, added.value_dim) == (4, 12)
     assert added.value.weight.shape == (36, 12)
     assert added.output.weight.shape == (12, 12)
-    free = MultiHeadAttention(10, 3, key_size=2, value_size=5, bias=False)
+    free = MultiHeadAttention(10, 3, head_dim=2, value_dim=5, bias=False)
     assert free.output.weight.shape == (10, 15)
     assert [name for name, _ in free.named_parameters() if name.endswith("bias")] == []
     grouped = MultiHeadAttention(12, 6, kv_heads=2)
@@ -158,10 +158,10 @@ def test_initial_values():
 
 
 @pytest.mark.parametrize("spec", ["softmax", "tanhmax"])
-@pytest.mark.parametrize("combine", ["concat", "add"])
-def test_padding_never_matters(spec, combine):
+@pytest.mark.parametrize("head_combination", ["concat", "add"])
+def test_padding_never_matters(spec, head_combination):
     """What stands behind the padding changes nothing, and gets weight 0."""
-    made, x = layer(3, spec, combine=combine), sequence()
+    made, x = layer(3, spec, head_combination=head_combination), sequence()
     real = torch.tensor([[True] * 5, [True, True, True, False, False]])
     poisoned = torch.where(real[:, :, None], x, 1e6)
     clean, other = (made(each, mask=real, need_weights=True) for each in (x, poisoned))
@@ -245,7 +245,7 @@ def test_calls_go_through_the_taps(need_weights):
 @pytest.mark.parametrize("rows", [slice(None), slice(1, 3)])
 @pytest.mark.parametrize("spec", ["softmax", "tanhmax", "distance-aware"])
 @pytest.mark.parametrize(
-    "options", [{"value_size": 4}, {"combine": "add"}, {"combine": "add", "kv_heads": 1}]
+    "options", [{"value_dim": 4}, {"head_combination": "add"}, {"head_combination": "add", "kv_heads": 1}]
 )
 def test_a_layer_can_be_recorded(options, spec, rows):
     """Σ_h A_h T_h + b is the output, with T_h = V_h D_h; added heads share D. Recording changes nothing."""
@@ -256,14 +256,14 @@ def test_a_layer_can_be_recorded(options, spec, rows):
         output = made(x, mask=real, rows=rows).output
     torch.testing.assert_close(output, plain, **EXACT_MATHS)
     heads = trace[0]
-    assert heads.projection.shape == (3, made.value_size, SIZE)
+    assert heads.projection.shape == (3, made.value_dim, SIZE)
     summed = (heads.weights @ heads.projected_values).sum(dim=1)
     torch.testing.assert_close(output, summed + made.output.bias, **EXACT_MATHS)
 
 
 @pytest.mark.parametrize("rows", [slice(None), slice(0, 1)])
 def test_edited_weights_of_added_heads_make_the_output(rows):
-    made, x = layer(combine="add"), sequence()
+    made, x = layer(head_combination="add"), sequence()
     with intervene(made, uniform), record(made) as trace:
         found = made(x, rows=rows).output
     mean = made.value(x).unflatten(2, (3, SIZE)).mean(dim=1).sum(dim=1)
@@ -284,7 +284,7 @@ def test_empty_sequences(length, keys):
         torch.testing.assert_close(found.output, made.output.bias.expand_as(found.output))
 
 
-@pytest.mark.parametrize("options", [{}, {"combine": "add", "key_size": 2, "kv_heads": 1}])
+@pytest.mark.parametrize("options", [{}, {"head_combination": "add", "head_dim": 2, "kv_heads": 1}])
 def test_gradcheck(options):
     made, x = layer(3, "tanhmax", **options), sequence(3)[:1].requires_grad_()
     assert torch.autograd.gradcheck(lambda each: made(each, is_causal=True).output, x)
@@ -311,16 +311,16 @@ def test_a_layer_saves_and_loads():
     ("arguments", "message"),
     [
         (
-            {"combine": "add", "value_size": 2},
-            r"heads that are added have the size 6 of the layer, not 2: leave value_size out",
+            {"head_combination": "add", "value_dim": 2},
+            r"heads that are added have the size 6 of the layer, not 2: leave value_dim out",
         ),
-        ({"combine": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
-        ({"heads": 4}, "4 heads do not divide the size 6: give key_size"),
-        ({"heads": 4, "key_size": 2}, "4 heads do not divide the size 6: give value_size"),
+        ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
+        ({"heads": 4}, "4 heads do not divide the size 6: give head_dim"),
+        ({"heads": 4, "head_dim": 2}, "4 heads do not divide the size 6: give value_dim"),
         ({"kv_heads": 2}, "3 query heads cannot share 2 key heads"),
         ({"kv_heads": 0}, "3 query heads cannot share 0 key heads"),
         ({"heads": 0}, "0 query heads cannot share 0 key heads"),
-        ({"key_size": 0}, "at least 1"),
+        ({"head_dim": 0}, "at least 1"),
         ({"dropout": 1.0}, r"dropout is a probability in \[0, 1\), not 1.0"),
         ({"mechanism": "tanhmx"}, "did you mean 'tanhmax'"),
     ],

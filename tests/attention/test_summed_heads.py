@@ -38,7 +38,7 @@ every_mask = pytest.mark.parametrize("options", MASKS.values(), ids=MASKS)
 
 def layer(spec="softmax", **options):
     torch.manual_seed(0)
-    made = MultiHeadAttention(SIZE, 4, spec, **{"combine": "add", "key_size": 4, **options}).double()
+    made = MultiHeadAttention(SIZE, 4, spec, **{"head_combination": "add", "head_dim": 4, **options}).double()
     with torch.no_grad():
         for each in made.parameters():
             each.copy_(torch.randn_like(each) / 2)
@@ -166,20 +166,20 @@ def test_dropout_is_that_of_the_weights(rows):
 
 @every_mask
 @every_mechanism
-@pytest.mark.parametrize("combine", ["add", "concat"])
+@pytest.mark.parametrize("head_combination", ["add", "concat"])
 @pytest.mark.parametrize("rows", [slice(0, 1), slice(-2, None), slice(1, None, 3)])
-def test_chosen_rows_are_rows_of_the_whole(spec, options, combine, rows):
-    made, x = layer(spec, combine=combine), sequence()
+def test_chosen_rows_are_rows_of_the_whole(spec, options, head_combination, rows):
+    made, x = layer(spec, head_combination=head_combination), sequence()
     whole, some = made(x, need_weights=True, **options), made(x, rows=rows, need_weights=True, **options)
     torch.testing.assert_close(some.output, whole.output[:, rows], **EXACT_MATHS)
     torch.testing.assert_close(some.weights, whole.weights[:, :, rows], **EXACT_MATHS)
     torch.testing.assert_close(made(x, rows=rows, **options).output, whole.output[:, rows], **EXACT_MATHS)
 
 
-@pytest.mark.parametrize("combine", ["add", "concat"])
+@pytest.mark.parametrize("head_combination", ["add", "concat"])
 @every_mechanism
-def test_gradients_through_chosen_rows(spec, combine):
-    made, x = layer(spec, combine=combine), sequence()
+def test_gradients_through_chosen_rows(spec, head_combination):
+    made, x = layer(spec, head_combination=head_combination), sequence()
     rows = slice(0, 1)
     same(made(x, mask=REAL, rows=rows).output, made(x, mask=REAL).output[:, rows], made, x)
 

@@ -176,7 +176,7 @@ def test_sentences_are_the_units_where_they_are_read():
 
 
 def test_a_gauge_per_head_makes_signed_attention_speak():
-    kind, labels = many(family("encoder", pooling="first", attention="tanhmax", combine="concat"))
+    kind, labels = many(family("encoder", pooling="first", attention="tanhmax", head_combination="concat"))
     encoded = encode(kind.tokenizer, kind.texts)
     inputs = encoded.inputs() | {"labels": torch.tensor(labels)}
     gauge = head_gauges(kind.model, [inputs])

@@ -65,9 +65,7 @@ def test_one_head_of_several(row):
 
 @pytest.mark.parametrize("rating", [False, True])
 def test_the_one_head_of_a_pooled_model(rating):
-    kind, labels = many(
-        family("pooled", activation="tanhmax", score="query-key", value_size=4, rating=rating)
-    )
+    kind, labels = many(family("pooled", activation="tanhmax", score="query-key", value_dim=4, rating=rating))
     other = copy.deepcopy(kind)
     with torch.no_grad():
         for part in (other.model.pooling.score.key, other.model.pooling.value):

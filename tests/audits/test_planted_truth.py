@@ -141,7 +141,7 @@ def test_the_words_fall_into_their_groups(planted):
 def test_negating_weights_and_values_changes_nothing_but_the_raw_numbers():
     texts, labels = planted_texts(40)
     data = split(texts, labels)
-    model = random_model(activation="tanhmax", score="query-key", value_size=4)
+    model = random_model(activation="tanhmax", score="query-key", value_dim=4)
     card = audit(as_run(model, texts, labels), data)
     for parameter in [*model.pooling.score.key.parameters(), *model.pooling.value.parameters()]:
         parameter.data.neg_()
@@ -325,7 +325,7 @@ def test_few_units_decide_nothing():
 def test_the_identity_holds_for_confident_models_too(gain):
     """σ(z) − σ(z − a·o) orders tokens as a·o does, at z = 40 as at z = 4: nothing is lost to rounding."""
     texts, labels = planted_texts(40)
-    model = random_model(activation="tanhmax", value_size=4)
+    model = random_model(activation="tanhmax", value_dim=4)
     with torch.no_grad():
         model.classifier.weight.mul_(gain)
     card = audit(as_run(model, texts, labels), split(texts, labels), audits=["agreement"])

@@ -21,7 +21,7 @@ every_model = pytest.mark.parametrize(
     "options",
     [
         {"activation": "softmax"},
-        {"activation": "tanhmax", "score": "query-key", "value_size": 4},
+        {"activation": "tanhmax", "score": "query-key", "value_dim": 4},
         {"activation": "tanhmax", "classes": 3, "encoder": "lstm"},
     ],
 )
@@ -87,7 +87,7 @@ def test_predictions_under_other_weights_are_the_models(options):
 def test_permutation_medians_against_every_permutation():
     """Three tokens have six orders: the median over many draws is that over all of them."""
     text = ["the end film"]
-    run = as_run(random_model(activation="tanhmax", value_size=4), text, [1])
+    run = as_run(random_model(activation="tanhmax", value_dim=4), text, [1])
     subject = build_context(run, split(text, [1]))
     medians = Perturbation(draws=60_001).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     orders = np.array(list(permutations(subject.weights[0].astype(np.float32))))[None]
@@ -100,7 +100,7 @@ def test_permutation_medians_against_every_permutation():
 
 
 def test_one_token_has_nothing_to_shuffle_and_no_token_no_number():
-    subject = subject_of({"activation": "tanhmax", "value_size": 4})
+    subject = subject_of({"activation": "tanhmax", "value_dim": 4})
     medians = Perturbation(draws=51).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     assert medians["permutation.median.absolute"][TEXTS.index("film")] == pytest.approx(0, abs=1e-6)
     assert np.isnan(medians["permutation.median.absolute"][TEXTS.index("")])

@@ -255,8 +255,8 @@ class TestTrain:
         printed = glasshead("train", *TINY, "--epochs", 1, *options, "--out", tmp_path / "run").stdout
         config = load_run(tmp_path / "run").model.config
         assert (config.layers, config.heads, config.embedding_size, config.dropout) == (2, 2, 8, 0.0)
-        assert (config.key_size, config.value_size) == (3, 5 if combine == "concat" else None)
-        assert (config.attention, config.combine) == ("tanhmax+distance-aware", combine)
+        assert (config.head_dim, config.value_dim) == (3, 5 if combine == "concat" else None)
+        assert (config.attention, config.head_combination) == ("tanhmax+distance-aware", combine)
         said = (
             "attention is identifiable up to 8 tokens, the size d_v of added heads, from the output of each"
         )

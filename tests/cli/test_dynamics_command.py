@@ -291,7 +291,7 @@ class TestNotWatched:
         command = "glasshead train synthetic --preset s4 --set epochs=2 --seed 0 --watch dynamics --out w"
         assert rewatch_command(record, None, out) == command
         assert rewatch_command(record, "my data", out) == command.replace("synthetic", "'my data'")
-        names = "batch_size", "max_length", "epochs", "vocabulary_size", "learning_rate"
+        names = "batch_size", "max_length", "epochs", "vocab_size", "learning_rate"
         for changed in (
             {"recipe": record["recipe"] | {"preset": "of another version"}},
             {"recipe": record["recipe"] | dict(zip(names, (7, 7, 7, 7, 0.5), strict=True))},
@@ -357,7 +357,7 @@ class TestRatings:
 
     SMALL = (
         "--task", "regression", "--epochs", "2", "--set", "embedding_size=8", "--set", "heads=2", "--set",
-        "key_size=4", "--set", "value_size=4", "--set", "feed_forward_size=8",
+        "head_dim=4", "--set", "value_dim=4", "--set", "intermediate_size=8",
     )  # fmt: skip
 
     @pytest.mark.parametrize("model", ["encoder", "hierarchical"])

@@ -22,7 +22,7 @@ TEXTS = [f"the {one} film was {two} and new" for one in WORDS for two in WORDS]
 def saved(tmp_path_factory):
     """A tiny BERT that was never trained nor plugged, with its tokenizer, and a file of texts."""
     folder = tmp_path_factory.mktemp("saved")
-    tokenizer = train_tokenizer(TEXTS, minimum_frequency=1, max_length=16)
+    tokenizer = train_tokenizer(TEXTS, min_freq=1, max_length=16)
     config = hf.BertConfig(
         vocab_size=len(tokenizer), hidden_size=8, num_hidden_layers=2, num_attention_heads=4,
         intermediate_size=16, max_position_embeddings=16, pad_token_id=tokenizer.pad_token_id,

@@ -13,7 +13,7 @@ from glasshead.cli.progress import ProgressBar
 from glasshead.files.manifest import MANIFEST
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
-SMALL = ("--epochs", 2, "--set", "embedding_size=8", "--set", "heads=1", "--set", "key_size=4")
+SMALL = ("--epochs", 2, "--set", "embedding_size=8", "--set", "heads=1", "--set", "head_dim=4")
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +59,12 @@ def test_the_next_command_reads_logs_that_the_training_has_not(made, tmp_path):
 
 
 def test_settings_that_have_an_option_may_be_set_as_well(made, tmp_path):
-    given = ("attention=tanhmax", "epochs=1", "title_length=7", "vocabulary_size=50", "batch_size=16")
+    given = ("attention=tanhmax", "epochs=1", "title_length=7", "vocab_size=50", "batch_size=16")
     sets = [each for setting in given for each in ("--set", setting)]
     train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run")
     glasshead(*train, *SMALL, "--attention", "softmax", *sets)
     recipe = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]
-    names = ("attention", "epochs", "title_length", "vocabulary_size", "batch_size", "heads")
+    names = ("attention", "epochs", "title_length", "vocab_size", "batch_size", "heads")
     assert [recipe[name] for name in names] == ["tanhmax", 1, 7, 50, 16, 1]
 
 

@@ -167,7 +167,7 @@ class TestTheSettings:
             ("--set", "dropuot=0", "did you mean 'dropout'?"),
             ("--set", "epochs=two", "epochs must be a whole number, not 'two'"),
             ("--set", "preset=s4", "choose --preset and --model by their own options"),
-            ("--head-combination", "sum", "no option 'combine' (--head-combination): it is one of encoder"),
+            ("--head-combination", "sum", "no option 'head_combination' (--head-combination): it is one of encoder"),
             ("--task", "regresion", "did you mean 'regression'?"),
             ("--task", "regression", "is not a number"),
             ("--labels", 3, "give --labels 2"),
@@ -194,7 +194,7 @@ class TestTheSettings:
             (("--d-k", 0), "at least 1"),
             (("--scale", 2), "no option 'scale': it is one of pooled"),
             (("--set", "positions=lerned"), "did you mean 'learned'?"),
-            (("--set", "value_size=null", "--set", "heads=7"), "7 heads do not divide the size 64"),
+            (("--set", "value_dim=null", "--set", "heads=7"), "7 heads do not divide the size 64"),
         ],
     )
     def test_refused_for_an_encoder(self, tmp_path, out, options, says):

@@ -14,7 +14,7 @@ from tolerances import ONE_MODEL
 every_explainer = pytest.mark.parametrize("name", list(EXPLAINERS))
 MODELS = {
     "softmax": {"activation": "softmax"},
-    "tanhmax": {"activation": "tanhmax", "score": "query-key", "value_size": 4},
+    "tanhmax": {"activation": "tanhmax", "score": "query-key", "value_dim": 4},
     "lstm": {"activation": "softmax", "encoder": "lstm"},
     "three classes": {"activation": "tanhmax", "encoder": "affine", "classes": 3},
 }

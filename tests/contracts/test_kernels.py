@@ -65,15 +65,15 @@ def mask_of(kind, keys):
 
 def call_of(name, length=64, mask="none", shape="plain", dtype=torch.float64, **options):
     """A call with gradients, and parameters far from where they start."""
-    key_heads, value_size = SHAPES[shape]
+    key_heads, value_dim = SHAPES[shape]
     torch.manual_seed(length)
-    made = mechanism(name, heads=HEADS, head_dim=SIZE, value_dim=value_size).to(dtype)
+    made = mechanism(name, heads=HEADS, head_dim=SIZE, value_dim=value_dim).to(dtype)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.05)
     q, k, v = (
         torch.randn(BATCH, heads, length, size, dtype=dtype).requires_grad_()
-        for heads, size in ((HEADS, SIZE), (key_heads, SIZE), (key_heads, value_size))
+        for heads, size in ((HEADS, SIZE), (key_heads, SIZE), (key_heads, value_dim))
     )
     return AttentionInputs.of(made, q, k, v, mask=mask_of(mask, length), **options)
 

@@ -47,7 +47,7 @@ def close(left, right):
 @every_choice
 @pytest.mark.parametrize("path", PATHS)
 def test_gradcheck_with_parameters(choice, path):
-    sizes = HeadSizes(heads=2, key_size=2, value_size=2)
+    sizes = HeadSizes(heads=2, head_dim=2, value_dim=2)
     position = built(choice, sizes)
     parameters = list(position.parameters())
     inputs = [each.requires_grad_() for each in tensors(1, 4, 5, sizes)]

@@ -9,7 +9,7 @@ TEXTS = ["a b c d e f g", "a b", "a x y", "", "a b c d"]
 
 @pytest.fixture
 def tokenizer():
-    return train_tokenizer(["a b c d e f g"], minimum_frequency=1, max_length=4)
+    return train_tokenizer(["a b c d e f g"], min_freq=1, max_length=4)
 
 
 def test_texts_that_are_cut_and_tokens_that_are_unknown_are_counted(tokenizer):
@@ -31,7 +31,7 @@ def test_a_long_text_is_counted_to_its_end(tokenizer):
 
 
 def test_pairs_count_both_texts():
-    tokenizer = train_tokenizer(["a b c d"], minimum_frequency=1, max_length=5, pairs=True)
+    tokenizer = train_tokenizer(["a b c d"], min_freq=1, max_length=5, pairs=True)
     pairs = ["a b c d"], ["b c x"]
     found = coverage(tokenizer, *pairs, encode(tokenizer, *pairs))
     assert (found.truncated, found.tokens, found.left_out) == (1, 5, 3)  # seven words and [SEP]

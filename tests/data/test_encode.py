@@ -29,7 +29,7 @@ ODD = (
 
 
 def trained(max_length, **options):
-    return train_tokenizer([" ".join(WORDS)], minimum_frequency=1, max_length=max_length, **options)
+    return train_tokenizer([" ".join(WORDS)], min_freq=1, max_length=max_length, **options)
 
 
 @given(

@@ -23,9 +23,7 @@ templates = pytest.mark.parametrize("first", [False, True], ids=["separator", "f
 
 
 def trained(max_length=512, first=False, pairs=True):
-    return train_tokenizer(
-        [" ".join(WORDS)], minimum_frequency=1, max_length=max_length, first=first, pairs=pairs
-    )
+    return train_tokenizer([" ".join(WORDS)], min_freq=1, max_length=max_length, first=first, pairs=pairs)
 
 
 def real(tokenizer, text):

@@ -17,7 +17,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def trained(*texts, **options):
-    return train_tokenizer(texts, **({"minimum_frequency": 1} | options))
+    return train_tokenizer(texts, **({"min_freq": 1} | options))
 
 
 def pieces(text, **options):
@@ -59,7 +59,7 @@ class TestRule:
 
     def test_every_planted_word_is_one_token(self):
         words = planted_groups(SyntheticOptions(polar_words=120, neutral_words=2500))
-        assert pieces(" ".join(words), vocabulary_size=9999) == list(words)
+        assert pieces(" ".join(words), vocab_size=9999) == list(words)
 
     def test_no_text_speaks_for_a_special_token(self):
         tokenizer = trained("[PAD] [MASK] [SEP] a")
@@ -114,20 +114,20 @@ class TestVocabulary:
 
     def test_ties_do_not_depend_on_the_order_of_texts(self):
         words = [f"w{number}" for number in range(200)]
-        first = trained(*words, vocabulary_size=100).get_vocab()
+        first = trained(*words, vocab_size=100).get_vocab()
         for seed in range(3):
             random.Random(seed).shuffle(words)
-            assert trained(*words, vocabulary_size=100).get_vocab() == first
+            assert trained(*words, vocab_size=100).get_vocab() == first
 
     def test_the_cap_counts_special_tokens(self):
-        tokenizer = trained("a a b b c", vocabulary_size=7)
+        tokenizer = trained("a a b b c", vocab_size=7)
         assert len(tokenizer) == 7
         assert tokenizer("a b c")["input_ids"] == [5, 6, 1]
 
     def test_rare_words_are_unknown(self):
         tokenizer = train_tokenizer(["a a b"])
         assert tokenizer("a b never-seen")["input_ids"] == [5, 1, 1]
-        assert len(train_tokenizer(["a a b"], minimum_frequency=1)) == 7
+        assert len(train_tokenizer(["a a b"], min_freq=1)) == 7
 
     def test_case(self):
         assert trained("Film film")("FILM film")["input_ids"] == [5, 5]
@@ -136,10 +136,10 @@ class TestVocabulary:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"vocabulary_size": 5}, "holds no words"),
-            ({"minimum_frequency": 0}, "start at 1"),
+            ({"vocab_size": 5}, "holds no words"),
+            ({"min_freq": 0}, "start at 1"),
             ({"max_length": 0}, "start at 1"),
-            ({"minimum_frequency": 3}, "no word occurs 3 times"),
+            ({"min_freq": 3}, "no word occurs 3 times"),
         ],
     )
     def test_refusals(self, options, message):

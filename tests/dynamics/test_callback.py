@@ -30,7 +30,7 @@ STEPS = 5  # per epoch: 140 texts in batches of 32
 
 
 def recipe(**changes):
-    sizes = {"embedding_size": 12, "hidden_size": 12, "key_size": 12}
+    sizes = {"embedding_size": 12, "hidden_size": 12, "head_dim": 12}
     return recipe_for("s4", None).with_changes(**{"epochs": 4} | sizes | changes)
 
 
@@ -277,7 +277,7 @@ def test_many_looks_are_thinned_out(data, tmp_path, monkeypatch):
         ({"encoder": "lstm"}, None, "no closed form is known for the score context over the encoder lstm"),
         ({"attention": "tanhmax"}, None, "closed forms are known for softmax, not for tanhmax"),
         (
-            {"score": "query-key", "value_size": 4},
+            {"score": "query-key", "value_dim": 4},
             None,
             "closed forms are known where the vectors themselves",
         ),

@@ -30,10 +30,10 @@ CASES = [
         "score": score,
         "classes": classes,
         "activation": activation,
-        "value_size": value_size,
+        "value_dim": value_dim,
     }
     for encoder in ("none", "affine", "lstm")
-    for score, value_size in (("context", None), ("additive", None), ("query-key", 3))
+    for score, value_dim in (("context", None), ("additive", None), ("query-key", 3))
     for classes, activation in ((2, "softmax"), (3, "softmax"), (2, "tanhmax"))
 ]
 WITHOUT_CONTEXT = [case for case in CASES if case["encoder"] != "lstm"]
@@ -127,7 +127,7 @@ def test_sums_run_on_over_batches(monkeypatch):
 
 
 def test_signs_are_those_of_the_gauge():
-    model = model_of({"activation": "tanhmax", "value_size": 3})
+    model = model_of({"activation": "tanhmax", "value_dim": 3})
     before = local_scores(model, encoded())
     model.config.gauge = -1
     after = local_scores(model, encoded())

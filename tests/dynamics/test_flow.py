@@ -198,7 +198,7 @@ def watched(out, rate, *, classes, empty=0, **settings):
             "batch_size": len(data["train"]),
             "embedding_size": 8,
             "hidden_size": 8,
-            "key_size": 8,
+            "head_dim": 8,
             "scale": 4.0,
             "initializer_range": 0.5,
         }

@@ -269,7 +269,7 @@ class TestTheTrainedModel:
             ({"encoder": "lstm"}, "no closed form is known for the score context over the encoder lstm"),
             ({"score": "additive", "encoder": "affine"}, "the score additive over the encoder affine"),
             ({"activation": "tanhmax"}, "closed forms are known for softmax, not for tanhmax"),
-            ({"value_size": 3}, "where the vectors themselves are the values"),
+            ({"value_dim": 3}, "where the vectors themselves are the values"),
         ],
     )
     def test_models_without_one(self, options, reason):

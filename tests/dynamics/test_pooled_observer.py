@@ -19,7 +19,7 @@ from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 
 MADE = {"instances": 200, "polar_words": 5, "neutral_words": 30}
-SIZES = {"embedding_size": 12, "hidden_size": 12, "key_size": 12}
+SIZES = {"embedding_size": 12, "hidden_size": 12, "head_dim": 12}
 STEPS = 5  # per epoch: 140 texts in batches of 32
 
 

@@ -15,7 +15,7 @@ TRUTH = {word: group for group, words in WORDS.items() for word in words}
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    return train_tokenizer([" ".join([*TRUTH, "other", "never"])], minimum_frequency=1, max_length=64)
+    return train_tokenizer([" ".join([*TRUTH, "other", "never"])], min_freq=1, max_length=64)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ every_model = pytest.mark.parametrize(
     "options",
     [
         {"activation": "softmax"},
-        {"activation": "tanhmax", "value_size": 3, "score": "query-key"},
+        {"activation": "tanhmax", "value_dim": 3, "score": "query-key"},
         {"activation": "tanhmax", "classes": 3, "encoder": "affine"},
     ],
 )

@@ -20,9 +20,9 @@ from glasshead.trace import record
 DOUBLE = 2.0**-52
 
 
-def head(n, key_size, rng):
+def head(n, head_dim, rng):
     """Softmax weights [n, n] of queries and keys of size d_k."""
-    s = rng.normal(size=(n, key_size)) @ rng.normal(size=(key_size, n)) / np.sqrt(key_size)
+    s = rng.normal(size=(n, head_dim)) @ rng.normal(size=(head_dim, n)) / np.sqrt(head_dim)
     return np.exp(s) / np.exp(s).sum(axis=1, keepdims=True)
 
 
@@ -30,12 +30,12 @@ def rank(logits):
     return np.linalg.matrix_rank(logits, tol=1e-9)
 
 
-@pytest.mark.parametrize("key_size", [1, 2, 5])
-def test_weights_that_a_head_made_are_obtainable(key_size):
-    weights = head(12, key_size, np.random.default_rng(0))
-    assert least_rank(weights, DOUBLE) == key_size
-    assert obtainable(weights, key_size, DOUBLE)
-    assert not obtainable(weights, key_size - 1, DOUBLE)
+@pytest.mark.parametrize("head_dim", [1, 2, 5])
+def test_weights_that_a_head_made_are_obtainable(head_dim):
+    weights = head(12, head_dim, np.random.default_rng(0))
+    assert least_rank(weights, DOUBLE) == head_dim
+    assert obtainable(weights, head_dim, DOUBLE)
+    assert not obtainable(weights, head_dim - 1, DOUBLE)
 
 
 def test_the_first_column_is_the_best_constant():
@@ -81,7 +81,7 @@ def test_alternatives_beyond_the_reach_of_the_keys():
     T, weights = rng.normal(size=(20, 6)), head(20, 4, rng)
     found = least_ranks(T, weights, 4, 40, rng, eps=DOUBLE)
     assert found.ranks.tolist() == [19] * 40
-    assert (found.own, found.key_size, found.obtainable) == (4, 4, 0.0)
+    assert (found.own, found.head_dim, found.obtainable) == (4, 4, 0.0)
     # Keys as large as the text is long allow all of them.
     assert least_ranks(T, weights, 19, 3, rng, eps=DOUBLE).obtainable == 1.0
     # One key fewer to choose from than [T, 1] has rank: no alternative but the weights themselves.

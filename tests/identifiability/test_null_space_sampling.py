@@ -145,15 +145,15 @@ def low_rank(rows, n, rank, rng):
     return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, n))
 
 
-@pytest.mark.parametrize(("rank", "key_size"), [(3, 3), (2, 3), (0, 3), (3, 20), (12, 12)])
-def test_logits_of_proposition_3_3(rank, key_size):
+@pytest.mark.parametrize(("rank", "head_dim"), [(3, 3), (2, 3), (0, 3), (3, 20), (12, 12)])
+def test_logits_of_proposition_3_3(rank, head_dim):
     rng = np.random.default_rng(6)
     T, logits = rng.normal(size=(12, 5)), low_rank(12, 12, rank, rng)
-    made = logit_alternatives(T, logits, key_size, 4, rng, eps=DOUBLE)
+    made = logit_alternatives(T, logits, head_dim, 4, rng, eps=DOUBLE)
     assert made.shape == (4, 12, 12)
     for step in made:
         sizes = np.linalg.svd(logits + step, compute_uv=False)
-        assert sizes[key_size:].max(initial=0.0) <= 1e-6 * sizes[0]
+        assert sizes[head_dim:].max(initial=0.0) <= 1e-6 * sizes[0]
         assert np.abs(step @ T).max() <= 1e-6 * np.linalg.norm(step, 2) * np.linalg.norm(T, 2)
         assert np.linalg.norm(step, 2) > 1.0
 

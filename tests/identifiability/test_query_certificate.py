@@ -75,13 +75,13 @@ def test_slopes_by_formula():
 
 
 @pytest.mark.parametrize("n", [3, 5, 8])
-@pytest.mark.parametrize("key_size", [1, 2, 4, 9])
+@pytest.mark.parametrize("head_dim", [1, 2, 4, 9])
 @pytest.mark.parametrize("width", [1, 3, 6])
-def test_generic_heads(n, key_size, width):
-    rng = np.random.default_rng(100 * n + 10 * key_size + width)
-    T, K, q = rng.normal(size=(n, width)), rng.normal(size=(n, key_size)), rng.normal(size=key_size)
+def test_generic_heads(n, head_dim, width):
+    rng = np.random.default_rng(100 * n + 10 * head_dim + width)
+    T, K, q = rng.normal(size=(n, width)), rng.normal(size=(n, head_dim)), rng.normal(size=head_dim)
     found = certified(T, K, q)
-    assert found.rank == min(key_size, n - 1)
+    assert found.rank == min(head_dim, n - 1)
     # Rows of [T, 1] beyond its rank can move unseen: T itself shows as many directions as its columns.
     assert found.shown == min(found.rank, width)
     assert found.verdict == ("unique" if found.rank <= width else "not unique")
@@ -99,9 +99,9 @@ UNIQUE = {
 
 @pytest.mark.parametrize("case", UNIQUE)
 def test_unique_weights_have_no_others_nearby(case):
-    n, key_size, width, name = UNIQUE[case]
+    n, head_dim, width, name = UNIQUE[case]
     rng = np.random.default_rng(2)
-    T, K, q = rng.normal(size=(n, width)), rng.normal(size=(n, key_size)), rng.normal(size=key_size)
+    T, K, q = rng.normal(size=(n, width)), rng.normal(size=(n, head_dim)), rng.normal(size=head_dim)
     activation = ACTIVATIONS[name]()
     found = certified(T, K, q, activation)
     assert (found.verdict, found.proven) == ("unique", True)

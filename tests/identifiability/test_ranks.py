@@ -23,11 +23,11 @@ TEXTS = [
 ]
 MODELS = {
     "softmax": ("encoder", {"attention": "softmax", "positions": "none", "layers": 2}),
-    "added": ("encoder", {"attention": "tanhmax", "combine": "add", "value_size": 16}),
+    "added": ("encoder", {"attention": "tanhmax", "head_combination": "add", "value_dim": 16}),
     "values from places": ("encoder", {"attention": "shaw"}),
     "pairs": ("pair-encoder", {"attention": "softmax"}),
     "sentences": ("hierarchical", {"attention": "softmax"}),
-    "pooled": ("pooled", {"embedding_size": 6, "hidden_size": 4, "value_size": 4}),
+    "pooled": ("pooled", {"embedding_size": 6, "hidden_size": 4, "value_dim": 4}),
 }
 
 

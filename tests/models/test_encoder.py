@@ -18,7 +18,7 @@ REAL = torch.tensor([[True] * 6, [True, True, True, False, False, False]])
 
 def config(**options):
     return EncoderConfig(
-        **{"embedding_size": 12, "heads": 3, "feed_forward_size": 20, "dropout": 0.0, "layers": 1} | options
+        **{"embedding_size": 12, "heads": 3, "intermediate_size": 20, "dropout": 0.0, "layers": 1} | options
     )
 
 
@@ -39,24 +39,29 @@ def count(module):
     return sum(each.numel() for each in module.parameters())
 
 
-def layer_count(d, heads, key_size, value_size, feed_forward, combine):
-    joined = value_size if combine == "add" else heads * value_size
-    attention = 2 * (d + 1) * heads * key_size + (d + 1) * heads * value_size + (joined + 1) * d
+def layer_count(d, heads, head_dim, value_dim, feed_forward, head_combination):
+    joined = value_dim if head_combination == "add" else heads * value_dim
+    attention = 2 * (d + 1) * heads * head_dim + (d + 1) * heads * value_dim + (joined + 1) * d
     return attention + (d + 1) * feed_forward + (feed_forward + 1) * d + 2 * 2 * d
 
 
-@pytest.mark.parametrize("combine", ["concat", "add"])
-@pytest.mark.parametrize("key_size", [None, 1, 7])
+@pytest.mark.parametrize("head_combination", ["concat", "add"])
+@pytest.mark.parametrize("head_dim", [None, 1, 7])
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("pooling", ["first", "attention"])
 @pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
-def test_parameters_are_those_of_the_formulas(combine, key_size, layers, pooling, positions):
-    options = {"combine": combine, "key_size": key_size, "layers": layers, "pooling": pooling}
+def test_parameters_are_those_of_the_formulas(head_combination, head_dim, layers, pooling, positions):
+    options = {
+        "head_combination": head_combination,
+        "head_dim": head_dim,
+        "layers": layers,
+        "pooling": pooling,
+    }
     made = EncoderClassifier(
         config(vocab_size=50, num_labels=5, positions=positions, max_length=9, **options)
     )
-    d, size = 12, {"concat": 4, "add": 12}[combine]
-    expected = 50 * d + layers * layer_count(d, 3, key_size or 4, size, 20, combine) + 5 * (d + 1)
+    d, size = 12, {"concat": 4, "add": 12}[head_combination]
+    expected = 50 * d + layers * layer_count(d, 3, head_dim or 4, size, 20, head_combination) + 5 * (d + 1)
     expected += 9 * d if positions == "learned" else 0
     expected += d * (d + 1) + d if pooling == "attention" else 0
     assert count(made) == expected
@@ -108,7 +113,9 @@ def test_layers_are_one_after_the_other():
 @pytest.mark.parametrize("spec", ["softmax", "tanhmax", "distance-aware"])
 def test_added_heads_agree_with_joined_ones_when_built_to(spec):
     """V_h := V'_h D'_h and D := 1 in the added layer; everything else is copied."""
-    joined, added = (random(EncoderLayer(config(attention=spec, combine=each))) for each in ("concat", "add"))
+    joined, added = (
+        random(EncoderLayer(config(attention=spec, head_combination=each))) for each in ("concat", "add")
+    )
     source, target = joined.attention, added.attention
     added.load_state_dict(
         {
@@ -132,7 +139,7 @@ def test_added_heads_agree_with_joined_ones_when_built_to(spec):
 
 @pytest.mark.parametrize("size", [1, 7, 12])
 def test_sinusoidal_positions_by_hand(size):
-    made = Encoder(config(embedding_size=size, heads=1, key_size=2, value_size=2, positions="sinusoidal"))
+    made = Encoder(config(embedding_size=size, heads=1, head_dim=2, value_dim=2, positions="sinusoidal"))
     zeros = torch.zeros(2, 5, size, dtype=torch.float64)
     found = made.positions(zeros, torch.arange(5)[None])
     half = math.ceil(size / 2)
@@ -193,9 +200,9 @@ def test_a_text_longer_than_the_learned_positions_is_refused():
 
 
 @pytest.mark.parametrize("pooling", ["first", "attention"])
-@pytest.mark.parametrize("combine", ["concat", "add"])
-def test_weights_of_every_layer_and_of_the_pooling(pooling, combine):
-    made = random(Encoder(config(layers=2, pooling=pooling, combine=combine)))
+@pytest.mark.parametrize("head_combination", ["concat", "add"])
+def test_weights_of_every_layer_and_of_the_pooling(pooling, head_combination):
+    made = random(Encoder(config(layers=2, pooling=pooling, head_combination=head_combination)))
     plain, none = made(vectors(), REAL)
     found, weights = made(vectors(), REAL, need_weights=True)
     assert none == ()
@@ -251,16 +258,19 @@ def test_initial_values():
     ("options", "message"),
     [
         ({"layers": 0}, "layers must be at least 1, not 0"),
-        ({"feed_forward_size": 0}, "feed forward size must be at least 1"),
+        ({"intermediate_size": 0}, "feed forward size must be at least 1"),
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\), not 1.0"),
         ({"initializer_range": 0.0}, "initializer range must be a positive number"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
         ({"pooling": "frist"}, "did you mean 'first'"),
-        ({"combine": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
+        ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
         ({"heads": 5}, "5 heads do not divide the size 12"),
-        ({"combine": "add", "value_size": 4}, "heads that are added have the size 12 of the layer, not 4"),
+        (
+            {"head_combination": "add", "value_dim": 4},
+            "heads that are added have the size 12 of the layer, not 4",
+        ),
         ({"attention": "tanhmx"}, "did you mean 'tanhmax'"),
-        ({"key_size": 0}, "at least 1"),
+        ({"head_dim": 0}, "at least 1"),
     ],
 )
 def test_values_that_build_no_encoder(options, message):
@@ -271,5 +281,5 @@ def test_values_that_build_no_encoder(options, message):
 def test_good_values_pass():
     config().check()
     config(
-        attention={"activation": "tanhmax", "position": {"name": "shaw", "clip": 3}}, combine="add"
+        attention={"activation": "tanhmax", "position": {"name": "shaw", "clip": 3}}, head_combination="add"
     ).check()

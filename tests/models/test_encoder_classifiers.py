@@ -28,7 +28,12 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 VARIANTS = {
     "first token": {"pooling": "first", "positions": "learned"},
     "attention pooling": {"pooling": "attention", "positions": "sinusoidal"},
-    "added, first token": {"pooling": "first", "combine": "add", "key_size": 1, "positions": "sinusoidal"},
+    "added, first token": {
+        "pooling": "first",
+        "head_combination": "add",
+        "head_dim": 1,
+        "positions": "sinusoidal",
+    },
     "distance-aware": {"attention": "distance-aware", "positions": "none", "layers": 2, "pooling": "first"},
 }
 every_variant = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
@@ -156,7 +161,7 @@ def test_recorded_and_edited(family, options):
 @every_family
 @pytest.mark.parametrize("spec", MECHANISMS, ids=str)
 def test_every_mechanism_saves_and_loads(tmp_path, family, spec):
-    model = small(family, attention=spec, positions="none", combine="add", pooling="first")
+    model = small(family, attention=spec, positions="none", head_combination="add", pooling="first")
     model.save_pretrained(tmp_path)
     again = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
     assert type(again) is type(model)
@@ -172,7 +177,7 @@ WORDS = "the film was good . a bad plot ! long and short ?"
 def test_a_pipeline_from_a_folder(tmp_path, family, labels):
     tokenizer = train_tokenizer(
         [WORDS],
-        minimum_frequency=1,
+        min_freq=1,
         max_length=16,
         first=family != "hierarchical",
         pairs=family == "pair-encoder",
@@ -232,7 +237,9 @@ def test_every_mechanism_in_bfloat16(family, spec):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{"pooling": "first", "combine": "add"}, {"attention": "distance-aware"}])
+@pytest.mark.parametrize(
+    "options", [{"pooling": "first", "head_combination": "add"}, {"attention": "distance-aware"}]
+)
 def test_a_compiled_training_step(options):
     torch._dynamo.reset()
     model, given = small(**options).train(), batch()

@@ -80,7 +80,7 @@ def test_sentences_of_texts_of_which_no_mark_was_in_the_training(text, sentences
 
 
 def test_a_model_from_before_the_closers_splits_as_it_did():
-    tokenizer = train_tokenizer(["a . b ! ) c"], minimum_frequency=1)
+    tokenizer = train_tokenizer(["a . b ! ) c"], min_freq=1)
     ends = sorted(tokenizer.convert_tokens_to_ids([".", "!"]))
     model = small("hierarchical", sentence_ends=ends)
     assert model.config.sentence_closers is None
@@ -90,7 +90,7 @@ def test_a_model_from_before_the_closers_splits_as_it_did():
 
 
 def test_what_ends_a_sentence():
-    tokenizer = train_tokenizer(["a . b ! c ? d … e ... f ?! g , h ' 1.5"], minimum_frequency=1)
+    tokenizer = train_tokenizer(["a . b ! c ? d … e ... f ?! g , h ' 1.5"], min_freq=1)
     told = HierarchicalClassifier.about(tokenizer)
     assert set(tokenizer.convert_ids_to_tokens(told["sentence_ends"])) == {".", "!", "?", "…", "..."}
     assert told["vocab_size"] == len(tokenizer)

@@ -12,7 +12,7 @@ from tolerances import EXACT_MATHS, ONE_MODEL
 def classifier(seed=0, classes=2, **options):
     torch.manual_seed(seed)
     names = {index: f"label {index}" for index in range(classes)}
-    defaults = {"vocab_size": 40, "embedding_size": 6, "hidden_size": 8, "key_size": 5, "scale": 2.0}
+    defaults = {"vocab_size": 40, "embedding_size": 6, "hidden_size": 8, "head_dim": 5, "scale": 2.0}
     config = PooledConfig(**defaults | options, id2label=names, label2id={v: k for k, v in names.items()})
     model = PooledClassifier(config).eval()
     with torch.no_grad():  # larger than at initialisation: attention is far from uniform
@@ -51,7 +51,7 @@ def test_padding_and_company_never_matter(encoder, score, activation, classes):
 
 @every_shape
 def test_the_logits_are_weights_times_polarity(encoder, score, activation, classes):
-    model = classifier(encoder=encoder, score=score, activation=activation, classes=classes, value_size=4)
+    model = classifier(encoder=encoder, score=score, activation=activation, classes=classes, value_dim=4)
     output = model(*batch(), output_attentions=True)
     z = torch.einsum("bn,bnk->bk", output.weights, output.polarity) + model.classifier.bias
     expected = torch.stack([torch.zeros(3), z[:, 0]], dim=1) if classes == 2 else z
@@ -62,7 +62,7 @@ def test_the_logits_are_weights_times_polarity(encoder, score, activation, class
 @pytest.mark.parametrize("activation", list(ACTIVATIONS))
 def test_a_masked_vector_that_is_no_number_reaches_no_output(activation):
     torch.manual_seed(0)
-    pooling = AttentionPooling(6, score="context", activation=activation, scale=1.0, key_size=4)
+    pooling = AttentionPooling(6, score="context", activation=activation, scale=1.0, head_dim=4)
     hidden, mask = torch.randn(2, 5, 6), torch.arange(5) < torch.tensor([[5], [3]])
     expected = pooling(hidden, mask).output
     poisoned = hidden.masked_fill(~mask[..., None], torch.nan).requires_grad_()
@@ -104,7 +104,7 @@ def test_two_logits_are_the_sigmoid_and_its_loss():
 @pytest.mark.parametrize("score", ["query-key", "context", "additive"])
 def test_the_sign_of_tanhmax_is_a_gauge(score):
     """Negating the scores (through W_k, b_k or V) and the value map leaves every output as it was."""
-    model = classifier(activation="tanhmax", score=score, value_size=4)
+    model = classifier(activation="tanhmax", score=score, value_dim=4)
     ids, mask = batch()
     before = model(ids, mask, output_attentions=True)
     with torch.no_grad():
@@ -120,7 +120,7 @@ def test_the_sign_of_tanhmax_is_a_gauge(score):
 
 
 def test_softmax_has_no_such_gauge():
-    model = classifier(activation="softmax", value_size=4)
+    model = classifier(activation="softmax", value_dim=4)
     before = model(*batch()).logits
     with torch.no_grad():
         for parameter in [*model.pooling.score.context.parameters(), *model.pooling.value.parameters()]:
@@ -180,7 +180,7 @@ def test_gradient_of_additive_attention_has_the_form_of_equation_66():
 
 
 def test_embeddings_begin_uniform_and_nothing_is_uninitialised(tmp_path):
-    config = PooledConfig(vocab_size=5000, initializer_range=0.1, value_size=9, encoder="lstm")
+    config = PooledConfig(vocab_size=5000, initializer_range=0.1, value_dim=9, encoder="lstm")
     torch.manual_seed(0)
     model = PooledClassifier(config)
     embedding = model.embedding.weight.detach()

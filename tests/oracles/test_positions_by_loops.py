@@ -55,13 +55,13 @@ def score(choice, position, head, q, k, i, j):
         return dot(q, k + relative) * SCALE
     if name == "transformer-xl":
         r = torch.tensor(
-            sinusoid(i - j, CHOICES[choice].get("relative_dim", SIZES.key_size)), dtype=torch.float64
+            sinusoid(i - j, CHOICES[choice].get("relative_dim", SIZES.head_dim)), dtype=torch.float64
         )
         u, v, w = position.u[head], position.v[head], position.w[head]
         # A + B + C + D of the paper.
         return (dot(q, k) + dot(q, w @ r) + dot(u, k) + dot(v, w @ r)) * SCALE
     if name == "tener":
-        r = sinusoid(i - j, SIZES.key_size)
+        r = sinusoid(i - j, SIZES.head_dim)
         return dot(q, k) + dot(q, r) + dot(position.u[head], k) + dot(position.v[head], r)
     if name == "cosine":
         positive = dot([relu(x) for x in q], [relu(x) for x in k])
@@ -104,7 +104,7 @@ def test_outputs_and_gradients_are_those_of_the_formula(choice, causal):
     position = built(choice)
     inputs = [each.requires_grad_() for each in tensors(1, N, N)]
     using = Mechanism(ACTIVATIONS["softmax"](), position, {"position": CHOICES[choice]})
-    direction = torch.randn(1, SIZES.heads, N, SIZES.value_size, dtype=torch.float64)
+    direction = torch.randn(1, SIZES.heads, N, SIZES.value_dim, dtype=torch.float64)
     found = attend(
         using, *inputs, mask=Mask(N, N, causal=causal, at=range(N)), scale=SCALE, backend="reference"
     ).output

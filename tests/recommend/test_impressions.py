@@ -26,7 +26,7 @@ def logs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tokenizer(logs):
-    return train_tokenizer([each.title for each in logs.news.values()], minimum_frequency=1, max_length=30)
+    return train_tokenizer([each.title for each in logs.news.values()], min_freq=1, max_length=30)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_a_batch_holds_each_title_once(tensors):
 def test_all_scores_are_those_of_single_calls(tensors, tokenizer):
     torch.manual_seed(0)
     config = NewsRecommenderConfig(
-        vocab_size=len(tokenizer), embedding_size=8, heads=2, feed_forward_size=8, attention="distance-aware"
+        vocab_size=len(tokenizer), hidden_size=8, heads=2, intermediate_size=8, attention="distance-aware"
     )
     model = NewsRecommender(config).train()
     scores = click_scores(model, tensors, batch_size=2)

@@ -11,12 +11,12 @@ from glasshead.recommend import NewsRecommender, NewsRecommenderConfig
 from tolerances import ONE_MODEL
 
 MECHANISMS = ["softmax", "distance-aware", "shaw", "transformer-xl", "tener", "tanhmax"]
-SIZES = {"vocab_size": 20, "embedding_size": 12, "heads": 2, "key_size": 4, "value_size": 6}
+SIZES = {"vocab_size": 20, "hidden_size": 12, "heads": 2, "head_dim": 4, "value_dim": 6}
 
 
 def model(attention="distance-aware", seed=0, **options):
     torch.manual_seed(seed)
-    options = SIZES | {"feed_forward_size": 10, "attention": attention} | options
+    options = SIZES | {"intermediate_size": 10, "attention": attention} | options
     made = NewsRecommender(NewsRecommenderConfig(**options)).eval()
     with torch.no_grad():
         for name, parameter in made.named_parameters():
@@ -146,7 +146,7 @@ def test_saves_and_loads_through_auto_model(tmp_path, attention):
     ("options", "says"),
     [
         ({"history_length": 0}, "history length"),
-        ({"embedding_size": 0}, "embedding size"),
+        ({"hidden_size": 0}, "embedding size"),
         ({"positions": "learned"}, "have no place among 30 learned positions"),
     ],
 )

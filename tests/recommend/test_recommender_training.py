@@ -20,7 +20,7 @@ from glasshead.recommend.synthetic_logs import NewsLogOptions, news_logs
 from glasshead.recommend.train import clicks_of, train_recommender
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
-TINY = NEWS_PRESETS["small"].with_changes(embedding_size=8, heads=1, key_size=4, value_size=4, epochs=3)
+TINY = NEWS_PRESETS["small"].with_changes(hidden_size=8, heads=1, head_dim=4, value_dim=4, epochs=3)
 STEPS = 3  # per epoch: 72 clicks in batches of 32
 
 
@@ -101,11 +101,11 @@ def test_word_vectors(logs, tmp_path):
     vectors.write_text("goal 1 2 3 4\nstriker 4 3 2 1\n", encoding="utf-8")
     recipe = TINY.with_changes(vectors=str(vectors), epochs=1)
     run = load_recommender(train_recommender(logs, recipe, tmp_path / "run"))
-    assert run.model.config.embedding_size == 4
+    assert run.model.config.hidden_size == 4
     assert run.record["notes"][0].startswith(f"word vectors of {vectors}: 2 of ")
-    assert run.record["recipe"] == recipe.with_changes(embedding_size=4).as_dict()
+    assert run.record["recipe"] == recipe.with_changes(hidden_size=4).as_dict()
     with pytest.raises(InputError, match="vectors of 4 values where embeddings of 8 are wanted"):
-        train_recommender(logs, recipe.with_changes(embedding_size=8), tmp_path / "other")
+        train_recommender(logs, recipe.with_changes(hidden_size=8), tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
 
@@ -113,7 +113,7 @@ def test_a_size_of_vectors_that_no_model_can_have(logs, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("goal 1 2 3 4\n", encoding="utf-8")
     recipe = TINY.with_changes(vectors=str(vectors), heads=3)
-    recipe = recipe.with_settings({"key_size": None})
+    recipe = recipe.with_settings({"head_dim": None})
     with pytest.raises(InputError, match="3 heads do not divide the size 4"):
         train_recommender(logs, recipe, tmp_path / "run")
     assert not (tmp_path / "run").exists()
@@ -169,10 +169,10 @@ def test_recipes_that_cannot_be_meant(options, says):
 
 def test_whose_size_the_embeddings_have(tmp_path):
     recipe = NEWS_PRESETS["da-transformer"]
-    assert recipe.embedding_size == 300
-    assert recipe.with_changes(vectors="glove.txt").embedding_size is None
-    assert recipe.with_changes(vectors="glove.txt", embedding_size=50).embedding_size == 50
-    assert RecommenderConfig().embedding_size == RecommenderConfig().config().embedding_size == 32
+    assert recipe.hidden_size == 300
+    assert recipe.with_changes(vectors="glove.txt").hidden_size is None
+    assert recipe.with_changes(vectors="glove.txt", hidden_size=50).hidden_size == 50
+    assert RecommenderConfig().hidden_size == RecommenderConfig().config().hidden_size == 32
 
 
 def test_a_number_for_a_number():

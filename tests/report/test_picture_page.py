@@ -56,7 +56,7 @@ def test_it_is_whole_and_outside_words_are_words():
 def runs(tmp_path_factory):
     """A watched training of each of two ratios."""
     folder = tmp_path_factory.mktemp("runs")
-    recipe = recipe_for("s4", None).with_changes(epochs=1, embedding_size=12, key_size=12)
+    recipe = recipe_for("s4", None).with_changes(epochs=1, embedding_size=12, head_dim=12)
     return [
         train(
             load("synthetic", LoadOptions(generator={"instances": 200, "ratio": ratio})),

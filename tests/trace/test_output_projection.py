@@ -122,7 +122,7 @@ def test_a_quantised_map_is_no_projection():
 
 
 def test_added_heads_share_one():
-    model = Stack("softmax", combine="add")
+    model = Stack("softmax", head_combination="add")
     with record(model, heads=[2, 0]) as trace:
         model(sequence())
     assert trace[0].v.shape == (2, 2, 7, 12)

@@ -20,8 +20,8 @@ def test_presets_know_their_names():
 def test_the_settings_of_the_published_code():
     recipe = TRAINING_PRESETS["s0-code"]
     config = recipe.config()
-    assert (config.embedding_size, config.key_size, config.value_size, config.scale) == (30, 10, 10, 3)
-    assert (recipe.max_length, recipe.vocabulary_size) == (30, 8000)
+    assert (config.embedding_size, config.head_dim, config.value_dim, config.scale) == (30, 10, 10, 3)
+    assert (recipe.max_length, recipe.vocab_size) == (30, 8000)
     assert (recipe.optimizer, recipe.learning_rate, recipe.loss_scale) == ("adadelta", 0.5, 100)
     assert config.dropout == 0.5
 
@@ -36,28 +36,31 @@ def test_five_mechanisms_with_sixteen_heads_of_sixteen():
     for name in ("transformer", "shaw", "transformer-xl", "tener", "da-transformer"):
         recipe, config = TRAINING_PRESETS[name], TRAINING_PRESETS[name].config()
         assert recipe.attention == words.get(name, name)
-        assert (config.heads, config.key_size, config.value_size, config.embedding_size) == (16, 16, 16, 300)
-        assert (config.layers, config.combine) == (1, "concat")
+        assert (config.heads, config.head_dim, config.value_dim, config.embedding_size) == (16, 16, 16, 300)
+        assert (config.layers, config.head_combination) == (1, "concat")
         assert (recipe.optimizer, recipe.learning_rate) == ("adam", 1e-3)
 
 
 def test_added_and_concatenated_heads_of_512():
     added, joined = TRAINING_PRESETS["identifiable"], TRAINING_PRESETS["regular"]
-    assert added.config().combine == "add"
-    assert joined.config().combine == "concat"
+    assert added.config().head_combination == "add"
+    assert joined.config().head_combination == "concat"
     for recipe in (added, joined):
         config = recipe.config()
         assert (config.embedding_size, config.heads, config.max_length) == (512, 8, 512)
         assert (config.positions, config.pooling, config.initializer_range) == ("learned", "first", 1.0)
         assert (recipe.batch_size, recipe.epochs, recipe.dev_fraction) == (256, 20, 0.3)
-    same = added.as_dict() | {"preset": "", "architecture": added.architecture | {"combine": "concat"}}
+    same = added.as_dict() | {
+        "preset": "",
+        "architecture": added.architecture | {"head_combination": "concat"},
+    }
     assert same == joined.as_dict() | {"preset": ""}
 
 
 @pytest.mark.parametrize("name", [name for name in TRAINING_PRESETS if name.endswith("-small")])
 def test_small_presets_differ_in_size_alone(name):
     small, full = TRAINING_PRESETS[name], TRAINING_PRESETS[name.removesuffix("-small")]
-    sizes = {"embedding_size", "heads", "key_size", "value_size", "feed_forward_size"}
+    sizes = {"embedding_size", "heads", "head_dim", "value_dim", "intermediate_size"}
     kept = [
         {key: each.architecture[key] for key in each.architecture.keys() - sizes} for each in (small, full)
     ]
@@ -81,9 +84,9 @@ def test_changes_leave_the_preset_alone():
 
 
 def test_settings_may_be_null():
-    assert POOLED.architecture["value_size"] == 100
-    assert POOLED.with_settings({"value_size": None}).config().value_size is None
-    assert POOLED.with_changes(value_size=None).config().value_size == 100
+    assert POOLED.architecture["value_dim"] == 100
+    assert POOLED.with_settings({"value_dim": None}).config().value_dim is None
+    assert POOLED.with_changes(value_dim=None).config().value_dim == 100
 
 
 def test_two_names_of_one_option():
@@ -108,7 +111,7 @@ def test_a_number_is_as_good_as_a_float():
         ({"dropout": float("nan")}, "dropout must be in"),
         ({"loss_scale": float("inf")}, "loss scale must be a positive number"),
         ({"embedding_size": 0}, "embedding size must be at least 1"),
-        ({"value_size": 0}, "value size must be at least 1"),
+        ({"value_dim": 0}, "value size must be at least 1"),
         ({"initializer_range": -1.0}, "initializer range"),
         ({"encoder": "lstm", "hidden_size": 7}, "even hidden size"),
         ({"embeding_size": 8}, "no option 'embeding_size': did you mean 'embedding_size'"),
@@ -116,8 +119,8 @@ def test_a_number_is_as_good_as_a_float():
         ({"heads": 2}, "no option 'heads': it is one of encoder, hierarchical, pair-encoder"),
         ({"epochs": "two"}, "epochs must be a whole number, not 'two'"),
         ({"epochs": 1.5}, "epochs must be a whole number, not 1.5"),
-        ({"key_size": 2**63}, "key size must lie between"),
-        ({"vocabulary_size": 2**70}, "vocabulary size must lie between"),
+        ({"head_dim": 2**63}, "key size must lie between"),
+        ({"vocab_size": 2**70}, "vocabulary size must lie between"),
         ({"learning_rate": "x"}, "learning rate must be a number, not 'x'"),
         ({"by_length": "yes"}, "by length must be true or false, not 'yes'"),
         ({"vectors": 3}, "vectors must be a word or null, not 3"),
@@ -136,16 +139,16 @@ def test_refused(change, says):
         ({"layers": "two"}, "layers must be a whole number, not 'two'"),
         ({"layers": True}, "layers must be a whole number, not True"),
         ({"layers": 0}, "layers must be at least 1"),
-        ({"key_size": 1.5}, "key size must be a whole number or null"),
+        ({"head_dim": 1.5}, "key size must be a whole number or null"),
         ({"attention": 3}, "attention must be a word or a mapping, not 3"),
         ({"attention": {"activaton": "relu"}}, "did you mean 'activation'"),
         ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
-        ({"combine": "joined"}, "'concat' or 'add'"),
-        ({"combine": "add", "value_size": 4}, "have the size 64 of the layer, not 4"),
+        ({"head_combination": "joined"}, "'concat' or 'add'"),
+        ({"head_combination": "add", "value_dim": 4}, "have the size 64 of the layer, not 4"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
         ({"scale": 2.0}, "no option 'scale': it is one of pooled"),
         ({"sentence_length": 9}, "it is one of hierarchical"),
-        ({"vocab_size": 9}, "did you mean 'vocabulary_size'"),
+        ({"vocab_size": 9}, "did you mean 'vocab_size'"),
         ({"max_position_embeddings": 9}, "no option 'max_position_embeddings'"),
         ({"gauge": [[1]]}, "no option 'gauge'"),
         ({"num_labels": 2}, "no option 'num_labels'"),
@@ -159,7 +162,7 @@ def test_refused_for_an_encoder(change, says):
 
 def test_heads_that_do_not_divide():
     with pytest.raises(InputError, match="7 heads do not divide"):
-        ENCODER.with_settings({"heads": 7, "key_size": None, "value_size": None})
+        ENCODER.with_settings({"heads": 7, "head_dim": None, "value_dim": None})
 
 
 def test_optimizers():

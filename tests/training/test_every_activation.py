@@ -13,7 +13,7 @@ def test_training_lowers_the_loss_and_stays_finite(name):
 
     There a text whose scores are all negative is never seen again: how far training gets depends on the seed.
     """
-    model = random_model(activation=name, score="query-key", value_size=6)
+    model = random_model(activation=name, score="query-key", value_dim=6)
     texts, labels = planted_texts(n=40)
     batch = tokenizer()(texts, padding=True, return_tensors="pt")
     batch = {key: batch[key] for key in ("input_ids", "attention_mask")} | {"labels": torch.tensor(labels)}

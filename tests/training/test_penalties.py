@@ -398,7 +398,7 @@ class TestRecipe:
             (["encoder"], {}, "penalties must be a mapping"),
             ({"encoder": 1}, {}, "there is no encoder: take --encoder affine or lstm"),
             ({"context-output": 1}, {"score": "query-key"}, "no context vector V: take --score context"),
-            ({"context-output": 1}, {"value_size": 4}, "another space than V: take --set value_size=null"),
+            ({"context-output": 1}, {"value_dim": 4}, "another space than V: take --set value_dim=null"),
         ],
     )
     def test_refused(self, weights, settings, says):
@@ -422,10 +422,10 @@ class TestEveryPenalty:
     """What a new entry has to keep."""
 
     CASES = tuple(
-        {"encoder": encoder, "score": score, "value_size": value_size}
+        {"encoder": encoder, "score": score, "value_dim": value_dim}
         for encoder in ENCODERS
         for score in ("context", "query-key", "additive")
-        for value_size in (None, 3)
+        for value_dim in (None, 3)
     )
 
     def test_refused_or_a_differentiable_number_that_is_not_negative(self, name):

@@ -157,7 +157,7 @@ def test_a_new_head_makes_no_noise(tmp_path, capfd):
 
 
 def test_a_run_of_ours_is_tuned_further(tmp_path):
-    recipe = recipe_for(None, None).with_changes(epochs=1, embedding_size=4, key_size=4, value_size=4)
+    recipe = recipe_for(None, None).with_changes(epochs=1, embedding_size=4, head_dim=4, value_dim=4)
     first = train(data("pooled"), recipe, tmp_path / "first")
     rate = {"learning_rate": 1e-12, "epochs": 1}
     second = train(data("pooled"), of(first, max_length=128, **rate), tmp_path / "second")

@@ -209,7 +209,7 @@ def test_a_training_that_diverges_is_refused(kind, tmp_path):
 @pytest.mark.parametrize("kind", ["hierarchical", "pair-encoder"])
 def test_the_longest_sequence_is_what_heads_read(kind):
     """Sentences of a document, texts of a pair: shorter than what stands in a row."""
-    built = build(recipe(kind).with_changes(combine="add", value_size=8), data(kind))
+    built = build(recipe(kind).with_changes(head_combination="add", value_dim=8), data(kind))
     encoded = encoded_split(built.tokenizer, data(kind)["train"])
     longest = longest_sequence(built.model, encoded)
     texts = data(kind)["train"]["text"][:]

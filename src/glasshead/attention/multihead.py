@@ -20,11 +20,11 @@ from glasshead.errors import InputError
 class MultiHeadAttention(nn.Module):
     """Self- and cross-attention by any mechanism, with d_k and d_v of one's choice.
 
-    ``combine="concat"`` joins the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with D of
-    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``combine="add"`` adds them first: Y = (Σ_h A_h V_h) D
+    ``head_combination="concat"`` joins the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with D of
+    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``head_combination="add"`` adds them first: Y = (Σ_h A_h V_h) D
     + b, where d_v is d_e and D, ``[d_e, d_e]``, is the same for all heads.
 
-    d_k and d_v are d_e / H unless ``key_size`` and ``value_size`` are given. H / ``kv_heads`` query heads
+    d_k and d_v are d_e / H unless ``head_dim`` and ``value_dim`` are given. H / ``kv_heads`` query heads
     read the same keys and values. ``context_size`` is the width of the other sequence in cross-attention.
     ``dropout`` acts on the weights, in training only. Maps start Glorot-uniform, biases at 0.
 
@@ -41,40 +41,40 @@ class MultiHeadAttention(nn.Module):
         heads: int,
         mechanism: str | Spec | Mechanism = "softmax",
         *,
-        key_size: int | None = None,
-        value_size: int | None = None,
+        head_dim: int | None = None,
+        value_dim: int | None = None,
         kv_heads: int | None = None,
         context_size: int | None = None,
-        combine: Literal["concat", "add"] = "concat",
+        head_combination: Literal["concat", "add"] = "concat",
         dropout: float = 0.0,
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if combine not in ("concat", "add"):
-            raise InputError(f"heads are combined by 'concat' or 'add', not {combine!r}")
+        if head_combination not in ("concat", "add"):
+            raise InputError(f"heads are combined by 'concat' or 'add', not {head_combination!r}")
         check_dropout(dropout)
-        self.size, self.heads, self.dropout, self.combine = size, heads, dropout, combine
+        self.size, self.heads, self.dropout, self.head_combination = size, heads, dropout, head_combination
         self.kv_heads = heads if kv_heads is None else kv_heads
         self.context_size = size if context_size is None else context_size
         if heads < 1 or self.kv_heads < 1 or heads % self.kv_heads:
             raise InputError(f"{heads} query heads cannot share {self.kv_heads} key heads")
-        self.key_size = share(size, heads, "key_size") if key_size is None else key_size
-        if value_size is not None:
-            self.value_size = value_size
+        self.head_dim = share(size, heads, "head_dim") if head_dim is None else head_dim
+        if value_dim is not None:
+            self.value_dim = value_dim
         else:
-            self.value_size = size if combine == "add" else share(size, heads, "value_size")
-        if combine == "add" and self.value_size != size:
+            self.value_dim = size if head_combination == "add" else share(size, heads, "value_dim")
+        if head_combination == "add" and self.value_dim != size:
             raise InputError(
-                f"heads that are added have the size {size} of the layer, not {self.value_size}: "
-                "leave value_size out, or use combine='concat'"
+                f"heads that are added have the size {size} of the layer, not {self.value_dim}: "
+                "leave value_dim out, or use head_combination='concat'"
             )
-        if min(size, self.key_size, self.value_size, self.context_size) < 1:
-            raise InputError("size, key_size, value_size and context_size are at least 1")
-        self.mechanism = build(mechanism, heads=heads, head_dim=self.key_size, value_dim=self.value_size)
-        self.query = nn.Linear(size, heads * self.key_size, bias=bias)
-        self.key = nn.Linear(self.context_size, self.kv_heads * self.key_size, bias=bias)
-        self.value = nn.Linear(self.context_size, self.kv_heads * self.value_size, bias=bias)
-        self.output = nn.Linear((1 if combine == "add" else heads) * self.value_size, size, bias=bias)
+        if min(size, self.head_dim, self.value_dim, self.context_size) < 1:
+            raise InputError("size, head_dim, value_dim and context_size are at least 1")
+        self.mechanism = build(mechanism, heads=heads, head_dim=self.head_dim, value_dim=self.value_dim)
+        self.query = nn.Linear(size, heads * self.head_dim, bias=bias)
+        self.key = nn.Linear(self.context_size, self.kv_heads * self.head_dim, bias=bias)
+        self.value = nn.Linear(self.context_size, self.kv_heads * self.value_dim, bias=bias)
+        self.output = nn.Linear((1 if head_combination == "add" else heads) * self.value_dim, size, bias=bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -117,7 +117,7 @@ class MultiHeadAttention(nn.Module):
             v = split(self.value(source), self.kv_heads) if v is None else v
             return AttentionInputs.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
 
-        adds, weights = self.combine == "add", None
+        adds, weights = self.head_combination == "add", None
         if need_weights:
             heads, weights = run_hooked_weights(self, call(), adds)
         elif not adds:
@@ -132,11 +132,11 @@ class MultiHeadAttention(nn.Module):
 
     def reads_before_it_maps(self, q: Tensor, k: Tensor) -> bool:
         """Whether added heads read tokens and then map what they have read, which few queries do cheaper."""
-        fits = self.context_size == self.value_size and not self.mechanism.position.changes_output
+        fits = self.context_size == self.value_dim and not self.mechanism.position.changes_output
         return fits and q.shape[2] < k.shape[2]
 
     def extra_repr(self) -> str:
-        return f"heads={self.heads}, d_k={self.key_size}, d_v={self.value_size}, dropout={self.dropout}"
+        return f"heads={self.heads}, d_k={self.head_dim}, d_v={self.value_dim}, dropout={self.dropout}"
 
 
 def share(size: int, heads: int, option: str) -> int:

@@ -41,7 +41,7 @@ def pooling_activation(word: str) -> Activation:
 class AttentionPooling(nn.Module):
     """Σ_i a_i v_i with a = φ(s): a sequence becomes one vector.
 
-    ``value_size`` None takes the hidden vectors themselves as values (Sun and Lu 2020); a number gives an
+    ``value_dim`` None takes the hidden vectors themselves as values (Sun and Lu 2020); a number gives an
     affine value map V_i (Huang et al. 2024, section 3).
     """
 
@@ -51,14 +51,14 @@ class AttentionPooling(nn.Module):
         *,
         score: str,
         activation: str,
-        scale: float,
-        key_size: int,
-        value_size: int | None = None,
+        temperature: float,
+        head_dim: int,
+        value_dim: int | None = None,
     ) -> None:
         super().__init__()
-        self.score = SCORES[score](hidden_size, key_size, scale)
+        self.score = SCORES[score](hidden_size, head_dim, temperature)
         self.activation = pooling_activation(activation)
-        self.value: nn.Module = nn.Identity() if value_size is None else nn.Linear(hidden_size, value_size)
+        self.value: nn.Module = nn.Identity() if value_dim is None else nn.Linear(hidden_size, value_dim)
 
     def forward(
         self, hidden: Float[Tensor, "batch keys d"], mask: Bool[Tensor, "batch keys"]

@@ -19,8 +19,8 @@ class HeadSizes(NamedTuple):
     """The sizes that learned positions are built for."""
 
     heads: int
-    key_size: int
-    value_size: int
+    head_dim: int
+    value_dim: int
 
 
 class Position(nn.Module):

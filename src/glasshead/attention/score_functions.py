@@ -10,26 +10,26 @@ from glasshead.registry import Registry
 class Context(nn.Module):
     """s_i = h_iᵀ V / λ with a learned context vector V (Sun and Lu 2020, eq. 34)."""
 
-    def __init__(self, hidden_size: int, key_size: int, scale: float) -> None:
+    def __init__(self, hidden_size: int, head_dim: int, temperature: float) -> None:
         super().__init__()
         self.context = nn.Linear(hidden_size, 1, bias=False)
-        self.scale = scale
+        self.temperature = temperature
 
     def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
-        return self.context(hidden).squeeze(-1) / self.scale
+        return self.context(hidden).squeeze(-1) / self.temperature
 
 
 class QueryKey(nn.Module):
     """s_i = Q_i · K_i / λ, both affine in h_i (Huang et al. 2024, section 3)."""
 
-    def __init__(self, hidden_size: int, key_size: int, scale: float) -> None:
+    def __init__(self, hidden_size: int, head_dim: int, temperature: float) -> None:
         super().__init__()
-        self.query = nn.Linear(hidden_size, key_size)
-        self.key = nn.Linear(hidden_size, key_size)
-        self.scale = scale
+        self.query = nn.Linear(hidden_size, head_dim)
+        self.key = nn.Linear(hidden_size, head_dim)
+        self.temperature = temperature
 
     def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
-        return (self.query(hidden) * self.key(hidden)).sum(dim=-1) / self.scale
+        return (self.query(hidden) * self.key(hidden)).sum(dim=-1) / self.temperature
 
 
 class Additive(nn.Module):
@@ -38,14 +38,14 @@ class Additive(nn.Module):
     Their eq. 65 prints tanh(M h_i · V), which those gradients contradict.
     """
 
-    def __init__(self, hidden_size: int, key_size: int, scale: float) -> None:
+    def __init__(self, hidden_size: int, head_dim: int, temperature: float) -> None:
         super().__init__()
-        self.key = nn.Linear(hidden_size, key_size, bias=False)
-        self.context = nn.Linear(key_size, 1, bias=False)
-        self.scale = scale
+        self.key = nn.Linear(hidden_size, head_dim, bias=False)
+        self.context = nn.Linear(head_dim, 1, bias=False)
+        self.temperature = temperature
 
     def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
-        return self.context(torch.tanh(self.key(hidden))).squeeze(-1) / self.scale
+        return self.context(torch.tanh(self.key(hidden))).squeeze(-1) / self.temperature
 
 
 SCORES: Registry[type[nn.Module]] = Registry("score function")

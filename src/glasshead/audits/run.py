@@ -206,7 +206,11 @@ def describe_model(model: PreTrainedModel, subject: AuditContext) -> dict[str, A
     facts = {"model": family, "attention": mechanism_name(subject)}
     if isinstance(model, EncodedClassifier):
         facts |= {
-            name: getattr(config, name) for name in ("layers", "heads", "combine", "positions", "pooling")
+            "layers": config.num_hidden_layers,
+            "heads": config.num_attention_heads,
+            "combine": config.head_combination,
+            "positions": config.positions,
+            "pooling": config.pooling,
         }
     assert subject.view.place is not None
     return facts | {"reading": subject.view.place.describe, "level": subject.view.reading.level}

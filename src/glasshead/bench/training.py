@@ -110,10 +110,10 @@ def step(mechanism: str, length: int, settings: TrainingSettings) -> Work:
     ids, mask = texts(length, settings)
     config = EncoderConfig(
         vocab_size=WORDS,
-        embedding_size=settings.embedding_size,
-        heads=settings.heads,
-        key_size=settings.head_size,
-        value_size=settings.head_size,
+        hidden_size=settings.embedding_size,
+        num_attention_heads=settings.heads,
+        head_dim=settings.head_size,
+        value_dim=settings.head_size,
         attention=mechanism,
         id2label=dict(enumerate("abcd")),
     )
@@ -145,7 +145,7 @@ def additions(length: int, rows: slice, settings: TrainingSettings) -> dict[str,
     """A layer of added heads, forward and backward: head by head, and as it is."""
     _, mask = texts(length, settings)
     layer = MultiHeadAttention(
-        settings.embedding_size, settings.heads, key_size=settings.head_size, combine="add"
+        settings.embedding_size, settings.heads, head_dim=settings.head_size, head_combination="add"
     )
     layer.to(settings.device)
     x = torch.randn(*mask.shape, settings.embedding_size, device=settings.device, requires_grad=True)

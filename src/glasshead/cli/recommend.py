@@ -121,8 +121,12 @@ def train(
     negatives: Annotated[int | None, typer.Option(help="K, items not clicked beside each clicked.")] = None,
     title_length: Annotated[int | None, typer.Option(help="Words of a title that are read.")] = None,
     history_length: Annotated[int | None, typer.Option(help="Latest clicks that are read.")] = None,
-    vocabulary_size: Annotated[int | None, typer.Option(help="Most frequent words that are kept.")] = None,
-    minimum_frequency: Annotated[int | None, typer.Option(help="Rarer words become [UNK].")] = None,
+    vocab_size: Annotated[
+        int | None, typer.Option("--vocabulary-size", help="Most frequent words that are kept.")
+    ] = None,
+    min_freq: Annotated[
+        int | None, typer.Option("--minimum-frequency", help="Rarer words become [UNK].")
+    ] = None,
     vectors: Annotated[
         str | None, typer.Option(help="Word vectors in GloVe text format (.txt, .gz).")
     ] = None,
@@ -155,13 +159,13 @@ def train(
         "negatives": negatives,
         "title_length": title_length,
         "history_length": history_length,
-        "vocabulary_size": vocabulary_size,
-        "minimum_frequency": minimum_frequency,
-        "vectors": vectors,
+        "vocab_size": vocab_size,
+        "min_freq": min_freq,
+        "word_vectors": vectors,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     recipe = NEWS_PRESETS[preset].with_settings(given | parse_settings(set_ or []))
-    named = [logs, dev, None if recipe.vectors is None else Path(recipe.vectors)]
+    named = [logs, dev, None if recipe.word_vectors is None else Path(recipe.word_vectors)]
     check_writable(
         out, overwrite=overwrite, resume=resume, reads=[each for each in named if each is not None]
     )

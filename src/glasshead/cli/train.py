@@ -108,8 +108,12 @@ def train(
     ] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Constant over the training.")] = None,
     max_length: Annotated[int | None, typer.Option(help="Tokens of a text that are read.")] = None,
-    vocabulary_size: Annotated[int | None, typer.Option(help="Most frequent tokens that are kept.")] = None,
-    minimum_frequency: Annotated[int | None, typer.Option(help="Rarer tokens become [UNK].")] = None,
+    vocab_size: Annotated[
+        int | None, typer.Option("--vocabulary-size", help="Most frequent tokens that are kept.")
+    ] = None,
+    min_freq: Annotated[
+        int | None, typer.Option("--minimum-frequency", help="Rarer tokens become [UNK].")
+    ] = None,
     vectors: Annotated[
         str | None, typer.Option(help="Word vectors in GloVe text format (.txt, .gz).")
     ] = None,
@@ -153,31 +157,35 @@ def train(
     combine = parse_head_combination(head_combination)
     chosen = {
         "attention": parse_attention_option(attention),
-        "combine": combine,
-        "key_size": d_k,
-        "value_size": d_v,
+        "head_combination": combine,
+        "head_dim": d_k,
+        "value_dim": d_v,
         "encoder": encoder,
         "score": score,
-        "scale": scale,
+        "temperature": scale,
         "epochs": epochs,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
         "optimizer": optimizer,
         "max_length": max_length,
-        "vocabulary_size": vocabulary_size,
-        "minimum_frequency": minimum_frequency,
-        "vectors": vectors,
+        "vocab_size": vocab_size,
+        "min_freq": min_freq,
+        "word_vectors": vectors,
         "compile": compile or None,
         "dev_fraction": dev_fraction,
         "penalties": parse_numbers(penalty or []) or None,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     if combine == "add":
-        given.setdefault("value_size", None)  # the preset's is that of concatenated heads
+        given.setdefault("value_dim", None)  # the preset's is that of concatenated heads
     if watch is not None and preset is None and model is None:
         preset = WATCHED
     recipe = recipe_for(preset, model).with_settings(given | parse_settings(set_ or []))
-    named = [None if data in DATASETS else data, recipe.model if recipe.pretrained else None, recipe.vectors]
+    named = [
+        None if data in DATASETS else data,
+        recipe.model if recipe.pretrained else None,
+        recipe.word_vectors,
+    ]
     read = [Path(each) for each in named if each is not None]
     check_writable(out, overwrite=overwrite, resume=resume, reads=read)
     loaded, source = load_data(

@@ -41,8 +41,8 @@ LONGEST_RUN = 3
 def train_tokenizer(
     texts: Iterable[str],
     *,
-    vocabulary_size: int = 20_000,
-    minimum_frequency: int = 2,
+    vocab_size: int = 20_000,
+    min_freq: int = 2,
     max_length: int = 512,
     lowercase: bool = True,
     first: bool = False,
@@ -51,8 +51,8 @@ def train_tokenizer(
 ) -> PreTrainedTokenizerFast:
     """A word-level tokenizer with the most frequent words of ``texts``, split by `RULE`.
 
-    ``vocabulary_size`` counts the five special tokens, ids 0 to 4 (pad, unk, cls, sep, mask); words follow by
-    frequency, equally frequent ones by code point. Words rarer than ``minimum_frequency`` become [UNK].
+    ``vocab_size`` counts the five special tokens, ids 0 to 4 (pad, unk, cls, sep, mask); words follow by
+    frequency, equally frequent ones by code point. Words rarer than ``min_freq`` become [UNK].
     Single texts get no special tokens, because the pooled classifiers attend to words only; a pair gets one
     [SEP] between. With ``first`` every text begins with [CLS], the second of a pair too, which then needs no
     [SEP]. ``pairs`` makes token types an input of the model. Offsets refer to the text as given. A text that
@@ -60,17 +60,15 @@ def train_tokenizer(
     cuts only calls with ``truncation=True``.
 
     ``marks`` are what ends a sentence and what may close it after its end. They are tokens whatever the
-    texts, beyond ``vocabulary_size``, so that no sentence loses its end to [UNK]: a run of one mark is cut
+    texts, beyond ``vocab_size``, so that no sentence loses its end to [UNK]: a run of one mark is cut
     into tokens of at most three, and a straight quote at an end is read as a closing one.
 
     Raises:
         InputError: if a number is too small, or no word is left.
     """
-    if vocabulary_size <= len(SPECIAL):
-        raise InputError(
-            f"a vocabulary of {vocabulary_size} holds no words: five places are for special tokens"
-        )
-    if minimum_frequency < 1 or max_length < 1:
+    if vocab_size <= len(SPECIAL):
+        raise InputError(f"a vocabulary of {vocab_size} holds no words: five places are for special tokens")
+    if min_freq < 1 or max_length < 1:
         raise InputError("minimum frequency and maximum length start at 1")
     # Room for one word of each text, beside its [CLS] or the [SEP] between two.
     least = (2 if first else 1) * (2 if pairs else 1) + (pairs and not first)
@@ -90,16 +88,14 @@ def train_tokenizer(
     # Inverted: the matches are what stays.
     tokenizer.pre_tokenizer = Split(Regex(rule), behavior="removed", invert=True)
     trainer = WordLevelTrainer(
-        vocab_size=vocabulary_size,
-        min_frequency=minimum_frequency,
+        vocab_size=vocab_size,
+        min_frequency=min_freq,
         special_tokens=list(SPECIAL.values()),
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
     if tokenizer.get_vocab_size() == len(SPECIAL):
-        raise InputError(
-            f"no word occurs {minimum_frequency} times in the texts: lower the minimum frequency"
-        )
+        raise InputError(f"no word occurs {min_freq} times in the texts: lower the minimum frequency")
     if marks is not None:
         known = tokenizer.get_vocab()
         new = [token for token in tokens_of(*marks) if token not in known]

@@ -72,5 +72,5 @@ def token_score(model: PreTrainedModel, token: int) -> tuple[float, list[float]]
     if no_closed_form_reason(model) is not None:
         return None
     assert isinstance(model, PooledClassifier)
-    found = closed_form(model).tokens(parameters_of(model), model.config.scale)
+    found = closed_form(model).tokens(parameters_of(model), model.config.temperature)
     return float(found.score[token]), found.polarity[token].tolist()

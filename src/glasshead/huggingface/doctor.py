@@ -243,14 +243,14 @@ def examine_ours(
 ) -> AttentionLayerGroup:
     """What is true of attention in a model of ours; a pooling without a mechanism has the ``activation``."""
     made = getattr(module, NAME, None)
-    heads, head_dim = getattr(module, "heads", 1), getattr(module, "key_size", None)
+    heads, head_dim = getattr(module, "heads", 1), getattr(module, "head_dim", None)
     kernels: tuple[str | None, str | None] = None, None
     if isinstance(made, Mechanism) and isinstance(module, MultiHeadAttention):
         blank = torch.zeros((), device=device, dtype=dtype)
         mask = Mask(length, length, at=range(length))
-        sized = module.key_size, module.key_size, module.value_size
+        sized = module.head_dim, module.head_dim, module.value_dim
         qkv = tuple(zip((module.heads, module.kv_heads, module.kv_heads), sized, strict=True))
-        built = mechanism(made.spec, heads=heads, head_dim=head_dim, value_dim=module.value_size).to(device)
+        built = mechanism(made.spec, heads=heads, head_dim=head_dim, value_dim=module.value_dim).to(device)
         kernels = serving_kernels(built, blank, qkv, mask, biased=False)
     return AttentionLayerGroup(
         modules=(),

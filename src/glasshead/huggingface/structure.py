@@ -98,11 +98,11 @@ def is_cross_attention(name: str, module: nn.Module) -> bool:
 
 def sizes(module: nn.Module) -> tuple[int | None, int | None, int | None]:
     """Heads, size of a key, size of a value; None where the module does not say."""
-    heads, key_size = first_int_attr(module, HEADS), first_int_attr(module, KEY_SIZES)
-    if key_size is None and heads is not None:
+    heads, head_dim = first_int_attr(module, HEADS), first_int_attr(module, KEY_SIZES)
+    if head_dim is None and heads is not None:
         width = first_int_attr(module, WIDTHS)
-        key_size = None if width is None else width // heads
-    return heads, key_size, first_int_attr(module, VALUE_SIZES) or key_size
+        head_dim = None if width is None else width // heads
+    return heads, head_dim, first_int_attr(module, VALUE_SIZES) or head_dim
 
 
 def first_int_attr(module: nn.Module, names: tuple[str, ...]) -> int | None:

@@ -58,33 +58,33 @@ def smallest(eps: float) -> float:
     return float(next((np.finfo(each).tiny for each in types if np.finfo(each).eps <= eps), 0.0))
 
 
-def obtainable(weights: Floats, key_size: int, eps: float = SINGLE) -> bool:
+def obtainable(weights: Floats, head_dim: int, eps: float = SINGLE) -> bool:
     """P4: whether some queries and keys of size d_k give these softmax weights, least rank ≤ d_k.
 
     Source: Bhardwaj et al. (2021), constraint P4.
     """
-    return least_rank(weights, eps) <= key_size
+    return least_rank(weights, eps) <= head_dim
 
 
 @dataclass(frozen=True)
 class LeastRanks:
     """The least ranks of the logits of many alternatives [count] of one head, beside that of its ``own``
-    weights and d_k, the ``key_size``."""
+    weights and d_k, the ``head_dim``."""
 
     ranks: NDArray[np.int64]
     own: int
-    key_size: int
+    head_dim: int
 
     @property
     def obtainable(self) -> float:
         """The share of the alternatives that the head could have made with some queries and keys."""
-        return float((self.ranks <= self.key_size).mean())
+        return float((self.ranks <= self.head_dim).mean())
 
 
 def least_ranks(
     T: Floats,
     A: Floats,
-    key_size: int,
+    head_dim: int,
     count: int,
     rng: np.random.Generator,
     *,
@@ -100,7 +100,7 @@ def least_ranks(
         for start in range(0, count, AT_ONCE)
         for step in sample_null_rows(T, A, min(AT_ONCE, count - start), rng, width=width, eps=eps)
     ]
-    return LeastRanks(np.array(ranks, dtype=np.int64), least_rank(A, eps), key_size)
+    return LeastRanks(np.array(ranks, dtype=np.int64), least_rank(A, eps), head_dim)
 
 
 def objection(mechanism: Mechanism) -> str | None:

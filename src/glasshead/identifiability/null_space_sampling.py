@@ -131,7 +131,7 @@ ROOM: dict[str, Callable[[Floats, Floats], Floats]] = {
 def logit_alternatives(
     T: Floats,
     logits: Floats,
-    key_size: int,
+    head_dim: int,
     count: int,
     rng: np.random.Generator,
     *,
@@ -144,7 +144,7 @@ def logit_alternatives(
     every other row of Ã is the combination of those that the same row of A_l is.
 
     Raises:
-        InputError: if the logits have a rank above ``key_size`` d_k, or shapes do not fit.
+        InputError: if the logits have a rank above ``head_dim`` d_k, or shapes do not fit.
 
     Source: Bhardwaj et al. (2021), proposition 3.3 and its proof.
     """
@@ -154,16 +154,16 @@ def logit_alternatives(
     _, R, order = qr(logits.T, mode="economic", pivoting=True)
     floor = threshold(len(logits), len(T), eps, float(np.linalg.norm(logits, 2)))
     rank = int((np.abs(np.diagonal(R)) > floor).sum())
-    if rank > key_size:
+    if rank > head_dim:
         raise InputError(
-            f"the logits have rank {rank}, more than keys of size {key_size} give: "
+            f"the logits have rank {rank}, more than keys of size {head_dim} give: "
             "take scores without bias, position or mask"
         )
-    chosen, others = order[:key_size], order[key_size:]
+    chosen, others = order[:head_dim], order[head_dim:]
     made = np.zeros((count, *logits.shape))
     drawn = rng.uniform(-COEFFICIENTS, COEFFICIENTS, (count, len(chosen), len(basis)))
     made[:, chosen] = drawn @ basis
     if rank and len(others):
-        combined = solve_triangular(R[:rank, :rank], R[:rank, key_size:]).T
+        combined = solve_triangular(R[:rank, :rank], R[:rank, head_dim:]).T
         made[:, others] = combined @ made[:, order[:rank]]
     return made

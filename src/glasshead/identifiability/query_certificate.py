@@ -98,12 +98,12 @@ def certificate(
     weights as they are. Rows of zeros in S are no such case: a position with a ReLU may cut all scores off at
     this query only.
     """
-    n, key_size = slopes.shape
+    n, head_dim = slopes.shape
     norms = SpectralNorms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
     if output_preserving(activation, scores, slopes, eps):
         return QueryCertificate("fixed", proven=True, reason=EQUAL)
     here = ranks(T, activation_slopes(activation, scores), slopes, norms, eps)
-    if here.most <= threshold(n, key_size, eps, norms.slopes):
+    if here.most <= threshold(n, head_dim, eps, norms.slopes):
         return QueryCertificate(
             "undetermined", reason="saturated: no query nearby changes the weights measurably"
         )
@@ -116,7 +116,7 @@ def certificate(
         return QueryCertificate(
             "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
         )
-    step = slopes @ np.random.default_rng(0).normal(size=key_size)
+    step = slopes @ np.random.default_rng(0).normal(size=head_dim)
     other = activation_slopes(activation, scores + NEARBY / np.abs(step).max() * step)
     nearby = ranks(T, other, slopes, norms, eps)
     shows_all = here.shown == here.rank
@@ -163,14 +163,14 @@ def reachable(activation: Activation, scores: Floats, slopes: Floats, eps: float
 
     Rows of J that a normalised activation rounds to zero, a_i (e_i − a) with a_i → 0, count as e_i.
     """
-    n, key_size = slopes.shape
+    n, head_dim = slopes.shape
     J = activation_slopes(activation, scores)
     lengths = np.linalg.norm(J, axis=1, keepdims=True)
     # Denormal numbers have no direction left either.
     lost = lengths < np.finfo(np.float64).tiny / DOUBLE
     scaled = np.where(lost, float(activation.normalised) * np.eye(n), J / np.where(lost, 1.0, lengths))
     sizes = np.linalg.svd(scaled @ slopes, compute_uv=False)
-    count = int((sizes > threshold(n, key_size, eps, float(sizes[0]))).sum())
+    count = int((sizes > threshold(n, head_dim, eps, float(sizes[0]))).sum())
     return min(count, n - activation.rows_sum_to_one)
 
 
@@ -204,11 +204,11 @@ class Ranks(NamedTuple):
 
 def ranks(T: Floats, J: Floats, slopes: Floats, norms: SpectralNorms, eps: float) -> Ranks:
     """The ranks of J S and of its output, on an orthonormal basis of its range."""
-    n, key_size = slopes.shape
+    n, head_dim = slopes.shape
     left, sizes, _ = np.linalg.svd(J @ slopes, full_matrices=False)
     # What float64 rounds of J S, which turns its range a little; J is made of numbers of the order of 1.
-    rounded = threshold(n, key_size, DOUBLE, max(1.0, float(np.linalg.norm(J))) * norms.slopes)
-    floor = max(threshold(n, key_size, eps, float(sizes[0])), rounded)
+    rounded = threshold(n, head_dim, DOUBLE, max(1.0, float(np.linalg.norm(J))) * norms.slopes)
+    floor = max(threshold(n, head_dim, eps, float(sizes[0])), rounded)
     rank = int((sizes > floor).sum())
     outputs = np.linalg.svd(T.T @ left[:, :rank], compute_uv=False)
     turned = rounded / float(sizes[rank - 1]) if rank else 0.0

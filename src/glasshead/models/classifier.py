@@ -27,7 +27,7 @@ class EncodedClassifier(TextClassifier):
         super().__init__(config)
         self.embedding = WordEmbedding(config)
         self.build(config)
-        self.classifier = nn.Linear(self.texts * config.embedding_size, outputs_of(config))
+        self.classifier = nn.Linear(self.texts * config.hidden_size, outputs_of(config))
         self.post_init()
 
     @abstractmethod

@@ -18,8 +18,8 @@ from glasshead.registry import Registry
 class EncoderConfig(PreTrainedConfig):
     """Configuration of the encoder models.
 
-    ``attention`` is a mechanism (word or spec); ``combine`` joins the heads ("concat") or adds them ("add");
-    ``key_size`` and ``value_size`` are d_k and d_v, by default d_e / H (d_e for added heads). ``positions``
+    ``attention`` is a mechanism (word or spec); ``head_combination`` joins the heads ("concat") or adds them ("add");
+    ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for added heads). ``positions``
     are added to the embeddings: none, sinusoidal, or learned for at most ``max_length`` tokens; "auto" is
     none where the mechanism knows places itself, else sinusoidal. ``pooling`` makes one vector of a
     sequence: that of the first token, or an attention with one learned query.
@@ -28,26 +28,31 @@ class EncoderConfig(PreTrainedConfig):
     """
 
     model_type = "glasshead-encoder"
+    # Transformers' name of one field, and what the others were called before version 0.2.
     attribute_map = {  # noqa: RUF012 (as Transformers declares it)
-        "hidden_size": "embedding_size",
-        "num_hidden_layers": "layers",
-        "num_attention_heads": "heads",
         "max_position_embeddings": "max_length",
+        "embedding_size": "hidden_size",
+        "layers": "num_hidden_layers",
+        "heads": "num_attention_heads",
+        "key_size": "head_dim",
+        "value_size": "value_dim",
+        "combine": "head_combination",
+        "feed_forward_size": "intermediate_size",
     }
 
     vocab_size: int = 8000
     pad_token_id: int = 0
-    embedding_size: int = 128
+    hidden_size: int = 128
     initializer_range: float = 1.0
     positions: str = "auto"
     max_length: int = 512
-    layers: int = 1
-    heads: int = 8
+    num_hidden_layers: int = 1
+    num_attention_heads: int = 8
     attention: str | dict[str, Any] = "softmax"
-    key_size: int | None = None
-    value_size: int | None = None
-    combine: str = "concat"
-    feed_forward_size: int = 512
+    head_dim: int | None = None
+    value_dim: int | None = None
+    head_combination: str = "concat"
+    intermediate_size: int = 512
     dropout: float = 0.1
     pooling: str = "attention"
     gauge: list[list[int]] | None = None
@@ -61,7 +66,13 @@ class EncoderConfig(PreTrainedConfig):
 
     def check(self) -> None:
         """Raise InputError on values that no encoder can be built from."""
-        for name in ("embedding_size", "max_length", "layers", "heads", "feed_forward_size"):
+        for name in (
+            "hidden_size",
+            "max_length",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "intermediate_size",
+        ):
             if getattr(self, name) < 1:
                 raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
@@ -78,8 +89,8 @@ class WordEmbedding(nn.Embedding):
     """e of a word, times √d_e where sinusoids are added, which would drown it (Vaswani et al. 2017, 3.4)."""
 
     def __init__(self, config: EncoderConfig) -> None:
-        super().__init__(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
-        self.factor = config.embedding_size**0.5 if config.added_positions == "sinusoidal" else 1.0
+        super().__init__(config.vocab_size, config.hidden_size, padding_idx=config.pad_token_id)
+        self.factor = config.hidden_size**0.5 if config.added_positions == "sinusoidal" else 1.0
 
     def forward(self, input: Int[Tensor, "*b"]) -> Float[Tensor, "*b d"]:
         return super().forward(input) * self.factor
@@ -110,7 +121,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(config.max_length, config.embedding_size)
+        self.embedding = nn.Embedding(config.max_length, config.hidden_size)
 
     def forward(self, hidden: Float[Tensor, "b n d"], places: Int[Tensor, "p n"]) -> Float[Tensor, "b n d"]:
         known = self.embedding.num_embeddings
@@ -137,25 +148,25 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        combine: Literal["concat", "add"] = "add" if config.combine == "add" else "concat"
-        if config.combine not in ("concat", "add"):
-            raise InputError(f"heads are combined by 'concat' or 'add', not {config.combine!r}")
+        head_combination: Literal["concat", "add"] = "add" if config.head_combination == "add" else "concat"
+        if config.head_combination not in ("concat", "add"):
+            raise InputError(f"heads are combined by 'concat' or 'add', not {config.head_combination!r}")
         self.attention = MultiHeadAttention(
-            config.embedding_size,
-            config.heads,
+            config.hidden_size,
+            config.num_attention_heads,
             config.attention,
-            key_size=config.key_size,
-            value_size=config.value_size,
-            combine=combine,
+            head_dim=config.head_dim,
+            value_dim=config.value_dim,
+            head_combination=head_combination,
         )
-        self.attention_norm = nn.LayerNorm(config.embedding_size)
+        self.attention_norm = nn.LayerNorm(config.hidden_size)
         self.feed_forward = nn.Sequential(
-            nn.Linear(config.embedding_size, config.feed_forward_size),
+            nn.Linear(config.hidden_size, config.intermediate_size),
             nn.ReLU(),
             nn.Dropout(config.dropout),
-            nn.Linear(config.feed_forward_size, config.embedding_size),
+            nn.Linear(config.intermediate_size, config.hidden_size),
         )
-        self.feed_forward_norm = nn.LayerNorm(config.embedding_size)
+        self.feed_forward_norm = nn.LayerNorm(config.hidden_size)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -180,7 +191,7 @@ class Encoder(nn.Module):
         self.max_length = config.max_length
         self.positions = EMBEDDING_POSITIONS[config.added_positions](config)
         self.dropout = nn.Dropout(config.dropout)
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_hidden_layers))
         self.pooling = POOLINGS[config.pooling](config)
 
     def forward(
@@ -241,7 +252,7 @@ class AttentionVector(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.summary = LearnedQueryAttention(config.embedding_size)
+        self.summary = LearnedQueryAttention(config.hidden_size)
 
     def forward(
         self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], need_weights: bool

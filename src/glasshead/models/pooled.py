@@ -28,7 +28,13 @@ class PooledConfig(PreTrainedConfig):
     """
 
     model_type = "glasshead-pooled"
-    attribute_map = {"attention": "activation"}  # noqa: RUF012 (as Transformers declares it)
+    # A word for all our models, and what fields were called before version 0.2.
+    attribute_map = {  # noqa: RUF012 (as Transformers declares it)
+        "attention": "activation",
+        "key_size": "head_dim",
+        "value_size": "value_dim",
+        "scale": "temperature",
+    }
 
     vocab_size: int = 8000
     pad_token_id: int = 0
@@ -37,9 +43,9 @@ class PooledConfig(PreTrainedConfig):
     encoder: str = "none"
     hidden_size: int = 100
     score: str = "context"
-    key_size: int = 100
-    value_size: int | None = None
-    scale: float = 1.0
+    head_dim: int = 100
+    value_dim: int | None = None
+    temperature: float = 1.0
     activation: str = "softmax"
     dropout: float = 0.0
     bias: bool = True
@@ -50,10 +56,10 @@ class PooledConfig(PreTrainedConfig):
         for registry, name in ((ENCODERS, self.encoder), (SCORES, self.score)):
             registry[name]
         pooling_activation(self.activation)
-        for name in ("embedding_size", "hidden_size", "key_size", "value_size"):
+        for name in ("embedding_size", "hidden_size", "head_dim", "value_dim"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
-        for name in ("scale", "initializer_range"):
+        for name in ("temperature", "initializer_range"):
             if not 0 < getattr(self, name) < math.inf:
                 raise InputError(
                     f"{name.replace('_', ' ')} must be a positive number, not {getattr(self, name)}"
@@ -147,12 +153,12 @@ class PooledClassifier(TextClassifier):
             encoded_size,
             score=config.score,
             activation=config.activation,
-            scale=config.scale,
-            key_size=config.key_size,
-            value_size=config.value_size,
+            temperature=config.temperature,
+            head_dim=config.head_dim,
+            value_dim=config.value_dim,
         )
-        value_size = config.value_size or encoded_size
-        self.classifier = nn.Linear(value_size, outputs_of(config), bias=config.bias)
+        value_dim = config.value_dim or encoded_size
+        self.classifier = nn.Linear(value_dim, outputs_of(config), bias=config.bias)
         self.post_init()
 
     @property

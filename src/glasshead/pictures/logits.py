@@ -30,7 +30,7 @@ from glasshead.identifiability.length_sampling import (
     refuse_parts,
 )
 from glasshead.models import PooledClassifier
-from glasshead.pictures.ranks import value_size
+from glasshead.pictures.ranks import value_dim
 from glasshead.report import drawn, logits_figure
 from glasshead.trace import list_attention_calls
 from glasshead.training import open_model
@@ -70,14 +70,14 @@ class Task:
     A: NDArray[np.float64]
     width: int
     eps: float
-    key_size: int
+    head_dim: int
     draws: int
     seeds: tuple[int, ...]
 
     def __call__(self) -> LeastRanks:
         """The least ranks of the logits of the alternatives."""
         rng = np.random.default_rng(self.seeds)
-        return least_ranks(self.T, self.A, self.key_size, self.draws, rng, width=self.width, eps=self.eps)
+        return least_ranks(self.T, self.A, self.head_dim, self.draws, rng, width=self.width, eps=self.eps)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class LogitPoints:
     """For every text its length, its number and what was found; d_k, and what was read, in words."""
 
     found: list[tuple[int, int, LeastRanks]]
-    key_size: int
+    head_dim: int
     describe: str
 
     @property
@@ -122,7 +122,7 @@ def logit_points(
     """
     if draws < 1:
         raise InputError(f"--draws is at least 1, not {draws}")
-    key_size = check(model, tokenizer, texts, head)
+    head_dim = check(model, tokenizer, texts, head)
     found: list[tuple[int, int, LeastRanks]] = []
     for length, numbers, encoded in clip_texts(tokenizer, texts, sample):
         progress(f"{length} tokens")
@@ -134,7 +134,7 @@ def logit_points(
                 A,
                 row.width,
                 row.eps,
-                key_size,
+                head_dim,
                 draws,
                 (sample.seed, length, text),
             )
@@ -143,7 +143,7 @@ def logit_points(
         solved = Parallel(n_jobs=processes)(delayed(task)() for task in tasks)
         found += [(each.tokens, each.text, ranks) for each, ranks in zip(tasks, solved, strict=True)]
     return LogitPoints(
-        found, key_size, f"{head.describe}: weights with the same output, and the least rank of their logits"
+        found, head_dim, f"{head.describe}: weights with the same output, and the least rank of their logits"
     )
 
 
@@ -198,12 +198,12 @@ def usual_lengths(
     Raises:
         InputError: if no text of that length is read.
     """
-    size = value_size(model, tokenizer, texts, RowSelector(layers=(head.layer,), heads=(head.head,)))
+    size = value_dim(model, tokenizer, texts, RowSelector(layers=(head.layer,), heads=(head.head,)))
     most = longest(tokenizer, texts, min(2 * size, limit(tokenizer) or 2 * size), sample)
     if most < size + 2:
         raise InputError(
             f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "
-            "that is read: give longer texts, or train with a longer --max-length or a smaller value_size"
+            "that is read: give longer texts, or train with a longer --max-length or a smaller value_dim"
         )
     return tuple(sorted({round(each) for each in np.linspace(size + 2, most, STEPS)}))
 
@@ -243,4 +243,4 @@ def figure_of(points: LogitPoints) -> Figure:
         by_length.setdefault(tokens, []).append(each.ranks)
     lengths = sorted(by_length)
     ranks = [np.concatenate(by_length[each]) for each in lengths]
-    return logits_figure(np.array(lengths), ranks, points.key_size, points.describe)
+    return logits_figure(np.array(lengths), ranks, points.head_dim, points.describe)

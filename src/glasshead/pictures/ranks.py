@@ -90,7 +90,7 @@ def usual_lengths(
     where: RowSelector,
 ) -> tuple[int, ...]:
     """Equal steps up to three times d_v, as far as the model reads and texts reach, and d_v itself."""
-    size = value_size(model, tokenizer, texts, where)
+    size = value_dim(model, tokenizer, texts, where)
     most = min(FARTHEST * size, limit(tokenizer) or FARTHEST * size)
     most = longest(tokenizer, texts, most, sample)
     least = min(tokenizer.num_special_tokens_to_add() + 2, most)
@@ -98,7 +98,7 @@ def usual_lengths(
     return tuple(sorted(steps | {min(max(size, least), most)}))
 
 
-def value_size(
+def value_dim(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], where: RowSelector
 ) -> int:
     """d_v of the chosen head, found out on a short text."""

@@ -8,9 +8,13 @@ from typing import Any
 from glasshead.errors import InputError
 from glasshead.recommend.model import NewsRecommenderConfig
 from glasshead.registry import Registry, did_you_mean
-from glasshead.training import validate_type
+from glasshead.training import OLD_NAMES, validate_type, with_current_names
 
 EMBEDDING_SIZE = 32
+OLD_SETTINGS = OLD_NAMES | {
+    old: new for old, new in NewsRecommenderConfig.attribute_map.items() if new != "max_length"
+}
+"""What settings were called before version 0.2: old → new."""
 
 
 @dataclass(frozen=True)
@@ -18,8 +22,8 @@ class RecommenderConfig:
     """Everything that decides a trained recommender besides the logs and the seed.
 
     ``attention`` is the mechanism of both levels. ``positions`` are added to the vectors of words and news;
-    "auto" means none where the mechanism knows places itself, else sinusoidal. ``embedding_size`` is by
-    default that of the ``vectors``, without them 32. ``negatives`` is K.
+    "auto" means none where the mechanism knows places itself, else sinusoidal. ``hidden_size`` is by
+    default that of the ``word_vectors``, without them 32. ``negatives`` is K.
 
     Raises:
         InputError: if a value cannot be meant, before any work.
@@ -29,18 +33,18 @@ class RecommenderConfig:
     # Text
     title_length: int = 30
     history_length: int = 50
-    vocabulary_size: int = 20_000
-    minimum_frequency: int = 1
-    vectors: str | None = None
+    vocab_size: int = 20_000
+    min_freq: int = 1
+    word_vectors: str | None = None
     # Model
     attention: str | dict[str, Any] = "distance-aware"
     positions: str = "auto"
-    embedding_size: int | None = None
-    layers: int = 1
-    heads: int = 2
-    key_size: int | None = 16
-    value_size: int | None = 16
-    feed_forward_size: int = 64
+    hidden_size: int | None = None
+    num_hidden_layers: int = 1
+    num_attention_heads: int = 2
+    head_dim: int | None = 16
+    value_dim: int | None = 16
+    intermediate_size: int = 64
     dropout: float = 0.1
     initializer_range: float = 0.1
     # Optimisation
@@ -53,8 +57,8 @@ class RecommenderConfig:
     def __post_init__(self) -> None:
         for each in fields(self):
             object.__setattr__(self, each.name, validate_type(each.name, getattr(self, each.name), each.type))
-        if self.embedding_size is None and self.vectors is None:
-            object.__setattr__(self, "embedding_size", EMBEDDING_SIZE)
+        if self.hidden_size is None and self.word_vectors is None:
+            object.__setattr__(self, "hidden_size", EMBEDDING_SIZE)
         for name in ("negatives", "batch_size", "epochs", "title_length"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
@@ -68,26 +72,27 @@ class RecommenderConfig:
         """The configuration of a new model, with what the logs say."""
         own = {each.name for each in fields(NewsRecommenderConfig)}
         chosen = {name: value for name, value in asdict(self).items() if name in own}
-        if self.embedding_size is None:  # the vectors have not been read yet: a size that any heads divide
-            chosen["embedding_size"] = EMBEDDING_SIZE * max(self.heads, 1)
+        if self.hidden_size is None:  # the vectors have not been read yet: a size that any heads divide
+            chosen["hidden_size"] = EMBEDDING_SIZE * max(self.num_attention_heads, 1)
         return NewsRecommenderConfig(**chosen | {"max_length": self.title_length} | told)
 
     def with_changes(self, **changes: Any) -> "RecommenderConfig":
         """A copy with every change that is not None, as `with_settings`."""
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
 
-    def with_settings(self, given: Mapping[str, Any]) -> "RecommenderConfig":
+    def with_settings(self, settings: Mapping[str, Any]) -> "RecommenderConfig":
         """A copy with these settings; with other vectors comes their size, unless one is given as well.
 
         Raises:
             InputError: on a name that is no setting, and on a value that cannot be meant.
         """
-        known = {each.name for each in fields(self)}
-        for name in given:
+        known = {field.name for field in fields(self)}
+        settings = with_current_names(settings, OLD_SETTINGS)
+        for name in settings:
             if name not in known:
                 raise InputError(f"a recommender has no setting {name!r}: {did_you_mean(name, known)}")
-        size = {"embedding_size": None} if given.get("vectors") is not None else {}
-        return replace(self, **size | dict(given))
+        size = {"hidden_size": None} if settings.get("word_vectors") is not None else {}
+        return replace(self, **size | settings)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -102,14 +107,14 @@ NEWS_PRESETS.register("small")(RecommenderConfig())
 NEWS_PRESETS.register("da-transformer")(
     RecommenderConfig(
         preset="da-transformer",
-        embedding_size=300,
-        heads=16,
-        key_size=16,
-        value_size=16,
-        feed_forward_size=512,
+        hidden_size=300,
+        num_attention_heads=16,
+        head_dim=16,
+        value_dim=16,
+        intermediate_size=512,
         dropout=0.2,
         batch_size=64,
-        minimum_frequency=2,
+        min_freq=2,
         epochs=5,
     )
 )

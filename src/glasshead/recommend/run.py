@@ -15,7 +15,8 @@ from glasshead.recommend.mind import NewsLogs
 from glasshead.recommend.model import NewsRecommender
 from glasshead.recommend.scoring import click_scores
 from glasshead.recommend.train import CLICKS, WHAT
-from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record
+from glasshead.recommend.config import OLD_SETTINGS
+from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record, with_current_names
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ def load_recommender(folder: Path) -> RecommenderRun:
     record = open_record(folder, "glasshead recommend train LOGS --out RUN")
     if record.get("what") != WHAT:
         raise InputError(f"{folder} is no run of 'glasshead recommend train': give one of those")
-    validate_record(folder / RECORD, record, RecommenderRecord)
+    record = validate_record(folder / RECORD, record, RecommenderRecord)
+    if "recipe" in record:
+        record["recipe"] = with_current_names(record["recipe"], OLD_SETTINGS)
     try:
         model, loading = load_weights(AutoModel, folder, local_files_only=True)
         with silence_transformers():

@@ -118,7 +118,7 @@ def _fill(
     pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), work / CLICKS)
     write_json(work / MEASURED, {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
     facts = {
-        "recipe": replace(recipe, embedding_size=model.config.embedding_size).as_dict(),
+        "recipe": replace(recipe, hidden_size=model.config.hidden_size).as_dict(),
         "impressions": {"train": len(parts[0].impressions), "dev": len(parts[1].impressions)},
         "seconds": round(time.perf_counter() - started, 2),
         "resumed": checkpoint is not None,
@@ -136,19 +136,19 @@ def build_recommender(recipe: RecommenderConfig, logs: NewsLogs) -> BuiltModel:
     """
     tokenizer = train_tokenizer(
         titles_of(logs),
-        vocabulary_size=recipe.vocabulary_size,
-        minimum_frequency=recipe.minimum_frequency,
+        vocab_size=recipe.vocab_size,
+        min_freq=recipe.min_freq,
         max_length=recipe.title_length,
     )
     told: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
-    if recipe.vectors is None:
+    if recipe.word_vectors is None:
         return BuiltModel(NewsRecommender(recipe.config(**told)), tokenizer)
-    ids, vectors = read_vectors(Path(recipe.vectors), tokenizer.get_vocab(), size=recipe.embedding_size)
+    ids, vectors = read_vectors(Path(recipe.word_vectors), tokenizer.get_vocab(), size=recipe.hidden_size)
     size = vectors.shape[1]
-    config = recipe.config(**told, embedding_size=size)
+    config = recipe.config(**told, hidden_size=size)
     config.check()
     model = NewsRecommender(config)
-    found = f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
+    found = f"word vectors of {recipe.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
     return BuiltModel(model, tokenizer, [found, *load_embeddings(model, ids, vectors)])
 
 

@@ -60,7 +60,7 @@ def rank_figure(rank: Curve, null: Curve, size: int, said: str) -> Figure:
     return figure
 
 
-def logits_figure(tokens: Numbers, ranks: Sequence[Numbers], key_size: int, said: str) -> Figure:
+def logits_figure(tokens: Numbers, ranks: Sequence[Numbers], head_dim: int, said: str) -> Figure:
     """The least rank of logits that could have produced other weights, over d_s, beside d_k (orange).
 
     ``ranks`` holds for each of the ``tokens`` all ranks that were found: their mean is drawn as a line, their
@@ -71,11 +71,11 @@ def logits_figure(tokens: Numbers, ranks: Sequence[Numbers], key_size: int, said
     with matplotlib.rc_context(STYLE):
         figure, axes = framed(said)
         mean, least, most = (np.array([f(each) for each in ranks]) for f in (np.mean, np.min, np.max))
-        top = max(float(most.max()), key_size, 1.0)
+        top = max(float(most.max()), head_dim, 1.0)
         axes.fill_between(tokens, least, most, color=BLUE, alpha=0.2, linewidth=0)
         axes.plot(tokens, mean, color=BLUE, linewidth=1.6, marker="o", markersize=3)
-        axes.plot(tokens, np.full(len(tokens), key_size), color=ORANGE, linewidth=1.6)
-        ends = [(float(key_size), f"d_k = {key_size}", ORANGE), (float(mean[-1]), "least rank", BLUE)]
+        axes.plot(tokens, np.full(len(tokens), head_dim), color=ORANGE, linewidth=1.6)
+        ends = [(float(head_dim), f"d_k = {head_dim}", ORANGE), (float(mean[-1]), "least rank", BLUE)]
         name_ends(axes, float(tokens[-1]), ends, 0.06 * top)
         axes.set_ylim(0.0, 1.05 * top)
         axes.set_ylabel("rank of the logits")

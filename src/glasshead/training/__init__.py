@@ -19,6 +19,7 @@ from glasshead.training.load_predictions import (
     load_predictions,
 )
 from glasshead.training.multi_seed import train_repeats
+from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_model import is_run, open_model, shows_attention
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, recipe_for
@@ -44,6 +45,7 @@ __all__ = [
     "AUDIT",
     "CHECKPOINTS",
     "MEASURED",
+    "OLD_NAMES",
     "OPTIMIZERS",
     "PENALTIES",
     "RECORD",
@@ -84,6 +86,7 @@ __all__ = [
     "validate_type",
     "versions",
     "whole_batch",
+    "with_current_names",
     "workspace",
     "write_json",
 ]

@@ -21,7 +21,7 @@ from glasshead.models import (
     is_regression,
     read_vectors,
 )
-from glasshead.training.config import TrainingConfig
+from glasshead.training.config import TrainingConfig, embedding_field
 from glasshead.training.pretrained import pretrained
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ def build_new_model(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
             if name in data["train"].column_names
             for text in data["train"][name][:]
         ),
-        vocabulary_size=recipe.vocabulary_size,
-        minimum_frequency=recipe.minimum_frequency,
+        vocab_size=recipe.vocab_size,
+        min_freq=recipe.min_freq,
         max_length=recipe.max_length,
         first=family.special_tokens,
         pairs=family.texts == 2,
@@ -121,13 +121,17 @@ def build_new_model(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     )
     ids, vectors, notes = None, None, []
     told: dict[str, Any] = {}
-    if recipe.vectors is not None:
+    if recipe.word_vectors is not None:
         ids, vectors = read_vectors(
-            Path(recipe.vectors), tokenizer.get_vocab(), size=recipe.architecture.get("embedding_size")
+            Path(recipe.word_vectors),
+            tokenizer.get_vocab(),
+            size=recipe.architecture.get(embedding_field(recipe.model)),
         )
         size = vectors.shape[1]
-        told["embedding_size"] = size
-        notes.append(f"word vectors of {recipe.vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}")
+        told[embedding_field(recipe.model)] = size
+        notes.append(
+            f"word vectors of {recipe.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
+        )
     config = recipe.config(**family.about(tokenizer), **about_labels(data), **told)
     config.check()
     try:
@@ -161,9 +165,9 @@ def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> l
 
     Attention over n tokens can be told from its output if n ≤ d_v (Bhardwaj et al. 2021, section 3.1).
     """
-    if not isinstance(model, EncodedClassifier) or model.config.combine != "add":
+    if not isinstance(model, EncodedClassifier) or model.config.head_combination != "add":
         return []
-    size, longest = model.config.embedding_size, max(longest_sequence(model, each) for each in encoded)
+    size, longest = model.config.hidden_size, max(longest_sequence(model, each) for each in encoded)
     if longest <= size:
         return []
     return [

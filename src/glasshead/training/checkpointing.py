@@ -17,6 +17,7 @@ from glasshead.files import (
     temp_sibling,
     unmatched,
 )
+from glasshead.training.old_names import with_current_recipe
 from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
@@ -123,7 +124,7 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     """Raise InputError unless the work that left this record was planned alike."""
     plan = json.loads(json.dumps(plan))
     try:
-        before = json.loads(record.read_text(encoding="utf-8"))
+        before = with_current_recipe(json.loads(record.read_text(encoding="utf-8")))
     except ValueError as error:
         raise InputError(f"cannot resume: {record} is damaged ({error}); use --overwrite") from error
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]

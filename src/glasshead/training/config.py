@@ -13,11 +13,12 @@ from glasshead.errors import InputError
 from glasshead.models import MODELS
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training.field_types import validate_type
+from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.penalties import checked_penalties
 
 TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
-TYPED = {"combine": "--head-combination", "key_size": "--d-k", "value_size": "--d-v"}
+TYPED = {"head_combination": "--head-combination", "head_dim": "--d-k", "value_dim": "--d-v"}
 """Fields that the command line calls otherwise."""
 
 
@@ -39,9 +40,9 @@ class TrainingConfig:
     model: str = "pooled"
     # Text
     max_length: int = 128
-    vocabulary_size: int = 20_000
-    minimum_frequency: int = 1
-    vectors: str | None = None
+    vocab_size: int = 20_000
+    min_freq: int = 1
+    word_vectors: str | None = None
     dev_fraction: float = 0.1
     # Model
     architecture: Mapping[str, Any] = field(default_factory=dict)
@@ -101,7 +102,7 @@ class TrainingConfig:
         for name in self.architecture:
             if name != "attention":
                 raise InputError(f"{self.model} is a model of its own: its {name} cannot be chosen")
-        if self.vectors is not None:
+        if self.word_vectors is not None:
             raise InputError(f"{self.model} has word vectors of its own: leave --vectors out")
         if self.attention is not None:
             parse(self.attention)
@@ -141,18 +142,19 @@ class TrainingConfig:
         """A copy with every change that is not None, as `with_settings`."""
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
 
-    def with_settings(self, given: Mapping[str, Any]) -> "TrainingConfig":
+    def with_settings(self, settings: Mapping[str, Any]) -> "TrainingConfig":
         """A copy with these settings; what is no field of a recipe is one of its model.
 
         Word vectors bring their own size, unless one is given with them.
         """
-        own = {each.name for each in fields(self)}
-        chosen = {name: value for name, value in given.items() if name in own}
+        own = {field.name for field in fields(self)}
+        settings = with_current_names(settings, OLD_NAMES)
+        chosen = {name: value for name, value in settings.items() if name in own}
         model = chosen.get("model", self.model)
         architecture = config_field_names(model, chosen.get("architecture", self.architecture))
-        rest = {name: value for name, value in given.items() if name not in own}
-        if chosen.get("vectors") is not None:
-            architecture.pop("embedding_size", None)
+        rest = {name: value for name, value in settings.items() if name not in own}
+        if chosen.get("word_vectors") is not None:
+            architecture.pop(embedding_field(model), None)
         return replace(self, **chosen | {"architecture": architecture | config_field_names(model, rest)})
 
     def as_dict(self) -> dict[str, Any]:
@@ -176,17 +178,18 @@ def config_field_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
         InputError: if two of them are the same.
     """
     synonyms = MODELS[model].config_class.attribute_map if model in MODELS else {}
-    named: dict[str, Any] = {}
-    for name, value in chosen.items():
-        own = name if synonyms.get(name) in TOLD_BY_DATA else synonyms.get(name, name)
-        if own in named:
-            raise InputError(f"{name!r} and {own!r} are one option of the model {model!r}: choose it once")
-        named[own] = value
-    return named
+    return with_current_names(
+        chosen, {name: own for name, own in synonyms.items() if own not in TOLD_BY_DATA}
+    )
+
+
+def embedding_field(model: str) -> str:
+    """What the configuration of a model of ours calls the size of its embeddings."""
+    return next(iter(config_field_names(model, {"embedding_size": None})))
 
 
 def field_label(name: str) -> str:
-    """A field as Python and as the command line call it: ``'combine' (--heads)``."""
+    """A field as Python and as the command line call it: ``'head_combination' (--heads)``."""
     return f"{name!r} ({TYPED[name]})" if name in TYPED else repr(name)
 
 

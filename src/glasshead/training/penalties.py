@@ -44,8 +44,8 @@ class ContextOutput(Penalty):
     def unsupported_reason(self, config: PooledConfig) -> str | None:
         if config.score == "query-key":
             return "a query-key score has no context vector V: take --score context"
-        if config.value_size is not None:
-            return "behind a map of values W lives in another space than V: take --set value_size=null"
+        if config.value_dim is not None:
+            return "behind a map of values W lives in another space than V: take --set value_dim=null"
         return None
 
     def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:

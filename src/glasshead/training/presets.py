@@ -19,9 +19,9 @@ def preset(name: str, **settings: Any) -> None:
 # the paper leaves them to a supplement.
 POOLED = {
     "score": "query-key",
-    "key_size": 100,
-    "value_size": 100,
-    "scale": 10.0,
+    "head_dim": 100,
+    "value_dim": 100,
+    "temperature": 10.0,
     "dropout": 0.5,
 }
 preset("s0-paper", architecture=POOLED)
@@ -30,8 +30,8 @@ preset("s0-paper", architecture=POOLED)
 preset(
     "s0-code",
     max_length=30,
-    vocabulary_size=8_000,
-    architecture=POOLED | {"embedding_size": 30, "key_size": 10, "value_size": 10, "scale": 3.0},
+    vocab_size=8_000,
+    architecture=POOLED | {"embedding_size": 30, "head_dim": 10, "value_dim": 10, "temperature": 3.0},
     optimizer="adadelta",
     learning_rate=0.5,
     batch_size=32,
@@ -43,7 +43,7 @@ preset(
 # their figures. Rate and epochs are ours.
 preset(
     "s4",
-    architecture={"score": "context", "scale": 10.0, "bias": False},
+    architecture={"score": "context", "temperature": 10.0, "bias": False},
     optimizer="sgd",
     learning_rate=1.0,
     epochs=30,
@@ -61,20 +61,20 @@ BASELINES = {
     "tener": "tener",
 }
 PAPER: dict[str, Any] = {
-    "embedding_size": 300,
-    "heads": 16,
-    "key_size": 16,
-    "value_size": 16,
-    "feed_forward_size": 512,
+    "hidden_size": 300,
+    "num_attention_heads": 16,
+    "head_dim": 16,
+    "value_dim": 16,
+    "intermediate_size": 512,
     "dropout": 0.2,
     "initializer_range": 0.1,
 }
 SMALL: dict[str, Any] = PAPER | {
-    "embedding_size": 64,
-    "heads": 8,
-    "key_size": 8,
-    "value_size": 8,
-    "feed_forward_size": 128,
+    "hidden_size": 64,
+    "num_attention_heads": 8,
+    "head_dim": 8,
+    "value_dim": 8,
+    "intermediate_size": 128,
 }
 for word, attention in BASELINES.items():
     for suffix, sizes in (("", PAPER), ("-small", SMALL)):
@@ -82,7 +82,7 @@ for word, attention in BASELINES.items():
             word + suffix,
             model="encoder",
             max_length=512,
-            minimum_frequency=2,
+            min_freq=2,
             architecture=sizes | {"attention": attention},
             batch_size=64,
             epochs=10,
@@ -93,27 +93,27 @@ for word, attention in BASELINES.items():
 # 8 heads that are added (d_v = d_e), the vector of the first token, Adam at 1e-3, batches of 256, 20 epochs,
 # 30 % of train for validation. "regular" concatenates heads of d_v = d_e / 8. Dropout is ours.
 ADDED: dict[str, Any] = {
-    "embedding_size": 512,
-    "heads": 8,
-    "key_size": 64,
-    "combine": "add",
-    "feed_forward_size": 2048,
+    "hidden_size": 512,
+    "num_attention_heads": 8,
+    "head_dim": 64,
+    "head_combination": "add",
+    "intermediate_size": 2048,
     "positions": "learned",
     "pooling": "first",
     "dropout": 0.1,
     "initializer_range": 1.0,
 }
-for word, combine in (("identifiable", "add"), ("regular", "concat")):
+for word, head_combination in (("identifiable", "add"), ("regular", "concat")):
     for suffix, sizes, epochs in (
         ("", {}, 20),
-        ("-small", {"embedding_size": 128, "key_size": 16, "feed_forward_size": 512}, 8),
+        ("-small", {"hidden_size": 128, "head_dim": 16, "intermediate_size": 512}, 8),
     ):
         preset(
             word + suffix,
             model="encoder",
             max_length=512 if not suffix else 128,
             dev_fraction=0.3,
-            architecture=ADDED | {"combine": combine} | sizes,
+            architecture=ADDED | {"head_combination": head_combination} | sizes,
             batch_size=256,
             epochs=epochs,
             by_length=True,

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from glasshead.errors import InputError
+from glasshead.training.old_names import with_current_recipe
 
 
 class Part(BaseModel):
@@ -86,16 +87,16 @@ class RecommenderRecord(Part):
     data: RecommenderData
 
 
-def validate_record(path: Path, found: dict[str, Any], kind: type[Part]) -> dict[str, Any]:
-    """The content of run.json.
+def validate_record(path: Path, record: dict[str, Any], kind: type[Part]) -> dict[str, Any]:
+    """The content of run.json, its settings by the names that they have now.
 
     Raises:
         InputError: where something is missing or of another type, with its place.
     """
     try:
-        kind.model_validate_json(json.dumps(found))
+        kind.model_validate_json(json.dumps(record))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise InputError(f"{path} is damaged ({place}: {first['msg'].lower()}): train again") from error
-    return found
+    return with_current_recipe(record)

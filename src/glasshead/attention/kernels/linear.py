@@ -28,8 +28,8 @@ class Linear(Kernel):
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether k′ᵀv costs less than the pairs of tokens."""
-        queries, keys, size, value_size = *call.q.shape[2:3], *call.k.shape[2:4], call.v.shape[3]
-        return queries * keys * (size + value_size) > (queries + keys) * size * value_size
+        queries, keys, size, value_dim = *call.q.shape[2:3], *call.k.shape[2:4], call.v.shape[3]
+        return queries * keys * (size + value_dim) > (queries + keys) * size * value_dim
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         k, v = call.expanded()

@@ -111,10 +111,10 @@ def natively_causal(call: AttentionInputs) -> bool:
 def fused(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     """One call of PyTorch's kernel."""
     q, k, v, scale = features(call)
-    value_size = v.shape[-1]
-    if q.shape[-1] != value_size:
+    value_dim = v.shape[-1]
+    if q.shape[-1] != value_dim:
         # Other than equal sizes have no fused kernel on the CPU; zeros change no dot product.
-        width = max(q.shape[-1], value_size)
+        width = max(q.shape[-1], value_dim)
         q, k, v = (pad(each, (0, width - each.shape[-1])) for each in (q, k, v))
     causal = natively_causal(call)
     allowed = empty = None
@@ -134,7 +134,7 @@ def fused(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         scale=scale,
         enable_gqa=q.shape[1] != k.shape[1],
     )
-    output = output[..., :value_size].to(call.q.dtype)
+    output = output[..., :value_dim].to(call.q.dtype)
     if k.shape[2] < NARROW:
         output = output.masked_fill(q.sum(dim=-1, keepdim=True).isnan(), torch.nan)
     return output if empty is None else output.masked_fill(empty, 0.0)

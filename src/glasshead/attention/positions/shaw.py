@@ -28,8 +28,8 @@ class Shaw(Position):
     def __init__(self, heads: HeadSizes | None = None, *, clip: int = 16) -> None:
         super().__init__(heads)
         self.clip = whole_number("clip", clip)
-        self.keys = nn.Parameter(torch.empty(2 * clip + 1, self.sizes.key_size))
-        self.values = nn.Parameter(torch.empty(2 * clip + 1, self.sizes.value_size))
+        self.keys = nn.Parameter(torch.empty(2 * clip + 1, self.sizes.head_dim))
+        self.values = nn.Parameter(torch.empty(2 * clip + 1, self.sizes.value_dim))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -23,8 +23,8 @@ def no_closed_form_reason(model: PreTrainedModel) -> str | None:
         return "closed forms are known for classes, not for ratings"
     if config.activation != "softmax":
         return f"closed forms are known for softmax, not for {config.activation}"
-    if config.value_size is not None:
-        return "closed forms are known where the vectors themselves are the values (--set value_size=null)"
+    if config.value_dim is not None:
+        return "closed forms are known where the vectors themselves are the values (--set value_dim=null)"
     if (config.score, config.encoder) not in KNOWN:
         return f"no closed form is known for the score {config.score} over the encoder {config.encoder}"
     return None

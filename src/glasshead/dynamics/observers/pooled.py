@@ -103,7 +103,7 @@ class PooledObserver:
             "encoder": config.encoder,
             "activation": config.activation,
             "signed": model.activation.signed,
-            "scale": config.scale,
+            "scale": config.temperature,
             "optimizer": recipe.optimizer,
             "penalties": self.penalties,
             "probe": len(self.batch["labels"]) if self.batch else 0,
@@ -122,7 +122,7 @@ class PooledObserver:
             curves += self._directions(model)
         else:
             p = parameters_of(model, torch.float32)
-            found = self.form.tokens(p, model.config.scale)
+            found = self.form.tokens(p, model.config.temperature)
             score, polarity = found.score.double().numpy(), self._towards(found.polarity)
             weight, rates, curves = np.full_like(score, np.nan), {}, []
             if self.batch:
@@ -162,7 +162,7 @@ class PooledObserver:
         """Mean weight of every token, the rates of all terms, and the answers and the rates of Ω as curves,
         without running the model."""
         assert self.form is not None
-        scale = model.config.scale
+        scale = model.config.temperature
         mask = self.batch["attention_mask"].bool()
         batch = Batch(self.batch["input_ids"], mask, self.batch["labels"], scale, self.loss_scale)
         push = output_gradients(self.form, p, batch)
@@ -213,7 +213,7 @@ class PooledObserver:
         """VᵀW and norms, where V and W live in one space."""
         context = getattr(model.pooling.score, "context", None)
         output = model.classifier.weight.detach().float().cpu()
-        if context is None or model.config.value_size is not None:
+        if context is None or model.config.value_dim is not None:
             return self._by_class("‖W‖", output.norm(dim=1))
         v = context.weight[0].detach().float().cpu()
         norms = self._norms(v, output)

@@ -1,0 +1,36 @@
+"""What settings were called before version 0.2: run folders of that time have these names, and so have habits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from glasshead.errors import InputError
+from glasshead.models import MODELS
+
+OLD_NAMES = {"vocabulary_size": "vocab_size", "minimum_frequency": "min_freq", "vectors": "word_vectors"}
+"""Settings of a recipe: old → new. Those of models are in the ``attribute_map`` of their configurations."""
+
+
+def with_current_names(settings: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The settings by the names that they have now.
+
+    Raises:
+        InputError: if two of them are the same.
+    """
+    current: dict[str, Any] = {}
+    for name, value in settings.items():
+        now = names.get(name, name)
+        if now in current:
+            raise InputError(f"{name!r} and {now!r} are one option: choose it once")
+        current[now] = value
+    return current
+
+
+def with_current_recipe(record: dict[str, Any]) -> dict[str, Any]:
+    """The content of a classifier's run.json, with the settings of its recipe by the names that they have now."""
+    recipe = record.get("recipe")
+    if not isinstance(recipe, dict) or not isinstance(recipe.get("architecture"), dict):
+        return record
+    family = recipe.get("model", "pooled")
+    names = MODELS[family].config_class.attribute_map if family in MODELS else {}
+    architecture = with_current_names(recipe["architecture"], names)
+    return record | {"recipe": with_current_names(recipe, OLD_NAMES) | {"architecture": architecture}}
