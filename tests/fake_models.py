@@ -32,7 +32,13 @@ def write_model(folder, family="encoder", *, seed=0, **options):
     cls = MODELS[family]
     kind = {"first": cls.special_tokens, "pairs": cls.texts == 2}
     tokenizer = train_tokenizer([TEXT], min_freq=1, max_length=128, **kind)
-    sizes = {"embedding_size": 16, "heads": 6, "head_dim": 4, "value_dim": 4, "intermediate_size": 8}
+    sizes = {
+        "hidden_size": 16,
+        "num_attention_heads": 6,
+        "head_dim": 4,
+        "value_dim": 4,
+        "intermediate_size": 8,
+    }
     sizes = {} if family == "pooled" else sizes
     torch.manual_seed(seed)
     names = {"id2label": NAMES, "label2id": {name: index for index, name in NAMES.items()}}

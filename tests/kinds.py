@@ -14,8 +14,8 @@ from glasshead.training import recipe_for
 FILLERS = ("the", "film", "was", "plot", "music", "scene", "end", "long")
 NAMES = ("negative", "positive")
 ENCODER = {
-    "embedding_size": 8,
-    "heads": 2,
+    "hidden_size": 8,
+    "num_attention_heads": 2,
     "head_dim": 4,
     "value_dim": 4,
     "intermediate_size": 16,

@@ -56,7 +56,7 @@ def family(name, *, classes=2, rating=False, seed=0, **options):
     if name == "pooled":
         sizes |= {"hidden_size": 8, "head_dim": 5}
     else:
-        sizes |= {"heads": 2, "intermediate_size": 16, "dropout": 0.0, "max_length": 64}
+        sizes |= {"num_attention_heads": 2, "intermediate_size": 16, "dropout": 0.0, "max_length": 64}
     config = kind.config_class(
         **kind.about(words),
         **sizes | options,
@@ -105,7 +105,7 @@ KINDS = {
     "pooled": lambda: family("pooled"),
     "pooled rating": lambda: family("pooled", rating=True),
     "encoder": lambda: family("encoder", attention="distance-aware"),
-    "encoder first": lambda: family("encoder", layers=2, pooling="first", attention="tanhmax"),
+    "encoder first": lambda: family("encoder", num_hidden_layers=2, pooling="first", attention="tanhmax"),
     "encoder rating": lambda: family("encoder", rating=True),
     "encoder added, three classes": lambda: family(
         "encoder", pooling="first", head_combination="add", classes=3, attention="tanhmax", gauge=[[1, -1]]
@@ -152,7 +152,12 @@ def planted(pooling, attention="softmax", sign="values"):
     words = tokenizer(True)
     size = len(words)
     kind = family(
-        "encoder", pooling=pooling, embedding_size=size, heads=1, positions="none", attention=attention
+        "encoder",
+        pooling=pooling,
+        embedding_size=size,
+        num_attention_heads=1,
+        positions="none",
+        attention=attention,
     )
     model = kind.model
     good, bad = words.convert_tokens_to_ids(["good", "bad"])
@@ -183,7 +188,7 @@ def planted(pooling, attention="softmax", sign="values"):
 
 def turn(attention, head):
     """The other gauge of one head in place: its keys and values are negated, and what reads its values."""
-    heads = attention.mechanism.heads if hasattr(attention.mechanism, "heads") else 2
+    heads = attention.mechanism.heads if hasattr(attention.mechanism, "num_attention_heads") else 2
     size = attention.key.out_features // heads
     width = attention.value.out_features // heads
     rows, columns = slice(head * size, (head + 1) * size), slice(head * width, (head + 1) * width)

@@ -33,7 +33,7 @@ def random_model(seed=0, classes=2, **options):
     """A model with random, far from uniform attention."""
     torch.manual_seed(seed)
     names = dict(enumerate(("negative", "positive", "mixed", "other")[:classes]))
-    defaults = {"embedding_size": 6, "hidden_size": 8, "head_dim": 5, "scale": 1.0}
+    defaults = {"embedding_size": 6, "hidden_size": 8, "head_dim": 5, "temperature": 1.0}
     config = PooledConfig(
         vocab_size=len(tokenizer()),
         id2label=names,
@@ -58,7 +58,7 @@ def planted_model(activation):
         vocab_size=size,
         embedding_size=size,
         score="context",
-        scale=1.0,
+        temperature=1.0,
         activation=activation,
         value_dim=1,
         bias=False,

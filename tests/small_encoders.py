@@ -15,8 +15,8 @@ from glasshead.models import (
 
 SMALL = {
     "vocab_size": 30,
-    "embedding_size": 12,
-    "heads": 3,
+    "hidden_size": 12,
+    "num_attention_heads": 3,
     "intermediate_size": 20,
     "max_length": 16,
     "dropout": 0.0,

@@ -52,7 +52,7 @@ def recipe(model: str, **changes: Any) -> TrainingConfig:
 def grid(data: Set) -> list[Cell]:
     """Every model with every λ."""
     return [
-        Cell(f"{model} {scale:g}", data, recipe(model, scale=scale), 5)
+        Cell(f"{model} {scale:g}", data, recipe(model, temperature=scale), 5)
         for model in MODELS
         for scale in SCALES
     ]
@@ -65,7 +65,9 @@ def real(data: Set, seeds: int, sweep: bool, **changes: Any) -> list[Cell]:
         penalty = {"penalties": {"encoder": L2}} if "encoder" in parts else {}
         for scale in SCALES if sweep and model == "DP-A" else (10.0,):
             settings = REAL | penalty | changes
-            cells.append(Cell(f"{model} {scale:g}", data, recipe(model, scale=scale, **settings), seeds))
+            cells.append(
+                Cell(f"{model} {scale:g}", data, recipe(model, temperature=scale, **settings), seeds)
+            )
     return cells
 
 

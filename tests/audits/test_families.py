@@ -116,7 +116,7 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
 
 
 def test_shaken_weights_are_what_their_names_say():
-    kind = family("encoder", layers=2, pooling="first")
+    kind = family("encoder", num_hidden_layers=2, pooling="first")
     labels = [1] * len(kind.texts)
     subject = build_context(as_run(kind, labels), data(kind, labels))
     found = perturb_by_forward(subject, subject.view.observation, 2, 0)

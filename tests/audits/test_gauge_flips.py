@@ -49,7 +49,7 @@ def same_but_raw(one, other):
 
 @pytest.mark.parametrize("row", [None, "mean"])
 def test_one_head_of_several(row):
-    kind, labels = many(family("encoder", layers=2, pooling="first", attention="tanhmax"))
+    kind, labels = many(family("encoder", num_hidden_layers=2, pooling="first", attention="tanhmax"))
     inputs = encode(kind.tokenizer, kind.texts).inputs() | {"labels": torch.tensor(labels)}
     gauge = head_gauges(kind.model, [inputs])
     other = copy.deepcopy(kind)

@@ -243,18 +243,19 @@ class TestTrain:
         ]
         options += [
             "--set",
-            "layers=2",
+            "num_hidden_layers=2",
             "--set",
-            "heads=2",
+            "num_attention_heads=2",
             "--set",
-            "embedding_size=8",
+            "hidden_size=8",
             "--set",
             "dropout=0",
         ]
         options += ["--d-v", 5] if combine == "concat" else []
         printed = glasshead("train", *TINY, "--epochs", 1, *options, "--out", tmp_path / "run").stdout
         config = load_run(tmp_path / "run").model.config
-        assert (config.layers, config.heads, config.embedding_size, config.dropout) == (2, 2, 8, 0.0)
+        assert (config.num_hidden_layers, config.num_attention_heads) == (2, 2)
+        assert (config.hidden_size, config.dropout) == (8, 0.0)
         assert (config.head_dim, config.value_dim) == (3, 5 if combine == "concat" else None)
         assert (config.attention, config.head_combination) == ("tanhmax+distance-aware", combine)
         said = (

@@ -20,11 +20,11 @@ def runs(tmp_path_factory):
     """One run of every family, and two repeats; not to be written to."""
     folder = tmp_path_factory.mktemp("runs")
     write_model(folder / "first", **FIRST)
-    write_model(folder / "signed", attention="tanhmax", layers=2)
+    write_model(folder / "signed", attention="tanhmax", num_hidden_layers=2)
     write_model(folder / "linear", attention={"position": {"name": "distance-aware", "mapping": "linear"}})
     write_model(folder / "clip", attention={"position": {"name": "distance-aware", "mapping": "clip"}})
     write_model(folder / "pair", "pair-encoder", attention="distance-aware")
-    write_model(folder / "sentences", "hierarchical", attention="distance-aware", layers=2)
+    write_model(folder / "sentences", "hierarchical", attention="distance-aware", num_hidden_layers=2)
     write_model(folder / "pooled", "pooled")
     for seed in (0, 1):
         write_model(folder / "repeats" / f"seed-{seed}", seed=seed, **FIRST)
@@ -77,7 +77,9 @@ class TestPositions:
     def test_a_news_recommender(self, tmp_path):
         from glasshead.recommend.model import NewsRecommender, NewsRecommenderConfig
 
-        config = NewsRecommenderConfig(vocab_size=9, embedding_size=8, heads=2, attention="distance-aware")
+        config = NewsRecommenderConfig(
+            vocab_size=9, hidden_size=8, num_attention_heads=2, attention="distance-aware"
+        )
         NewsRecommender(config).save_pretrained(tmp_path / "run")
         record = {"what": "news recommender", "recipe": {}, "data": {}, "seed": 0}
         (tmp_path / "run" / "run.json").write_text(json.dumps(record))
@@ -128,7 +130,7 @@ class TestHeads:
 
         def fixed(folder):
             run = loaded(folder)
-            heads = run.model.config.heads
+            heads = run.model.config.num_attention_heads
             run.model.config.gauge = [[1] * heads, [1, -1, *[1] * (heads - 2)]]
             return run
 

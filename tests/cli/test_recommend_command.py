@@ -13,7 +13,7 @@ from glasshead.cli.progress import ProgressBar
 from glasshead.files.manifest import MANIFEST
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
-SMALL = ("--epochs", 2, "--set", "embedding_size=8", "--set", "heads=1", "--set", "head_dim=4")
+SMALL = ("--epochs", 2, "--set", "hidden_size=8", "--set", "num_attention_heads=1", "--set", "head_dim=4")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_settings_that_have_an_option_may_be_set_as_well(made, tmp_path):
     train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run")
     glasshead(*train, *SMALL, "--attention", "softmax", *sets)
     recipe = json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]
-    names = ("attention", "epochs", "title_length", "vocab_size", "batch_size", "heads")
+    names = ("attention", "epochs", "title_length", "vocab_size", "batch_size", "num_attention_heads")
     assert [recipe[name] for name in names] == ["tanhmax", 1, 7, 50, 16, 1]
 
 
@@ -72,10 +72,10 @@ def test_word_vectors_of_another_size(made, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("goal 1 2 3 4\nstriker 4 3 2 1\n", encoding="utf-8")
     train = ("recommend", "train", made / "logs" / "train", "--out", tmp_path / "run", "--vectors", vectors)
-    message = refusal(tmp_path, *train, "--set", "embedding_size=8")
+    message = refusal(tmp_path, *train, "--set", "hidden_size=8")
     assert f"{vectors} has vectors of 4 values where embeddings of 8 are wanted" in message
-    glasshead(*train, "--epochs", 1, "--preset", "da-transformer", "--set", "heads=2")
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["embedding_size"] == 4
+    glasshead(*train, "--epochs", 1, "--preset", "da-transformer", "--set", "num_attention_heads=2")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["hidden_size"] == 4
 
 
 def test_logs_are_replaced_on_demand_only(made, tmp_path):
@@ -154,9 +154,9 @@ class TestRows:
         (("--preset", "smal"), "did you mean 'small'?"),
         (("--set", "head=2"), "did you mean 'heads'?"),
         (("--set", "heads"), "is not NAME=VALUE"),
-        (("--set", "heads=two"), "heads must be a whole number, not 'two'"),
+        (("--set", "num_attention_heads=two"), "num attention heads must be a whole number, not 'two'"),
         (("--set", "dropout=0.1", "--set", "epochs=1.5"), "epochs must be a whole number, not 1.5"),
-        (("--set", "embedding_size=[8]"), "embedding size must be a whole number or null, not [8]"),
+        (("--set", "hidden_size=[8]"), "hidden size must be a whole number or null, not [8]"),
         (("--set", "attention=null"), "attention must be a word or a mapping, not None"),
         (("--epochs", 0), "epochs must be at least 1"),
         (("--dev-fraction", 2), "dev fraction"),

@@ -153,7 +153,7 @@ def test_a_penalty_is_a_term_of_its_own(score, encoder, penalties, classes):
     ids = torch.where(mask, ids.clamp(min=5), 0)  # words, and padding
 
     def fresh():
-        model = random_model(classes=classes, score=score, encoder=encoder, scale=2.0).double()
+        model = random_model(classes=classes, score=score, encoder=encoder, temperature=2.0).double()
         return model, scaled_loss(1.0, rated=False)(model(ids, mask), labels)
 
     model, _ = fresh()
@@ -199,7 +199,7 @@ def watched(out, rate, *, classes, empty=0, **settings):
             "embedding_size": 8,
             "hidden_size": 8,
             "head_dim": 8,
-            "scale": 4.0,
+            "temperature": 4.0,
             "initializer_range": 0.5,
         }
         | settings

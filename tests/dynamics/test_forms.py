@@ -226,11 +226,11 @@ class TestTheTrainedModel:
     def test_its_gradients(self, name, classes, bias, loss_scale):
         score, encoder = KINDS[name]
         model = random_model(
-            classes=classes, score=score, encoder=encoder, bias=bias, scale=2.5, dropout=0.5
+            classes=classes, score=score, encoder=encoder, bias=bias, temperature=2.5, dropout=0.5
         ).double()
         ids, mask, labels = encoded(classes)
         assert closed_form(model).name == name
-        batch = Batch(ids, mask.bool(), labels, model.config.scale, loss_scale)
+        batch = Batch(ids, mask.bool(), labels, model.config.temperature, loss_scale)
         scaled_loss(loss_scale, rated=False)(model(ids, mask), labels).backward()
         p = parameters_of(model)
         found = gradients(closed_form(model), p, batch)
@@ -245,7 +245,7 @@ class TestTheTrainedModel:
     @pytest.mark.parametrize("name", NAMES)
     def test_its_scores_polarities_and_weights(self, name):
         score, encoder = KINDS[name]
-        model = random_model(classes=3, score=score, encoder=encoder, scale=2.5).double()
+        model = random_model(classes=3, score=score, encoder=encoder, temperature=2.5).double()
         ids, mask, labels = encoded(3)
         output = model(ids, mask, output_attentions=True)
         p = parameters_of(model)

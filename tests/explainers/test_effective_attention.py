@@ -77,7 +77,7 @@ def test_where_all_values_are_one_number_only_the_sum_is_left():
 
 def test_tokens_that_are_one_vector_share_what_they_have():
     """Their distances give them different weights, of which the output shows the sum alone."""
-    kind = family("encoder", pooling="first", attention="tener", heads=1, embedding_size=16)
+    kind = family("encoder", pooling="first", attention="tener", num_attention_heads=1, hidden_size=16)
     kind = Kind(kind.model, kind.tokenizer, ("good bad good film good",))
     (ours,), (a,) = told("effective-attention", kind), told("attention", kind)
     good = [place for place, token in enumerate(a.tokens) if token == "good"]

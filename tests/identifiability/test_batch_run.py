@@ -14,7 +14,7 @@ from small_encoders import batch, encoded, small
 LENGTHS = (14, 4, 12, 2, 9)
 
 
-HERE = RowSelector(layers=(0,))
+HERE = RowSelector(num_hidden_layers=(0,))
 EVERYTHING = IntervalQuery()
 
 
@@ -26,7 +26,7 @@ class Words:
 
 
 def made(folder, question=EVERYTHING, lengths=LENGTHS, where=HERE, nudge=0.0, seed=1, **options):
-    model = small(max_length=16, embedding_size=6, heads=3)
+    model = small(max_length=16, hidden_size=6, num_attention_heads=3)
     with torch.no_grad():
         model.classifier.weight.add_(nudge)
     texts = encoded(batch(lengths=lengths, seed=seed))
@@ -139,7 +139,7 @@ def test_rows_of_one_map_share_its_values():
     rows = [
         row
         for part in attention_rows(
-            small(), encoded(batch(lengths=(9,))), RowSelector(layers=(0,), rows="all")
+            small(), encoded(batch(lengths=(9,))), RowSelector(num_hidden_layers=(0,), rows="all")
         )
         for row in part
     ]

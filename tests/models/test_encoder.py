@@ -18,7 +18,14 @@ REAL = torch.tensor([[True] * 6, [True, True, True, False, False, False]])
 
 def config(**options):
     return EncoderConfig(
-        **{"embedding_size": 12, "heads": 3, "intermediate_size": 20, "dropout": 0.0, "layers": 1} | options
+        **{
+            "hidden_size": 12,
+            "num_attention_heads": 3,
+            "intermediate_size": 20,
+            "dropout": 0.0,
+            "num_hidden_layers": 1,
+        }
+        | options
     )
 
 
@@ -54,7 +61,7 @@ def test_parameters_are_those_of_the_formulas(head_combination, head_dim, layers
     options = {
         "head_combination": head_combination,
         "head_dim": head_dim,
-        "layers": layers,
+        "num_hidden_layers": layers,
         "pooling": pooling,
     }
     made = EncoderClassifier(
@@ -70,7 +77,8 @@ def test_parameters_are_those_of_the_formulas(head_combination, head_dim, layers
 @pytest.mark.parametrize("heads", [2, 4])
 def test_distance_aware_attention_adds_two_numbers_for_each_head(heads):
     plain, aware = (
-        count(Encoder(config(heads=heads, attention=each))) for each in ("softmax", "distance-aware")
+        count(Encoder(config(num_attention_heads=heads, attention=each)))
+        for each in ("softmax", "distance-aware")
     )
     assert aware - plain == 2 * heads
 
@@ -103,7 +111,7 @@ def test_a_layer_with_joined_heads_is_that_of_torch(mask):
 
 
 def test_layers_are_one_after_the_other():
-    made = random(Encoder(config(layers=2, positions="none", pooling="first")))
+    made = random(Encoder(config(num_hidden_layers=2, positions="none", pooling="first")))
     x = vectors()
     found, _ = made(x, REAL)
     expected = made.layers[1](made.layers[0](x, REAL)[0], REAL)[0][:, 0]
@@ -139,7 +147,9 @@ def test_added_heads_agree_with_joined_ones_when_built_to(spec):
 
 @pytest.mark.parametrize("size", [1, 7, 12])
 def test_sinusoidal_positions_by_hand(size):
-    made = Encoder(config(embedding_size=size, heads=1, head_dim=2, value_dim=2, positions="sinusoidal"))
+    made = Encoder(
+        config(hidden_size=size, num_attention_heads=1, head_dim=2, value_dim=2, positions="sinusoidal")
+    )
     zeros = torch.zeros(2, 5, size, dtype=torch.float64)
     found = made.positions(zeros, torch.arange(5)[None])
     half = math.ceil(size / 2)
@@ -183,11 +193,11 @@ def test_padding_changes_nothing_in_longer_texts(attention):
 
 
 def test_sinusoids_do_not_drown_the_words():
-    made = small(positions="sinusoidal", embedding_size=9)
+    made = small(positions="sinusoidal", hidden_size=9)
     ids = torch.arange(6)[None]
     torch.testing.assert_close(made.embedding(ids), 3 * made.embedding.weight[ids])
     for attention, factor in (("softmax", 3.0), ("distance-aware", 1.0)):
-        assert small(positions="auto", attention=attention, embedding_size=9).embedding.factor == factor
+        assert small(positions="auto", attention=attention, hidden_size=9).embedding.factor == factor
 
 
 def test_a_text_longer_than_the_learned_positions_is_refused():
@@ -202,7 +212,7 @@ def test_a_text_longer_than_the_learned_positions_is_refused():
 @pytest.mark.parametrize("pooling", ["first", "attention"])
 @pytest.mark.parametrize("head_combination", ["concat", "add"])
 def test_weights_of_every_layer_and_of_the_pooling(pooling, head_combination):
-    made = random(Encoder(config(layers=2, pooling=pooling, head_combination=head_combination)))
+    made = random(Encoder(config(num_hidden_layers=2, pooling=pooling, head_combination=head_combination)))
     plain, none = made(vectors(), REAL)
     found, weights = made(vectors(), REAL, need_weights=True)
     assert none == ()
@@ -257,14 +267,14 @@ def test_initial_values():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"layers": 0}, "layers must be at least 1, not 0"),
-        ({"intermediate_size": 0}, "feed forward size must be at least 1"),
+        ({"num_hidden_layers": 0}, "layers must be at least 1, not 0"),
+        ({"intermediate_size": 0}, "intermediate size must be at least 1"),
         ({"dropout": 1.0}, r"dropout must be in \[0, 1\), not 1.0"),
         ({"initializer_range": 0.0}, "initializer range must be a positive number"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
         ({"pooling": "frist"}, "did you mean 'first'"),
         ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
-        ({"heads": 5}, "5 heads do not divide the size 12"),
+        ({"num_attention_heads": 5}, "5 heads do not divide the size 12"),
         (
             {"head_combination": "add", "value_dim": 4},
             "heads that are added have the size 12 of the layer, not 4",

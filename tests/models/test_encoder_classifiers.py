@@ -34,7 +34,12 @@ VARIANTS = {
         "head_dim": 1,
         "positions": "sinusoidal",
     },
-    "distance-aware": {"attention": "distance-aware", "positions": "none", "layers": 2, "pooling": "first"},
+    "distance-aware": {
+        "attention": "distance-aware",
+        "positions": "none",
+        "num_hidden_layers": 2,
+        "pooling": "first",
+    },
 }
 every_variant = pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
 
@@ -137,7 +142,7 @@ def test_asking_for_the_weights_changes_nothing_but_rounding(family, options):
     plain, asked = model(**given), model(**given, output_attentions=True)
     torch.testing.assert_close(asked.logits, plain.logits, **ONE_MODEL)
     levels = 2 if family == "hierarchical" else 1
-    per_level = options.get("layers", 1) + (options["pooling"] == "attention")
+    per_level = options.get("num_hidden_layers", 1) + (options["pooling"] == "attention")
     assert len(asked.attentions) == levels * per_level
 
 

@@ -23,8 +23,8 @@ def accuracy(attention, steps=250):
     model = EncoderClassifier(
         EncoderConfig(
             vocab_size=WORDS,
-            embedding_size=32,
-            heads=4,
+            hidden_size=32,
+            num_attention_heads=4,
             intermediate_size=64,
             positions="none",
             attention=attention,

@@ -25,7 +25,7 @@ def test_the_order_of_the_texts_matters():
 
 
 def test_the_weights_are_those_of_each_text():
-    model, given = small("pair-encoder", layers=2), batch("pair-encoder")
+    model, given = small("pair-encoder", num_hidden_layers=2), batch("pair-encoder")
     found = model(**given, output_attentions=True).attentions
     assert [tuple(each.shape) for each in found] == [(8, 3, 6, 6), (8, 3, 6, 6), (8, 1, 1, 6)]
     segments = model.segments(given["input_ids"], given["attention_mask"].bool(), given["token_type_ids"])

@@ -12,7 +12,7 @@ from tolerances import EXACT_MATHS, ONE_MODEL
 def classifier(seed=0, classes=2, **options):
     torch.manual_seed(seed)
     names = {index: f"label {index}" for index in range(classes)}
-    defaults = {"vocab_size": 40, "embedding_size": 6, "hidden_size": 8, "head_dim": 5, "scale": 2.0}
+    defaults = {"vocab_size": 40, "embedding_size": 6, "hidden_size": 8, "head_dim": 5, "temperature": 2.0}
     config = PooledConfig(**defaults | options, id2label=names, label2id={v: k for k, v in names.items()})
     model = PooledClassifier(config).eval()
     with torch.no_grad():  # larger than at initialisation: attention is far from uniform
@@ -62,7 +62,7 @@ def test_the_logits_are_weights_times_polarity(encoder, score, activation, class
 @pytest.mark.parametrize("activation", list(ACTIVATIONS))
 def test_a_masked_vector_that_is_no_number_reaches_no_output(activation):
     torch.manual_seed(0)
-    pooling = AttentionPooling(6, score="context", activation=activation, scale=1.0, head_dim=4)
+    pooling = AttentionPooling(6, score="context", activation=activation, temperature=1.0, head_dim=4)
     hidden, mask = torch.randn(2, 5, 6), torch.arange(5) < torch.tensor([[5], [3]])
     expected = pooling(hidden, mask).output
     poisoned = hidden.masked_fill(~mask[..., None], torch.nan).requires_grad_()
@@ -132,7 +132,7 @@ def test_softmax_has_no_such_gauge():
 def test_gradients_of_sun_and_lu_in_closed_form(y):
     """Eqs. 29, 36 and 40 for scaled dot-product attention, softmax, no bias, one instance."""
     scale = 3.0
-    model = classifier(score="context", scale=scale, bias=False).double()
+    model = classifier(score="context", temperature=scale, bias=False).double()
     ids = torch.tensor([[7, 8, 9, 7]])
     embedded = model.embedding(ids).detach().requires_grad_()
     output = model(inputs_embeds=embedded, attention_mask=torch.ones(1, 4), output_attentions=True)
@@ -158,7 +158,7 @@ def test_gradients_of_sun_and_lu_in_closed_form(y):
 def test_gradient_of_additive_attention_has_the_form_of_equation_66():
     """∂ℓ/∂e_i = −yβα_i [(Mᵀ D_i V)(e_i − h)ᵀ/λ + I] W with D_i = diag(1 − tanh² M e_i)."""
     scale = 2.0
-    model = classifier(score="additive", scale=scale, bias=False).double()
+    model = classifier(score="additive", temperature=scale, bias=False).double()
     ids = torch.tensor([[7, 8, 9]])
     embedded = model.embedding(ids).detach().requires_grad_()
     output = model(inputs_embeds=embedded, attention_mask=torch.ones(1, 3), output_attentions=True)

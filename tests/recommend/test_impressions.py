@@ -79,7 +79,11 @@ def test_a_batch_holds_each_title_once(tensors):
 def test_all_scores_are_those_of_single_calls(tensors, tokenizer):
     torch.manual_seed(0)
     config = NewsRecommenderConfig(
-        vocab_size=len(tokenizer), hidden_size=8, heads=2, intermediate_size=8, attention="distance-aware"
+        vocab_size=len(tokenizer),
+        hidden_size=8,
+        num_attention_heads=2,
+        intermediate_size=8,
+        attention="distance-aware",
     )
     model = NewsRecommender(config).train()
     scores = click_scores(model, tensors, batch_size=2)

@@ -64,7 +64,7 @@ def test_numbers_of_other_settings_are_not_read(script):
     made[stale]["settings"] = "0" * 12
     assert "Not measured yet (21 of 22 runs)" in write(script, made)
     before = values(script)
-    script["run"].__globals__["CHANGES"] = {"epochs": 15, "heads": 1}
+    script["run"].__globals__["CHANGES"] = {"epochs": 15, "num_attention_heads": 1}
     assert "Not measured yet (0 of 22 runs)" in write(script, before)
 
 

@@ -11,7 +11,7 @@ from glasshead.recommend import NewsRecommender, NewsRecommenderConfig
 from tolerances import ONE_MODEL
 
 MECHANISMS = ["softmax", "distance-aware", "shaw", "transformer-xl", "tener", "tanhmax"]
-SIZES = {"vocab_size": 20, "hidden_size": 12, "heads": 2, "head_dim": 4, "value_dim": 6}
+SIZES = {"vocab_size": 20, "hidden_size": 12, "num_attention_heads": 2, "head_dim": 4, "value_dim": 6}
 
 
 def model(attention="distance-aware", seed=0, **options):
@@ -146,7 +146,7 @@ def test_saves_and_loads_through_auto_model(tmp_path, attention):
     ("options", "says"),
     [
         ({"history_length": 0}, "history length"),
-        ({"hidden_size": 0}, "embedding size"),
+        ({"hidden_size": 0}, "hidden size"),
         ({"positions": "learned"}, "have no place among 30 learned positions"),
     ],
 )

@@ -20,7 +20,9 @@ from glasshead.recommend.synthetic_logs import NewsLogOptions, news_logs
 from glasshead.recommend.train import clicks_of, train_recommender
 from mind_logs import BEHAVIORS, NEWS, write_logs
 
-TINY = NEWS_PRESETS["small"].with_changes(hidden_size=8, heads=1, head_dim=4, value_dim=4, epochs=3)
+TINY = NEWS_PRESETS["small"].with_changes(
+    hidden_size=8, num_attention_heads=1, head_dim=4, value_dim=4, epochs=3
+)
 STEPS = 3  # per epoch: 72 clicks in batches of 32
 
 
@@ -99,7 +101,7 @@ def test_diverging_training_leaves_nothing(logs, tmp_path):
 def test_word_vectors(logs, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("goal 1 2 3 4\nstriker 4 3 2 1\n", encoding="utf-8")
-    recipe = TINY.with_changes(vectors=str(vectors), epochs=1)
+    recipe = TINY.with_changes(word_vectors=str(vectors), epochs=1)
     run = load_recommender(train_recommender(logs, recipe, tmp_path / "run"))
     assert run.model.config.hidden_size == 4
     assert run.record["notes"][0].startswith(f"word vectors of {vectors}: 2 of ")
@@ -112,7 +114,7 @@ def test_word_vectors(logs, tmp_path):
 def test_a_size_of_vectors_that_no_model_can_have(logs, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("goal 1 2 3 4\n", encoding="utf-8")
-    recipe = TINY.with_changes(vectors=str(vectors), heads=3)
+    recipe = TINY.with_changes(word_vectors=str(vectors), num_attention_heads=3)
     recipe = recipe.with_settings({"head_dim": None})
     with pytest.raises(InputError, match="3 heads do not divide the size 4"):
         train_recommender(logs, recipe, tmp_path / "run")
@@ -153,11 +155,11 @@ def test_a_reader_without_clicks_is_no_obstacle(tmp_path):
         ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
         ({"positions": "sinus"}, "positions"),
         ({"head": 2}, "no setting 'head'"),
-        ({"heads": "two"}, "^heads must be a whole number, not 'two'$"),
+        ({"num_attention_heads": "two"}, "^num attention heads must be a whole number, not 'two'$"),
         ({"epochs": 2.0}, "^epochs must be a whole number, not 2.0$"),
         ({"negatives": "4"}, "^negatives must be a whole number, not '4'$"),
         ({"learning_rate": "fast"}, "^learning rate must be a number, not 'fast'$"),
-        ({"vectors": 5}, "^vectors must be a word or null, not 5$"),
+        ({"word_vectors": 5}, "^word vectors must be a word or null, not 5$"),
         ({"attention": 5}, "^attention must be a word or a mapping, not 5$"),
         ({"dropout": float("nan")}, "^dropout must be in"),
     ],
@@ -170,8 +172,8 @@ def test_recipes_that_cannot_be_meant(options, says):
 def test_whose_size_the_embeddings_have(tmp_path):
     recipe = NEWS_PRESETS["da-transformer"]
     assert recipe.hidden_size == 300
-    assert recipe.with_changes(vectors="glove.txt").hidden_size is None
-    assert recipe.with_changes(vectors="glove.txt", hidden_size=50).hidden_size == 50
+    assert recipe.with_changes(word_vectors="glove.txt").hidden_size is None
+    assert recipe.with_changes(word_vectors="glove.txt", hidden_size=50).hidden_size == 50
     assert RecommenderConfig().hidden_size == RecommenderConfig().config().hidden_size == 32
 
 
@@ -213,7 +215,7 @@ def test_planted_interests_are_found_and_w_takes_their_sign(tmp_path, interest, 
     folder = tmp_path / "logs"
     folder.mkdir()
     news_logs(folder, NewsLogOptions(interest=interest, seed=7))
-    recipe = NEWS_PRESETS["small"].with_changes(heads=1, epochs=16)
+    recipe = NEWS_PRESETS["small"].with_changes(num_attention_heads=1, epochs=16)
     run = load_recommender(train_recommender(read_logs(folder / "train"), recipe, tmp_path / "run", seed=7))
     means, differences = rank(run, read_logs(folder / "dev"))
     assert differences["popularity"]["auc"].low > 0.1

@@ -25,7 +25,7 @@ def test_unsigned_weights_have_none():
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_it_is_the_mean_over_classes_of_weights_times_slopes(classes):
-    kind = family("encoder", layers=2, pooling="attention", attention="tanhmax", classes=classes)
+    kind = family("encoder", num_hidden_layers=2, pooling="attention", attention="tanhmax", classes=classes)
     batch = inputs(kind)
     labels = batch["labels"]
     found = head_gauges(kind.model, [batch])

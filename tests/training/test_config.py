@@ -20,7 +20,7 @@ def test_presets_know_their_names():
 def test_the_settings_of_the_published_code():
     recipe = TRAINING_PRESETS["s0-code"]
     config = recipe.config()
-    assert (config.embedding_size, config.head_dim, config.value_dim, config.scale) == (30, 10, 10, 3)
+    assert (config.embedding_size, config.head_dim, config.value_dim, config.temperature) == (30, 10, 10, 3)
     assert (recipe.max_length, recipe.vocab_size) == (30, 8000)
     assert (recipe.optimizer, recipe.learning_rate, recipe.loss_scale) == ("adadelta", 0.5, 100)
     assert config.dropout == 0.5
@@ -36,8 +36,9 @@ def test_five_mechanisms_with_sixteen_heads_of_sixteen():
     for name in ("transformer", "shaw", "transformer-xl", "tener", "da-transformer"):
         recipe, config = TRAINING_PRESETS[name], TRAINING_PRESETS[name].config()
         assert recipe.attention == words.get(name, name)
-        assert (config.heads, config.head_dim, config.value_dim, config.embedding_size) == (16, 16, 16, 300)
-        assert (config.layers, config.head_combination) == (1, "concat")
+        assert (config.num_attention_heads, config.head_dim, config.value_dim) == (16, 16, 16)
+        assert config.hidden_size == 300
+        assert (config.num_hidden_layers, config.head_combination) == (1, "concat")
         assert (recipe.optimizer, recipe.learning_rate) == ("adam", 1e-3)
 
 
@@ -47,7 +48,7 @@ def test_added_and_concatenated_heads_of_512():
     assert joined.config().head_combination == "concat"
     for recipe in (added, joined):
         config = recipe.config()
-        assert (config.embedding_size, config.heads, config.max_length) == (512, 8, 512)
+        assert (config.hidden_size, config.num_attention_heads, config.max_length) == (512, 8, 512)
         assert (config.positions, config.pooling, config.initializer_range) == ("learned", "first", 1.0)
         assert (recipe.batch_size, recipe.epochs, recipe.dev_fraction) == (256, 20, 0.3)
     same = added.as_dict() | {
@@ -60,12 +61,12 @@ def test_added_and_concatenated_heads_of_512():
 @pytest.mark.parametrize("name", [name for name in TRAINING_PRESETS if name.endswith("-small")])
 def test_small_presets_differ_in_size_alone(name):
     small, full = TRAINING_PRESETS[name], TRAINING_PRESETS[name.removesuffix("-small")]
-    sizes = {"embedding_size", "heads", "head_dim", "value_dim", "intermediate_size"}
+    sizes = {"hidden_size", "num_attention_heads", "head_dim", "value_dim", "intermediate_size"}
     kept = [
         {key: each.architecture[key] for key in each.architecture.keys() - sizes} for each in (small, full)
     ]
     assert kept[0] == kept[1]
-    assert small.config().embedding_size < full.config().embedding_size
+    assert small.config().hidden_size < full.config().hidden_size
     assert (small.optimizer, small.learning_rate) == (full.optimizer, full.learning_rate)
 
 
@@ -78,7 +79,7 @@ def test_json_and_back(name):
 def test_changes_leave_the_preset_alone():
     changed = TRAINING_PRESETS["s4"].with_changes(epochs=2, scale=3, attention=None)
     assert changed.epochs == 2
-    assert changed.architecture == TRAINING_PRESETS["s4"].architecture | {"scale": 3.0}
+    assert changed.architecture == TRAINING_PRESETS["s4"].architecture | {"temperature": 3.0}
     assert changed.attention == TRAINING_PRESETS["s4"].attention == "softmax"
     assert TRAINING_PRESETS["s4"].epochs == 30
 
@@ -92,8 +93,8 @@ def test_settings_may_be_null():
 def test_two_names_of_one_option():
     assert POOLED.with_changes(attention="tanhmax") == POOLED.with_changes(activation="tanhmax")
     assert POOLED.with_changes(attention="tanhmax").with_changes(activation="relu").attention == "relu"
-    assert ENCODER.with_changes(hidden_size=32).config().embedding_size == 32
-    with pytest.raises(InputError, match="are one option of the model 'pooled'"):
+    assert ENCODER.with_changes(hidden_size=32).config().hidden_size == 32
+    with pytest.raises(InputError, match="'activation' and 'attention' are one option"):
         POOLED.with_changes(attention="tanhmax", activation="relu")
 
 
@@ -111,19 +112,22 @@ def test_a_number_is_as_good_as_a_float():
         ({"dropout": float("nan")}, "dropout must be in"),
         ({"loss_scale": float("inf")}, "loss scale must be a positive number"),
         ({"embedding_size": 0}, "embedding size must be at least 1"),
-        ({"value_dim": 0}, "value size must be at least 1"),
+        ({"value_dim": 0}, "value dim must be at least 1"),
         ({"initializer_range": -1.0}, "initializer range"),
         ({"encoder": "lstm", "hidden_size": 7}, "even hidden size"),
         ({"embeding_size": 8}, "no option 'embeding_size': did you mean 'embedding_size'"),
         ({"optimiser": "sgd"}, "did you mean 'optimizer'"),
-        ({"heads": 2}, "no option 'heads': it is one of encoder, hierarchical, pair-encoder"),
+        (
+            {"num_attention_heads": 2},
+            "no option 'num_attention_heads': it is one of encoder, hierarchical, pair-encoder",
+        ),
         ({"epochs": "two"}, "epochs must be a whole number, not 'two'"),
         ({"epochs": 1.5}, "epochs must be a whole number, not 1.5"),
-        ({"head_dim": 2**63}, "key size must lie between"),
-        ({"vocab_size": 2**70}, "vocabulary size must lie between"),
+        ({"head_dim": 2**63}, "head dim must lie between"),
+        ({"vocab_size": 2**70}, "vocab size must lie between"),
         ({"learning_rate": "x"}, "learning rate must be a number, not 'x'"),
         ({"by_length": "yes"}, "by length must be true or false, not 'yes'"),
-        ({"vectors": 3}, "vectors must be a word or null, not 3"),
+        ({"word_vectors": 3}, "word vectors must be a word or null, not 3"),
         ({"attention": {"activation": "tanhmax"}}, "activation must be a word"),
     ],
 )
@@ -136,19 +140,19 @@ def test_refused(change, says):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"layers": "two"}, "layers must be a whole number, not 'two'"),
-        ({"layers": True}, "layers must be a whole number, not True"),
-        ({"layers": 0}, "layers must be at least 1"),
-        ({"head_dim": 1.5}, "key size must be a whole number or null"),
+        ({"num_hidden_layers": "two"}, "num hidden layers must be a whole number, not 'two'"),
+        ({"num_hidden_layers": True}, "num hidden layers must be a whole number, not True"),
+        ({"num_hidden_layers": 0}, "num hidden layers must be at least 1"),
+        ({"head_dim": 1.5}, "head dim must be a whole number or null"),
         ({"attention": 3}, "attention must be a word or a mapping, not 3"),
         ({"attention": {"activaton": "relu"}}, "did you mean 'activation'"),
         ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
         ({"head_combination": "joined"}, "'concat' or 'add'"),
         ({"head_combination": "add", "value_dim": 4}, "have the size 64 of the layer, not 4"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
-        ({"scale": 2.0}, "no option 'scale': it is one of pooled"),
+        ({"temperature": 2.0}, "no option 'temperature': it is one of pooled"),
         ({"sentence_length": 9}, "it is one of hierarchical"),
-        ({"vocab_size": 9}, "did you mean 'vocab_size'"),
+        ({"vocab_sise": 9}, "did you mean 'vocab_size'"),
         ({"max_position_embeddings": 9}, "no option 'max_position_embeddings'"),
         ({"gauge": [[1]]}, "no option 'gauge'"),
         ({"num_labels": 2}, "no option 'num_labels'"),
@@ -162,7 +166,7 @@ def test_refused_for_an_encoder(change, says):
 
 def test_heads_that_do_not_divide():
     with pytest.raises(InputError, match="7 heads do not divide"):
-        ENCODER.with_settings({"heads": 7, "head_dim": None, "value_dim": None})
+        ENCODER.with_settings({"num_attention_heads": 7, "head_dim": None, "value_dim": None})
 
 
 def test_optimizers():
@@ -222,7 +226,7 @@ class TestPresetAndModel:
     @pytest.mark.parametrize(
         ("change", "says"),
         [
-            ({"layers": 2}, "its layers cannot be chosen"),
+            ({"num_hidden_layers": 2}, "its num_hidden_layers cannot be chosen"),
             ({"encoder": "lstm"}, "its encoder cannot be chosen"),
             ({"vectors": "glove.txt"}, "has word vectors of its own"),
             ({"attention": "tanmax"}, "did you mean 'tanhmax'"),

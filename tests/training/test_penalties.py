@@ -60,7 +60,7 @@ class TestValues:
 
     def test_of_an_additive_score_it_is_what_couples_small_embeddings_to_the_output(self):
         """Eq. 71 is for tanh(x) ≈ x: there ∂s/∂e·λ = M^aᵀV, so P = (λ ∂s/∂e · ∂o/∂e)²."""
-        model = random_model(score="additive", encoder="affine", scale=4.0).double()
+        model = random_model(score="additive", encoder="affine", temperature=4.0).double()
         embedded = torch.zeros(1, 1, 6, dtype=torch.double, requires_grad=True)
         mask = torch.ones(1, 1, dtype=torch.bool)
         output = model(inputs_embeds=embedded, attention_mask=mask, output_attentions=True)

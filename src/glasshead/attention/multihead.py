@@ -21,8 +21,8 @@ class MultiHeadAttention(nn.Module):
     """Self- and cross-attention by any mechanism, with d_k and d_v of one's choice.
 
     ``head_combination="concat"`` joins the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with D of
-    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``head_combination="add"`` adds them first: Y = (Σ_h A_h V_h) D
-    + b, where d_v is d_e and D, ``[d_e, d_e]``, is the same for all heads.
+    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``head_combination="add"`` adds them first: Y = (Σ_h A_h
+    V_h) D + b, where d_v is d_e and D, ``[d_e, d_e]``, is the same for all heads.
 
     d_k and d_v are d_e / H unless ``head_dim`` and ``value_dim`` are given. H / ``kv_heads`` query heads
     read the same keys and values. ``context_size`` is the width of the other sequence in cross-attention.

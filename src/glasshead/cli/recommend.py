@@ -132,7 +132,7 @@ def train(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting, such as heads=4."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting, such as dropout=0.2."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of initialisation, negatives and dropout.", **SEEDS)] = 0,
     skip_bad_rows: SkipBadRows = False,

@@ -95,7 +95,9 @@ def train(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of the model, such as layers=2."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Another setting of the model, such as num_hidden_layers=2."
+        ),
     ] = None,
     penalty: Annotated[
         list[str] | None,

@@ -18,17 +18,17 @@ from glasshead.registry import Registry
 class EncoderConfig(PreTrainedConfig):
     """Configuration of the encoder models.
 
-    ``attention`` is a mechanism (word or spec); ``head_combination`` joins the heads ("concat") or adds them ("add");
-    ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for added heads). ``positions``
-    are added to the embeddings: none, sinusoidal, or learned for at most ``max_length`` tokens; "auto" is
-    none where the mechanism knows places itself, else sinusoidal. ``pooling`` makes one vector of a
-    sequence: that of the first token, or an attention with one learned query.
+    ``attention`` is a mechanism (word or spec); ``head_combination`` joins the heads ("concat") or adds them
+    ("add"); ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for added heads).
+    ``positions`` are added to the embeddings: none, sinusoidal, or learned for at most ``max_length``
+    tokens; "auto" is none where the mechanism knows places itself, else sinusoidal. ``pooling`` makes one
+    vector of a sequence: that of the first token, or an attention with one learned query.
     ``gauge`` are the canonical signs [layer][head] of signed weights, which training sets
     (`glasshead.trace.head_gauges`).
     """
 
     model_type = "glasshead-encoder"
-    # Transformers' name of one field, and what the others were called before version 0.2.
+    # Transformers' name of one field, and what the others were called at first.
     attribute_map = {  # noqa: RUF012 (as Transformers declares it)
         "max_position_embeddings": "max_length",
         "embedding_size": "hidden_size",

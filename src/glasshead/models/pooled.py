@@ -28,7 +28,7 @@ class PooledConfig(PreTrainedConfig):
     """
 
     model_type = "glasshead-pooled"
-    # A word for all our models, and what fields were called before version 0.2.
+    # A word for all our models, and what fields were called at first.
     attribute_map = {  # noqa: RUF012 (as Transformers declares it)
         "attention": "activation",
         "key_size": "head_dim",

@@ -14,7 +14,7 @@ EMBEDDING_SIZE = 32
 OLD_SETTINGS = OLD_NAMES | {
     old: new for old, new in NewsRecommenderConfig.attribute_map.items() if new != "max_length"
 }
-"""What settings were called before version 0.2: old → new."""
+"""What settings were called at first: old → new."""
 
 
 @dataclass(frozen=True)

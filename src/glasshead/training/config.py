@@ -198,7 +198,8 @@ def field_hint(name: str, known: Iterable[str]) -> str:
     others = [
         model
         for model, family in MODELS.items()
-        if name in {each.name for each in chosen_fields(family.config_class)}
+        if set(config_field_names(model, {name: None}))
+        & {each.name for each in chosen_fields(family.config_class)}
     ]
     return f"it is one of {', '.join(others)}" if others else did_you_mean(name, [*known, *SETTINGS])
 

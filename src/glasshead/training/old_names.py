@@ -1,4 +1,6 @@
-"""What settings were called before version 0.2: run folders of that time have these names, and so have habits."""
+"""What settings were called at first: run folders of that time have these names, and so have
+habits.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,17 +18,16 @@ def with_current_names(settings: Mapping[str, Any], names: Mapping[str, str]) ->
     Raises:
         InputError: if two of them are the same.
     """
-    current: dict[str, Any] = {}
-    for name, value in settings.items():
-        now = names.get(name, name)
-        if now in current:
-            raise InputError(f"{name!r} and {now!r} are one option: choose it once")
-        current[now] = value
-    return current
+    for name in settings:
+        if names.get(name, name) != name and names[name] in settings:
+            raise InputError(f"{names[name]!r} and {name!r} are one option: choose it once")
+    return {names.get(name, name): value for name, value in settings.items()}
 
 
 def with_current_recipe(record: dict[str, Any]) -> dict[str, Any]:
-    """The content of a classifier's run.json, with the settings of its recipe by the names that they have now."""
+    """The content of a classifier's run.json, with the settings of its recipe by the names that they have
+    now.
+    """
     recipe = record.get("recipe")
     if not isinstance(recipe, dict) or not isinstance(recipe.get("architecture"), dict):
         return record
