@@ -167,7 +167,11 @@ class TestTheSettings:
             ("--set", "dropuot=0", "did you mean 'dropout'?"),
             ("--set", "epochs=two", "epochs must be a whole number, not 'two'"),
             ("--set", "preset=s4", "choose --preset and --model by their own options"),
-            ("--head-combination", "sum", "no option 'head_combination' (--head-combination): it is one of encoder"),
+            (
+                "--head-combination",
+                "sum",
+                "no option 'head_combination' (--head-combination): it is one of encoder",
+            ),
             ("--task", "regresion", "did you mean 'regression'?"),
             ("--task", "regression", "is not a number"),
             ("--labels", 3, "give --labels 2"),
