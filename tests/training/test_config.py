@@ -150,7 +150,7 @@ def test_refused(change, says):
         ({"head_combination": "joined"}, "'concat' or 'add'"),
         ({"head_combination": "add", "value_dim": 4}, "have the size 64 of the layer, not 4"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
-        ({"temperature": 2.0}, "no option 'temperature': it is one of pooled"),
+        ({"temperature": 2.0}, "no option 'temperature' .--scale.: it is one of pooled"),
         ({"sentence_length": 9}, "it is one of hierarchical"),
         ({"vocab_sise": 9}, "did you mean 'vocab_size'"),
         ({"max_position_embeddings": 9}, "no option 'max_position_embeddings'"),

@@ -18,7 +18,12 @@ from glasshead.training.penalties import checked_penalties
 
 TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
-TYPED = {"head_combination": "--head-combination", "head_dim": "--d-k", "value_dim": "--d-v"}
+TYPED = {
+    "head_combination": "--head-combination",
+    "temperature": "--scale",
+    "head_dim": "--d-k",
+    "value_dim": "--d-v",
+}
 """Fields that the command line calls otherwise."""
 
 
