@@ -135,7 +135,7 @@ def leasts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: li
     )
     picture("logits", logits.figure_of(points))
     columns = zip(logits.COLUMNS, np.array(points.lines).T, strict=True)
-    return {"head_dim": points.head_dim} | by_length(dict(columns))
+    return {"key_size": points.head_dim} | by_length(dict(columns))
 
 
 def by_length(columns: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def of_run(folder: Path, texts: list[str]) -> dict[str, Any]:
         "least": float(np.mean([one.ranks.mean() for one in each])),
         "own": float(np.mean([one.own for one in each])),
         "obtainable": float(np.mean([one.obtainable for one in each])),
-        "head_dim": points.head_dim,
+        "key_size": points.head_dim,
     }
 
 

@@ -55,7 +55,7 @@ def curve_part() -> list[str]:
             length,
             *(three(each[name]) for name in ("least", "most", "own")),
             str(int(length) - 1),
-            str(logits["head_dim"]),
+            str(logits["key_size"]),
         ]
         for length, each in logits["points"].items()
     ]
@@ -70,7 +70,7 @@ def curve_part() -> list[str]:
         table("heads | d_s | reviews | rank T | dim LN(T) | theory: max(d_s − d_v, 0)", rows),
         " ".join([rank_words("Concatenated heads", con), rank_words("Added heads", add)]),
         f"Fig. 5: {LOGITS.texts} reviews of each length, {DRAWS:,} alternatives Ã of each, of the first "
-        f"model (d_k = {logits['head_dim']}).",
+        f"model (d_k = {logits['key_size']}).",
         PICTURE.format("Least rank of logits over length beside d_k", "logits"),
         table("d_s | least of the least ranks | largest | of the head's own weights | d_s − 1 | d_k", leasts),
         logit_words(logits),
@@ -93,7 +93,7 @@ def rank_words(name: str, found: dict[str, Any]) -> str:
 
 def logit_words(found: dict[str, Any]) -> str:
     """Whether any alternative could have come from queries and keys."""
-    head_dim = found["head_dim"]
+    head_dim = found["key_size"]
     within = sum(each["obtainable"][1] * each["texts"] for each in found["points"].values())
     texts = sum(each["texts"] for each in found["points"].values())
     full = all(each["least"][0] == int(length) - 1 for length, each in found["points"].items())

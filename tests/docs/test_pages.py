@@ -67,7 +67,8 @@ def options() -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("page", [*PAGES, *SCRIPTS], ids=name)
+# What changed may name what was before.
+@pytest.mark.parametrize("page", [p for p in [*PAGES, *SCRIPTS] if p.name != "CHANGELOG.md"], ids=name)
 def test_commands_and_options_exist(page: Path) -> None:
     known = options()
     text = read(page).replace("\\\n", " ")
