@@ -82,7 +82,7 @@ def test_an_interval_of_students_t(scripts):
 )
 def test_logits_in_words(scripts, share, said):
     one = {"least": [5, 5, 5], "obtainable": [share] * 3, "texts": 4}
-    words = scripts[1].logit_words({"head_dim": 3, "points": {"6": one}})
+    words = scripts[1].logit_words({"key_size": 3, "points": {"6": one}})
     assert said in words
     assert "the largest rank that there is, d_s − 1" in words
 
