@@ -3,5 +3,5 @@ glasshead train my_reviews.csv --encoder lstm --score additive --scale 1 --epoch
 glasshead train my_reviews.csv --vectors vectors.txt --max-length 40 --minimum-frequency 2 --out runs/vectors
 # A Transformer encoder with distance-aware attention, and one whose heads are added.
 glasshead train my_reviews.csv --model encoder --attention distance-aware --epochs 2 --out runs/distances
-glasshead train my_reviews.csv --preset identifiable-small --d-k 4 --set embedding_size=32 --epochs 2 --out runs/added
+glasshead train my_reviews.csv --preset identifiable-small --d-k 4 --set hidden_size=32 --epochs 2 --out runs/added
 glasshead train my_reviews.csv --model hierarchical --max-length 64 --repeats 2 --epochs 1 --out runs/sentences
