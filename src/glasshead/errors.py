@@ -6,8 +6,22 @@ import signal
 class InputError(ValueError):
     """Something the user gave cannot be used; the message is one line that says what and how to mend it.
 
-    The command line prints the message without a traceback and exits with code 2.
+    Parameters and their values stand in it as Python has them, between backquotes: ``leave `labels` out``,
+    ``pass `overwrite=True```. The command line puts its own options there, prints the message without a
+    traceback and exits with code 2.
     """
+
+
+class ParameterError(InputError):
+    """The value of one parameter cannot be used: ``ParameterError("limit", "must be at least 1")``."""
+
+    def __init__(self, parameter: str, problem: str) -> None:
+        super().__init__(parameter, problem)
+        self.parameter = parameter
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"`{self.parameter}` {self.problem}"
 
 
 class Terminated(KeyboardInterrupt):

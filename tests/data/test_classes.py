@@ -100,12 +100,12 @@ class TestRefusals:
         path = write(tmp_path, FIVE)
         message = refusal(path, labels=4)
         assert f"{path} are 3 (negative, neutral, positive), not 4" in message
-        assert "give --labels 3" in message
+        assert "give `labels=3`" in message
 
     def test_classes_that_all_end_alike(self, tmp_path):
         message = refusal(write(tmp_path, ["very good", "good"]), labels=2)
         assert "are 1 (good), not 2" in message
-        assert "--labels 1" not in message
+        assert "`labels=1`" not in message
 
     def test_many_classes_are_not_all_named(self, tmp_path):
         message = refusal(write(tmp_path, [f"c{number}" for number in range(40)], 400), labels=3)
@@ -114,7 +114,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("labels", [1, 0, -3])
     def test_fewer_than_two(self, labels):
-        with pytest.raises(InputError, match="--labels must be at least 2"):
+        with pytest.raises(InputError, match="`labels` must be at least 2"):
             LoadOptions(labels=labels)
 
     def test_a_class_that_train_lacks_is_named_as_it_was_merged(self, tmp_path):

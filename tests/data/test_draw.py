@@ -114,13 +114,13 @@ def test_every_class_stays_in_train(tmp_path):
 
 def test_fewer_rows_than_classes(folder):
     message = refusal(folder, rows=1)
-    assert "--rows 1 is too few for 2 classes of" in message
+    assert "`rows=1` is too few for 2 classes of" in message
     assert message.endswith("give 2 or more")
 
 
 @pytest.mark.parametrize("rows", [0, -5])
 def test_no_rows(rows):
-    with pytest.raises(InputError, match=f"--rows must be at least 1, not {rows}"):
+    with pytest.raises(InputError, match=f"`rows` must be at least 1, not {rows}"):
         LoadOptions(rows=rows)
 
 
@@ -133,7 +133,7 @@ def test_ratings(tmp_path):
     # Of every tenth of the ratings a tenth of the rows.
     counts = np.histogram(data["train"]["label"][:], np.linspace(0, 100, 11))[0]
     np.testing.assert_allclose(counts, 10, atol=1)
-    assert "--rows 1 is too few for 2 ratings" in refusal(tmp_path, task="regression", rows=1)
+    assert "`rows=1` is too few for 2 ratings" in refusal(tmp_path, task="regression", rows=1)
 
 
 def test_pairs_go_together(tmp_path):

@@ -200,10 +200,10 @@ class TestColumns:
     @pytest.mark.parametrize(
         ("options", "missing", "option"),
         [
-            ({}, "text", "--text-column"),
-            ({"text_column": "boddy"}, "boddy", "--text-column"),
-            ({"text_column": "body"}, "label", "--label-column"),
-            ({"text_column": "body", "label_column": "star"}, "star", "--label-column"),
+            ({}, "text", "`text_column`"),
+            ({"text_column": "boddy"}, "boddy", "`text_column`"),
+            ({"text_column": "body"}, "label", "`label_column`"),
+            ({"text_column": "body", "label_column": "star"}, "star", "`label_column`"),
         ],
     )
     def test_missing_column(self, tmp_path, options, missing, option):
@@ -245,7 +245,7 @@ class TestColumns:
     def test_a_column_of_numbers_is_no_column_of_texts(self, tmp_path):
         path = recorded(tmp_path / "a.parquet", [{"text": n, "label": n % 2} for n in range(40)])
         assert "row 1 has a number in the column 'text'" in refusal(path)
-        assert "--text-column" in refusal(path)
+        assert "`text_column`" in refusal(path)
 
     def test_numbers_of_a_csv_file_are_texts(self, tmp_path):
         path = write(tmp_path / "a.csv", [(str(n), LABELS[n % 2]) for n in range(40)])
@@ -318,14 +318,14 @@ class TestClasses:
         path = write(tmp_path / "a.csv", reviews(40, labels=["good"]))
         message = refusal(path)
         assert f"{path} has a single class, 'good'" in message
-        assert "--label-column" in message
+        assert "`label_column`" in message
 
     @pytest.mark.parametrize("split", ["validation", "test"])
     def test_a_class_that_train_lacks(self, folder, split):
         write(folder / f"{split}.csv", [("a", "good"), ("b", "ugly")])
         message = refusal(folder)
         assert f"{folder / split}.csv row 2 has the class 'ugly', which train lacks" in message
-        assert "--classes" in message
+        assert "`classes`" in message
 
     def test_a_split_without_rows_of_the_classes(self, folder):
         for name in ("train", "validation"):

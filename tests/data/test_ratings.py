@@ -127,7 +127,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("options", [{"classes": ("1", "2")}, {"labels": 3}])
     def test_ratings_have_no_classes(self, options):
-        with pytest.raises(InputError, match="leave --classes and --labels out"):
+        with pytest.raises(InputError, match="leave `classes` and `labels` out"):
             LoadOptions(task="regression", **options)
 
     def test_an_unknown_task(self):

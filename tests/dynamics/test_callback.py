@@ -239,7 +239,7 @@ def test_a_watched_training_is_not_left_unwatched_from_the_middle_on(data, tmp_p
     out = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         train(data, recipe(), out, callbacks=[dynamics_callback(PLANTED, 2), Interrupt(STEPS + 2)])
-    with pytest.raises(InputError, match="it was started with --watch"):
+    with pytest.raises(InputError, match="it was started with `DynamicsCallback`"):
         train(data, recipe(), out, resume=True)
     assert partly(out).exists()
 
@@ -248,7 +248,7 @@ def test_an_unwatched_training_is_not_watched_from_the_middle_on(data, tmp_path)
     out = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         train(data, recipe(), out, callbacks=[Interrupt(STEPS + 2)])
-    with pytest.raises(InputError, match="it was started without --watch"):
+    with pytest.raises(InputError, match="it was started without `DynamicsCallback`"):
         train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 2)])
     assert partly(out).exists()
 
@@ -341,7 +341,7 @@ def test_more_classes_are_seen_each_towards_its_own(tmp_path):
 
 @pytest.mark.parametrize("every", [0, -3])
 def test_steps_are_counted_from_one_on(every):
-    with pytest.raises(InputError, match="--watch-every counts steps from 1 on"):
+    with pytest.raises(InputError, match="`every` counts steps from 1 on"):
         dynamics_callback(None, every)
 
 
@@ -370,7 +370,7 @@ def test_a_damaged_history(watched, tmp_path, damage):
 
 
 def test_no_history(tmp_path):
-    with pytest.raises(InputError, match="was not watched: train with --watch dynamics"):
+    with pytest.raises(InputError, match="was not watched: train with `DynamicsCallback`"):
         read_history(tmp_path)
 
 
@@ -413,11 +413,11 @@ def test_another_distance_between_looks_is_no_resumption(data, tmp_path):
     out = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
         train(data, recipe(), out, callbacks=[dynamics_callback(PLANTED, 2), Interrupt(STEPS + 2)])
-    with pytest.raises(InputError, match="with --watch-every 2, not with --watch-every 3"):
+    with pytest.raises(InputError, match="with `every=2`, not with `every=3`"):
         train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 3)])
     for look in (partly(out) / FOLDER / "looks").iterdir():
         look.unlink()
-    with pytest.raises(InputError, match="are gone; use --overwrite"):
+    with pytest.raises(InputError, match="are gone; use `overwrite=True`"):
         train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 2)])
 
 

@@ -166,6 +166,6 @@ def test_ratings_of_a_model_of_layers(tmp_path, watching):
 def test_a_model_that_hides_its_attention_is_refused_before_any_work(tmp_path):
     hidden = recipe_for(None, str(saved(tmp_path / "bert"))).with_changes(epochs=1)
     assert hidden.attention is None
-    with pytest.raises(InputError, match="name a mechanism, --attention softmax"):
+    with pytest.raises(InputError, match="name a mechanism, `attention='softmax'`"):
         train(data("tuned"), hidden, tmp_path / "run", callbacks=[dynamics_callback(every=3)])
     assert [each.name for each in tmp_path.iterdir()] == ["bert"]

@@ -161,7 +161,7 @@ class TestClaim:
             check_writable(Path("/proc/x.html"))
 
     def test_what_is_finished_is_not_resumed(self, old):
-        with pytest.raises(InputError, match=r"nothing to resume: .* is finished; --overwrite"):
+        with pytest.raises(InputError, match=r"nothing to resume: .* is finished; `overwrite=True`"):
             check_writable(old, resume=True)
         check_writable(old, resume=True, overwrite=True)
 

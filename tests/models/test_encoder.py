@@ -203,7 +203,7 @@ def test_sinusoids_do_not_drown_the_words():
 def test_a_text_longer_than_the_learned_positions_is_refused():
     model = small(positions="learned", max_length=5)
     with pytest.raises(
-        InputError, match=r"a text of 6 tokens is longer than the 5 positions .* --max-length"
+        InputError, match=r"a text of 6 tokens is longer than the 5 positions .* `max_length`"
     ):
         model(input_ids=torch.full((1, 6), 7))
     assert model(input_ids=torch.full((1, 5), 7)).logits.isfinite().all()

@@ -45,7 +45,7 @@ def test_bad_news(tmp_path, row, says):
     folder = write_logs(tmp_path / "logs", news=(NEWS[0], row, *NEWS[1:]))
     with pytest.raises(InputError, match=says) as caught:
         read_logs(folder)
-    assert "--skip-bad-rows" in str(caught.value)
+    assert "`skip_bad_rows`" in str(caught.value)
     logs = read_logs(folder, skip_bad_rows=True)
     assert list(logs.news) == ["N1", "N2", "N3", "N4"]
     assert len(logs.skipped) == 1

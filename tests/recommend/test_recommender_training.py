@@ -93,7 +93,7 @@ def test_before_the_first_epoch_nothing_is_kept(logs, tmp_path):
 
 
 def test_diverging_training_leaves_nothing(logs, tmp_path):
-    with pytest.raises(InputError, match="lower --learning-rate"):
+    with pytest.raises(InputError, match="lower `learning_rate`"):
         train_recommender(logs, TINY.with_changes(learning_rate=1e30), tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
@@ -205,7 +205,7 @@ def test_what_is_no_run(tmp_path):
     with pytest.raises(InputError, match=r"is damaged .*field required"):
         load_recommender(tmp_path)
     partial_path(Path(tmp_path / "run")).mkdir()
-    with pytest.raises(InputError, match="--resume"):
+    with pytest.raises(InputError, match="`resume=True`"):
         load_recommender(tmp_path / "run")
 
 

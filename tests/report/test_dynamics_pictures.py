@@ -433,7 +433,7 @@ def test_layers_by_quantity():
     ["polarity", "scores", "weights", "training", "coupling", "norms", "products", "product-rates", "tokens"],
 )
 def test_a_single_look_has_no_curves(name):
-    with pytest.raises(InputError, match="train with --watch dynamics"):
+    with pytest.raises(InputError, match="train with `DynamicsCallback`"):
         PICTURES[name](fake_histories.history(steps=[40]), CHOSEN)
 
 
@@ -448,7 +448,9 @@ def test_layers_have_no_tokens(name):
 
 @pytest.mark.parametrize("name", ["polarity", "scores", "weights", "coupling"])
 def test_the_reason_why_layers_have_no_scores_is_theirs(name):
-    with pytest.raises(InputError, match=r"no number of their own in a model with layers .* --what layers$"):
+    with pytest.raises(
+        InputError, match=r"no number of their own in a model with layers .* `what='layers'`$"
+    ):
         PICTURES[name](fake_histories.layered(), Asked())
 
 

@@ -75,7 +75,7 @@ def test_killed_before_it_stands(tmp_path):
         work_in(out, meanwhile=lambda: out.write_text("theirs"))
     out.unlink()
     (partial_path(out) / CHECKPOINTS).rename(folders.temp_sibling(out, "scaffold"))
-    with pytest.raises(InputError, match="interrupted training: pass --resume"):
+    with pytest.raises(InputError, match="interrupted training: pass `resume=True`"):
         work_in(out)
     assert work_in(out, resume=True).name == "checkpoint-7"
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

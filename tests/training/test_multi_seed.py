@@ -81,7 +81,7 @@ def test_goes_on_to_the_same_runs(unbroken, tmp_path, step):
     with pytest.raises(KeyboardInterrupt):
         train_repeats(data(KIND), RECIPE, out, 3, seed=4, callbacks=[Stop(step)])
     assert names(tmp_path) == {"out.partial"}
-    with pytest.raises(InputError, match="pass --resume to go on or --overwrite"):
+    with pytest.raises(InputError, match="pass `resume=True` to go on or `overwrite=True`"):
         train_repeats(data(KIND), RECIPE, out, 3, seed=4)
     with pytest.raises(InputError, match="started with another repeats"):
         train_repeats(data(KIND), RECIPE, out, 2, seed=4, resume=True)
@@ -113,7 +113,7 @@ def test_a_killed_one_is_begun_again(unbroken, tmp_path):
 class TestRefused:
     @pytest.mark.parametrize("repeats", [1, 0, -2])
     def test_too_few(self, repeats, tmp_path):
-        with pytest.raises(InputError, match="--repeats takes 2 or more"):
+        with pytest.raises(InputError, match="`repeats` takes 2 or more"):
             train_repeats(data(KIND), RECIPE, tmp_path / "out", repeats)
         assert names(tmp_path) == set()
 
@@ -136,7 +136,7 @@ class TestRefused:
             train_repeats(data(KIND), RECIPE, tmp_path / "out", 2, resume=True)
 
     def test_data_that_the_model_does_not_read(self, tmp_path):
-        with pytest.raises(InputError, match="take --model pair-encoder"):
+        with pytest.raises(InputError, match="take `model='pair-encoder'`"):
             train_repeats(data("pair-encoder"), RECIPE, tmp_path / "new" / "out", 2)
         assert names(tmp_path) == set()
 

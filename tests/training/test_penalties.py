@@ -323,7 +323,7 @@ class TestTraining:
     def test_a_penalty_that_overshoots_is_no_model(self, skewed, tmp_path):
         # η · 2c(‖V‖² + ‖W‖²) > 2: every step throws VᵀW further to the other side.
         recipe = with_penalties(weights={"context-output": 1e3}, epochs=2)
-        with pytest.raises(InputError, match="lower --learning-rate or --penalty"):
+        with pytest.raises(InputError, match="lower `learning_rate` or `penalties`"):
             train(skewed, recipe, tmp_path / "run")
         assert list(tmp_path.iterdir()) == []
 
@@ -409,7 +409,7 @@ class TestRecipe:
     @pytest.mark.parametrize("kind", ["encoder", "tuned"])
     def test_refused_for_other_models(self, kind):
         recipe = kinds.recipe(kind, "some/folder")
-        with pytest.raises(InputError, match=r"for the model 'pooled', not '.+': leave --penalty out"):
+        with pytest.raises(InputError, match=r"for the model 'pooled', not '.+': leave `penalties` out"):
             recipe.with_settings({"penalties": {"encoder": 1}})
 
     def test_a_change_of_the_model_is_checked_against_its_penalties(self):

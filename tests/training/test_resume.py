@@ -254,5 +254,5 @@ def test_the_record_describes_the_data(data, unbroken):
 def test_what_is_finished_is_not_resumed(data, tmp_path):
     out = tmp_path / "run"
     train(data, RECIPE, out, seed=3)
-    with pytest.raises(InputError, match="is finished; --overwrite trains it again"):
+    with pytest.raises(InputError, match="is finished; `overwrite=True` trains it again"):
         train(data, RECIPE, out, seed=3, resume=True)

@@ -201,7 +201,7 @@ def test_one_class_and_the_lack_of_classes():
 @pytest.mark.parametrize("kind", ["encoder", "ratings", "pooled ratings"])
 def test_a_training_that_diverges_is_refused(kind, tmp_path):
     settings = recipe(kind).with_changes(learning_rate=1e30, epochs=2)
-    with pytest.raises(InputError, match="lower --learning-rate"):
+    with pytest.raises(InputError, match="lower `learning_rate`"):
         train(data(kind), settings, tmp_path / "new" / "run")
     assert list(tmp_path.iterdir()) == []
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glasshead.audits.summary import FEW, Interval
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
 from glasshead.results import TOO_FEW_EXAMPLES, Comparison, RunDifference
 from glasshead.statistics import (
@@ -23,7 +23,7 @@ from glasshead.statistics import (
 )
 from glasshead.training import RunGroupPredictions, align_classes, load_predictions
 
-ONE_SEED = "one seed: train with --repeats to ask about others"
+ONE_SEED = "one seed: train with several to ask about others"
 ALIKE = "the differences of all seeds are equal"
 UNEQUAL = "groups of different size cannot be exchanged"
 
@@ -126,7 +126,9 @@ def baseline(folders: Sequence[Path], names: Sequence[str], against: str | None)
     for rank, (folder, name) in enumerate(zip(folders, names, strict=True)):
         if against.rstrip("/") in (str(folder), name) or Path(against).resolve() == folder.resolve():
             return rank
-    raise InputError(f"--against {against!r} is none of the folders compared: {did_you_mean(against, names)}")
+    raise ParameterError(
+        "against", f"{against!r} is none of the folders compared: {did_you_mean(against, names)}"
+    )
 
 
 def source(one: RunGroupPredictions) -> str:

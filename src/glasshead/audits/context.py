@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
 from glasshead.data import Coverage, coverage, encode, join_pair
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
     EXPLAINERS,
     ExplanationContext,
@@ -285,7 +285,7 @@ def subsample(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.
         InputError: on a limit below 1, and if there is no row.
     """
     if limit is not None and limit < 1:
-        raise InputError(f"--limit must be at least 1, not {limit}")
+        raise ParameterError("limit", f"must be at least 1, not {limit}")
     indices = np.arange(len(split))
     if limit is not None and limit < len(split):
         indices = np.sort(np.random.default_rng(seed).choice(len(split), limit, replace=False))
@@ -311,7 +311,7 @@ def check_labels(run: Run, split: Dataset) -> None:
         if names is not None:
             raise InputError(
                 f"the run predicts ratings and the data have the classes {', '.join(names)}: read them with "
-                "--task regression"
+                "`task='regression'`"
             )
     elif names is None:
         raise InputError(f"the run knows the classes {', '.join(run.labels)}; the data have ratings")

@@ -19,7 +19,7 @@ from glasshead.audits.example_selection import highlights
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.performance import against_guessing
 from glasshead.audits.perturbation import Perturbation
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models import MODELS, EncodedClassifier, PooledClassifier
 from glasshead.registration import SPEC
 from glasshead.results import AuditCard, Finding
@@ -80,7 +80,7 @@ def audit(
     chosen = {name: AUDITS[name] for name in (AUDITS if audits is None else audits)}
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
     if draws is not None and draws > MOST_DRAWS:
-        raise InputError(f"--draws is at most {MOST_DRAWS:,}, not {draws:,}")
+        raise ParameterError("draws", f"is at most {MOST_DRAWS:,}, not {draws:,}")
     if "perturbation" in chosen:
         chosen["perturbation"] = perturbation
     if "identifiability" in chosen and identifiability is not None:

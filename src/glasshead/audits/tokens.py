@@ -32,7 +32,7 @@ class Tokens(Audit):
     def unsupported_reason(self, subject: AuditContext) -> str | None:
         if subject.rates:
             return "words have no class where ratings are predicted"
-        return None if subject.sentence is None else "sentences belong to no class: leave --level out"
+        return None if subject.sentence is None else "sentences belong to no class: leave `level` out"
 
     def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 3])

@@ -65,7 +65,7 @@ class Settings:
         if self.device not in ("cpu", "cuda"):
             raise InputError(f"unknown device {self.device!r}: {did_you_mean(self.device, ('cpu', 'cuda'))}")
         if self.device == "cuda" and not torch.cuda.is_available():
-            raise InputError("torch finds no CUDA device here: measure with --device cpu")
+            raise InputError("torch finds no CUDA device here: measure with `device='cpu'`")
 
 
 QUICK = tuple(name for name in KERNELS if name not in ("reference", "flex"))

@@ -20,7 +20,7 @@ from glasshead.bench.identifiability import (
 from glasshead.bench.tables import identifiability_table, table, training_table
 from glasshead.bench.training import MECHANISMS as TRAINED
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.registry import Registry
 
 
@@ -68,7 +68,7 @@ def training_settings(
     Raises:
         InputError: on lengths, names or devices that do not exist, and on options of the other benchmark.
     """
-    of_attention({"--kernels": kernels, "--backward": backward, "--full": full})
+    refuse_others(kernels=kernels, backward=backward, full=full)
     return TrainingSettings(
         lengths=whole_numbers(lengths) if lengths else (128, 512),
         mechanisms=tuple(mechanisms or TRAINED),
@@ -76,11 +76,11 @@ def training_settings(
     )
 
 
-def of_attention(options: Mapping[str, object]) -> None:
-    """Raise InputError for an option that was given and that only the benchmark of attention has."""
-    for option, given in options.items():
-        if given:
-            raise InputError(f"{option} is for the benchmark of attention: leave it out")
+def refuse_others(**settings: object) -> None:
+    """Raise InputError for a setting that was chosen and that only the benchmark of attention has."""
+    for name, value in settings.items():
+        if value:
+            raise ParameterError(name, "is for the benchmark of attention: leave it out")
 
 
 def identifiability_settings(
@@ -97,9 +97,9 @@ def identifiability_settings(
     Raises:
         InputError: on lengths that do not exist, and on options of the other benchmarks.
     """
-    of_attention({"--mechanisms": mechanisms, "--kernels": kernels, "--backward": backward, "--full": full})
+    refuse_others(mechanisms=mechanisms, kernels=kernels, backward=backward, full=full)
     if device != "cpu":
-        raise InputError("intervals are computed on the processor: leave --device out")
+        raise InputError("intervals are computed on the processor: leave `device` out")
     cases = CASES if not lengths else tuple((n, size) for n in whole_numbers(lengths) for size in SIZES)
     return IdentifiabilitySettings(cases=cases)
 

@@ -42,7 +42,7 @@ class TrainingSettings:
             if not 1 <= length <= 8192:
                 raise InputError(f"a length of training is between 1 and 8,192, not {length:,}")
         if self.device == "cuda" and not torch.cuda.is_available():
-            raise InputError("torch finds no CUDA device here: measure with --device cpu")
+            raise InputError("torch finds no CUDA device here: measure with `device='cpu'`")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from glasshead.cli.console import console, exit_on_broken_pipe, print_error, silence_stdout
+from glasshead.cli.errors import in_options
 from glasshead.errors import InputError, Terminated, exit_code
 
 # Threads that spin while they wait make small models ten times slower as soon as a core is shared.
@@ -80,7 +81,8 @@ class Commands(TyperGroup):
         except InputError as error:
             if ctx.params.get("debug"):
                 raise
-            print_error(" ".join(str(error).split()))
+            running = self.commands.get(ctx.invoked_subcommand)
+            print_error(" ".join(in_options(str(error), running, self).split()))
             raise typer.Exit(2) from None
         except BrokenPipeError:
             exit_on_broken_pipe()

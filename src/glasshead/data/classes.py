@@ -36,10 +36,10 @@ def merge_classes(tables: dict[str, Table], labels: int | None) -> dict[str, Tab
     found = sorted({_last_word(label) for label in tables["train"].label})
     if len(found) != labels:
         names = ", ".join(found[:8]) + (", …" if len(found) > 8 else "")
-        remedy = f"give --labels {len(found)}, or keep" if len(found) > 1 else "keep"
+        remedy = f"give `labels={len(found)}`, or keep" if len(found) > 1 else "keep"
         raise InputError(
             f"the last words of the classes of {tables['train'].source} are {len(found)} ({names}), "
-            f"not {labels}: {remedy} some with --classes"
+            f"not {labels}: {remedy} some with `classes`"
         )
     return {
         split: replace(
@@ -65,11 +65,11 @@ def class_names(tables: dict[str, Table]) -> tuple[str, ...]:
     train = tables["train"]
     present = set(train.label)
     if not present:
-        raise InputError(f"{train.source} has no labelled rows: choose another column with --label-column")
+        raise InputError(f"{train.source} has no labelled rows: choose another column with `label_column`")
     if len(present) == 1:
         raise InputError(
             f"{train.source} has a single class, {train.label[0]!r}: give rows of two or more classes, "
-            "or name another --label-column"
+            "or name another `label_column`"
         )
     for table in tables.values():
         if not table.label:
@@ -80,6 +80,6 @@ def class_names(tables: dict[str, Table]) -> tuple[str, ...]:
             if label not in present:
                 raise InputError(
                     f"{table.source} row {row} has the class {label!r}, which train lacks: "
-                    "correct the label, or keep the classes of train with --classes"
+                    "correct the label, or keep the classes of train with `classes`"
                 )
     return tuple(name for name in train.order or class_order(present) if name in present)

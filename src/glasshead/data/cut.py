@@ -49,7 +49,7 @@ def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOption
     if rows < least:
         things = "ratings" if options.rated else "classes"
         raise InputError(
-            f"--rows {rows} is too few for {least} {things} of {train.source}: give {least} or more"
+            f"`rows={rows}` is too few for {least} {things} of {train.source}: give {least} or more"
         )
     for split, table in tables.items():
         whole = len(table.text)

@@ -94,5 +94,5 @@ def doubtful_labels(classes: dict[str, dict[str, int]]) -> list[str]:
     once = [repr(name) for name, size in total.items() if size == 1]
     if once:
         which = ", ".join(once[:MANY]) + (", …" if len(once) > MANY else "")
-        lines.append(f"labels that occur once: {which}; correct them, or choose --classes")
+        lines.append(f"labels that occur once: {which}; correct them, or choose other classes")
     return lines

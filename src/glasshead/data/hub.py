@@ -19,7 +19,7 @@ def from_hub(name: str) -> dict[str, Columns]:
     import datasets
 
     repository, _, configuration = name.partition(":")
-    remedy = "give a folder, a file, or a name from 'glasshead list datasets'"
+    remedy = "give a folder, a file, or a name in `DATASETS`"
     if not constants.HF_HUB_OFFLINE:
         # load_dataset would try for half a minute, and print every attempt.
         try:

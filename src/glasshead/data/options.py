@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
 
 REGRESSION = "regression"
@@ -37,17 +37,17 @@ class LoadOptions:
         if self.classes is not None:
             object.__setattr__(self, "classes", tuple(self.classes))  # a list, when it comes from JSON
             if len(set(self.classes)) < max(2, len(self.classes)):
-                raise InputError(f"--classes {','.join(self.classes)}: name two or more different classes")
+                raise InputError(f"`classes={','.join(self.classes)}`: name two or more different classes")
         if self.labels is not None and self.labels < 2:
-            raise InputError(f"--labels must be at least 2, not {self.labels}")
+            raise ParameterError("labels", f"must be at least 2, not {self.labels}")
         if not 0 < self.dev_fraction <= 0.5:
             raise InputError(f"a dev fraction of {self.dev_fraction} is not possible: give one up to 0.5")
         if self.task not in TASKS:
             raise InputError(f"unknown task {self.task!r}: {did_you_mean(self.task, TASKS)}")
         if self.rated and (self.classes or self.labels):
-            raise InputError("ratings have no classes: leave --classes and --labels out")
+            raise InputError("ratings have no classes: leave `classes` and `labels` out")
         if self.rows is not None and self.rows < 1:
-            raise InputError(f"--rows must be at least 1, not {self.rows}")
+            raise ParameterError("rows", f"must be at least 1, not {self.rows}")
         if self.split_seed < 0:
             raise InputError(f"a split seed of {self.split_seed} is not possible: give 0 or more")
 

@@ -17,7 +17,7 @@ def rating_values(table: Table) -> list[float]:
     """
     if not table.label:
         raise InputError(
-            f"{table.source} has no rows with a rating: add some, or name another --label-column"
+            f"{table.source} has no rows with a rating: add some, or name another `label_column`"
         )
     numbers = []
     for row, label in zip(table.rows, table.label, strict=True):
@@ -28,7 +28,7 @@ def rating_values(table: Table) -> list[float]:
         if not math.isfinite(number):
             raise InputError(
                 f"{table.source} row {row}: the rating {label!r} is not a number; "
-                "correct it, name another --label-column, or leave --task regression out"
+                "correct it, name another `label_column`, or leave `task='regression'` out"
             )
         if abs(number) > LARGEST:
             raise InputError(
@@ -45,5 +45,5 @@ def check_ratings(tables: dict[str, Table]) -> None:
     if len(set(numbers["train"])) == 1:
         raise InputError(
             f"{tables['train'].source} has a single rating, {numbers['train'][0]:g}: give rows of different "
-            "ratings, or name another --label-column"
+            "ratings, or name another `label_column`"
         )

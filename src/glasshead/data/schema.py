@@ -68,7 +68,7 @@ def tabulate(
     if text_column is None and "text" not in found and {"premise", "hypothesis"} <= set(found):
         text, pair = "premise", "hypothesis"
     label = label_column or "label"
-    for name, option in ((text, "--text-column"), (label, "--label-column")):
+    for name, option in ((text, "`text_column`"), (label, "`label_column`")):
         if name not in found:
             raise InputError(
                 f"{columns.source} has no column {name!r} (it has: {', '.join(found)}): name it with {option}"
@@ -122,7 +122,7 @@ def _no_text(value: Any, column: str) -> str:
     )
     return (
         f"has {kind} in the column {column!r}: write it as a string, or name the column of the texts with "
-        "--text-column"
+        "`text_column`"
     )
 
 

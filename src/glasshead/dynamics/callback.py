@@ -76,7 +76,7 @@ class DynamicsCallback(TrainerCallback):
             self._thin_out(self.saved)
             before = steps_in(self.looks)
             if not before:
-                raise InputError(f"cannot resume: the looks in {self.looks} are gone; use --overwrite")
+                raise InputError(f"cannot resume: the looks in {self.looks} are gone; use `overwrite=True`")
             self.last = before[-1], read_snapshot(self.looks, before[-1])
         else:
             self._record_snapshot(kwargs["model"], 0)

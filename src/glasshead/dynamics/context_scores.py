@@ -70,8 +70,8 @@ def one_attention(model: PreTrainedModel) -> PooledClassifier:
     if isinstance(model, PooledClassifier):
         return model
     raise InputError(
-        "local and global scores are those of a model with one attention output (--model pooled), not of "
-        f"{type(model).__name__}: read its attention with 'glasshead audit' or 'glasshead explain'"
+        "local and global scores are those of a model with one attention output (the model 'pooled'), not of "
+        f"{type(model).__name__}: audit or explain it to see its attention"
     )
 
 

@@ -113,7 +113,7 @@ class Explainer(ABC):
         """
         if reading.is_customised and not self.reads_attention:
             raise InputError(
-                f"the method {self.name!r} reads no attention: leave --layer, --head and --row out"
+                f"the method {self.name!r} reads no attention: leave `layer`, `head` and `row` out"
             )
         results: list[Attribution] = []
         for start in range(0, len(texts), batch_size):
@@ -153,7 +153,7 @@ def check_texts(model: PreTrainedModel, pairs: bool) -> None:
         raise InputError(
             "this model reads one text at a time, and these are pairs: leave the second text out"
         )
-    raise InputError("this model compares two texts: give the second one too (--pair TEXT)")
+    raise InputError("this model compares two texts: give the second one too (`pair`)")
 
 
 def make_context(
@@ -171,9 +171,9 @@ def make_context(
     function = TARGETS[named]
     if rates != (named == "rating"):
         known = (
-            "a rating: use --target-function rating"
+            "a rating: use `target_fn='rating'`"
             if rates
-            else "a class: use --target-function probability, logit or log-odds"
+            else "a class: use `target_fn='probability'`, 'logit' or 'log-odds'"
         )
         raise InputError(f"there is no {named} to explain, this model predicts {known}")
     if rates and target is not None:

@@ -43,13 +43,13 @@ def check_writable(
             cannot be written.
     """
     if out.name in ("", ".."):
-        raise InputError(f"{out} is no name that could be given to something new: choose another --out")
+        raise InputError(f"{out} is no name that could be given to something new: choose another `out`")
     try:
         if resume and not overwrite and any((out / name).exists() for name in TRAINED):
-            raise InputError(f"nothing to resume: {out} is finished; --overwrite trains it again")
+            raise InputError(f"nothing to resume: {out} is finished; `overwrite=True` trains it again")
         for path in reads if overwrite else ():
             if path.exists() and path.resolve().is_relative_to(out.resolve()):
-                raise InputError(f"{out} holds {path}, which is read: choose another --out")
+                raise InputError(f"{out} holds {path}, which is read: choose another `out`")
         check_replaceable(out, overwrite=overwrite)
         above = next(path for path in out.absolute().parents if path.exists())
         if not above.is_dir():
@@ -69,9 +69,11 @@ def check_replaceable(out: Path, *, overwrite: bool) -> None:
     if not os.path.lexists(out):
         return
     if out.exists() and not (out.is_file() or out.is_dir()):
-        raise InputError(f"{out} is a device, which would be replaced by a file: choose another --out")
+        raise InputError(f"{out} is a device, which would be replaced by a file: choose another `out`")
     if not overwrite:
-        raise InputError(f"{out} exists already: pass --overwrite to replace it, or choose another --out")
+        raise InputError(
+            f"{out} exists already: pass `overwrite=True` to replace it, or choose another `out`"
+        )
     if out.is_dir() and any(out.iterdir()):
         check_foreign(out, foreign_files(out))
 
@@ -79,19 +81,19 @@ def check_replaceable(out: Path, *, overwrite: bool) -> None:
 def check_foreign(folder: Path, foreign: list[str] | None) -> None:
     """Raise InputError for a folder that is to be removed, if files in it were not written here."""
     if foreign is None:
-        raise InputError(f"{folder} is a folder that glasshead did not make: choose another --out")
+        raise InputError(f"{folder} is a folder that glasshead did not make: choose another `out`")
     if foreign:
         more = f" and {len(foreign) - MOST_NAMES:,} more" if foreign[MOST_NAMES:] else ""
         names = ", ".join(foreign[:MOST_NAMES]) + more
         raise InputError(
-            f"{folder} holds what glasshead did not write ({names}): move that, or choose another --out"
+            f"{folder} holds what glasshead did not write ({names}): move that, or choose another `out`"
         )
 
 
 def check_not_directory(out: Path) -> None:
     """Raise InputError for the name of a folder where a file is to be written."""
     if out.is_dir():
-        raise InputError(f"{out} is a folder: give --out the name of a file")
+        raise InputError(f"{out} is a folder: give `out` the name of a file")
 
 
 def format_from_suffix(out: Path, *kinds: str) -> str:

@@ -82,7 +82,7 @@ def check_already_plugged(model: nn.Module) -> Diagnostic:
             "built in",
             Severity.stop,
             f"the mechanism of {kind} is built in",
-            "train it with another one, glasshead train DATA --attention NAME",
+            "train a model with another one",
         )
     if any(True for _ in computes_own_attention(model)):
         return Diagnostic(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import LONGEST, Encoded, LoadOptions, encode, load, select
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models import EncodedClassifier, HierarchicalClassifier
 
 CHUNK = 256
@@ -30,7 +30,7 @@ class LengthSample:
         if self.lengths and min(self.lengths) < 1:
             raise InputError("give lengths of at least 1 token")
         if self.texts < 1:
-            raise InputError(f"--texts is at least 1, not {self.texts}")
+            raise ParameterError("texts", f"is at least 1, not {self.texts}")
 
 
 def texts_of(data: str, split: str, text_column: str | None = None) -> list[str]:
@@ -67,7 +67,7 @@ def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) ->
     if min(lengths) < least:
         raise InputError(f"a length of {min(lengths)} leaves no word beside special tokens: begin at {least}")
     if most is not None and max(lengths) > most:
-        raise InputError(f"the model reads at most {most} tokens, not {max(lengths)}: give shorter --lengths")
+        raise InputError(f"the model reads at most {most} tokens, not {max(lengths)}: give shorter `lengths`")
 
 
 def clip_texts(

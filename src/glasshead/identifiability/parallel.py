@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.errors import InputError
+from glasshead.errors import ParameterError
 from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve
 from glasshead.identifiability.row_selection import AttentionRow
 
@@ -28,9 +28,9 @@ class IntervalQuery:
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
-            raise InputError(f"--top is at least 1, not {self.top}")
+            raise ParameterError("top", f"is at least 1, not {self.top}")
         if not 0 <= self.tolerance < np.inf:
-            raise InputError(f"--tolerance is a number of at least 0, not {self.tolerance}")
+            raise ParameterError("tolerance", f"is a number of at least 0, not {self.tolerance}")
 
     def query(self, row: AttentionRow) -> NDArray[np.int64]:
         """The keys whose intervals are wanted, in order."""

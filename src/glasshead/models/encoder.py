@@ -128,7 +128,7 @@ class LearnedPositions(nn.Module):
         if hidden.shape[1] > known and int(places.max()) >= known:
             raise InputError(
                 f"a text of {int(places.max()) + 1} tokens is longer than the {known} positions that this "
-                "model has learned: cut it, or train with a larger --max-length"
+                "model has learned: cut it, or train with a larger `max_length`"
             )
         return hidden + self.embedding(places)
 

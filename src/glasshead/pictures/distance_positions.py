@@ -26,7 +26,7 @@ def model_of(folder: Path) -> PreTrainedModel:
     Raises:
         InputError: if the folder is no run, or a file of it is damaged.
     """
-    open_record(folder, "glasshead train DATA --out RUN")
+    open_record(folder, "glasshead.training.train")
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     except Exception as error:  # safetensors and configurations break in every way there is

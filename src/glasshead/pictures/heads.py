@@ -58,7 +58,7 @@ def heads_picture(
     """
     run = load_run(folder)
     if isinstance(run.model, PooledClassifier):
-        raise InputError(f"{folder} has one learned query and no heads: read it with 'glasshead explain'")
+        raise InputError(f"{folder} has one learned query and no heads: explain a prediction instead")
     check_utf8(text, pair or "")
     encoded = encoding(run, text, pair)
     seen, segments = recorded(run, encoded)
@@ -106,9 +106,9 @@ def encoding(run: Run, text: str, pair: str | None) -> Encoded:
     """
     texts = getattr(run.model, "texts", None)
     if texts == 2 and pair is None:
-        raise InputError(f"{run.folder} compares two texts: give the second one with --pair")
+        raise InputError(f"{run.folder} compares two texts: give the second one with `pair`")
     if texts == 1 and pair is not None:
-        raise InputError(f"{run.folder} reads one text: leave --pair out")
+        raise InputError(f"{run.folder} reads one text: leave `pair` out")
     encoded = encode(run.tokenizer, [text], None if pair is None else [pair])
     if not text.strip() or (encoded.words >= 0).sum() == 0:
         raise InputError("the text is empty: there is nothing to draw")

@@ -12,7 +12,7 @@ from scipy.special import softmax
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.identifiability import (
     AttentionRow,
     LeastRanks,
@@ -121,7 +121,7 @@ def logit_points(
     Source: Bhardwaj et al. (2021), section 3.2.2, "Experimental evidence".
     """
     if draws < 1:
-        raise InputError(f"--draws is at least 1, not {draws}")
+        raise ParameterError("draws", f"is at least 1, not {draws}")
     head_dim = check(model, tokenizer, texts, head)
     found: list[tuple[int, int, LeastRanks]] = []
     for length, numbers, encoded in clip_texts(tokenizer, texts, sample):
@@ -203,7 +203,7 @@ def usual_lengths(
     if most < size + 2:
         raise InputError(
             f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "
-            "that is read: give longer texts, or train with a longer --max-length or a smaller value_dim"
+            "that is read: give longer texts, or train with a longer `max_length` or a smaller value_dim"
         )
     return tuple(sorted({round(each) for each in np.linspace(size + 2, most, STEPS)}))
 

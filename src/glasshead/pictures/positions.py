@@ -25,7 +25,7 @@ def positions_picture(folder: Path, kind: str) -> bytes:
     if not names:
         raise InputError(
             f"{folder} has no distance-aware attention, so it has learned no w_h: "
-            "train with --attention distance-aware"
+            "train with `attention='distance-aware'`"
         )
     if any(list(each) != names for each in layers):
         raise InputError(f"{folder} holds runs of different models: repeats differ in their seeds alone")

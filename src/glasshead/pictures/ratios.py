@@ -44,7 +44,7 @@ def ratios_picture(folders: Sequence[Path], kind: str, step: int | None = None) 
     if len(seeds) < 2:
         raise InputError(
             f"these runs have one ratio of {first.labels[1]} to {first.labels[0]} texts, "
-            f"{plain(float(f'{seeds[0].ratio:.2g}'))}: name runs of two or more (--option ratio=2)"
+            f"{plain(float(f'{seeds[0].ratio:.2g}'))}: name runs of two or more (with other values of ratio)"
         )
     steps = sorted({each.step for each in found})
     when = f"at step {steps[0]:,}" if len(steps) == 1 else f"at steps {steps[0]:,} to {steps[-1]:,}"

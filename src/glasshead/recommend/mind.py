@@ -185,7 +185,7 @@ def split_by_time(logs: NewsLogs, fraction: float) -> tuple[NewsLogs, NewsLogs]:
         raise InputError(f"dev fraction must be between 0 and 1, not {fraction}")
     if len(logs.impressions) < 2:
         raise InputError(
-            f"{logs.folder} has a single impression that can be ranked: there is no dev part; give --dev"
+            f"{logs.folder} has a single impression that can be ranked: there is no dev part; give `dev`"
         )
     order = sorted(logs.impressions, key=lambda impression: impression.time)
     cut = min(max(round(len(order) * (1 - fraction)), 1), len(order) - 1)
@@ -239,4 +239,4 @@ def _settle(bad: list[str], skip_bad_rows: bool) -> None:
     """Refuse bad rows unless they are to be skipped."""
     if bad and not skip_bad_rows:
         more = f" (and {pluralise(len(bad) - 1, 'more bad row')})" if len(bad) > 1 else ""
-        raise InputError(f"{bad[0]}{more}: mend the file, or leave such rows out with --skip-bad-rows")
+        raise InputError(f"{bad[0]}{more}: mend the file, or leave such rows out with `skip_bad_rows`")

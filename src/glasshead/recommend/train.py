@@ -180,7 +180,7 @@ class RankingTrainer(Trainer):
         scores = click_scores(self.model, self.dev)
         if not all(np.isfinite(each).all() for each in scores):
             remove(Path(str(self.args.output_dir)))  # no number to go on from
-            raise InputError("the training diverged to weights that are no numbers: lower --learning-rate")
+            raise InputError("the training diverged to weights that are no numbers: lower `learning_rate`")
         value = np.mean([auc(*pair) for pair in zip(scores, self.dev.clicked, strict=True)])
         metrics = {f"{metric_key_prefix}_auc": float(value)}
         self.log(metrics)

@@ -22,7 +22,7 @@ from glasshead.results import METRIC_NAMES, Comparison, RunDifference, RunGroup
 
 LOWER = ("rmse", "mae")
 SPLITS = ("test", "dev")
-ONE_SEED = "One seed says nothing of others: train each model with --repeats 5 and compare those folders."
+ONE_SEED = "One seed says nothing of others: train each model with five seeds and compare those folders."
 STEPS = 4  # about so many steps fit into the range of a strip of dots
 
 

@@ -201,7 +201,7 @@ def read_history(run: Path) -> History:
     folder = run / FOLDER
     check_readable(folder)
     if not (folder / FACTS).is_file():
-        raise InputError(f"{run} was not watched: train with --watch dynamics")
+        raise InputError(f"{run} was not watched: train with `DynamicsCallback`")
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}

@@ -222,7 +222,7 @@ class AuditCard:
         check_readable(folder)
         path = folder / CARD
         if not path.is_file():
-            raise InputError(f"{folder} is not an audit (no {CARD}): make one with 'glasshead audit'")
+            raise InputError(f"{folder} is not an audit (no {CARD}): make one with `AuditCard.save`")
         try:
             text = path.read_text(encoding="utf-8")
             body = TypeAdapter(dict[str, Any]).validate_python(json.loads(text, parse_constant=_refuse))

@@ -19,7 +19,7 @@ from glasshead.trace.records import LayerRecord
 ROWS = ("first", "last", "mean", "pooled")
 LEVELS = ("word", "sentence")
 NO_SENTENCES = (
-    "this model reads a text as a whole, not by sentences: leave --level out, or train --model hierarchical"
+    "this model reads a text as a whole, not by sentences: leave `level` out, or train `model='hierarchical'`"
 )
 
 
@@ -113,7 +113,7 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     if not any(isinstance(getattr(each, NAME, None), Mechanism) for each in model.modules()):
         raise InputError(
             f"{type(model).__name__} shows no attention: plug(model, 'softmax') makes it readable (or train "
-            "it with --attention), and the methods 'gradient' and 'erasure-delete' need none"
+            "it with `attention`), and the methods 'gradient' and 'erasure-delete' need none"
         )
     with torch.no_grad(), record(model) as trace:
         forward(model, inputs, rows="mean")
@@ -128,9 +128,9 @@ def resolve(model: PreTrainedModel, inputs: Inputs, reading: AttentionSelector) 
     """
     if isinstance(model, PooledClassifier):
         if reading.layer not in (None, 0, "pooling") or reading.head not in (None, 0):
-            raise InputError("a pooled model has one attention with one head: leave --layer and --head out")
+            raise InputError("a pooled model has one attention with one head: leave `layer` and `head` out")
         if reading.row not in (None, "pooled") or reading.level != "word":
-            raise InputError("a pooled model has one learned query over words: leave --row and --level out")
+            raise InputError("a pooled model has one learned query over words: leave `row` and `level` out")
         return None
     found = list_attention_calls(model, inputs)
     if not isinstance(model, HierarchicalClassifier):

@@ -50,11 +50,11 @@ def check_number(family: type[TextClassifier], name: str, data: "DatasetDict") -
     pairs = PAIR in data["train"].column_names
     if pairs and family.texts == 1:
         raise InputError(
-            f"the model {name} reads one text per example, these data have pairs: take --model pair-encoder"
+            f"the model {name} reads one text per example, these data have pairs: take `model='pair-encoder'`"
         )
     if not pairs and family.texts == 2:
         raise InputError(
-            f"the model {name} reads pairs, these data have one text per example: take --model encoder"
+            f"the model {name} reads pairs, these data have one text per example: take `model='encoder'`"
         )
 
 

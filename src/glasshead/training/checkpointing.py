@@ -81,13 +81,15 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
     if resume:
         checkpoints = valid_checkpoints(work / CHECKPOINTS)
         if not (work / RECORD).is_file() or not checkpoints:
-            raise InputError(f"nothing to resume: {work} has no checkpoint; train without --resume")
+            raise InputError(f"nothing to resume: {work} has no checkpoint; train without `resume`")
         check_same(plan, work / RECORD)
         if not restore_best_checkpoint(checkpoints[-1]):
-            raise InputError(f"cannot resume {work}: its best epoch is missing; use --overwrite")
+            raise InputError(f"cannot resume {work}: its best epoch is missing; use `overwrite=True`")
         return checkpoints[-1]
     if valid_checkpoints(work / CHECKPOINTS) and not overwrite:
-        raise InputError(f"{work} holds an interrupted training: pass --resume to go on or --overwrite")
+        raise InputError(
+            f"{work} holds an interrupted training: pass `resume=True` to go on or `overwrite=True`"
+        )
     start_or_resume(work, work / RECORD, plan)
     return None
 
@@ -100,7 +102,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
     """
     if work.exists() and any(work.iterdir()) and not record.is_file():
         raise InputError(
-            f"{work} is in the way, and glasshead did not make it: move it, or choose another --out"
+            f"{work} is in the way, and glasshead did not make it: move it, or choose another `out`"
         )
     if work.is_dir():
         check_foreign(work, unmatched(sorted(path.name for path in work.iterdir()), PARTS))
@@ -112,9 +114,9 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
 def has_dynamics(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
     """How a training was started that is now to be watched in another way; None: not watched at all."""
     if before is None or now is None:
-        return "without --watch" if before is None else "with --watch"
+        return "without `DynamicsCallback`" if before is None else "with `DynamicsCallback`"
     first, second = (
-        "without --watch-every" if each["every"] is None else f"with --watch-every {each['every']}"
+        "without `every`" if each["every"] is None else f"with `every={each['every']}`"
         for each in (before, now)
     )
     return f"{first}, not {second}"
@@ -126,15 +128,15 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     try:
         before = with_current_recipe(json.loads(record.read_text(encoding="utf-8")))
     except ValueError as error:
-        raise InputError(f"cannot resume: {record} is damaged ({error}); use --overwrite") from error
+        raise InputError(f"cannot resume: {record} is damaged ({error}); use `overwrite=True`") from error
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
         if WATCHED in different:
             how = has_dynamics(before.get(WATCHED), plan.get(WATCHED))
-            raise InputError(f"cannot resume {record.parent}: it was started {how}; use --overwrite")
+            raise InputError(f"cannot resume {record.parent}: it was started {how}; use `overwrite=True`")
         what = " and ".join(different)
         raise InputError(
-            f"cannot resume {record.parent}: it was started with another {what}; use --overwrite"
+            f"cannot resume {record.parent}: it was started with another {what}; use `overwrite=True`"
         )
 
 

@@ -18,13 +18,6 @@ from glasshead.training.penalties import checked_penalties
 
 TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
-TYPED = {
-    "head_combination": "--head-combination",
-    "temperature": "--scale",
-    "head_dim": "--d-k",
-    "value_dim": "--d-v",
-}
-"""Fields that the command line calls otherwise."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ class TrainingConfig:
             if name != "attention":
                 raise InputError(f"{self.model} is a model of its own: its {name} cannot be chosen")
         if self.word_vectors is not None:
-            raise InputError(f"{self.model} has word vectors of its own: leave --vectors out")
+            raise InputError(f"{self.model} has word vectors of its own: leave `word_vectors` out")
         if self.attention is not None:
             parse(self.attention)
 
@@ -124,7 +117,7 @@ class TrainingConfig:
         for name, value in config_field_names(self.model, self.architecture).items():
             if name not in kinds:
                 raise InputError(
-                    f"the model {self.model!r} has no option {field_label(name)}: {field_hint(name, kinds)}"
+                    f"the model {self.model!r} has no option `{name}`: {field_hint(name, kinds)}"
                 )
             checked[name] = validate_type(name, value, kinds[name])
         return checked
@@ -140,7 +133,9 @@ class TrainingConfig:
         if not self.penalties:
             return {}
         if self.model != "pooled":
-            raise InputError(f"penalties are for the model 'pooled', not {self.model!r}: leave --penalty out")
+            raise InputError(
+                f"penalties are for the model 'pooled', not {self.model!r}: leave `penalties` out"
+            )
         return checked_penalties(self.penalties, self.config())
 
     def with_changes(self, **changes: Any) -> "TrainingConfig":
@@ -191,11 +186,6 @@ def config_field_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
 def embedding_field(model: str) -> str:
     """What the configuration of a model of ours calls the size of its embeddings."""
     return next(iter(config_field_names(model, {"embedding_size": None})))
-
-
-def field_label(name: str) -> str:
-    """A field as Python and as the command line call it: ``'head_combination' (--heads)``."""
-    return f"{name!r} ({TYPED[name]})" if name in TYPED else repr(name)
 
 
 def field_hint(name: str, known: Iterable[str]) -> str:

@@ -125,7 +125,7 @@ def align_classes(all_told: list[RunGroupPredictions]) -> list[Predictions]:
         if not np.array_equal(each.index, first.index) or not np.array_equal(each.labels, first.labels):
             raise InputError(
                 f"{first.group.name} and {each.group.name} were tested on different rows: "
-                "train both with the same --split-seed"
+                "train both with the same `split_seed`"
             )
         if len(set(each.group.seeds)) < len(each.group.seeds):
             raise InputError(f"{each.group.name} holds two runs with one seed: train again")

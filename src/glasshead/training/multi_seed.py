@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from transformers import TrainerCallback
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.files import check_writable, partial_path, remove, reserve_folder
 from glasshead.training.checkpointing import (
     CHECKPOINTS,
@@ -51,11 +51,11 @@ def train_repeats(
         InputError: on fewer than two repeats or more than 1,000, and wherever `train` raises it.
     """
     if repeats < 2:
-        raise InputError(f"--repeats takes 2 or more, not {repeats}: leave it out for a single run")
+        raise ParameterError("repeats", f"takes 2 or more, not {repeats}: leave it out for a single run")
     if repeats > MOST_REPEATS:
-        raise InputError(f"--repeats takes at most {MOST_REPEATS:,}")
+        raise ParameterError("repeats", f"takes at most {MOST_REPEATS:,}")
     if seed + repeats > SEEDS:
-        raise InputError(f"the last of the seeds would be beyond {SEEDS - 1:,}: take a smaller --seed")
+        raise InputError(f"the last of the seeds would be beyond {SEEDS - 1:,}: take a smaller `seed`")
     check_writable(out, overwrite=overwrite, resume=resume)
     work = partial_path(out)
     plan = training_fingerprint(data, recipe, seed, source) | {"repeats": repeats}
@@ -89,11 +89,11 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
     record = work / PLAN
     if resume:
         if not record.is_file():
-            raise InputError(f"nothing to resume: there is no {work}; train without --resume")
+            raise InputError(f"nothing to resume: there is no {work}; train without `resume`")
         check_same(plan, record)
         return
     if record.is_file() and not overwrite:
-        raise InputError(f"{work} holds interrupted repeats: pass --resume to go on or --overwrite")
+        raise InputError(f"{work} holds interrupted repeats: pass `resume=True` to go on or `overwrite=True`")
     start_or_resume(work, record, plan)
 
 

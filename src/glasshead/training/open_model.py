@@ -68,8 +68,8 @@ def open_saved_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizer
     check_readable(folder)
     if not (folder / CONFIG).is_file():
         raise InputError(
-            f"{folder} holds neither a run ({RECORD}) nor a model ({CONFIG}): make one with 'glasshead train "
-            "DATA --out RUN', or save a model and its tokenizer into it with save_pretrained"
+            f"{folder} holds neither a run ({RECORD}) nor a model ({CONFIG}): make one with "
+            "`glasshead.training.train`, or save a model and its tokenizer into it with save_pretrained"
         )
     config = read_config(folder)
     model = load_saved_model(folder, config)

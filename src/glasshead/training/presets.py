@@ -152,7 +152,7 @@ def recipe_for(name: str | None, model: str | None) -> TrainingConfig:
     recipe = TRAINING_PRESETS[name]
     if model is None:
         if recipe.pretrained:
-            raise InputError(f"the preset {name!r} tunes a pretrained model: name it with --model")
+            raise InputError(f"the preset {name!r} tunes a pretrained model: name it with `model`")
         return recipe
     kinds = [each if each in USUAL else "encoder" for each in (recipe.model, model) if each in MODELS]
     if recipe.pretrained != (model not in MODELS) or len(set(kinds)) > 1:

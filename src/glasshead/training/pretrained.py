@@ -46,7 +46,7 @@ def pretrained(
     if positions is not None and recipe.max_length > positions:
         raise InputError(
             f"{recipe.model} has {positions} positions, fewer than the {recipe.max_length} tokens that are "
-            f"read of a text: take --max-length {positions}"
+            f"read of a text: take `max_length={positions}`"
         )
     if recipe.attention is not None:
         plug(model, recipe.attention)

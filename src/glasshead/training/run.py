@@ -62,8 +62,8 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
 
 
-def open_record(folder: Path, command: str) -> dict[str, Any]:
-    """The content of run.json, whatever kind of run that ``command`` makes.
+def open_record(folder: Path, maker: str) -> dict[str, Any]:
+    """The content of run.json, whatever kind of run that the function ``maker`` makes.
 
     Raises:
         InputError: if the folder is not a run.
@@ -72,12 +72,12 @@ def open_record(folder: Path, command: str) -> dict[str, Any]:
     path = folder / RECORD
     if not path.is_file():
         if not folder.exists() and partial_path(folder).exists():
-            raise InputError(f"{folder} is not finished: train it on with --resume")
+            raise InputError(f"{folder} is not finished: train it on with `resume=True`")
         repeated = sorted(each.name for each in folder.glob("seed-*"))
         if (folder / REPEATS).is_file() and repeated:
             raise InputError(f"{folder} holds {len(repeated)} runs: name one of them, {folder / repeated[0]}")
         what = "has no run.json" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} is not a run ({what}): make one with '{command}'")
+        raise InputError(f"{folder} is not a run ({what}): make one with `{maker}`")
     return read_object(path)
 
 
@@ -120,9 +120,9 @@ def read_record(folder: Path) -> dict[str, Any]:
     Raises:
         InputError: if the folder is not a run of a classifier, or its record is damaged.
     """
-    record = open_record(folder, "glasshead train DATA --out RUN")
+    record = open_record(folder, "glasshead.training.train")
     if "what" in record:
-        raise InputError(f"{folder} is a {record['what']}, no classifier: read it with 'glasshead recommend'")
+        raise InputError(f"{folder} is a {record['what']}, no classifier: read it with `glasshead.recommend`")
     return validate_record(folder / RECORD, record, ClassifierRecord)
 
 

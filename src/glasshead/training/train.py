@@ -128,7 +128,7 @@ def _fill(
     weights_are_numbers &= all(map(math.isfinite, last.values()))
     if not weights_are_numbers or not all(np.isfinite(found).all() for found in outputs.values()):
         remove(work / CHECKPOINTS)  # no number to go on from
-        remedy = "--learning-rate or --penalty" if recipe.penalties else "--learning-rate"
+        remedy = "`learning_rate` or `penalties`" if recipe.penalties else "`learning_rate`"
         raise InputError(f"the training diverged to values that are no numbers: lower {remedy}")
     # A step too large for a penalty makes it grow: nobody should have to guess.
     notes += [

@@ -17,14 +17,14 @@ KNOWN = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", 
 def no_closed_form_reason(model: PreTrainedModel) -> str | None:
     """Why a model has no closed form; None if it has one."""
     if not isinstance(model, PooledClassifier):
-        return "closed forms are known for classifiers with one learned query (--model pooled)"
+        return "closed forms are known for the model 'pooled', with one learned query"
     config = model.config
     if is_regression(config):
         return "closed forms are known for classes, not for ratings"
     if config.activation != "softmax":
         return f"closed forms are known for softmax, not for {config.activation}"
     if config.value_dim is not None:
-        return "closed forms are known where the vectors themselves are the values (--set value_dim=null)"
+        return "closed forms are known where the vectors themselves are the values (value_dim null)"
     if (config.score, config.encoder) not in KNOWN:
         return f"no closed form is known for the score {config.score} over the encoder {config.encoder}"
     return None

@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 from glasshead.dynamics.callback import DynamicsCallback, Observer
 from glasshead.dynamics.observers.pooled import PooledObserver
 from glasshead.dynamics.observers.transformer import TransformerObserver
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models import PooledClassifier, is_regression
 
 
@@ -20,7 +20,7 @@ def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None 
         InputError: if ``every`` is below 1.
     """
     if every is not None and every < 1:
-        raise InputError(f"--watch-every counts steps from 1 on, not {every}")
+        raise ParameterError("every", f"counts steps from 1 on, not {every}")
     return DynamicsCallback(partial(make_observer, truth), every)
 
 
@@ -33,8 +33,8 @@ def make_observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **
     if isinstance(model, PooledClassifier):
         if is_regression(model.config):
             raise InputError(
-                "--watch dynamics of --model pooled is for classes: words have no polarity where ratings are "
-                "predicted (the layers of --model encoder or hierarchical can be watched)"
+                "`DynamicsCallback` of `model='pooled'` is for classes: words have no polarity where ratings "
+                "are predicted (the layers of the models 'encoder' and 'hierarchical' can be watched)"
             )
         return PooledObserver(model=model, truth=truth, **about)
     return TransformerObserver(model=model, **about)

@@ -41,7 +41,7 @@ class TransformerObserver:
     ) -> None:
         if not shows_attention(model):
             raise InputError(
-                "this model computes its attention itself: name a mechanism, --attention softmax"
+                "this model computes its attention itself: name a mechanism, `attention='softmax'`"
             )
         self.encoded = rows.encoded.some(sample_texts(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer
@@ -50,7 +50,7 @@ class TransformerObserver:
             "kind": "layers",
             "form": None,
             "title": recipe.model,
-            "why_no_form": "closed forms are known for classifiers with one learned query (--model pooled)",
+            "why_no_form": "closed forms are known for the model 'pooled', with one learned query",
             "exact": False,
             "attention": None if recipe.attention is None else to_name(recipe.attention),
             "optimizer": recipe.optimizer,

@@ -27,7 +27,7 @@ def contexts(history: History, asked: Sequence[str] = ()) -> Picture:
     if not table:
         raise InputError(
             "a token has other scores in its texts than alone only where the encoder reads the words around "
-            "it (--encoder lstm): choose another --what"
+            "it (`encoder='lstm'`): choose another `what`"
         )
     colours = group_colours(history.groups)
     chosen = [token for token in asked if token in set(table["token"].tolist())]

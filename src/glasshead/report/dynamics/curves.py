@@ -170,7 +170,7 @@ def layers(history: History) -> Picture:
     """Entropy and distance from rank one of every layer, and agreement with gradients."""
     many_looks(history)
     if history.facts["kind"] != "layers":
-        raise InputError("layers are recorded of models with several of them: choose another --what")
+        raise InputError("layers are recorded of models with several of them: choose another `what`")
     panels: list[Panel] = []
     keys: list[Key] = []
     for quantity, (title, up, _) in LAYERED.items():
@@ -289,7 +289,9 @@ def recorded(history: History, found: object, quantity: str) -> None:
     if not found:
         why = history.facts.get("why_no_form")
         if history.facts["kind"] == "layers":
-            why = "tokens have no number of their own in a model with layers of attention; draw --what layers"
+            why = (
+                "tokens have no number of their own in a model with layers of attention; draw `what='layers'`"
+            )
         raise InputError(f"no {quantity} was recorded{f': {why}' if why else ''}")
 
 
@@ -297,5 +299,5 @@ def many_looks(history: History) -> None:
     """Raise InputError for a training of which there is the end alone."""
     if len(history.steps) < 2:
         raise InputError(
-            "this training was not watched, so there is nothing over time: train with --watch dynamics"
+            "this training was not watched, so there is nothing over time: train with `DynamicsCallback`"
         )

@@ -75,7 +75,7 @@ def ledger_of(history: History, quantity: str) -> dict[str, str]:
     if not history.facts["exact"]:
         raise InputError(f"there is no ledger: {why_not_exact(history)}")
     if any(added(quantity, name) not in history.tokens for name in terms):
-        raise InputError("there is no ledger: this training was not watched (train with --watch dynamics)")
+        raise InputError("there is no ledger: this training was not watched (train with `DynamicsCallback`)")
     return terms
 
 

@@ -1,0 +1,61 @@
+"""What the library says of its parameters, in the words of the command line.
+
+A message holds Python between backquotes: a parameter, one with its value, or a function. Here each becomes
+the option of the running command, or of another that has it, or the command that does the same.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+CODE = re.compile(r"`([A-Za-z_][\w.]*)(?:=([^`]*))?`")
+OPTIONS = {
+    "every": "--watch-every",
+    "head_dim": "--d-k",
+    "penalties": "--penalty",
+    "target_fn": "--target-function",
+    "temperature": "--scale",
+    "value_dim": "--d-v",
+    "word_vectors": "--vectors",
+}
+"""Parameters that the command line calls otherwise."""
+WORDS = {
+    "AuditCard.save": "'glasshead audit'",
+    "DATASETS": "'glasshead list datasets'",
+    "DynamicsCallback": "--watch dynamics",
+    "glasshead.recommend": "'glasshead recommend'",
+    "glasshead.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
+    "glasshead.training.train": "'glasshead train DATA --out RUN'",
+    "value_dim=None": "--set value_dim=null",
+}
+"""What is no option of its own."""
+
+
+def in_options(message: str, running: Any, app: Any) -> str:
+    """The message with the options of the ``running`` command, else of any other of the ``app``."""
+    options: dict[str, str] = {}
+    for command in (*commands_of(running), *commands_of(app)):
+        for option in command.params:
+            spelling = option.opts[0]
+            if spelling.startswith("--"):
+                options.setdefault(option.name.rstrip("_"), spelling)
+
+    def as_typed(code: re.Match[str]) -> str:
+        whole, name, value = code[0].strip("`"), code[1], code[2]
+        if whole in WORDS:
+            return WORDS[whole]
+        option = OPTIONS.get(name) or options.get(name)
+        if option is None:
+            return code[0]
+        return option if value in (None, "True") else f"{option} {value.strip(chr(39))}"
+
+    return CODE.sub(as_typed, message)
+
+
+def commands_of(command: Any) -> Iterator[Any]:
+    """The command itself, or all those below a group."""
+    if hasattr(command, "commands"):
+        for inner in command.commands.values():
+            yield from commands_of(inner)
+    elif command is not None:
+        yield command

@@ -1,0 +1,78 @@
+"""The library speaks Python; the command line puts its options there."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+import glasshead
+from glasshead.cli.app import app
+from glasshead.cli.errors import CODE, OPTIONS, WORDS, commands_of, in_options
+from glasshead.errors import InputError, ParameterError
+
+SOURCE = Path(glasshead.__file__).parent
+APP = typer.main.get_command(app)
+NAMES = sorted({command.name for command in commands_of(APP)} | set(APP.commands))
+# A colour of a page is written like an option: var(--ink).
+TYPED = re.compile(r"(?<!var\()(?<![\w-])--[a-z]|glasshead (?:" + "|".join(NAMES) + r")\b")
+
+
+def messages():
+    """Every string of the library that is no docstring and has more than one word, with its place."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path.is_relative_to(SOURCE / "cli"):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docstrings = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.value
+
+
+def test_no_message_of_the_library_names_an_option_or_a_command():
+    typed = [f"{place}: {text!r}" for place, text in messages() if " " in text and TYPED.search(text)]
+    assert typed == []
+
+
+def test_the_command_line_knows_every_parameter_that_a_message_names():
+    named = {code[0]: place for place, text in messages() for code in CODE.finditer(text)}
+    assert len(named) > 30
+    left = {code: place for code, place in named.items() if in_options(code, None, APP) == code}
+    assert left == {}
+
+
+def test_every_translation_is_an_option_or_a_command():
+    spelled = {name for command in commands_of(APP) for each in command.params for name in each.opts}
+    for words in (*OPTIONS.values(), *WORDS.values()):
+        assert set(re.findall(r"--[\w-]+", words)) <= spelled
+        for command in re.findall(r"'glasshead (\w+)", words):
+            assert command in APP.commands
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "typed"),
+    [
+        ("train", "pass `overwrite=True` to replace it", "pass --overwrite to replace it"),
+        ("train", "take `model='pair-encoder'`", "take --model pair-encoder"),
+        ("train", "leave `penalties` out", "leave --penalty out"),
+        ("train", "train with `DynamicsCallback`", "train with --watch dynamics"),
+        ("audit", "`limit` must be at least 1", "--limit must be at least 1"),
+        ("explain", "train on with `resume=True`", "train on with --resume"),  # another command's
+        ("explain", "no folder `of mine", "no folder `of mine"),
+        ("explain", "what is `nothing`?", "what is `nothing`?"),
+    ],
+)
+def test_parameters_become_options(command, message, typed):
+    assert in_options(message, APP.commands[command], APP) == typed
+
+
+def test_a_refused_parameter_is_known_by_name():
+    error = ParameterError("limit", "must be at least 1, not 0")
+    assert isinstance(error, InputError)
+    assert (error.parameter, str(error)) == ("limit", "`limit` must be at least 1, not 0")
