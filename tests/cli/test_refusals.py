@@ -163,14 +163,14 @@ class TestTheSettings:
             ("--option", "instances=1.5", "give an integer"),
             ("--vectors", "/nowhere/vectors.txt", "cannot read the word vectors"),
             ("--set", "layers", "'layers' is not NAME=VALUE"),
-            ("--set", "layers=2", "no option 'layers': it is one of encoder"),
+            ("--set", "layers=2", "no option `layers`: it is one of encoder"),
             ("--set", "dropuot=0", "did you mean 'dropout'?"),
             ("--set", "epochs=two", "epochs must be a whole number, not 'two'"),
             ("--set", "preset=s4", "choose --preset and --model by their own options"),
             (
                 "--head-combination",
                 "sum",
-                "no option 'head_combination' (--head-combination): it is one of encoder",
+                "no option --head-combination: it is one of encoder",
             ),
             ("--task", "regresion", "did you mean 'regression'?"),
             ("--task", "regression", "is not a number"),
@@ -196,7 +196,7 @@ class TestTheSettings:
             (("--head-combination", "added"), "is concat or sum"),
             (("--head-combination", "sum", "--d-v", 8), "have the size 64 of the layer, not 8"),
             (("--d-k", 0), "at least 1"),
-            (("--scale", 2), "no option 'temperature' (--scale): it is one of pooled"),
+            (("--scale", 2), "no option --scale: it is one of pooled"),
             (("--set", "positions=lerned"), "did you mean 'learned'?"),
             (("--set", "value_dim=null", "--set", "heads=7"), "7 heads do not divide the size 64"),
         ],
@@ -358,7 +358,7 @@ class TestTheRun:
     def test_missing(self, refused, tmp_path):
         message = refused(tmp_path / "nothing")
         assert "is not a run (does not exist)" in message
-        assert "glasshead train" in message
+        assert "glasshead.training.train" in message
 
     def test_another_folder(self, refused, tmp_path):
         (tmp_path / "folder").mkdir()
@@ -380,7 +380,7 @@ class TestTheRun:
 
     def test_unfinished(self, refused, tmp_path):
         (tmp_path / "run.partial").mkdir()
-        assert "--resume" in refused(tmp_path / "run")
+        assert "`resume=True`" in refused(tmp_path / "run")
 
     @pytest.mark.parametrize(
         "name",

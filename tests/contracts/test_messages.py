@@ -43,7 +43,7 @@ def test_no_message_of_the_library_names_an_option_or_a_command():
 def test_the_command_line_knows_every_parameter_that_a_message_names():
     named = {code[0]: place for place, text in messages() for code in CODE.finditer(text)}
     assert len(named) > 30
-    left = {code: place for code, place in named.items() if in_options(code, None, APP) == code}
+    left = {code: place for code, place in named.items() if in_options(code, APP, None) == code}
     assert left == {}
 
 
@@ -63,13 +63,14 @@ def test_every_translation_is_an_option_or_a_command():
         ("train", "leave `penalties` out", "leave --penalty out"),
         ("train", "train with `DynamicsCallback`", "train with --watch dynamics"),
         ("audit", "`limit` must be at least 1", "--limit must be at least 1"),
-        ("explain", "train on with `resume=True`", "train on with --resume"),  # another command's
+        ("explain", "train on with `resume=True`", "train on with --resume"),  # of train
+        ("train", "no option `layers`", "no option `layers`"),  # of audit alone
         ("explain", "no folder `of mine", "no folder `of mine"),
         ("explain", "what is `nothing`?", "what is `nothing`?"),
     ],
 )
 def test_parameters_become_options(command, message, typed):
-    assert in_options(message, APP.commands[command], APP) == typed
+    assert in_options(message, APP.commands[command], APP.commands["train"]) == typed
 
 
 def test_a_refused_parameter_is_known_by_name():

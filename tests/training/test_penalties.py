@@ -241,7 +241,7 @@ class TestOvershoot:
         (note,) = penalty.notes
         assert note == (
             "penalty encoder overshoots at step 7: a step multiplies its root by about −1.40, and below −1 "
-            "it grows; lower --penalty or --learning-rate"
+            "it grows; lower its weight or the learning rate"
         )
         again = {"model": model, "optimizer": torch.optim.SGD(model.parameters(), lr=2.0)}
         penalty.on_pre_optimizer_step(None, TrainerState(global_step=9), None, **again)
@@ -396,9 +396,9 @@ class TestRecipe:
             ({"context-output": "much"}, {}, "of the penalty 'context-output' must be a number, not 'much'"),
             ({"context-output": True}, {}, "must be a number, not True"),
             (["encoder"], {}, "penalties must be a mapping"),
-            ({"encoder": 1}, {}, "there is no encoder: take --encoder affine or lstm"),
-            ({"context-output": 1}, {"score": "query-key"}, "no context vector V: take --score context"),
-            ({"context-output": 1}, {"value_dim": 4}, "another space than V: take --set value_dim=null"),
+            ({"encoder": 1}, {}, "there is no encoder: take `encoder` affine or lstm"),
+            ({"context-output": 1}, {"score": "query-key"}, "no context vector V: take `score='context'`"),
+            ({"context-output": 1}, {"value_dim": 4}, "another space than V: take `value_dim=None`"),
         ],
     )
     def test_refused(self, weights, settings, says):
@@ -435,7 +435,7 @@ class TestEveryPenalty:
                 model = random_model(classes=classes, **case).double()
                 reason = PENALTIES[name].unsupported_reason(model.config)
                 if reason is not None:
-                    assert "take --" in reason
+                    assert "take `" in reason
                     continue
                 served += 1
                 value = PENALTIES[name](model)

@@ -82,7 +82,7 @@ class Commands(TyperGroup):
             if ctx.params.get("debug"):
                 raise
             running = self.commands.get(ctx.invoked_subcommand)
-            print_error(" ".join(in_options(str(error), running, self).split()))
+            print_error(" ".join(in_options(str(error), running, self.commands.get("train")).split()))
             raise typer.Exit(2) from None
         except BrokenPipeError:
             exit_on_broken_pipe()

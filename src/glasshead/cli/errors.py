@@ -1,7 +1,7 @@
 """What the library says of its parameters, in the words of the command line.
 
 A message holds Python between backquotes: a parameter, one with its value, or a function. Here each becomes
-the option of the running command, or of another that has it, or the command that does the same.
+the option of the running command, else of `train`, or the command that does the same.
 """
 
 import re
@@ -31,10 +31,11 @@ WORDS = {
 """What is no option of its own."""
 
 
-def in_options(message: str, running: Any, app: Any) -> str:
-    """The message with the options of the ``running`` command, else of any other of the ``app``."""
+def in_options(message: str, running: Any, train: Any) -> str:
+    """The message with the options of the ``running`` command (of a group: of those below it), else of
+    ``train``."""
     options: dict[str, str] = {}
-    for command in (*commands_of(running), *commands_of(app)):
+    for command in (*commands_of(running), *commands_of(train)):
         for option in command.params:
             spelling = option.opts[0]
             if spelling.startswith("--"):

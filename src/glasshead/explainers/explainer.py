@@ -171,9 +171,9 @@ def make_context(
     function = TARGETS[named]
     if rates != (named == "rating"):
         known = (
-            "a rating: use `target_fn='rating'`"
+            "a rating: use `target_fn` rating"
             if rates
-            else "a class: use `target_fn='probability'`, 'logit' or 'log-odds'"
+            else "a class: use `target_fn` probability, logit or log-odds"
         )
         raise InputError(f"there is no {named} to explain, this model predicts {known}")
     if rates and target is not None:

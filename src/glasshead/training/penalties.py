@@ -65,7 +65,7 @@ class EncoderSize(Penalty):
     source = "Sun and Lu 2020, G.2, footnote 3"
 
     def unsupported_reason(self, config: PooledConfig) -> str | None:
-        return "there is no encoder: take `encoder='affine'` or 'lstm'" if config.encoder == "none" else None
+        return "there is no encoder: take `encoder` affine or lstm" if config.encoder == "none" else None
 
     def __call__(self, model: PooledClassifier) -> Float[Tensor, ""]:
         squares = [parameter.square().sum() for parameter in model.encoder.parameters()]
@@ -152,7 +152,7 @@ def overshoot_note(name: str, step: int, factor: float) -> str:
     """What is noted of a step that was too large."""
     return (
         f"penalty {name} overshoots at step {step}: a step multiplies its root by about "
-        f"−{abs(factor):.2f}, and below −1 it grows; lower `penalties` or `learning_rate`"
+        f"−{abs(factor):.2f}, and below −1 it grows; lower its weight or the learning rate"
     )
 
 
