@@ -21,7 +21,7 @@ model.save_pretrained("plugged")
 again = glasshead.load("plugged")
 with torch.no_grad():
     print("same after loading:", torch.equal(again(**batch).logits, after))
-print(again.config.attention_mechanism)
+print(again.config.glasshead_mechanism)
 
 glasshead.unplug(model)
 with torch.no_grad():

@@ -1,9 +1,9 @@
 """Glasshead: attention you can see through."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from glasshead.lazy import lazy_exports
-from glasshead.registration import watch
 
 __version__ = "0.1.0"
 
@@ -42,9 +42,11 @@ __all__ = [
     "unplug",
 ]
 
-
-# A plain from_pretrained then restores a plugged model.
-watch()
+_load, __dir__, _ = lazy_exports(globals(), PUBLIC)
 
 
-__getattr__, __dir__, _ = lazy_exports(globals(), PUBLIC)
+def __getattr__(name: str) -> Any:
+    value = _load(name)
+    if PUBLIC[name] == "glasshead.huggingface":
+        import_module("glasshead.models")  # whose folders these functions are given too
+    return value

@@ -240,7 +240,7 @@ def test_what_does_not_dispatch_is_refused_with_a_sentence(name):
     with pytest.raises(InputError, match=f"{type(model).__name__} computes its attention itself"):
         glasshead.plug(model, "tanhmax")
     assert model.config._attn_implementation == before
-    assert not hasattr(model.config, "attention_mechanism")
+    assert not hasattr(model.config, "glasshead_mechanism")
 
 
 @pytest.mark.parametrize("spec", ["softmax", "tanhmax", "tanhmax+distance-aware"])

@@ -47,7 +47,7 @@ def test_what_is_written(saved):
     _, folder = saved
     config = json.loads((folder / "config.json").read_text())
     assert config["attn_implementation"] == "glasshead"
-    assert config["attention_mechanism"] == {"activation": "tanhmax", "position": "distance-aware"}
+    assert config["glasshead_mechanism"] == {"activation": "tanhmax", "position": "distance-aware"}
     ours = [key for key in load_file(folder / "model.safetensors") if ".mechanism." in key]
     assert sorted(key.rpartition(".mechanism.")[2] for key in ours) == ["position.v"] * 2 + ["position.w"] * 2
 
@@ -117,18 +117,25 @@ def test_a_model_of_two_models_keeps_its_mechanism_too(tmp_path):
     torch.testing.assert_close(glasshead.unplug(model)(**given).logits_per_image, own, **ALL_LAYERS)
 
 
-def test_configurations_keep_their_mechanism_whatever_is_done_to_them(tmp_path):
+def test_configurations_name_their_mechanism_and_ask_for_it(tmp_path):
     model = classifier("tanhmax")
     model.save_pretrained(tmp_path)
     read = hf.AutoConfig.from_pretrained(tmp_path)
-    for config in (read, hf.BertConfig.from_dict(read.to_dict()), copy.deepcopy(read)):
+    for config in (read, copy.deepcopy(read), model.config, hf.BertConfig.from_dict(model.config.to_dict())):
         assert config._attn_implementation == "glasshead"
-        assert config.attention_mechanism == {"activation": "tanhmax"}
-        assert config.to_dict()["attn_implementation"] == "glasshead"
-    assert not hasattr(hf.BertConfig(), "attention_mechanism")
-    lost = read.to_dict()
-    del lost["attn_implementation"]
-    assert hf.BertConfig.from_dict(lost)._attn_implementation == "glasshead"
+        assert config.glasshead_mechanism == {"activation": "tanhmax"}
+    assert not hasattr(hf.BertConfig(), "glasshead_mechanism")
+
+
+def test_what_lost_its_attention_says_so_and_is_restored_by_load(tmp_path):
+    model = classifier("tanhmax")
+    model.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["attn_implementation"]
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.warns(UserWarning, match=r"was saved with .*tanhmax.* runs without it, by 'sdpa'"):
+        hf.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    torch.testing.assert_close(logits(glasshead.load(tmp_path)), logits(model), **ALL_LAYERS)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +144,8 @@ def test_configurations_keep_their_mechanism_whatever_is_done_to_them(tmp_path):
 def test_another_attention_on_request_is_for_that_load_only(cls, tmp_path):
     model = classifier("tanhmax")
     model.save_pretrained(tmp_path / "once")
-    asked = cls.from_pretrained(tmp_path / "once", attn_implementation="sdpa")
+    with pytest.warns(UserWarning, match="runs without it"):
+        asked = cls.from_pretrained(tmp_path / "once", attn_implementation="sdpa")
     assert not torch.allclose(logits(asked.eval()), logits(model), **ALL_LAYERS)
     asked.save_pretrained(tmp_path / "twice")
     again = cls.from_pretrained(tmp_path / "twice")
@@ -147,7 +155,7 @@ def test_another_attention_on_request_is_for_that_load_only(cls, tmp_path):
 def test_a_saved_word_that_nobody_registered_says_what_to_import(tmp_path):
     classifier("tanhmax").save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    config["attention_mechanism"] = {"activation": "cube"}
+    config["glasshead_mechanism"] = {"activation": "cube"}
     (tmp_path / "config.json").write_text(json.dumps(config))
     plain = hf.BertForSequenceClassification.from_pretrained(tmp_path)
     for ask in (lambda: glasshead.load(tmp_path), lambda: glasshead.doctor(tmp_path), lambda: logits(plain)):

@@ -15,10 +15,10 @@ from families import FAMILIES, GROUPED, SIZES, VOCABULARY
 from glasshead.attention import Mechanism
 from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, mechanism_of
+from glasshead.huggingface.configuration import KEY
 from glasshead.huggingface.dispatch import IGNORED_ARGS, SUPPORTED_ARGS, attention_function
 from glasshead.huggingface.stops import UNSUPPORTED
 from glasshead.huggingface.structure import is_cross_attention
-from glasshead.registration import KEY
 from tolerances import ALL_LAYERS
 
 BERT, LLAMA, GPT2 = FAMILIES["bert"], FAMILIES["llama"], FAMILIES["gpt2"]
@@ -29,7 +29,7 @@ def test_plug_returns_the_model_and_names_itself_in_the_configuration():
     model = BERT.build("sdpa")
     assert glasshead.plug(model, {"position": {"name": "distance-aware", "mapping": "clip"}}) is model
     assert model.config._attn_implementation == "glasshead"
-    assert model.config.attention_mechanism == {
+    assert model.config.glasshead_mechanism == {
         "activation": "softmax",
         "position": {"name": "distance-aware", "mapping": "clip"},
     }

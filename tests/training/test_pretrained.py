@@ -176,4 +176,4 @@ def test_a_real_model_learns_in_one_epoch(tmp_path):
     run = train(reviews, recipe, tmp_path / "run")
     assert json.loads((run / "metrics.json").read_text())["test"]["accuracy"] > 0.8
     found = load_run(run)
-    assert found.model.config.attention_mechanism == {"activation": "tanhmax"}
+    assert found.model.config.glasshead_mechanism == {"activation": "tanhmax"}

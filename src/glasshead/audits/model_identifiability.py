@@ -18,8 +18,8 @@ from glasshead.audits.run import jsonable
 from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
+from glasshead.huggingface import spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows
-from glasshead.registration import SPEC
 from glasshead.results import EXACT, Attribution, AuditCard, Highlight
 from glasshead.training import versions
 
@@ -59,7 +59,7 @@ def audit_maps(
         raise InputError("there is no text to audit: every text is empty")
     progress("identifiability")
     heads, told = asked.survey(model, tokenizer, encoded, RowSelector(), seed)
-    spec = getattr(model.config, SPEC, None)
+    spec = spec_of(model.config)
     return AuditCard(
         facts={
             "name": f"{folder.resolve().name} · {to_name(spec) if spec else 'attention'}",

@@ -20,8 +20,8 @@ from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.performance import against_guessing
 from glasshead.audits.perturbation import Perturbation
 from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import spec_of
 from glasshead.models import MODELS, EncodedClassifier, PooledClassifier
-from glasshead.registration import SPEC
 from glasshead.results import AuditCard, Finding
 from glasshead.trace import AttentionSelector
 from glasshead.training import Run, versions
@@ -191,7 +191,7 @@ def describe(run: Run, subject: AuditContext, seed: int) -> dict[str, Any]:
 def mechanism_name(subject: AuditContext) -> str:
     """The word for the attention of the model."""
     config = subject.view.model.config
-    named = getattr(config, "attention", None) or getattr(config, SPEC, None)
+    named = getattr(config, "attention", None) or spec_of(config)
     return "attention" if named is None else to_name(named)
 
 

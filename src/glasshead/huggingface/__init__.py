@@ -1,5 +1,6 @@
 """Our mechanisms in anybody's Hugging Face model: plug, save, load, and a doctor for what would go wrong."""
 
+from glasshead.huggingface.configuration import clear_spec, spec_of
 from glasshead.huggingface.dispatch import mechanism_of
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.labels import class_names
@@ -18,6 +19,7 @@ __all__ = [
     "NAME",
     "attention_modules",
     "class_names",
+    "clear_spec",
     "doctor",
     "first_line",
     "load",
@@ -28,5 +30,6 @@ __all__ = [
     "positions_of",
     "read_config",
     "silence_transformers",
+    "spec_of",
     "unplug",
 ]

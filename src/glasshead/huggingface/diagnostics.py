@@ -12,9 +12,9 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import Spec, mechanism, position_of, to_name
 from glasshead.errors import InputError
+from glasshead.huggingface.configuration import KEY, spec_of
 from glasshead.huggingface.stops import Diagnostic, Severity, blocking_diagnostics, keywords
 from glasshead.huggingface.structure import attention_modules, learned_positions, sizes
-from glasshead.registration import KEY, SPEC
 
 
 def diagnostics(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dtype) -> Iterator[Diagnostic]:
@@ -65,7 +65,7 @@ def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diag
 def check_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
     """What happens between save_pretrained and the next load."""
     config = model.config
-    saved = getattr(config, SPEC, None)
+    saved = spec_of(config)
     if saved is not None and config._attn_implementation != KEY:
         yield Diagnostic(
             "missing registration",
@@ -87,7 +87,7 @@ def check_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
             "registration",
             Severity.note,
             "a saved plugged model needs glasshead to load: without it from_pretrained raises",
-            "import glasshead before from_pretrained, or use glasshead.load(folder)",
+            "import glasshead.huggingface before from_pretrained, or use glasshead.load(folder)",
         )
     if any(word in str(config._attn_implementation) for word in ("flash", "flex", "paged", "/")):
         yield Diagnostic(

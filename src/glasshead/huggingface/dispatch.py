@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.utils.output_capturing import _active_collector
 
 from glasshead.attention import (
@@ -18,15 +19,10 @@ from glasshead.attention import (
     run_hooked_weights,
 )
 from glasshead.errors import InputError
+from glasshead.huggingface.configuration import KEY, Plugged, spec_of
 from glasshead.huggingface.masks import mask_function, parse_mask
 from glasshead.huggingface.stops import UNSUPPORTED
 from glasshead.huggingface.structure import NAME
-from glasshead.registration import KEY, SPEC, register
-
-
-class Plugged(dict[str, Any]):
-    """The spec of a configuration that was plugged in memory; saved and loaded again it is a plain dict."""
-
 
 SUPPORTED_ARGS = {
     "query",
@@ -121,7 +117,7 @@ def mechanism_of(module: nn.Module) -> Mechanism:
     attached = getattr(module, NAME, None)
     if isinstance(attached, Mechanism):
         return attached
-    spec = getattr(getattr(module, "config", None), SPEC, None)
+    spec = spec_of(getattr(module, "config", None))
     if spec is None:
         raise InputError(
             f"the configuration of {type(module).__name__} asks for glasshead but names no mechanism: "
@@ -193,4 +189,5 @@ def parse_saved_spec(spec: Any) -> dict[str, dict[str, Any]]:
         ) from None
 
 
-register(attention_function, mask_function)
+AttentionInterface.register(KEY, attention_function)
+AttentionMaskInterface.register(KEY, mask_function)

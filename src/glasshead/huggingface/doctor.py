@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from glasshead.attention import (
     to_spec,
 )
 from glasshead.errors import InputError
+from glasshead.huggingface.configuration import spec_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.saving import first_line, model_class, read_config
@@ -41,7 +43,6 @@ from glasshead.huggingface.structure import (
     positions_of,
     sizes,
 )
-from glasshead.registration import SPEC
 
 TEXT = 512
 """Tokens of a text that is asked about where the model reads as many."""
@@ -114,7 +115,7 @@ def doctor(
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
     seen = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))
     length = length or min(TEXT, positions_of(seen) or TEXT)
-    own = getattr(seen.config, SPEC, None)
+    own = spec_of(seen.config)
     if own is not None:
         parse_saved_spec(own)
     asked = to_spec(parse(spec if spec is not None else own if own is not None else "softmax"))
@@ -191,12 +192,14 @@ def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Without what transformers logs while it builds a model."""
+    """Without what is said while a model is built: the report says what matters."""
     logger = logging.getLogger("transformers")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         logger.setLevel(before)
 

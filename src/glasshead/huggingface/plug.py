@@ -11,10 +11,10 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import Mechanism, Spec, mechanism, parse, to_spec
 from glasshead.errors import InputError
-from glasshead.huggingface.dispatch import Plugged, attach, check_usage_hook
+from glasshead.huggingface.configuration import KEY, Plugged, clear_spec, set_spec
+from glasshead.huggingface.dispatch import attach, check_usage_hook
 from glasshead.huggingface.stops import blocking_diagnostics
 from glasshead.huggingface.structure import NAME, attention_modules, sizes
-from glasshead.registration import KEY, SPEC
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -58,7 +58,7 @@ def attach_mechanisms(model: Model, spec: Spec) -> Model:
     for name, module in modules.items():
         attach(module, made[name])
     for config in configs(model, modules):
-        setattr(config, SPEC, Plugged(spec))
+        set_spec(config, Plugged(spec))
     return model
 
 
@@ -153,8 +153,7 @@ def unplug(model: Model) -> Model:
             if hook is check_usage_hook:
                 del module._forward_pre_hooks[handle], module._forward_pre_hooks_with_kwargs[handle]
     for config in configs(model, modules):
-        if hasattr(config, SPEC):
-            delattr(config, SPEC)
+        clear_spec(config)
     if isinstance(model, PreTrainedModel):
         # A model that was saved plugged never had another attention.
         model.set_attn_implementation("sdpa" if model._supports_sdpa else "eager")

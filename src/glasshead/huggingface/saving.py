@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Iterator
@@ -15,10 +16,10 @@ from transformers.utils import logging as transformers_logging
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
+from glasshead.huggingface.configuration import restore_spec, spec_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.plug import attach_mechanisms
 from glasshead.huggingface.structure import NAME
-from glasshead.registration import MODEL_TYPES, SPEC
 
 
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
@@ -31,13 +32,14 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
         InputError: if the folder holds no plugged model, or parameters of the mechanism are missing in the
             file or do not belong to it: such a model would run on memory that nobody filled.
     """
-    config = read_config(folder, options.pop("config", None))
-    spec: Any = getattr(config, SPEC, None)
+    config = copy.deepcopy(read_config(folder, options.pop("config", None)))
+    spec = spec_of(config)
     if spec is None:
         raise InputError(
             f"{folder} holds no plugged model: load it with from_pretrained, then glasshead.plug it"
         )
     parse_saved_spec(spec)
+    restore_spec(config)
     wanted = model_class(config, cls)
 
     class Plugged(wanted):  # type: ignore[misc, valid-type]
@@ -126,8 +128,8 @@ def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedMod
         if saved and saved[0] is not None:
             return saved[0]
         cls = transformers.AutoModel
-        if config.model_type in MODEL_TYPES and type(config) not in cls._model_mapping:
-            cls = transformers.AutoModelForSequenceClassification  # ours are no classes of transformers
+        if type(config) not in cls._model_mapping:  # as our own classifiers
+            cls = transformers.AutoModelForSequenceClassification
     mapping = getattr(cls, "_model_mapping", None)
     if mapping is None:
         if not (isinstance(cls, type) and issubclass(cls, PreTrainedModel)):

@@ -24,9 +24,9 @@ from glasshead.huggingface import (
     plug,
     positions_of,
     read_config,
+    spec_of,
 )
 from glasshead.models import PooledClassifier
-from glasshead.registration import SPEC
 from glasshead.training.pretrained import check_words, tokenizer_of
 from glasshead.training.run import RECORD, REPEATS, load_run
 
@@ -93,7 +93,7 @@ def load_saved_model(folder: Path, config: PreTrainedConfig) -> PreTrainedModel:
         )
     missing: list[str] = []
     try:
-        if getattr(config, SPEC, None) is not None:
+        if spec_of(config) is not None:
             model = load(folder, cls, **options)
         else:
             model, info = load_weights(cls, folder, **options)

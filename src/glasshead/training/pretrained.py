@@ -13,6 +13,7 @@ from transformers import (
 
 from glasshead.errors import InputError
 from glasshead.huggingface import (
+    clear_spec,
     first_line,
     load,
     load_weights,
@@ -20,9 +21,9 @@ from glasshead.huggingface import (
     positions_of,
     read_config,
     silence_transformers,
+    spec_of,
 )
 from glasshead.models import MODELS
-from glasshead.registration import SPEC
 from glasshead.registry import did_you_mean, with_suggestion
 from glasshead.training.config import TrainingConfig
 
@@ -100,9 +101,9 @@ def classifier(recipe: TrainingConfig, config: PreTrainedConfig) -> PreTrainedMo
     A mechanism that was saved goes where the recipe names another one.
     """
     options: dict[str, Any] = {"ignore_mismatched_sizes": True, "dtype": torch.float32}
-    own = getattr(config, SPEC, None)
+    own = spec_of(config)
     if own is not None and recipe.attention is not None:
-        delattr(config, SPEC)
+        clear_spec(config)
         own = None
     try:
         if own is not None:

@@ -28,8 +28,7 @@ from transformers import (
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable, partial_path
-from glasshead.huggingface import class_names, load, load_weights, silence_transformers
-from glasshead.registration import SPEC
+from glasshead.huggingface import class_names, load, load_weights, silence_transformers, spec_of
 from glasshead.training.run_record import ClassifierRecord, validate_record
 
 RECORD = "run.json"
@@ -146,7 +145,7 @@ def load_run(folder: Path) -> Run:
     record = read_record(folder)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        if getattr(config, SPEC, None) is not None:
+        if spec_of(config) is not None:
             model, loading = load(folder, local_files_only=True), WHOLE
         else:
             model, loading = load_weights(
