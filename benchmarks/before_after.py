@@ -54,7 +54,19 @@ OPTIONS = {
 """Options of the command line: (command, new option) → old option."""
 PARAMETERS = {"num_heads": "heads"}
 """Parameters of functions: new → old."""
-RENAMED: dict[str, str] = {}
+RENAMED = {
+    "embedding_size": "hidden_size",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "key_size": "head_dim",
+    "value_size": "value_dim",
+    "combine": "head_combination",
+    "feed_forward_size": "intermediate_size",
+    "scale": "temperature",
+    "vocabulary_size": "vocab_size",
+    "minimum_frequency": "min_freq",
+    "vectors": "word_vectors",
+}
 """Parts of the keys of results (fields of JSON files, columns of tables, parameters of models): old → new."""
 REWORDED: dict[str, str] = {}
 """Texts in results: old → new."""

@@ -239,3 +239,42 @@ def test_softmax_through_torch_copies_nothing():
     q, k, v = tensors(256, 256)
     peak = peak_bytes(lambda: attend("softmax", q, k, v, backend="sdpa"))
     assert peak == peak_bytes(lambda: scaled_dot_product_attention(q, k, v))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", [(6, 6), (4, 6, 6), (2, 1, 6, 6), (1, 6)])
+def test_arguments_of_scaled_dot_product_attention(shape):
+    q, k, v = (each.double() for each in tensors())
+    attn_mask = torch.rand(shape) < 0.6
+    attn_mask[..., 0] = True  # no row without a key, which PyTorch makes NaN
+    expected = scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=0.0, scale=0.7)
+    found = attend(mechanism="softmax", q=q, k=k, v=v, attn_mask=attn_mask, dropout_p=0.0, scale=0.7).output
+    torch.testing.assert_close(found, expected, **ONE_FORMULA)
+
+
+def test_dropout_by_either_name():
+    q, k, v = tensors()
+    made = []
+    for name in ("dropout", "dropout_p"):
+        torch.manual_seed(0)
+        made.append(attend("tanhmax", q, k, v, **{name: 0.5}).output)
+    torch.testing.assert_close(*made, **ONE_FORMULA)
+    assert not torch.allclose(made[0], attend("tanhmax", q, k, v).output)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"attn_mask": torch.zeros(6, 6)}, "attn_mask is a boolean tensor"),
+        ({"attn_mask": torch.ones(6, 5, dtype=torch.bool)}, "does not fit"),
+        (
+            {"attn_mask": torch.ones(6, 6).bool(), "mask": torch.ones(6, 6).bool()},
+            "mask and attn_mask are two",
+        ),
+        ({"dropout": 0.1, "dropout_p": 0.1}, "dropout and dropout_p are two names"),
+        ({"dropout_p": 1.0}, "dropout is a probability"),
+    ],
+)
+def test_arguments_that_do_not_fit(options, says):
+    with pytest.raises(InputError, match=says):
+        attend("softmax", *tensors(), **options)

@@ -11,7 +11,8 @@ from torch import Tensor
 from glasshead.attention.inputs import AttentionInputs, AttentionOutput
 from glasshead.attention.kernels.kernel import KERNELS
 from glasshead.attention.mask import Mask
-from glasshead.attention.mechanism import Mechanism, Spec, mechanism
+from glasshead.attention.mechanism import Mechanism, Spec
+from glasshead.attention.mechanism import mechanism as build_mechanism
 from glasshead.attention.precision import no_autocast
 from glasshead.errors import InputError
 
@@ -20,15 +21,17 @@ AUTOMATIC = ("linear", "triton", "sdpa", "tiles", "flex", "reference", "blockwis
 
 
 def attend(
-    using: str | Spec | Mechanism,
+    mechanism: str | Spec | Mechanism,
     q: Tensor,
     k: Tensor,
     v: Tensor,
     *,
     mask: Tensor | Mask | None = None,
+    attn_mask: Tensor | None = None,
     is_causal: bool = False,
     scale: float | None = None,
     dropout: float = 0.0,
+    dropout_p: float = 0.0,
     need_weights: bool = False,
     rows: Sequence[int] | None = None,
     backend: str = "auto",
@@ -38,6 +41,8 @@ def attend(
     Shapes: q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]`` with G a divisor of H (query head h
     reads key head h // (H/G)). ``mask`` is boolean, true = may attend: padding ``[B, K]``, anything that
     broadcasts to ``[B, H, Q, K]``, or a `Mask`. ``scale`` is 1/√d unless given. ``dropout`` acts on weights.
+    ``attn_mask`` and ``dropout_p`` are what `F.scaled_dot_product_attention` has in their place: a boolean
+    mask that broadcasts to ``[B, H, Q, K]`` from the right, so that two dimensions are ``[Q, K]``.
 
     ``rows`` computes those queries only, at their cost: output ``[B, H, rows, d_v]``. ``need_weights`` holds
     the weights of the queries computed. ``backend`` names a kernel, which is obeyed or refused.
@@ -45,8 +50,15 @@ def attend(
     Raises:
         InputError: on shapes, masks, sizes or a backend that do not fit.
     """
+    if attn_mask is not None:
+        if mask is not None:
+            raise InputError("mask and attn_mask are two names of one argument: give one of them")
+        mask = as_pairs(attn_mask)
+    if dropout_p and dropout:
+        raise InputError("dropout and dropout_p are two names of one argument: give one of them")
     call = AttentionInputs.of(
-        mechanism(using), q, k, v, mask=mask, is_causal=is_causal, scale=scale, dropout=dropout
+        build_mechanism(mechanism), q, k, v,
+        mask=mask, is_causal=is_causal, scale=scale, dropout=dropout or dropout_p,
     )  # fmt: skip
     if rows is not None:
         call = call.rows(row_index(rows, call))
@@ -57,6 +69,18 @@ def attend(
         output, weights = call.mechanism(call)
         return AttentionOutput(output, weights.to(call.q.dtype))
     return AttentionOutput(run(call, backend), None)
+
+
+def as_pairs(attn_mask: Tensor) -> Tensor:
+    """A boolean mask with the dimensions that it lacks in front.
+
+    Raises:
+        InputError: on anything else; numbers to be added to the scores are none.
+    """
+    if not isinstance(attn_mask, Tensor) or attn_mask.dtype != torch.bool:
+        found = attn_mask.dtype if isinstance(attn_mask, Tensor) else type(attn_mask).__name__
+        raise InputError(f"attn_mask is a boolean tensor, true = may attend, not {found}")
+    return attn_mask[(None,) * max(0, 4 - attn_mask.ndim)]
 
 
 def run(call: AttentionInputs, backend: str = "auto") -> Tensor:
