@@ -5,7 +5,7 @@ import pytest
 
 from glasshead.audits.performance import standing, verdict
 from glasshead.audits.summary import summarise
-from glasshead.results import PairedDifference
+from glasshead.results import TOO_FEW_EXAMPLES, PairedDifference
 
 
 def paired(right, majority):
@@ -28,9 +28,13 @@ def test_few_texts_do_not_show_what_many_do():
     assert few.interval[0] < few.null["majority"]
     assert standing(difference) == "undecided"
     said = verdict(difference, "commonest class")
-    assert said == "these 60 texts do not show whether it is better than always guessing the commonest class"
+    said_of = "these 60 texts do not show whether it is better than always guessing the commonest class"
+    assert said.words == said_of
+        said.words
+        == "these 60 texts do not show whether it is better than always guessing the commonest class"
+    )
     # A gate on the accuracy asks something else.
-    assert not said.startswith("undecided")
+    assert said.status == "evidence"
 
 
 def test_a_paired_difference_shows_what_two_intervals_do_not():
@@ -54,7 +58,7 @@ def test_three_outcomes(interval, stands, errs, word):
     difference = PairedDifference(sum(interval) / 2, interval, 60)
     assert standing(difference) == stands
     assert standing(difference, errors=True) == errs
-    assert word in verdict(difference, "commonest class")
+    assert word in verdict(difference, "commonest class").words
     few = PairedDifference(sum(interval) / 2, interval, 19)
     assert standing(few) == "undecided"
-    assert verdict(few, "commonest class") == "undecided: too few examples"
+    assert verdict(few, "commonest class") == TOO_FEW_EXAMPLES

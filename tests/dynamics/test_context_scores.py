@@ -11,16 +11,12 @@ from glasshead.data import batching as batches
 from glasshead.data import encode
 from glasshead.dynamics.context_scores import (
     TokenScores,
-    bootstrap_auc,
     disagreement,
-    gain_interval,
     global_scores,
     local_scores,
     prominence,
-    tau_interval,
 )
 from glasshead.errors import InputError
-from glasshead.statistics.bootstrap import auc_interval
 from small import TEXTS, random_model, tokenizer
 from tolerances import EXACT_MATHS
 
@@ -170,7 +166,7 @@ class TestRefused:
         model = BertForSequenceClassification(config)
         for ask in (lambda: local_scores(model, encoded()), lambda: global_scores(model, [3])):
             with pytest.raises(
-                InputError, match=r"not of BertForSequenceClassification: .*glasshead audit"
+                InputError, match=r"not of BertForSequenceClassification: audit or explain"
             ) as no:
                 ask()
             assert "\n" not in str(no.value)
@@ -232,22 +228,6 @@ class TestDisagreement:
         first, second, third = (disagreement(local, alone, seed=seed, resamples=200) for seed in (1, 1, 2))
         assert first == second != third
 
-    def test_the_interval_covers_the_truth(self):
-        """Of a normal pair with correlation ρ, τ = 2/π · asin ρ."""
-        chance = np.random.default_rng(0)
-        truth, covered = 2 / np.pi * np.arcsin(0.6), 0
-        for _ in range(100):
-            x = chance.normal(size=80)
-            y = 0.6 * x + 0.8 * chance.normal(size=80)
-            found = tau_interval(x, y, rng=chance, resamples=300)
-            covered += found.low <= truth <= found.high
-        assert 88 <= covered <= 99
-
-    @pytest.mark.parametrize("values", [[], [1.0], [2.0, 2.0, 2.0]])
-    def test_no_order_no_tau(self, values):
-        found = tau_interval(np.array(values), np.array(values), rng=np.random.default_rng(0))
-        assert found == (None, None, None, None, len(values))
-
 
 class TestProminence:
     """Planted: what stands out alone and not in context, or the reverse, or alike."""
@@ -293,31 +273,3 @@ class TestProminence:
         assert alone.gain == (None, None, None, None, 3)
         (one,) = prominence(local, replace(local, score=-local.score), ["positive", "neutral", "neutral"])
         assert one.gain == (1.0, None, None, None, 3)
-
-
-class TestAreas:
-    @pytest.fixture
-    def drawn(self):
-        chance = np.random.default_rng(5)
-        first, second = chance.integers(6, size=9) / 2, chance.integers(6, size=14) / 2  # many ties
-        counts = [chance.multinomial(n, np.full(n, 1 / n), size=4) for n in (9, 14)]
-        return first, second, *counts
-
-    def test_by_loops(self, drawn):
-        first, second, of_first, of_second = drawn
-        for row, found in enumerate(bootstrap_auc(*drawn)):
-            total = sum(
-                c * d * ((p > q) + (p == q) / 2)
-                for p, c in zip(first, of_first[row], strict=True)
-                for q, d in zip(second, of_second[row], strict=True)
-            )
-            assert found == pytest.approx(total / (9 * 14), rel=1e-12)
-
-    def test_an_interval_of_one_is_that_of_its_gain(self, drawn):
-        """Against scores that tell nothing, the gain is AUC − ½."""
-        first, second = np.random.default_rng(1).normal([[0.7], [0.0]], size=(2, 60))
-        flat = np.zeros(60), np.zeros(60)
-        gain = gain_interval(flat, (first, second), rng=np.random.default_rng(0), resamples=4000)
-        area = auc_interval(first, second, rng=np.random.default_rng(0), resamples=4000)
-        assert gain.mean == pytest.approx(area.mean - 0.5)
-        assert np.allclose(np.array(gain.interval) + 0.5, area.interval, atol=0.01)

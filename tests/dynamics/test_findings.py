@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fake_histories
-from glasshead.dynamics.findings import LARGEST, difference_interval, findings, sure_largest
+from glasshead.dynamics.findings import LARGEST, findings
 from glasshead.results import (
     MUCH_LEFT,
     MUCH_LEFT_BEFORE,
@@ -147,36 +147,13 @@ def test_two_looks_tell_no_largest_part():
     assert (found.verdict, found.interval) == (TOO_SPARSE.words, None)
 
 
-def test_no_difference_is_claimed_of_chance_alone():
-    """Of 200 pairs of groups of the same law about one in twenty is told apart."""
-    rng = np.random.default_rng(1)
-    claimed = 0
-    for _ in range(200):
-        one, other = rng.normal(size=40), rng.normal(size=40)
-        low, high = difference_interval(one, other, rng)
-        claimed += low > 0 or high < 0
-    assert 2 <= claimed <= 22
-
-
-def test_a_planted_difference_is_found_and_its_interval_is_about_welchs():
+def test_a_planted_difference_is_found():
     rng = np.random.default_rng(2)
     one, other = rng.normal(1.0, 1.0, 400), rng.normal(0.0, 2.0, 400)
-    low, high = difference_interval(one, other, rng)
-    error = (one.var(ddof=1) / 400 + other.var(ddof=1) / 400) ** 0.5
-    assert low == pytest.approx(one.mean() - other.mean() - 1.96 * error, abs=0.2 * error)
-    assert high == pytest.approx(one.mean() - other.mean() + 1.96 * error, abs=0.2 * error)
     history = with_scores(np.concatenate([one, other]), ["positive"] * 400 + ["neutral"] * 400)
     assert by_name(history)["gap", "score", "positive vs neutral"].verdict.startswith(
         "positive tokens have higher"
     )
-
-
-def test_the_largest_is_only_called_so_where_it_is_sure():
-    rng = np.random.default_rng(3)
-    close = rng.normal([[1.0], [1.0], [0.1]], 1.0, (3, 30))
-    assert sure_largest(close, rng) is None
-    assert sure_largest(np.array([[0.1] * 30, [-2.0] * 30, [1.0] * 30]), rng) == 1
-    assert sure_largest(np.array([[1.0], [0.0]]), rng) is None
 
 
 def test_one_token_is_no_group():
@@ -207,9 +184,6 @@ def test_of_few_tokens_nothing_is_said():
         assert found["gap", "score", "positive vs neutral"].verdict.startswith(said)
         assert found["change", "score", "positive"].verdict == (
             "undecided: too few tokens" if n < 10 else "risen"
-        )
-        assert (sure_largest(np.array([np.ones(n), np.zeros(n)]), np.random.default_rng(0)) is None) == (
-            n < 10
         )
 
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import ndcg_score, roc_auc_score
 
 from glasshead.recommend.evaluate import all_scores, judge_ranking
-from glasshead.recommend.metrics import METRICS, auc, mrr, ndcg
+from glasshead.recommend.metrics import METRICS, click_auc, mrr, ndcg
 
 SCORES = np.array([0.9, 0.1, 0.8, 0.3, 0.2, 0.7])  # ranks 1 6 2 4 5 3
 CLICKED = np.array([False, False, True, True, False, False])
@@ -17,7 +17,7 @@ CLICKED = np.array([False, False, True, True, False, False])
 
 def test_by_hand():
     # Ranks of the clicked: 2 and 4. Pairs: above 0.1, 0.2, 0.7 of 0.9 …: 3 of 4; and 2 of 4.
-    assert auc(SCORES, CLICKED) == pytest.approx(5 / 8)
+    assert click_auc(SCORES, CLICKED) == pytest.approx(5 / 8)
     assert mrr(SCORES, CLICKED) == pytest.approx((1 / 2 + 1 / 4) / 2)
     ideal = 1 + 1 / log2(3)
     assert ndcg(SCORES, CLICKED, 5) == pytest.approx((1 / log2(3) + 1 / log2(5)) / ideal)
@@ -36,7 +36,7 @@ def test_the_cut_after_five_and_ten():
 def test_best_and_worst():
     scores, clicked = np.array([3.0, 2.0, 1.0]), np.array([True, False, False])
     assert [metric(scores, clicked) for metric in METRICS.values()] == pytest.approx([1, 1, 1, 1])
-    assert auc(-scores, clicked) == 0
+    assert click_auc(-scores, clicked) == 0
     assert mrr(-scores, clicked) == pytest.approx(1 / 3)
 
 
@@ -58,7 +58,7 @@ def test_equal_to_scikit_learn(seed):
     scores = rng.integers(0, 5 if seed % 2 else 1000, rng.integers(2, 30)).astype(float)
     clicked = rng.random(len(scores)) < 0.3
     clicked[:2] = True, False
-    assert auc(scores, clicked) == pytest.approx(roc_auc_score(clicked, scores))
+    assert click_auc(scores, clicked) == pytest.approx(roc_auc_score(clicked, scores))
     for k in (5, 10):
         assert ndcg(scores, clicked, k) == pytest.approx(ndcg_score(clicked[None], scores[None], k=k))
 
@@ -69,7 +69,7 @@ def test_means_and_paired_differences():
     chance = [rng.random(6) for _ in range(200)]
     model = [each + (np.arange(6) == 0) * 0.5 for each in chance]
     means, differences = judge_ranking({"model": model, "random": chance}, clicked)
-    by_hand = np.mean([auc(*pair) for pair in zip(model, clicked, strict=True)])
+    by_hand = np.mean([click_auc(*pair) for pair in zip(model, clicked, strict=True)])
     assert means["model"]["auc"].mean == pytest.approx(by_hand)
     assert means["model"]["auc"].n == 200
     low, high = means["random"]["auc"].interval

@@ -7,9 +7,16 @@ from hypothesis import strategies as st
 from scipy.stats import binom, bootstrap
 from sklearn.metrics import roc_auc_score
 
-from glasshead.statistics import bootstrap as module
 from glasshead.statistics import resampling
-from glasshead.statistics.bootstrap import Estimate, auc_interval, mean_interval, mean_intervals
+from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval, resampled_auc
+from glasshead.statistics.bootstrap import (
+    Estimate,
+    largest_mean,
+    mean_difference_interval,
+    mean_interval,
+    mean_intervals,
+    tau_interval,
+)
 
 
 def rng(seed=0):
@@ -100,8 +107,7 @@ def test_chunks_do_not_matter(monkeypatch):
     values = rng(10).normal(size=101)
     whole = mean_interval(values, rng=rng(11)), auc_interval(values[:40], values[40:], rng=rng(11))
     for draws in (1, 777, 10**7):
-        for each in (module, resampling):
-            monkeypatch.setattr(each, "CHUNK_DRAWS", draws)
+        monkeypatch.setattr(resampling, "CHUNK_DRAWS", draws)
         counts = np.concatenate(list(resampling.resampled_counts(101, 53, rng())))
         assert counts.shape == (53, 101)
         np.testing.assert_array_equal(counts.sum(axis=1), 101)
@@ -159,3 +165,84 @@ def test_bad_input_is_refused():
             mean_interval([1.0, 2.0], rng=rng(), **wrong)
         with pytest.raises(ValueError, match="level"):
             auc_interval([1.0, 2.0], [1.0, 2.0], rng=rng(), **wrong)
+
+
+class TestDifferenceOfMeans:
+    def test_of_chance_alone_none_is_claimed(self):
+        """Of 200 pairs of groups of the same law about one in twenty is told apart."""
+        rng = np.random.default_rng(1)
+        claimed = 0
+        for _ in range(200):
+            one, other = rng.normal(size=40), rng.normal(size=40)
+            low, high = mean_difference_interval(one, other, rng=rng)
+            claimed += low > 0 or high < 0
+        assert 2 <= claimed <= 22
+
+    def test_is_about_welchs(self):
+        rng = np.random.default_rng(2)
+        one, other = rng.normal(1.0, 1.0, 400), rng.normal(0.0, 2.0, 400)
+        low, high = mean_difference_interval(one, other, rng=rng)
+        error = (one.var(ddof=1) / 400 + other.var(ddof=1) / 400) ** 0.5
+        assert low == pytest.approx(one.mean() - other.mean() - 1.96 * error, abs=0.2 * error)
+        assert high == pytest.approx(one.mean() - other.mean() + 1.96 * error, abs=0.2 * error)
+
+    def test_one_is_no_group(self):
+        assert mean_difference_interval(np.ones(1), np.ones(9), rng=np.random.default_rng(0)) is None
+
+
+def test_the_largest_mean_is_only_called_so_where_it_is_sure():
+    rng = np.random.default_rng(3)
+    close = rng.normal([[1.0], [1.0], [0.1]], 1.0, (3, 30))
+    assert largest_mean(close, rng=rng) is None
+    assert largest_mean(np.array([[0.1] * 30, [-2.0] * 30, [1.0] * 30]), rng=rng) == 1
+
+
+class TestKendallsInterval:
+    def test_the_interval_covers_the_truth(self):
+        """Of a normal pair with correlation ρ, τ = 2/π · asin ρ."""
+        chance = np.random.default_rng(0)
+        truth, covered = 2 / np.pi * np.arcsin(0.6), 0
+        for _ in range(100):
+            x = chance.normal(size=80)
+            y = 0.6 * x + 0.8 * chance.normal(size=80)
+            found = tau_interval(x, y, rng=chance, resamples=300)
+            covered += found.low <= truth <= found.high
+        assert 88 <= covered <= 99
+
+    @pytest.mark.parametrize("values", [[], [1.0], [2.0, 2.0, 2.0]])
+    def test_no_order_no_tau(self, values):
+        found = tau_interval(np.array(values), np.array(values), rng=np.random.default_rng(0))
+        assert found == (None, None, None, None, len(values))
+
+
+class TestAreas:
+    def test_by_ranks_and_by_counts(self, drawn):
+        first, second, *_ = drawn
+        ones = np.ones((1, len(first)), dtype=int), np.ones((1, len(second)), dtype=int)
+        assert auc(first, second) == pytest.approx(resampled_auc(first, second, *ones)[0], rel=1e-12)
+
+    @pytest.fixture
+    def drawn(self):
+        chance = np.random.default_rng(5)
+        first, second = chance.integers(6, size=9) / 2, chance.integers(6, size=14) / 2  # many ties
+        counts = [chance.multinomial(n, np.full(n, 1 / n), size=4) for n in (9, 14)]
+        return first, second, *counts
+
+    def test_by_loops(self, drawn):
+        first, second, of_first, of_second = drawn
+        for row, found in enumerate(resampled_auc(*drawn)):
+            total = sum(
+                c * d * ((p > q) + (p == q) / 2)
+                for p, c in zip(first, of_first[row], strict=True)
+                for q, d in zip(second, of_second[row], strict=True)
+            )
+            assert found == pytest.approx(total / (9 * 14), rel=1e-12)
+
+    def test_an_interval_of_one_is_that_of_its_gain(self, drawn):
+        """Against scores that tell nothing, the gain is AUC − ½."""
+        first, second = np.random.default_rng(1).normal([[0.7], [0.0]], size=(2, 60))
+        flat = np.zeros(60), np.zeros(60)
+        gain = auc_difference_interval(flat, (first, second), rng=np.random.default_rng(0), resamples=4000)
+        area = auc_interval(first, second, rng=np.random.default_rng(0), resamples=4000)
+        assert gain.mean == pytest.approx(area.mean - 0.5)
+        assert np.allclose(np.array(gain.interval) + 0.5, area.interval, atol=0.01)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
-from glasshead.audits.summary import Interval, Nulls, mean_or_none, null_column, summarise
+from glasshead.audits.summary import Interval, Nulls, null_column, summarise
 from glasshead.explainers import EXPLAINERS, LinearReadout
 from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_EXAMPLES, Finding, Verdict, by_construction
-from glasshead.statistics import KendallResult, kendall_tau_b
+from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
 
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
@@ -129,7 +129,7 @@ class Agreement(Audit):
                 group=group,
                 **summary.numbers,
                 undefined=self._undefined(subject, tau, members),
-                significant_fraction=None if significant is None else mean_or_none(significant.astype(float)),
+                significant_fraction=None if significant is None else defined_mean(significant.astype(float)),
                 citation=self.effective if effective else self.citation,
                 **(aside or judged).fields,
             )

@@ -9,7 +9,7 @@ import numpy as np
 from glasshead.audits.summary import FEW, Interval
 from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
-from glasshead.results import TOO_FEW_EXAMPLES, Comparison, RunDifference
+from glasshead.results import TOO_FEW_EXAMPLES, Comparison, RunDifference, SeedTest
 from glasshead.statistics import (
     RESAMPLES,
     Metric,
@@ -84,7 +84,7 @@ def differ(
                 interval=interval if n > 1 else None,
                 n=n,
                 verdict=verdict(interval, metric, n, seeds),
-                seed_test=test,
+                seed_test=None if test is None else SeedTest(*test),
                 untested="" if test else ONE_SEED if seeds < 2 else ALIKE,
                 exchange=exchange,
                 unexchanged="" if exchange is not None else UNEQUAL,

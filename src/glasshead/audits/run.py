@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from datasets import Dataset
-from sklearn.metrics import f1_score
 from transformers import PreTrainedModel
 
 from glasshead.attention import to_name
@@ -24,7 +23,7 @@ from glasshead.huggingface import spec_of
 from glasshead.models import MODELS, EncodedClassifier, PooledClassifier
 from glasshead.results import AuditCard, Finding
 from glasshead.trace import AttentionSelector
-from glasshead.training import Run, versions
+from glasshead.training import Run, class_metrics, rating_metrics, versions
 
 MOST_DRAWS = 1000
 NOTES = (
@@ -219,17 +218,8 @@ def describe_model(model: PreTrainedModel, subject: AuditContext) -> dict[str, A
 def measured_on(subject: AuditContext) -> dict[str, Any]:
     """How good the predictions are."""
     if subject.rates:
-        error = subject.predicted - subject.labels
-        return {
-            "task": "regression",
-            "rmse": float(np.sqrt((error**2).mean())),
-            "mae": float(np.abs(error).mean()),
-        }
-    return {
-        "labels": list(subject.label_names),
-        "accuracy": float((subject.predicted == subject.labels).mean()),
-        "macro_f1": float(f1_score(subject.labels, subject.predicted, average="macro", zero_division=0)),
-    }
+        return {"task": "regression"} | rating_metrics(subject.labels, subject.predicted)
+    return {"labels": list(subject.label_names)} | class_metrics(subject.labels, subject.predicted)
 
 
 def old_gauge(gauge: dict[str, Any] | None) -> bool:

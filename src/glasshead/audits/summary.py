@@ -8,7 +8,7 @@ import numpy as np
 
 from glasshead.audits.context import Floats
 from glasshead.results import PairedDifference
-from glasshead.statistics import mean_intervals
+from glasshead.statistics import defined_mean, intervals_beside_nulls
 
 Interval = tuple[float, float]
 FEW = 20  # a percentile bootstrap of fewer units is too narrow to decide anything
@@ -54,35 +54,21 @@ def has_enough(difference: PairedDifference | None) -> Interval | None:
     return difference.interval if difference is not None and difference.n >= FEW else None
 
 
-def mean_or_none(values: Floats | None) -> float | None:
-    """The mean of what is defined."""
-    defined = np.array([]) if values is None else values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else None
-
-
 def summarise(
     values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator
 ) -> list[StatSummary]:
-    """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic.
-
-    One bootstrap serves them all, so intervals of different statistics rest on the same resamples.
-    """
-    pairs = [(row, name, each) for row, null in enumerate(nulls) for name, each in null.items()]
-    paired = [(row, name, each) for row, name, each in pairs if each is not None]
-    differences = [values[row] - each for row, _, each in paired]
-    estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)
-    over: list[dict[str, PairedDifference]] = [{} for _ in values]
-    for (row, name, _), each in zip(paired, estimates[len(values) :], strict=True):
-        if each.mean is not None:
-            over[row][name] = PairedDifference(each.mean, each.interval, each.n)
+    """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic."""
+    judged = intervals_beside_nulls(values, nulls, rng=rng)
     return [
         StatSummary(
             estimate=estimate.mean,
             std=estimate.std,
             interval=estimate.interval,
-            null={name: mean_or_none(null) for name, null in nulls[row].items()},
+            null={name: defined_mean(values) for name, values in null.items()},
             n=estimate.n,
-            over_null=over[row],
+            over_null={
+                name: PairedDifference(each.mean, each.interval, each.n) for name, each in beside.items()
+            },
         )
-        for row, estimate in enumerate(estimates[: len(values)])
+        for (estimate, beside), null in zip(judged, nulls, strict=True)
     ]

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest
 from transformers import PreTrainedModel
 
 from glasshead.data import Encoded, batches
@@ -20,14 +19,13 @@ from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
 from glasshead.statistics import (
-    CHUNK_DRAWS,
-    LEVEL,
     RESAMPLES,
     Estimate,
+    auc_difference_interval,
     auc_interval,
-    interval_ends,
-    kendall_tau_b,
     mean_interval,
+    share_interval,
+    tau_interval,
 )
 from glasshead.trace import eval_mode
 
@@ -175,17 +173,6 @@ def disagreement(
     ]
 
 
-def share_interval(true: Bool[np.ndarray, " n"]) -> Estimate:
-    """A share with its exact 95 % interval (Clopper and Pearson 1934), which is no point even at 0 and 1."""
-    n = len(true)
-    if not n:
-        return Estimate(None, None, None, None, 0)
-    low, high = binomtest(int(true.sum()), n).proportion_ci(LEVEL)
-    return Estimate(
-        float(true.mean()), float(true.std(ddof=1)) if n > 1 else None, float(low), float(high), n
-    )
-
-
 class Prominence(NamedTuple):
     """How often a token of a group gets more attention than a neutral one: in context, alone, and the gain.
 
@@ -228,7 +215,7 @@ def prominence(
                 f"{group} vs {NEUTRAL}",
                 auc_interval(*before, rng=rng, resamples=resamples),
                 auc_interval(*after, rng=rng, resamples=resamples),
-                gain_interval(before, after, rng=rng, resamples=resamples),
+                auc_difference_interval(before, after, rng=rng, resamples=resamples),
             )
         )
     return found
@@ -256,71 +243,3 @@ def members(
     if names.shape != local.ids.shape:
         raise ValueError(f"groups of {names.shape} do not name those of {len(local.ids)} tokens")
     return {name: names == name for name in sorted(set(names.tolist()) - {""})}
-
-
-def tau_interval(
-    x: Float[np.ndarray, " T"], y: Float[np.ndarray, " T"], *, rng: np.random.Generator,
-    level: float = LEVEL, resamples: int = RESAMPLES,
-) -> Estimate:  # fmt: skip
-    """Kendall's τ-b of two vectors with a percentile bootstrap interval over their entries.
-
-    An entry that is drawn twice is tied with itself in both vectors, and τ-b leaves such pairs out. Draws in
-    which a vector is constant have no τ and are left out.
-    """
-    n = len(x)
-    draws = np.random.default_rng(int(rng.integers(2**63)))
-    (tau,) = kendall_tau_b(x[None], y[None], np.ones((1, n), dtype=bool)).tau
-    if np.isnan(tau):
-        return Estimate(None, None, None, None, n)
-    replicates = []
-    rows = max(CHUNK_DRAWS // n, 1)
-    for start in range(0, resamples, rows):
-        drawn = draws.integers(n, size=(min(rows, resamples - start), n))
-        replicates.append(kendall_tau_b(x[drawn], y[drawn], np.ones(drawn.shape, dtype=bool)).tau)
-    values = np.concatenate(replicates)
-    low, high = interval_ends(values[~np.isnan(values)], level)
-    return Estimate(float(tau), None, float(low), float(high), n)
-
-
-Pair = tuple[Float[np.ndarray, " P"], Float[np.ndarray, " Q"]]
-
-
-def gain_interval(
-    before: Pair, after: Pair, *, rng: np.random.Generator, level: float = LEVEL, resamples: int = RESAMPLES
-) -> Estimate:
-    """AUC after − AUC before of the same tokens of two groups, with both groups resampled.
-
-    Undefined where `auc_interval` is: an empty group has no AUC, a group of one no interval.
-    """
-    p, q = len(before[0]), len(before[1])
-    draws = np.random.default_rng(int(rng.integers(2**63)))
-    if not p or not q:
-        return Estimate(None, None, None, None, p + q)
-
-    def gain(first: Int[np.ndarray, "R P"], second: Int[np.ndarray, "R Q"]) -> Float[np.ndarray, " R"]:
-        return bootstrap_auc(*after, first, second) - bootstrap_auc(*before, first, second)
-
-    found = float(gain(np.ones((1, p), dtype=int), np.ones((1, q), dtype=int))[0])
-    if p == 1 or q == 1:
-        return Estimate(found, None, None, None, p + q)
-    replicates = []
-    rows = max(CHUNK_DRAWS // (p + q), 1)
-    for start in range(0, resamples, rows):
-        count = min(rows, resamples - start)
-        replicates.append(gain(*(draws.multinomial(n, np.full(n, 1 / n), size=count) for n in (p, q))))
-    low, high = interval_ends(np.concatenate(replicates), level)
-    return Estimate(found, None, float(low), float(high), p + q)
-
-
-def bootstrap_auc(
-    first: Float[np.ndarray, " P"],
-    second: Float[np.ndarray, " Q"],
-    first_counts: Int[np.ndarray, "R P"],
-    second_counts: Int[np.ndarray, "R Q"],
-) -> Float[np.ndarray, " R"]:
-    """Σ_i Σ_j c_i d_j ([p_i > q_j] + ½ [p_i = q_j]) / (P Q) for every resample, given as counts c and d."""
-    order = second.argsort()
-    below = np.pad(second_counts[:, order].cumsum(axis=1), ((0, 0), (1, 0)))  # [R, Q + 1]
-    less, up_to = (np.searchsorted(second[order], first, side=side) for side in ("left", "right"))
-    wins = (below[:, less] + below[:, up_to]) / 2  # [R, P]
-    return (wins * first_counts).sum(axis=1) / (len(first) * len(second))

@@ -23,7 +23,7 @@ from glasshead.results import (
     undecided_reason,
     versus,
 )
-from glasshead.statistics import LEVEL, RESAMPLES, interval_ends, mean_intervals, resampled_counts
+from glasshead.statistics import largest_mean, mean_difference_interval, mean_intervals
 
 AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
@@ -126,7 +126,7 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
             one, other = np.abs(one), np.abs(other)
         if not len(one) or not len(other):
             continue
-        bounds = difference_interval(one, other, rng)
+        bounds = mean_difference_interval(one, other, rng=rng)
         verdict = sign_of_interval(
             bounds if min(len(one), len(other)) >= FEW else None,
             f"{first} tokens have {higher} attention scores than {second} ones",
@@ -163,7 +163,7 @@ def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -
         doubts = integration_error(history.facts["learning_rate"], steps, rates.mean(axis=2))
         left = abs(rest[-1].mean())
         sizes = parts.mean(axis=1)
-        sure = sure_largest(parts, rng)
+        sure = largest_mean(parts, rng=rng) if parts.shape[1] >= FEW else None
         first = int(np.abs(sizes).argmax()) if sure is None else sure
         why_none = TOO_FEW_TOKENS if parts.shape[1] < FEW else NONE_LEADS
         for rank, (name, estimate) in enumerate(zip([*terms, NOT_EXPLAINED], estimates, strict=True)):
@@ -185,30 +185,6 @@ def widen(interval: Interval, doubt: float) -> Interval:
     if interval is None or np.isnan(doubt):
         return None
     return interval[0] - doubt, interval[1] + doubt
-
-
-def sure_largest(parts: Floats, rng: np.random.Generator) -> int | None:
-    """Which of the rows [S, n] has a mean that is larger in size than all others, whatever tokens are drawn
-    (in 95 % of the draws); None if none has."""
-    n = parts.shape[1]
-    if n < FEW:
-        return None
-    drawn = [counts @ parts.T / n for counts in resampled_counts(n, RESAMPLES, rng)]
-    sizes = np.abs(np.concatenate(drawn))  # [R, S]
-    first = int(np.bincount(sizes.argmax(axis=1), minlength=len(parts)).argmax())
-    return first if float((sizes.argmax(axis=1) == first).mean()) >= LEVEL else None
-
-
-def difference_interval(one: Floats, other: Floats, rng: np.random.Generator) -> Interval:
-    """Percentile interval of the difference of two means, with the tokens of both groups resampled."""
-    if len(one) < 2 or len(other) < 2:
-        return None
-    drawn = [
-        np.concatenate([counts @ each / len(each) for counts in resampled_counts(len(each), RESAMPLES, rng)])
-        for each in (one, other)
-    ]
-    low, high = interval_ends(drawn[0] - drawn[1], LEVEL)
-    return float(low), float(high)
 
 
 def sign_of_interval(bounds: Interval, above: str, below: str) -> Verdict:

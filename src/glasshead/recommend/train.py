@@ -27,7 +27,7 @@ from glasshead.files import check_writable, remove
 from glasshead.models import read_vectors
 from glasshead.recommend.config import RecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
-from glasshead.recommend.metrics import METRICS, auc
+from glasshead.recommend.metrics import METRICS, click_auc
 from glasshead.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.recommend.model import NewsRecommender
 from glasshead.recommend.scoring import click_scores
@@ -181,7 +181,7 @@ class RankingTrainer(Trainer):
         if not all(np.isfinite(each).all() for each in scores):
             remove(Path(str(self.args.output_dir)))  # no number to go on from
             raise InputError("the training diverged to weights that are no numbers: lower `learning_rate`")
-        value = np.mean([auc(*pair) for pair in zip(scores, self.dev.clicked, strict=True)])
+        value = np.mean([click_auc(*pair) for pair in zip(scores, self.dev.clicked, strict=True)])
         metrics = {f"{metric_key_prefix}_auc": float(value)}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)

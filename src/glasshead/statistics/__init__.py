@@ -1,11 +1,23 @@
-"""Bootstrap intervals, Kendall's τ, AUC, paired and permutation tests; numpy alone."""
+"""Bootstrap intervals, Kendall's τ, AUC, paired and permutation tests; numpy and SciPy alone."""
 
-from glasshead.statistics.bootstrap import Estimate, auc_interval, mean_interval, mean_intervals
+from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval
+from glasshead.statistics.bootstrap import (
+    Estimate,
+    defined_mean,
+    intervals_beside_nulls,
+    largest_mean,
+    mean_difference_interval,
+    mean_interval,
+    mean_intervals,
+    share_interval,
+    tau_interval,
+)
 from glasshead.statistics.kendall import KendallResult, kendall_tau_b
 from glasshead.statistics.paired_tests import (
     METRICS,
     Metric,
     Predictions,
+    TTest,
     difference_intervals,
     exchange_test,
     metrics_of,
@@ -13,10 +25,9 @@ from glasshead.statistics.paired_tests import (
     seed_test,
     values,
 )
-from glasshead.statistics.resampling import CHUNK_DRAWS, LEVEL, RESAMPLES, interval_ends, resampled_counts
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
 __all__ = [
-    "CHUNK_DRAWS",
     "LEVEL",
     "METRICS",
     "RESAMPLES",
@@ -24,16 +35,25 @@ __all__ = [
     "KendallResult",
     "Metric",
     "Predictions",
+    "TTest",
+    "auc",
+    "auc_difference_interval",
     "auc_interval",
+    "defined_mean",
     "difference_intervals",
     "exchange_test",
     "interval_ends",
+    "intervals_beside_nulls",
     "kendall_tau_b",
+    "largest_mean",
+    "mean_difference_interval",
     "mean_interval",
     "mean_intervals",
     "metrics_of",
     "paired_by_seed",
     "resampled_counts",
     "seed_test",
+    "share_interval",
+    "tau_interval",
     "values",
 ]

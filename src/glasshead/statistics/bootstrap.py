@@ -5,18 +5,21 @@ statistics of the same examples. Percentile intervals (Efron, 1979), neither bia
 they stay inside the range of the data and need no second loop over examples.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest
 
+from glasshead.statistics.kendall import kendall_tau_b
 from glasshead.statistics.resampling import (
-    CHUNK_DRAWS,
     LEVEL,
     RESAMPLES,
+    chunks,
     interval_ends,
-    resampled_counts,
-    tally,
+    resampled_means,
+    seed_from,
 )
 
 
@@ -67,7 +70,7 @@ def mean_intervals(
         raise ValueError(f"values must be [statistics, examples], not of shape {values.shape}")
     if np.isinf(values).any():
         raise ValueError("values hold infinities, and their mean has no interval: mask them with NaN")
-    seed = _seed(rng, level, resamples)
+    seed = seed_from(rng, level, resamples)
     defined = ~np.isnan(values)
     estimates: dict[int, Estimate] = {}
     for rows in _same(defined):
@@ -84,72 +87,97 @@ def mean_intervals(
             continue
         stds = kept.std(axis=1, ddof=1)
         centred = kept - means[:, None]  # no digits are lost to a large mean
-        drawn = resampled_counts(n, resamples, np.random.default_rng(seed))
-        shifts = [counts @ centred.T / n for counts in drawn]
-        lows, highs = interval_ends(np.concatenate(shifts), level)
+        shifts = resampled_means(centred, resamples, np.random.default_rng(seed))
+        lows, highs = interval_ends(shifts, level)
         for index, row in enumerate(rows):
             mean, low, high = float(means[index]), float(lows[index]), float(highs[index])
             estimates[row] = Estimate(mean, float(stds[index]), mean + low, mean + high, n)
     return [estimates[row] for row in range(len(values))]
 
 
-def auc_interval(
-    positive: ArrayLike,
-    negative: ArrayLike,
+def mean_difference_interval(
+    first: NDArray[np.float64], second: NDArray[np.float64], *, rng: np.random.Generator
+) -> tuple[float, float] | None:
+    """Percentile interval of the difference of two means, both groups resampled; None for a group of one."""
+    if len(first) < 2 or len(second) < 2:
+        return None
+    ours, theirs = (resampled_means(each[None], RESAMPLES, rng)[:, 0] for each in (first, second))
+    low, high = interval_ends(ours - theirs, LEVEL)
+    return float(low), float(high)
+
+
+def largest_mean(values: NDArray[np.float64], *, rng: np.random.Generator) -> int | None:
+    """Which of the rows [S, n] has a mean that is larger in size than all others, whatever examples are drawn
+    (in 95 % of the draws); None if none has."""
+    ranks = np.abs(resampled_means(values, RESAMPLES, rng)).argmax(axis=1)
+    first = int(np.bincount(ranks, minlength=len(values)).argmax())
+    return first if float((ranks == first).mean()) >= LEVEL else None
+
+
+def share_interval(true: NDArray[np.bool_]) -> Estimate:
+    """A share with its exact 95 % interval (Clopper and Pearson 1934), which is no point even at 0 and 1."""
+    n = len(true)
+    if not n:
+        return Estimate(None, None, None, None, 0)
+    low, high = binomtest(int(true.sum()), n).proportion_ci(LEVEL)
+    std = float(true.std(ddof=1)) if n > 1 else None
+    return Estimate(float(true.mean()), std, float(low), float(high), n)
+
+
+def tau_interval(
+    x: NDArray[np.floating],
+    y: NDArray[np.floating],
     *,
     rng: np.random.Generator,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """How often a value of the first group exceeds one of the second, with both groups resampled.
+    """Kendall's τ-b of two vectors with a percentile bootstrap interval over their entries.
 
-    AUC = Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (n_p n_q), the mean over all pairs. NaN is left out. ``n``
-    is n_p + n_q and ``std`` is None: pairs are not independent. An empty group leaves the AUC undefined; a
-    group of one leaves the interval undefined.
-
-    Shapes: ``positive`` [P], ``negative`` [Q]. One number is drawn from ``rng``.
-
-    Raises:
-        ValueError: a group is not a vector, or ``level`` or ``resamples`` make no sense.
-
-    Source: Mann & Whitney, Annals of Mathematical Statistics 18 (1947); ``sklearn.metrics.roc_auc_score``.
+    An entry that is drawn twice is tied with itself in both vectors, and τ-b leaves such pairs out. Draws in
+    which a vector is constant have no τ and are left out.
     """
-    groups = [np.asarray(group, dtype=np.float64) for group in (positive, negative)]
-    if any(group.ndim != 1 for group in groups):
-        raise ValueError(f"both groups must be vectors, not of shapes {[group.shape for group in groups]}")
-    first, second = (group[~np.isnan(group)] for group in groups)
-    draws = np.random.default_rng(_seed(rng, level, resamples))
-    n = len(first) + len(second)
-    if not len(first) or not len(second):
+    n = len(x)
+    draws = np.random.default_rng(seed_from(rng, level, resamples))
+    (tau,) = kendall_tau_b(x[None], y[None], np.ones((1, n), dtype=bool)).tau
+    if np.isnan(tau):
         return Estimate(None, None, None, None, n)
-    levels, place = np.unique(np.concatenate([first, second]), return_inverse=True)
-    p, q = place[: len(first)], place[len(first) :]
-
-    def area(above: NDArray[np.intp], below: NDArray[np.intp]) -> NDArray[np.float64]:
-        """AUC [R] from how often each level occurs in either group, both [R, K]."""
-        wins = np.cumsum(below, axis=1) - below / 2
-        return np.einsum("rk,rk->r", above, wins) / (len(first) * len(second))
-
-    auc = float(area(*(np.bincount(group, minlength=len(levels))[None] for group in (p, q)))[0])
-    if len(first) == 1 or len(second) == 1:
-        return Estimate(auc, None, None, None, n)
-    areas = []
-    rows = max(CHUNK_DRAWS // n, 1)
-    for start in range(0, resamples, rows):
-        count = min(rows, resamples - start)
-        drawn = [group[draws.integers(len(group), size=(count, len(group)))] for group in (p, q)]
-        areas.append(area(*(tally(group, len(levels)) for group in drawn)))
-    low, high = interval_ends(np.concatenate(areas), level)
-    return Estimate(auc, None, float(low), float(high), n)
+    replicates = []
+    for count in chunks(n, resamples):
+        drawn = draws.integers(n, size=(count, n))
+        replicates.append(kendall_tau_b(x[drawn], y[drawn], np.ones(drawn.shape, dtype=bool)).tau)
+    values = np.concatenate(replicates)
+    low, high = interval_ends(values[~np.isnan(values)], level)
+    return Estimate(float(tau), None, float(low), float(high), n)
 
 
-def _seed(rng: np.random.Generator, level: float, resamples: int) -> int:
-    """One draw, from which everything else of a call follows."""
-    if not 0 < level < 1 or resamples < 1:
-        raise ValueError(
-            f"level {level} must lie between 0 and 1, and resamples {resamples} must be positive"
-        )
-    return int(rng.integers(2**63))
+def intervals_beside_nulls(
+    values: Sequence[NDArray[np.floating]],
+    nulls: Sequence[Mapping[str, NDArray[np.floating] | None]],
+    *,
+    rng: np.random.Generator,
+) -> list[tuple[Estimate, dict[str, Estimate]]]:
+    """The mean of each statistic of the same units, and of its paired difference from each of its nulls.
+
+    NaNs are units without the statistic. One bootstrap serves them all, so intervals of different statistics
+    rest on the same resamples. A null that is None, or shares no unit with its statistic, has no difference.
+    """
+    paired = [
+        (row, name, null) for row, each in enumerate(nulls) for name, null in each.items() if null is not None
+    ]
+    differences = [values[row] - null for row, _, null in paired]
+    estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)
+    beside: list[dict[str, Estimate]] = [{} for _ in values]
+    for (row, name, _), estimate in zip(paired, estimates[len(values) :], strict=True):
+        if estimate.mean is not None:
+            beside[row][name] = estimate
+    return list(zip(estimates[: len(values)], beside, strict=True))
+
+
+def defined_mean(values: NDArray[np.floating] | None) -> float | None:
+    """The mean of what is no NaN; None of nothing."""
+    defined = np.array([]) if values is None else values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else None
 
 
 def _same(defined: NDArray[np.bool_]) -> list[list[int]]:

@@ -7,13 +7,12 @@ resampling examples is one matrix product for all runs, metrics and resamples.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from glasshead.results import SeedTest
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
 Floats = NDArray[np.floating]
@@ -33,6 +32,15 @@ class Predictions:
     labels: NDArray[Any]
     predicted: NDArray[Any]
     classes: int | None
+
+
+class TTest(NamedTuple):
+    """Student's t with its degrees of freedom and p; ``paired``, or Welch's."""
+
+    t: float
+    degrees: float
+    p: float
+    paired: bool
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ def paired_by_seed(first: Predictions, second: Predictions) -> bool:
     return first.seeds == second.seeds
 
 
-def seed_test(first: Floats, second: Floats, *, paired: bool) -> SeedTest | None:
+def seed_test(first: Floats, second: Floats, *, paired: bool) -> TTest | None:
     """Student's t-test of a metric over seeds [S]: of the differences if paired by seed, else Welch's.
 
     None with fewer than two seeds on a side, or if nothing varies.
@@ -118,7 +126,7 @@ def seed_test(first: Floats, second: Floats, *, paired: bool) -> SeedTest | None
     if not any(np.ptp(each) > SAME for each in varying):
         return None
     found = stats.ttest_rel(first, second) if paired else stats.ttest_ind(first, second, equal_var=False)
-    return SeedTest(float(found.statistic), float(found.df), float(found.pvalue), paired)
+    return TTest(float(found.statistic), float(found.df), float(found.pvalue), paired)
 
 
 def difference_intervals(

@@ -12,10 +12,32 @@ CHUNK_DRAWS = 1 << 18  # draws held at once
 
 def resampled_counts(n: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
     """How often each of n examples is drawn in each resample, in chunks [R, n] of bounded size."""
+    for count in chunks(n, resamples):
+        yield tally(rng.integers(n, size=(count, n)), n).astype(np.float64)
+
+
+def resampled_means(
+    values: NDArray[np.floating], resamples: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """The means of statistics [S, n] in every resample of their n examples: [R, S]."""
+    n = values.shape[1]
+    return np.concatenate([counts @ values.T / n for counts in resampled_counts(n, resamples, rng)])
+
+
+def chunks(n: int, resamples: int) -> Iterator[int]:
+    """How many resamples of n examples are drawn at once."""
     rows = max(CHUNK_DRAWS // n, 1)
     for start in range(0, resamples, rows):
-        drawn = rng.integers(n, size=(min(rows, resamples - start), n))
-        yield tally(drawn, n).astype(np.float64)
+        yield min(rows, resamples - start)
+
+
+def seed_from(rng: np.random.Generator, level: float, resamples: int) -> int:
+    """One draw, from which everything else of an interval follows."""
+    if not 0 < level < 1 or resamples < 1:
+        raise ValueError(
+            f"level {level} must lie between 0 and 1, and resamples {resamples} must be positive"
+        )
+    return int(rng.integers(2**63))
 
 
 def tally(drawn: NDArray[np.intp], kinds: int) -> NDArray[np.intp]:

@@ -18,6 +18,7 @@ from glasshead.training.load_predictions import (
     kind_of,
     load_predictions,
 )
+from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_model import is_run, open_model, shows_attention
@@ -61,6 +62,7 @@ __all__ = [
     "align_classes",
     "check_texts",
     "chosen_fields",
+    "class_metrics",
     "encoded_split",
     "guess_in_words",
     "half_precision",
@@ -74,6 +76,7 @@ __all__ = [
     "open_record",
     "penalty_descent",
     "penalty_of",
+    "rating_metrics",
     "read_object",
     "read_record",
     "recipe_for",

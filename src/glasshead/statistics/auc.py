@@ -1,0 +1,93 @@
+"""How often a value of one group exceeds one of another: the area under the ROC curve, with its interval."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from glasshead.statistics.bootstrap import Estimate
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, chunks, interval_ends, seed_from, tally
+
+Floats = NDArray[np.floating]
+Counts = NDArray[np.integer]
+Pair = tuple[Floats, Floats]
+
+
+def auc(positive: Floats, negative: Floats) -> float:
+    """Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (P Q), by ranks; both groups hold something."""
+    from scipy.stats import rankdata
+
+    p, q = len(positive), len(negative)
+    wins = rankdata(np.concatenate([positive, negative]))[:p].sum() - p * (p + 1) / 2
+    return float(wins / (p * q))
+
+
+def resampled_auc(first: Floats, second: Floats, first_counts: Counts, second_counts: Counts) -> Floats:
+    """Σ_i Σ_j c_i d_j ([p_i > q_j] + ½ [p_i = q_j]) / (P Q) of every resample, given as counts c [R, P] and
+    d [R, Q]: [R]."""
+    order = second.argsort()
+    below = np.pad(second_counts[:, order].cumsum(axis=1), ((0, 0), (1, 0)))  # [R, Q + 1]
+    less, up_to = (np.searchsorted(second[order], first, side=side) for side in ("left", "right"))
+    wins = (below[:, less] + below[:, up_to]) / 2  # [R, P]
+    areas: Floats = (wins * first_counts).sum(axis=1) / (len(first) * len(second))
+    return areas
+
+
+def auc_interval(
+    positive: ArrayLike,
+    negative: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+) -> Estimate:
+    """How often a value of the first group exceeds one of the second, with both groups resampled.
+
+    AUC = Σ_i Σ_j ([p_i > q_j] + ½ [p_i = q_j]) / (n_p n_q), the mean over all pairs. NaN is left out. ``n``
+    is n_p + n_q and ``std`` is None: pairs are not independent. An empty group leaves the AUC undefined; a
+    group of one leaves the interval undefined.
+
+    Shapes: ``positive`` [P], ``negative`` [Q]. One number is drawn from ``rng``.
+
+    Raises:
+        ValueError: a group is not a vector, or ``level`` or ``resamples`` make no sense.
+
+    Source: Mann & Whitney, Annals of Mathematical Statistics 18 (1947); ``sklearn.metrics.roc_auc_score``.
+    """
+    groups = [np.asarray(group, dtype=np.float64) for group in (positive, negative)]
+    if any(group.ndim != 1 for group in groups):
+        raise ValueError(f"both groups must be vectors, not of shapes {[group.shape for group in groups]}")
+    first, second = (group[~np.isnan(group)] for group in groups)
+    draws = np.random.default_rng(seed_from(rng, level, resamples))
+    n = len(first) + len(second)
+    if not len(first) or not len(second):
+        return Estimate(None, None, None, None, n)
+    area = auc(first, second)
+    if len(first) == 1 or len(second) == 1:
+        return Estimate(area, None, None, None, n)
+    areas = []
+    for count in chunks(n, resamples):
+        drawn = [tally(draws.integers(len(g), size=(count, len(g))), len(g)) for g in (first, second)]
+        areas.append(resampled_auc(first, second, *drawn))
+    low, high = interval_ends(np.concatenate(areas), level)
+    return Estimate(area, None, float(low), float(high), n)
+
+
+def auc_difference_interval(
+    before: Pair, after: Pair, *, rng: np.random.Generator, level: float = LEVEL, resamples: int = RESAMPLES
+) -> Estimate:
+    """AUC after − AUC before of the same units of two groups, with both groups resampled.
+
+    Undefined where `auc_interval` is: an empty group has no AUC, a group of one no interval.
+    """
+    p, q = len(before[0]), len(before[1])
+    draws = np.random.default_rng(seed_from(rng, level, resamples))
+    if not p or not q:
+        return Estimate(None, None, None, None, p + q)
+    gain = auc(*after) - auc(*before)
+    if p == 1 or q == 1:
+        return Estimate(gain, None, None, None, p + q)
+    gains = []
+    for count in chunks(p + q, resamples):
+        drawn = [draws.multinomial(n, np.full(n, 1 / n), size=count) for n in (p, q)]
+        gains.append(resampled_auc(*after, *drawn) - resampled_auc(*before, *drawn))
+    low, high = interval_ends(np.concatenate(gains), level)
+    return Estimate(gain, None, float(low), float(high), p + q)
