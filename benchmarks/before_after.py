@@ -66,6 +66,7 @@ RENAMED = {
     "vocabulary_size": "vocab_size",
     "minimum_frequency": "min_freq",
     "vectors": "word_vectors",
+    "cut": "truncated",
 }
 """Parts of the keys of results (fields of JSON files, columns of tables, parameters of models): old → new."""
 REWORDED: dict[str, str] = {}
