@@ -78,8 +78,8 @@ def as_pairs(attn_mask: Tensor) -> Tensor:
         InputError: on anything else; numbers to be added to the scores are none.
     """
     if not isinstance(attn_mask, Tensor) or attn_mask.dtype != torch.bool:
-        found = attn_mask.dtype if isinstance(attn_mask, Tensor) else type(attn_mask).__name__
-        raise InputError(f"attn_mask is a boolean tensor, true = may attend, not {found}")
+        kind = attn_mask.dtype if isinstance(attn_mask, Tensor) else type(attn_mask).__name__
+        raise InputError(f"attn_mask is a boolean tensor, true = may attend, not {kind}")
     return attn_mask[(None,) * max(0, 4 - attn_mask.ndim)]
 
 
@@ -125,21 +125,21 @@ def row_index(rows: Sequence[int], call: AttentionInputs) -> Tensor:
     Raises:
         InputError: on rows that are no whole numbers or not there.
     """
-    chosen = parse_rows("row", rows, call.q.shape[2])
-    return torch.tensor(chosen, dtype=torch.long, device=call.q.device)
+    numbers = parse_rows("row", rows, call.q.shape[2])
+    return torch.tensor(numbers, dtype=torch.long, device=call.q.device)
 
 
-def parse_rows(what: str, chosen: Sequence[int], there: int) -> tuple[int, ...]:
+def parse_rows(what: str, numbers: Sequence[int], there: int) -> tuple[int, ...]:
     """Chosen rows or heads, of which so many are there; negative ones count from the end.
 
     Raises:
         InputError: on what is no list of whole numbers, or not there.
     """
     try:
-        found = [index(each) for each in chosen]
+        indices = [index(number) for number in numbers]
     except TypeError:
-        raise InputError(f"{what}s are whole numbers like [0, 5], not {chosen!r}") from None
-    absent = [each for each in found if not -there <= each < there]
+        raise InputError(f"{what}s are whole numbers like [0, 5], not {numbers!r}") from None
+    absent = [number for number in indices if not -there <= number < there]
     if absent:
         raise InputError(f"there is no {what} {absent[0]}: there are {there} {what}s")
-    return tuple(each % there for each in found)
+    return tuple(number % there for number in indices)

@@ -28,10 +28,10 @@ class ElementwiseRatio(Activation):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in ("g", "h"):
-            given = cls.__dict__.get(name)
+            function = cls.__dict__.get(name)
             # ``g = lambda s: …`` is meant as a function of the scores, not as a method.
-            if inspect.isfunction(given) and len(inspect.signature(given).parameters) == 1:
-                setattr(cls, name, staticmethod(given))
+            if inspect.isfunction(function) and len(inspect.signature(function).parameters) == 1:
+                setattr(cls, name, staticmethod(function))
 
     @abstractmethod
     def g(self, s: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows keys"]:

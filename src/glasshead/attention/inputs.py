@@ -109,12 +109,14 @@ class AttentionInputs:
     def needs_gradient(self) -> bool:
         """Whether a backward pass may follow."""
         tensors = (self.q, self.k, self.v, self.bias, *self.mechanism.parameters())
-        return torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in tensors)
+        return torch.is_grad_enabled() and any(
+            tensor is not None and tensor.requires_grad for tensor in tensors
+        )
 
 
-def select_heads(each: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
+def select_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
     """Some heads of what there is for all pairs, if the heads differ."""
-    return each if each is None or each.shape[1] == 1 else each[:, heads]
+    return tensor if tensor is None or tensor.shape[1] == 1 else tensor[:, heads]
 
 
 def check_dropout(dropout: float) -> None:
@@ -125,10 +127,10 @@ def check_dropout(dropout: float) -> None:
 
 def check_tensors(q: object, k: object, v: object) -> None:
     """Raise InputError unless all three are tensors of floating point."""
-    for name, each in (("q", q), ("k", k), ("v", v)):
-        if not isinstance(each, Tensor) or not each.is_floating_point():
-            found = each.dtype if isinstance(each, Tensor) else type(each).__name__
-            raise InputError(f"{name} is a floating tensor [batch, heads, length, size], not {found}")
+    for name, tensor in (("q", q), ("k", k), ("v", v)):
+        if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            kind = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+            raise InputError(f"{name} is a floating tensor [batch, heads, length, size], not {kind}")
 
 
 def check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:

@@ -147,7 +147,7 @@ class Mask:
 
     def rows(self, rows: slice | Int[Tensor, " rows"]) -> Mask:
         """The mask of some of the queries."""
-        chosen = range(self.queries)[rows] if isinstance(rows, slice) else rows
+        numbers = range(self.queries)[rows] if isinstance(rows, slice) else rows
         at: range | Tensor | None
         if self.at is None:
             at = None
@@ -156,7 +156,7 @@ class Mask:
         else:
             at = self.at[rows]
         pairs = None if self.attn_mask is None else self.attn_mask[:, :, rows]
-        return replace(self, queries=len(chosen), attn_mask=pairs, at=at)
+        return replace(self, queries=len(numbers), attn_mask=pairs, at=at)
 
     def index(self, device: torch.device) -> Int[Tensor, " queries"]:
         """Where the queries stand among the keys, as a tensor; raises as `row_index`."""
@@ -208,19 +208,19 @@ class Mask:
         if self.padding is None and self.attn_mask is None and isinstance(self.at, range):
             return last + 1
         known = next(
-            (each for each in (self.padding, self.attn_mask, self.at) if isinstance(each, Tensor)), None
+            (part for part in (self.padding, self.attn_mask, self.at) if isinstance(part, Tensor)), None
         )
         device = torch.device("cpu") if known is None else known.device
         index, keys = self.index(device), torch.arange(self.keys, device=device)
         real = torch.ones_like(keys[None], dtype=torch.bool) if self.padding is None else self.padding
-        seen = real
+        visible = real
         if self.causal and self.queries:
-            seen = seen & (keys <= index.max())
+            visible = visible & (keys <= index.max())
         if self.attn_mask is not None:
-            seen = seen & self.attn_mask.any(dim=2).any(dim=1).index_fill(1, index, True)
-        place = real.cumsum(dim=-1).expand(seen.shape)
-        most = place.masked_fill(~seen, 0).amax(dim=-1)
-        least = place.masked_fill(~seen, self.keys).amin(dim=-1)
+            visible = visible & self.attn_mask.any(dim=2).any(dim=1).index_fill(1, index, True)
+        place = real.cumsum(dim=-1).expand(visible.shape)
+        most = place.masked_fill(~visible, 0).amax(dim=-1)
+        least = place.masked_fill(~visible, self.keys).amin(dim=-1)
         return max([0, *(most - least + 1).tolist()])
 
     def places(self, device: torch.device) -> TokenPositions:
@@ -252,9 +252,9 @@ def check_places(at: object, queries: int, keys: int) -> None:
                 f"the queries stand at {int(at.min())} to {int(at.max())}, which is not among {keys} keys"
             )
     elif not isinstance(at, range):
-        found = f"{at.dtype} {list(at.shape)}" if isinstance(at, Tensor) else type(at).__name__
+        kind = f"{at.dtype} {list(at.shape)}" if isinstance(at, Tensor) else type(at).__name__
         raise InputError(
-            f"at is a range or a tensor [{queries}] of whole numbers, where the queries stand, not {found}: "
+            f"at is a range or a tensor [{queries}] of whole numbers, where the queries stand, not {kind}: "
             "give range(first, first + queries) or torch.tensor([…])"
         )
     if count(at) != queries:
@@ -272,11 +272,11 @@ def has_holes(padding: Bool[Tensor, "b keys"]) -> bool:
 def check_boolean(mask: object) -> None:
     """Raise InputError unless this is a boolean tensor."""
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        found = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         advice = "compare an additive mask with 0"
         if isinstance(mask, Tensor) and not mask.is_floating_point():
             advice = "make it one with .bool()"
-        raise InputError(f"a mask is a boolean tensor, true where a query may attend, not {found}: {advice}")
+        raise InputError(f"a mask is a boolean tensor, true where a query may attend, not {kind}: {advice}")
 
 
 def check_device(mask: Tensor, device: torch.device) -> None:

@@ -64,10 +64,10 @@ class Mechanism(nn.Module):
 
     def check(self, call: AttentionInputs) -> None:
         """Raise InputError if the mechanism was not built for these heads, sizes or lengths."""
-        built, given = self.position.heads, HeadSizes(call.q.shape[1], call.q.shape[3], call.v.shape[3])
-        if self.position.learned and built != given:
+        built, sizes = self.position.heads, HeadSizes(call.q.shape[1], call.q.shape[3], call.v.shape[3])
+        if self.position.learned and built != sizes:
             raise InputError(
-                f"{self.name} was built for {built}, not for {given}: give mechanism() these heads and sizes"
+                f"{self.name} was built for {built}, not for {sizes}: give mechanism() these heads and sizes"
             )
         if self.position.needs_positions:
             call.mask.query_positions_or_raise()
@@ -159,13 +159,13 @@ def mechanism(
 def build(kind: str, registry: Registry[Any], options: Spec, **fixed: Any) -> Any:
     """An entry of a registry with its options."""
     entry = registry[options["name"]]
-    given = {key: value for key, value in options.items() if key != "name"}
+    settings = {key: value for key, value in options.items() if key != "name"}
     known = [name for name in inspect.signature(entry).parameters if name not in fixed]
-    for key in given:
+    for key in settings:
         if key not in known:
             raise InputError(f"{kind} {options['name']!r} has no option {key!r}: {did_you_mean(key, known)}")
     try:
-        return entry(**fixed, **given)
+        return entry(**fixed, **settings)
     except TypeError as error:
         raise InputError(f"{kind} {options['name']!r}: {error}") from None
 

@@ -72,8 +72,8 @@ class Position(nn.Module):
         part = copy(self)
         part.heads = self.sizes._replace(heads=len(range(self.sizes.heads)[heads]))
         part._parameters = {
-            name: None if each is None else cast(nn.Parameter, each[heads])
-            for name, each in self._parameters.items()
+            name: None if parameter is None else cast(nn.Parameter, parameter[heads])
+            for name, parameter in self._parameters.items()
         }
         return part
 

@@ -12,7 +12,7 @@ def autocast_inputs(*tensors: Tensor) -> tuple[Tensor, ...]:
     if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):
         return tensors
     dtype = torch.get_autocast_dtype(kind)
-    return tuple(each if each.dtype == torch.float64 else each.to(dtype) for each in tensors)
+    return tuple(tensor if tensor.dtype == torch.float64 else tensor.to(dtype) for tensor in tensors)
 
 
 def no_autocast(device: torch.device) -> AbstractContextManager[object]:

@@ -124,8 +124,8 @@ def window_of(module: nn.Module) -> int | None:
     owner: Any = module
     if not hasattr(module, "sliding_window") and "sliding_window" in keywords(module):
         owner = getattr(module, "config", None)
-    found = getattr(owner, "sliding_window", None)
-    return found if isinstance(found, int) else None
+    window = getattr(owner, "sliding_window", None)
+    return window if isinstance(window, int) else None
 
 
 def check_sliding_window(modules: dict[str, nn.Module], length: int) -> Iterator[Diagnostic]:

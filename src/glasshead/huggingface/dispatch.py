@@ -85,7 +85,7 @@ def attention_function(
         )
     call = AttentionInputs.of(using, query, key, value, mask=mask, scale=scaling, dropout=dropout)
     if position_bias is not None or bias is not None:
-        both = [each for each in (position_bias, bias) if each is not None]
+        both = [term for term in (position_bias, bias) if term is not None]
         call = call.add_bias(both[0] + both[1] if len(both) == 2 else both[0])
     weights = None
     if wants_weights(kwargs):
@@ -145,7 +145,7 @@ def attach(module: nn.Module, made: Mechanism) -> None:
         module.register_forward_pre_hook(check_usage_hook, with_kwargs=True)
 
 
-def check_usage_hook(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def check_usage_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Forward pre-hook: raise InputError where the mechanism is passed by, or its positions mean nothing.
 
     That is where the attention implementation was switched after the plug, and where positions would be taken
@@ -154,11 +154,11 @@ def check_usage_hook(module: nn.Module, given: tuple[Any, ...], kwargs: dict[str
     made = getattr(module, NAME, None)
     if not isinstance(made, Mechanism):
         return
-    found: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
-    if found != KEY:
+    implementation: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
+    if implementation != KEY:
         raise InputError(
             f"{type(module).__name__} was plugged with {made.name} but its attention implementation was "
-            f"set to {found!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
+            f"set to {implementation!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
         )
     if not made.position.needs_positions:
         return

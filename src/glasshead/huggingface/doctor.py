@@ -113,34 +113,34 @@ def doctor(
         raise InputError(f"length is a number of tokens from 1, not {length}")
     place = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
-    seen = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))
-    length = length or min(TEXT, positions_of(seen) or TEXT)
-    own = spec_of(seen.config)
+    subject = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))
+    length = length or min(TEXT, positions_of(subject) or TEXT)
+    own = spec_of(subject.config)
     if own is not None:
         parse_saved_spec(own)
-    asked = to_spec(parse(spec if spec is not None else own if own is not None else "softmax"))
-    dtype = seen.config.dtype if isinstance(seen.config.dtype, torch.dtype) else torch.float32
+    mechanism_spec = to_spec(parse(spec if spec is not None else own if own is not None else "softmax"))
+    dtype = subject.config.dtype if isinstance(subject.config.dtype, torch.dtype) else torch.float32
     groups: dict[AttentionLayerGroup, list[str]] = {}
-    for module_name, module in attention_modules(seen):
-        examined = examine(module_name, module, asked, length, place, dtype)
+    for module_name, module in attention_modules(subject):
+        examined = examine(module_name, module, mechanism_spec, length, place, dtype)
         groups.setdefault(examined, []).append(module_name)
-    ours = dict(built_in(seen))
+    ours = dict(built_in(subject))
     for module_name, module in ours.items():
-        activation = getattr(seen.config, "activation", "")
+        activation = getattr(subject.config, "activation", "")
         examined = examine_ours(module, activation, length, place, dtype)
         groups.setdefault(examined, []).append(module_name)
-    for module_name, module in computes_own_attention(seen):
+    for module_name, module in computes_own_attention(subject):
         if not any(is_within(each, module_name) for each in ours):
             groups.setdefault(undispatched(module), []).append(module_name)
     layers = tuple(replace(each, modules=tuple(names)) for each, names in groups.items())
     at_work = next((each.attention for each in layers if each.weights != "out of reach"), None)
-    noted = diagnostics(seen, asked, length, dtype)
+    noted = diagnostics(subject, mechanism_spec, length, dtype)
     if ours and spec is None:  # there is nothing to plug, and nobody asked for it
         noted = (trap for trap in noted if trap.severity is not Severity.stop)
     return DoctorReport(
         model=name,
-        family=type(seen).__name__,
-        attention=to_name(asked) if any(each.dispatched for each in layers) else at_work,
+        family=type(subject).__name__,
+        attention=to_name(mechanism_spec) if any(each.dispatched for each in layers) else at_work,
         device=str(place),
         dtype=str(dtype).removeprefix("torch."),
         length=length,
@@ -151,15 +151,15 @@ def doctor(
 
 def quadratic(layers: tuple[AttentionLayerGroup, ...], length: int) -> Iterator[Diagnostic]:
     """Kernels that hold all pairs of tokens, at a length where that is felt."""
-    for each in layers:
-        for kernel, when in ((each.kernel, "a forward pass"), (each.training_kernel, "training")):
+    for layer in layers:
+        for kernel, when in ((layer.kernel, "a forward pass"), (layer.training_kernel, "training")):
             if kernel is not None and not KERNELS[kernel].linear_memory and length > NEGLIGIBLE:
                 yield Diagnostic(
                     "quadratic memory",
                     Severity.warning,
                     f"{when} on {length} tokens is served by {kernel}, which holds every pair of tokens",
                     "shorten the texts, or choose a mechanism that a linear kernel serves",
-                    each.modules[0],
+                    layer.modules[0],
                 )
                 return
 

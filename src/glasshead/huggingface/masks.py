@@ -106,7 +106,7 @@ class ParsedMask(NamedTuple):
 
 
 def parse_mask(
-    given: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | None, placed: bool
+    attention_mask: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | None, placed: bool
 ) -> ParsedMask:
     """The mask that reached an attention module.
 
@@ -119,7 +119,7 @@ def parse_mask(
     queries, keys = query.shape[2], key.shape[2]
     same = range(queries) if queries == keys else None
     end = range(keys - queries, keys)
-    if given is None:
+    if attention_mask is None:
         # As in Transformers' SDPA path: causal unless the module says otherwise, and one query sees all keys.
         causal = causal is not False
         if causal and same is None and queries > 1:
@@ -130,21 +130,23 @@ def parse_mask(
         return ParsedMask(
             Mask(queries, keys, causal=causal and queries > 1, at=end if causal else same), None
         )
-    if given.ndim != 4:
+    if attention_mask.ndim != 4:
         raise InputError(
-            f"a mask of shape {list(given.shape)} and type {given.dtype} reached the attention of a plugged "
-            "model: pass attention_mask as [batch, keys] to the model, or a whole one of four dimensions"
+            f"a mask of shape {list(attention_mask.shape)} and type {attention_mask.dtype} reached the "
+            "attention of a plugged model: pass attention_mask as [batch, keys] to the model, or a whole one "
+            "of four dimensions"
         )
-    if given.shape[3] != keys:
-        raise InputError(f"a mask for {given.shape[3]} keys reached attention over {keys} keys")
-    allowed, bias = split_additive_mask(given)
+    if attention_mask.shape[3] != keys:
+        raise InputError(f"a mask for {attention_mask.shape[3]} keys reached attention over {keys} keys")
+    allowed, bias = split_additive_mask(attention_mask)
     if allowed.shape[1] == allowed.shape[2] == 1:
-        padding, pairs = None if remove_padding(given) else allowed[:, 0, 0].expand(query.shape[0], -1), None
+        pairs = None
+        padding = None if remove_padding(attention_mask) else allowed[:, 0, 0].expand(query.shape[0], -1)
     else:
         # A key that nobody attends to is padding, and no distance counts it.
         padding = allowed.any(dim=1).any(dim=1).expand(query.shape[0], -1) if placed else None
         pairs = allowed.expand(-1, -1, queries, -1)
-    if given.dtype == CAUSAL:
+    if attention_mask.dtype == CAUSAL:
         return ParsedMask(Mask(queries, keys, padding, causal=queries > 1, at=end), None)
     at: range | Tensor | None = same
     if placed and same is None and causal is not False:
@@ -152,27 +154,27 @@ def parse_mask(
     return ParsedMask(Mask(queries, keys, padding, pairs, at=at), bias)
 
 
-def remove_padding(given: Tensor) -> bool:
+def remove_padding(attention_mask: Tensor) -> bool:
     """Whether a mask is one single number, which ours are where nothing is padded."""
-    return given.dtype in (CAUSAL, WHOLE) and not any(given.stride())
+    return attention_mask.dtype in (CAUSAL, WHOLE) and not any(attention_mask.stride())
 
 
-def split_additive_mask(given: Tensor) -> tuple[Tensor, Tensor | None]:
+def split_additive_mask(attention_mask: Tensor) -> tuple[Tensor, Tensor | None]:
     """An additive mask is what it forbids and, where it is more than that, a bias of the scores.
 
     Raises:
         InputError: if it is of another type, or somebody's zeros and ones in the type of our masks; their
             values are looked at only where that is no round trip to a GPU.
     """
-    if given.dtype == torch.bool:
-        return given, None
-    looks = given.device.type == "cpu" and not torch.compiler.is_compiling()
-    if given.dtype in (CAUSAL, WHOLE) and not (looks and bool((given > 0).any())):
-        return given == 0, None
-    if not given.is_floating_point():
-        raise InputError(f"a mask of four dimensions is boolean or additive, not {given.dtype}")
-    allowed = given > FORBIDDEN
-    bias = given.masked_fill(~allowed, 0.0)
+    if attention_mask.dtype == torch.bool:
+        return attention_mask, None
+    readable = attention_mask.device.type == "cpu" and not torch.compiler.is_compiling()
+    if attention_mask.dtype in (CAUSAL, WHOLE) and not (readable and bool((attention_mask > 0).any())):
+        return attention_mask == 0, None
+    if not attention_mask.is_floating_point():
+        raise InputError(f"a mask of four dimensions is boolean or additive, not {attention_mask.dtype}")
+    allowed = attention_mask > FORBIDDEN
+    bias = attention_mask.masked_fill(~allowed, 0.0)
     return allowed, bias if bool(bias.any()) else None
 
 

@@ -70,7 +70,7 @@ def build_for_module(spec: Spec, module: nn.Module) -> Mechanism:
     if not weights:
         return made
     # Quantised weights are whole numbers, or floating-point numbers of one byte, in which nothing learns.
-    dtypes = (each.dtype for each in weights if each.is_floating_point() and each.element_size() > 1)
+    dtypes = (weight.dtype for weight in weights if weight.is_floating_point() and weight.element_size() > 1)
     return made.to(device=weights[0].device, dtype=next(dtypes, torch.get_default_dtype()))
 
 
@@ -80,7 +80,7 @@ def dispatch(model: nn.Module, modules: dict[str, nn.Module]) -> None:
     Raises:
         InputError: if a module would go on with another attention; the model is then as it was.
     """
-    before = [(each, each._attn_implementation) for each in all_configs(model, modules)]
+    before = [(config, config._attn_implementation) for config in all_configs(model, modules)]
     own = [(part, part.config._attn_implementation) for part in owners(model, modules)]
     try:
         set_key(model, modules)
@@ -112,11 +112,11 @@ def set_key(model: nn.Module, modules: dict[str, nn.Module]) -> None:
 def check_key(model: nn.Module, modules: dict[str, nn.Module]) -> None:
     """Raise InputError if a module would go on with another attention."""
     for name, module in modules.items():
-        found: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
-        if found != KEY:
+        implementation: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
+        if implementation != KEY:
             raise InputError(
-                f"{name} of {type(model).__name__} stays with the attention {found!r} and would ignore the "
-                "mechanism: define the model's class in a module file, or plug another model"
+                f"{name} of {type(model).__name__} stays with the attention {implementation!r} and would "
+                "ignore the mechanism: define the model's class in a module file, or plug another model"
             )
 
 
@@ -124,23 +124,23 @@ def configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     """Every configuration concerned, once: stacks of an encoder-decoder have copies of their own."""
     whole = [model.config] if isinstance(model, PreTrainedModel) else []
     own = [getattr(module, "config", None) for module in modules.values()]
-    found = [*whole, *(config for config in own if config is not None)]
-    return list({id(config): config for config in found}.values())
+    concerned = [*whole, *(config for config in own if config is not None)]
+    return list({id(config): config for config in concerned}.values())
 
 
 def all_configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     """Every configuration that a change of the attention implementation may reach, once."""
-    found = [owner.config for owner in owners(model, modules)]
-    for config in found:  # grows while it is read
+    reached = [owner.config for owner in owners(model, modules)]
+    for config in reached:  # grows while it is read
         subs = (getattr(config, name, None) for name in config.sub_configs)
-        found += [each for each in subs if each is not None]
-    return list({id(config): config for config in found}.values())
+        reached += [part for part in subs if part is not None]
+    return list({id(config): config for config in reached}.values())
 
 
 def owners(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     """Every model in a model and every attention module, where they have a configuration."""
     models = [module for module in model.modules() if isinstance(module, PreTrainedModel)]
-    return [each for each in (*models, *modules.values()) if getattr(each, "config", None) is not None]
+    return [owner for owner in (*models, *modules.values()) if getattr(owner, "config", None) is not None]
 
 
 def unplug(model: Model) -> Model:

@@ -101,14 +101,14 @@ def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dic
         return cls.from_pretrained(folder, output_loading_info=True, use_safetensors=True, **options)
 
 
-def read_config(folder: str | Path, given: PreTrainedConfig | None = None) -> PreTrainedConfig:
+def read_config(folder: str | Path, config: PreTrainedConfig | None = None) -> PreTrainedConfig:
     """The configuration of a folder or a hub name.
 
     Raises:
         InputError: if there is none.
     """
-    if given is not None:
-        return given
+    if config is not None:
+        return config
     if os.fspath(folder).startswith(("/", ".", "~")) and not Path(folder).exists():
         raise InputError(f"there is no folder {folder}: give a saved model or a Hub name")
     check_readable(Path(folder))
@@ -153,7 +153,7 @@ def model_class(config: PreTrainedConfig, cls: Any = None) -> type[PreTrainedMod
         return cls
     if type(config) not in mapping:
         raise InputError(f"{cls.__name__} has no model for {config.model_type!r}: choose another class")
-    found = mapping[type(config)]
-    if isinstance(found, tuple):
-        return next((each for each in found if each in saved), found[0])
-    return found
+    candidates = mapping[type(config)]
+    if isinstance(candidates, tuple):
+        return next((candidate for candidate in candidates if candidate in saved), candidates[0])
+    return candidates

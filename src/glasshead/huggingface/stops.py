@@ -117,7 +117,7 @@ def check_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
 def keywords(module: nn.Module) -> set[str]:
     """Names of the arguments that a module's forward passes on by keyword."""
     code = inspect.unwrap(type(module).forward).__code__
-    tuples = (each for each in code.co_consts if isinstance(each, tuple))
+    tuples = (constant for constant in code.co_consts if isinstance(constant, tuple))
     return {name for names in tuples for name in names if isinstance(name, str)}
 
 
@@ -171,7 +171,7 @@ def cross_attention_hint(model: nn.Module) -> str:
     stacks: tuple[nn.Module, ...] = ()
     if isinstance(model, PreTrainedModel) and model.config.is_encoder_decoder:
         stacks = model.get_encoder(), model.get_decoder()
-    paths = [as_python(name) for stack in stacks for name, each in model.named_modules() if each is stack]
+    paths = [as_python(name) for stack in stacks for name, module in model.named_modules() if module is stack]
     if len(paths) != 2 or "model" in paths:
         return advice
     return f"{advice}, or plug the encoder alone: plug({paths[0]}, …) and plug({paths[1]}, 'softmax')"

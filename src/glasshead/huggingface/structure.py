@@ -50,7 +50,7 @@ def computes_own_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     reached = [name for name, _ in attention_modules(model)]
     missed: list[str] = []
     for name, module in model.named_modules():
-        around = any(is_within(each, name) for each in reached)
+        around = any(is_within(inner, name) for inner in reached)
         inside = any(is_within(name, outer) for outer in (*reached, *missed))
         if "Attention" in type(module).__name__ and not inside and not around and has_weights(module):
             missed.append(name)
@@ -63,8 +63,8 @@ def pluggable_parts(model: nn.Module) -> list[str]:
     missed = [name for name, _ in computes_own_attention(model)]
     parts: list[str] = []
     for name, _ in model.named_modules():
-        whole = not any(is_within(each, name) for each in missed) and any(
-            is_within(each, name) for each in reached
+        whole = not any(is_within(inner, name) for inner in missed) and any(
+            is_within(inner, name) for inner in reached
         )
         if whole and not any(is_within(name, part) for part in parts):
             parts.append(name)
@@ -109,9 +109,9 @@ def first_int_attr(module: nn.Module, names: tuple[str, ...]) -> int | None:
     """The first of these attributes that is a number, on the module or else in its configuration."""
     for owner in (module, getattr(module, "config", None)):
         for name in names:
-            found = getattr(owner, name, None)
-            if isinstance(found, int) and not isinstance(found, bool):
-                return found
+            value = getattr(owner, name, None)
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
     return None
 
 

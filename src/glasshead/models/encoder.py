@@ -211,11 +211,11 @@ class Encoder(nn.Module):
         for number, layer in enumerate(self.layers, start=1):
             last = number == len(self.layers)
             rows = self.pooling.rows if last and aligned and not need_weights else slice(None)
-            hidden, seen = layer(hidden, mask, rows=rows, need_weights=need_weights)
-            weights.append(seen)
-        vector, seen = self.pooling(hidden, mask, need_weights)
-        weights.append(seen)
-        return vector, tuple(each for each in weights if each is not None)
+            hidden, attention = layer(hidden, mask, rows=rows, need_weights=need_weights)
+            weights.append(attention)
+        vector, attention = self.pooling(hidden, mask, need_weights)
+        weights.append(attention)
+        return vector, tuple(matrix for matrix in weights if matrix is not None)
 
 
 def is_aligned(mask: Bool[Tensor, "b n"]) -> bool:

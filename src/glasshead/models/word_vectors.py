@@ -31,11 +31,11 @@ def read_vectors(
     lowered: dict[int, np.ndarray] = {}
     try:
         for number, word, values in _lines(path, size):
-            index, found = vocabulary.get(word), spelled
+            index, table = vocabulary.get(word), spelled
             if index is None:
-                index, found = vocabulary.get(word.lower()), lowered
-            if index is not None and index not in found:
-                found[index] = _vector(path, number, word, values)
+                index, table = vocabulary.get(word.lower()), lowered
+            if index is not None and index not in table:
+                table[index] = _vector(path, number, word, values)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(

@@ -55,8 +55,10 @@ class RecommenderConfig:
     dev_fraction: float = 0.1
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            object.__setattr__(self, each.name, validate_type(each.name, getattr(self, each.name), each.type))
+        for field in fields(self):
+            object.__setattr__(
+                self, field.name, validate_type(field.name, getattr(self, field.name), field.type)
+            )
         if self.hidden_size is None and self.word_vectors is None:
             object.__setattr__(self, "hidden_size", EMBEDDING_SIZE)
         for name in ("negatives", "batch_size", "epochs", "title_length"):
@@ -68,13 +70,13 @@ class RecommenderConfig:
             raise InputError(f"dev fraction must be between 0 and 1, not {self.dev_fraction}")
         self.config().check()
 
-    def config(self, **told: Any) -> NewsRecommenderConfig:
+    def config(self, **overrides: Any) -> NewsRecommenderConfig:
         """The configuration of a new model, with what the logs say."""
-        own = {each.name for each in fields(NewsRecommenderConfig)}
-        chosen = {name: value for name, value in asdict(self).items() if name in own}
+        own = {field.name for field in fields(NewsRecommenderConfig)}
+        settings = {name: value for name, value in asdict(self).items() if name in own}
         if self.hidden_size is None:  # the vectors have not been read yet: a size that any heads divide
-            chosen["hidden_size"] = EMBEDDING_SIZE * max(self.num_attention_heads, 1)
-        return NewsRecommenderConfig(**chosen | {"max_length": self.title_length} | told)
+            settings["hidden_size"] = EMBEDDING_SIZE * max(self.num_attention_heads, 1)
+        return NewsRecommenderConfig(**settings | {"max_length": self.title_length} | overrides)
 
     def with_changes(self, **changes: Any) -> "RecommenderConfig":
         """A copy with every change that is not None, as `with_settings`."""

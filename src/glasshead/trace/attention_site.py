@@ -87,8 +87,8 @@ class AttentionSite:
             "last": "row of the last token",
             "mean": "mean of all rows",
         }
-        said = f"layer {self.layer} ({self.name}), {heads}{rows[self.row]}"
-        return said if self.above is None else f"{said}, times that of the sentence: {self.above.describe}"
+        text = f"layer {self.layer} ({self.name}), {heads}{rows[self.row]}"
+        return text if self.above is None else f"{text}, times that of the sentence: {self.above.describe}"
 
 
 def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Any:
@@ -110,7 +110,7 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     Raises:
         InputError: if the model shows no attention.
     """
-    if not any(isinstance(getattr(each, NAME, None), Mechanism) for each in model.modules()):
+    if not any(isinstance(getattr(module, NAME, None), Mechanism) for module in model.modules()):
         raise InputError(
             f"{type(model).__name__} shows no attention: plug(model, 'softmax') makes it readable (or train "
             "it with `attention`), and the methods 'gradient' and 'erasure-delete' need none"
@@ -132,35 +132,35 @@ def resolve(model: PreTrainedModel, inputs: Inputs, reading: AttentionSelector) 
         if reading.row not in (None, "pooled") or reading.level != "word":
             raise InputError("a pooled model has one learned query over words: leave `row` and `level` out")
         return None
-    found = list_attention_calls(model, inputs)
+    records = list_attention_calls(model, inputs)
     if not isinstance(model, HierarchicalClassifier):
         if reading.level != "word":
             raise InputError(NO_SENTENCES)
         unit: KeyUnit = "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
-        return resolve_site(model, found, found, reading, unit)
-    words = [each for each in found if each.name.startswith("words.")]
-    sentences = [each for each in found if each.name.startswith("sentences.")]
-    top = resolve_site(model, found, sentences, AttentionSelector(), "sentence")
-    layer = None if reading.layer is None else find_layer(found, reading.layer).layer
+        return resolve_site(model, records, records, reading, unit)
+    words = [record for record in records if record.name.startswith("words.")]
+    sentences = [record for record in records if record.name.startswith("sentences.")]
+    top = resolve_site(model, records, sentences, AttentionSelector(), "sentence")
+    layer = None if reading.layer is None else find_layer(records, reading.layer).layer
     if reading.level == "sentence":
         if layer is not None and layer < len(words):
             raise InputError(
                 f"layer {layer} reads words: choose from "
-                + ", ".join(f"{each.layer} {each.name}" for each in sentences)
+                + ", ".join(f"{record.layer} {record.name}" for record in sentences)
             )
-        return resolve_site(model, found, sentences, reading, "sentence")
+        return resolve_site(model, records, sentences, reading, "sentence")
     if layer is not None and layer >= len(words):
-        return resolve_site(model, found, sentences, reading, "sentence")
-    return resolve_site(model, found, words, reading, "packed", top)
+        return resolve_site(model, records, sentences, reading, "sentence")
+    return resolve_site(model, records, words, reading, "packed", top)
 
 
 def resolve_site(
-    model: PreTrainedModel, found: list[LayerRecord], among: list[LayerRecord], reading: AttentionSelector,
+    model: PreTrainedModel, records: list[LayerRecord], among: list[LayerRecord], reading: AttentionSelector,
     unit: KeyUnit,
     above: AttentionSite | None = None,
 ) -> AttentionSite:  # fmt: skip
     """The reading among some of the calls of a pass."""
-    call = among[-1] if reading.layer is None else find_layer(found, reading.layer)
+    call = among[-1] if reading.layer is None else find_layer(records, reading.layer)
     module = dict(model.named_modules())[call.name] if call.name else model
     later = call.call.mask.causal or getattr(model.config, "is_encoder_decoder", False)
     if call.call.mask.causal and getattr(model.config, "is_encoder_decoder", False):
@@ -181,18 +181,18 @@ def resolve_site(
         known_heads = "one head, 0" if heads == 1 else f"heads 0 to {heads - 1}"
         raise InputError(f"layer {call.layer} ({call.name}) has no head {reading.head}: it has {known_heads}")
     return AttentionSite(
-        call.layer, len(found), call.name, reading.head, heads, row, unit, call.call.mechanism, above
+        call.layer, len(records), call.name, reading.head, heads, row, unit, call.call.mechanism, above
     )
 
 
-def find_layer(found: list[LayerRecord], layer: int | str) -> LayerRecord:
+def find_layer(records: list[LayerRecord], layer: int | str) -> LayerRecord:
     """The call of that number or name."""
     if isinstance(layer, str):
-        names = {each.name: each for each in reversed(found)}
+        names = {record.name: record for record in reversed(records)}
         if layer not in names:
             raise InputError(f"there is no attention layer {layer!r}: {did_you_mean(layer, names)}")
         return names[layer]
-    if not 0 <= layer < len(found):
-        listed = ", ".join(f"{each.layer} {each.name}" for each in found)
+    if not 0 <= layer < len(records):
+        listed = ", ".join(f"{record.layer} {record.name}" for record in records)
         raise InputError(f"there is no attention layer {layer}: choose from {listed}")
-    return found[layer]
+    return records[layer]

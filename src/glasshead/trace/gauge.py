@@ -98,7 +98,7 @@ def text_sums(
     a, o = weights.double(), slopes.double()
     size = a.abs()
     parts = (a.clamp(min=0), size, size * o, size * o.abs())
-    return torch.stack([each.sum(dim=over) for each in parts], dim=-1)
+    return torch.stack([part.sum(dim=over) for part in parts], dim=-1)
 
 
 def class_sides(
@@ -141,15 +141,15 @@ def fix_gauges(
 
 def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float = ONE_SIDED) -> Gauge:
     """The gauge of one head from what its classes say; see `fix_gauges`."""
-    heard = [each for each in classes if each.texts >= FEWEST] or list(classes)
-    leans = [each.lean[0] for each in heard if each.lean is not None]
+    heard = [signs for signs in classes if signs.texts >= FEWEST] or list(classes)
+    leans = [signs.lean[0] for signs in heard if signs.lean is not None]
     lean = sum(leans) / len(leans) if leans else 0.0
     kind, sign = ONE_SIGN, 1
     if signed:
         one, weights = (classes_agree(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR)))
         kind = ONE_SIGN if one else SIGN_IN_WEIGHTS if weights else UNDECIDED
         sign = one or (-1 if lean < 0 else 1)
-    return Gauge(sign, kind, abs(lean), classes=[with_sign(each, sign) for each in classes])
+    return Gauge(sign, kind, abs(lean), classes=[with_sign(signs, sign) for signs in classes])
 
 
 def classes_agree(classes: Sequence[ClassSigns], name: str, bar: float) -> int:
@@ -183,13 +183,13 @@ def class_ranges(sums: NDArray[np.float64]) -> list[tuple[Range | None, Range | 
     flat = sums.reshape(n, -1)
     drawn = [counts @ flat for counts in resampled_counts(n, RESAMPLES, np.random.default_rng(0))]
     drawn_totals = np.concatenate(drawn).reshape(-1, heads, 4)
-    found = []
+    ranges = []
     for part, whole in ((0, 1), (2, 3)):
         with np.errstate(invalid="ignore"):
             estimates = totals[:, part] / totals[:, whole]
             low, high = interval_ends(drawn_totals[:, :, part] / drawn_totals[:, :, whole], LEVEL)
-        found.append(np.stack([estimates, low, high], axis=-1).tolist())
+        ranges.append(np.stack([estimates, low, high], axis=-1).tolist())
     return [
-        tuple(tuple(each) if np.isfinite(each).all() else None for each in pair)  # type: ignore[misc]
-        for pair in zip(*found, strict=True)
+        tuple(tuple(bounds) if np.isfinite(bounds).all() else None for bounds in pair)  # type: ignore[misc]
+        for pair in zip(*ranges, strict=True)
     ]

@@ -87,10 +87,10 @@ def packed_texts(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Int[Te
 
 
 def of_texts(
-    seen: LayerRecord, slope: Tensor | None, rows: Int[Tensor, " rows"] | None, texts: int
+    record: LayerRecord, slope: Tensor | None, rows: Int[Tensor, " rows"] | None, texts: int
 ) -> Float[Tensor, "texts heads 4"]:
     """`glasshead.trace.text_sums` of a layer for every text, over the rows of weights that z depends on."""
-    weights = seen.weights.detach()
+    weights = record.weights.detach()
     slope = torch.zeros_like(weights) if slope is None else slope
     matters = (slope != 0).any(dim=-1, keepdim=True)  # padding asks as well, and nobody reads the answer
     sums = text_sums(weights * matters, slope, (2, 3)).cpu()

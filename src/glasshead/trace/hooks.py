@@ -93,14 +93,16 @@ def validate_layers(layers: Iterable[int]) -> frozenset[int]:
     """Layer numbers."""
     if isinstance(layers, Iterable) and not isinstance(layers, str):
         numbers = list(layers)
-        if numbers and all(isinstance(each, int) and each >= 0 for each in numbers):
+        if numbers and all(isinstance(number, int) and number >= 0 for number in numbers):
             return frozenset(numbers)
     raise InputError(f"layers are a list of numbers that count from 0, not {layers!r}")
 
 
 def refuse_checkpointing(model: nn.Module) -> None:
     """Raise InputError where layers would run a second time, unseen, in the backward pass."""
-    if any(getattr(each, "gradient_checkpointing", False) and each.training for each in model.modules()):
+    if any(
+        getattr(module, "gradient_checkpointing", False) and module.training for module in model.modules()
+    ):
         raise InputError(
             "gradient checkpointing runs every layer twice: "
             "call model.activation_checkpointing_disable() or model.eval() before recording or intervening"

@@ -53,10 +53,10 @@ def check(edited: object, weights: Tensor, call: AttentionInputs, layer: int) ->
     if not isinstance(edited, Tensor):
         raise InputError(f"the edit of layer {layer} returned {type(edited).__name__}: return the weights")
     for kind in ("shape", "dtype", "device"):
-        found, wanted = getattr(edited, kind), getattr(weights, kind)
-        if found != wanted:
-            found, wanted = (list(each) if kind == "shape" else each for each in (found, wanted))
-            raise InputError(f"the edit of layer {layer} returned weights of {kind} {found}, not {wanted}")
+        actual, wanted = getattr(edited, kind), getattr(weights, kind)
+        if actual != wanted:
+            actual, wanted = (list(value) if kind == "shape" else value for value in (actual, wanted))
+            raise InputError(f"the edit of layer {layer} returned weights of {kind} {actual}, not {wanted}")
     if not bool(edited.isfinite().all()):
         raise InputError(f"the edit of layer {layer} returned weights that are not finite")
     if bool(edited.masked_fill(call.mask.allowed(edited.device), 0.0).any()):

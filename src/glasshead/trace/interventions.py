@@ -48,8 +48,8 @@ def zero_heads(*heads: int) -> Edit:
     def edit(
         layer: int, weights: Float[Tensor, "b h q k"], call: AttentionInputs
     ) -> Float[Tensor, "b h q k"]:
-        chosen = parse_rows("head", heads, weights.shape[1])
-        return weights.index_fill(1, torch.tensor(chosen, dtype=torch.long, device=weights.device), 0.0)
+        numbers = parse_rows("head", heads, weights.shape[1])
+        return weights.index_fill(1, torch.tensor(numbers, dtype=torch.long, device=weights.device), 0.0)
 
     return edit
 

@@ -15,7 +15,7 @@ PLAIN = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 def linear_maps(model: nn.Module) -> list[LinearMap]:
     """Whatever may be an output projection."""
-    return [each for each in model.modules() if isinstance(each, LinearMap)]
+    return [module for module in model.modules() if isinstance(module, LinearMap)]
 
 
 class HeadOutputTracker:
@@ -33,17 +33,17 @@ class HeadOutputTracker:
         self.readers = 0
         """How many linear maps have read it."""
 
-    def reaches(self, given: object) -> bool:
+    def reaches(self, tensor: object) -> bool:
         """Whether this is the output with its heads joined, ``[…, H·d_v]``, and nothing done to it."""
         return (
-            isinstance(given, Tensor)
-            and given.data_ptr() == self.output.data_ptr()
-            and given.untyped_storage().data_ptr() == self.output.untyped_storage().data_ptr()
-            and given.dtype == self.output.dtype
-            and given.shape[-1] == self.output.shape[1] * self.output.shape[3]
-            and given.numel() == self.output.numel()
-            and given.is_contiguous()
-            and version(given) == self.version
+            isinstance(tensor, Tensor)
+            and tensor.data_ptr() == self.output.data_ptr()
+            and tensor.untyped_storage().data_ptr() == self.output.untyped_storage().data_ptr()
+            and tensor.dtype == self.output.dtype
+            and tensor.shape[-1] == self.output.shape[1] * self.output.shape[3]
+            and tensor.numel() == self.output.numel()
+            and tensor.is_contiguous()
+            and version(tensor) == self.version
         )
 
     def projection(self, linear: LinearMap) -> Float[Tensor, "h d_v d_e"] | None:

@@ -86,12 +86,12 @@ class RecordHook(AttentionHook):
     def after(self, flow: TracedCall, output: Tensor) -> None:
         if self.layer is None:
             return
-        seen = self.make_record(flow, output, self.layer)
-        self.trace.passes[-1].records[self.layer] = seen
+        record = self.make_record(flow, output, self.layer)
+        self.trace.passes[-1].records[self.layer] = record
         if isinstance(flow.module, LearnedQueryAttention):
             return  # a summary is an output by itself: what reads it is the classifier, no part of attention
         assert flow.handed is not None
-        self.wake = (seen, HeadOutputTracker(flow.handed, flow.call.q.shape[1]))
+        self.wake = (record, HeadOutputTracker(flow.handed, flow.call.q.shape[1]))
 
     def make_record(self, flow: TracedCall, output: Tensor, layer: int) -> LayerRecord:
         """The record of a call."""
@@ -152,29 +152,29 @@ class RecordHook(AttentionHook):
         )
 
     def hooks(self) -> list[RemovableHandle]:
-        reading = (each.register_forward_pre_hook(self.read) for each in linear_maps(self.model))
+        reading = (linear.register_forward_pre_hook(self.read) for linear in linear_maps(self.model))
         return [*super().hooks(), *reading]
 
-    def read(self, linear: LinearMap, given: tuple[object, ...]) -> None:
+    def read(self, linear: LinearMap, args: tuple[object, ...]) -> None:
         """A linear map reads something: the heads, perhaps."""
-        if self.wake is None or not given or not self.wake[1].reaches(given[0]):
+        if self.wake is None or not args or not self.wake[1].reaches(args[0]):
             return
-        seen, wake = self.wake
+        record, wake = self.wake
         if wake.readers:  # an adapter beside it: no single map makes the output
-            seen.projection = None
+            record.projection = None
         else:
-            seen.projection = self.projection(wake.projection(linear), seen)
+            record.projection = self.projection(wake.projection(linear), record)
         wake.readers += 1
 
-    def projection(self, whole: Tensor | None, seen: LayerRecord) -> Tensor | None:
+    def projection(self, whole: Tensor | None, record: LayerRecord) -> Tensor | None:
         """D of the recorded heads."""
         if whole is None or self.keep_graph:
             return whole
-        kept = self.copies(whole)
+        copied = self.copies(whole)
         if self.heads is None:
-            return kept
+            return copied
         with torch.inference_mode(False), torch.no_grad():
-            return kept[list(seen.heads)]
+            return copied[list(record.heads)]
 
 
 def of_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:

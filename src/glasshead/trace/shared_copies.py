@@ -32,7 +32,7 @@ class SharedCopies:
         if not mechanism.learned:
             return mechanism
         with torch.inference_mode(False):
-            values = {id(each): self(each) for each in mechanism.buffers()}
-            for each in mechanism.parameters():
-                values[id(each)] = nn.Parameter(self(each), requires_grad=False)
+            values = {id(tensor): self(tensor) for tensor in mechanism.buffers()}
+            for tensor in mechanism.parameters():
+                values[id(tensor)] = nn.Parameter(self(tensor), requires_grad=False)
             return copy.deepcopy(mechanism, values)

@@ -34,8 +34,8 @@ class TokenLayout:
             return self.segments.pack(tokens[..., None].float())[..., 0] > 0
         text, number = self.sentence()
         keys = tokens.new_zeros(len(tokens), int(number.max()) + 1 if len(number) else 1)
-        chosen = tokens[self.real]
-        keys[text[chosen], number[chosen]] = True
+        real_tokens = tokens[self.real]
+        keys[text[real_tokens], number[real_tokens]] = True
         return keys
 
     def tokens(self, keys: Float[Tensor, "r k"]) -> Float[Tensor, "b n"]:

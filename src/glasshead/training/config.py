@@ -16,7 +16,7 @@ from glasshead.training.field_types import validate_type
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.penalties import checked_penalties
 
-TOLD_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
+SET_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
 
 
@@ -55,10 +55,10 @@ class TrainingConfig:
     penalties: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if each.name not in ("architecture", "penalties"):
+        for option in fields(self):
+            if option.name not in ("architecture", "penalties"):
                 object.__setattr__(
-                    self, each.name, validate_type(each.name, getattr(self, each.name), each.type)
+                    self, option.name, validate_type(option.name, getattr(self, option.name), option.type)
                 )
         OPTIMIZERS[self.optimizer]  # a misspelt name raises here
         for name in ("max_length", "batch_size", "epochs"):
@@ -88,12 +88,12 @@ class TrainingConfig:
             return self.architecture.get("attention")
         return self.config().attention
 
-    def config(self, **told: Any) -> Any:
+    def config(self, **overrides: Any) -> Any:
         """The configuration of a new model, with what the data say."""
         kind = MODELS[self.model].config_class
-        has_length = any(each.name == "max_length" for each in fields(kind))
+        has_length = any(option.name == "max_length" for option in fields(kind))
         length = {"max_length": self.max_length} if has_length else {}
-        return kind(**dict(self.architecture) | length | told)
+        return kind(**dict(self.architecture) | length | overrides)
 
     def check_pretrained(self) -> None:
         """Raise InputError where something is chosen that a pretrained model has already."""
@@ -112,7 +112,7 @@ class TrainingConfig:
             InputError: on a name that is no field of it, and on a value of another type.
         """
         family = MODELS[self.model].config_class
-        kinds = {each.name: each.type for each in chosen_fields(family)}
+        kinds = {option.name: option.type for option in chosen_fields(family)}
         checked = {}
         for name, value in config_field_names(self.model, self.architecture).items():
             if name not in kinds:
@@ -147,31 +147,31 @@ class TrainingConfig:
 
         Word vectors bring their own size, unless one is given with them.
         """
-        own = {field.name for field in fields(self)}
+        own = {option.name for option in fields(self)}
         settings = with_current_names(settings, OLD_NAMES)
-        chosen = {name: value for name, value in settings.items() if name in own}
-        model = chosen.get("model", self.model)
-        architecture = config_field_names(model, chosen.get("architecture", self.architecture))
+        own_fields = {name: value for name, value in settings.items() if name in own}
+        model = own_fields.get("model", self.model)
+        architecture = config_field_names(model, own_fields.get("architecture", self.architecture))
         rest = {name: value for name, value in settings.items() if name not in own}
-        if chosen.get("word_vectors") is not None:
+        if own_fields.get("word_vectors") is not None:
             architecture.pop(embedding_field(model), None)
-        return replace(self, **chosen | {"architecture": architecture | config_field_names(model, rest)})
+        return replace(self, **own_fields | {"architecture": architecture | config_field_names(model, rest)})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON; without penalties it is what it was before there were any, and so are fingerprints."""
-        told = asdict(self) | {"architecture": dict(self.architecture)}
+        settings = asdict(self) | {"architecture": dict(self.architecture)}
         if not self.penalties:
-            del told["penalties"]
-        return told
+            del settings["penalties"]
+        return settings
 
 
 SETTINGS = [
-    each.name for each in fields(TrainingConfig) if each.name not in ("preset", "model", "architecture")
+    option.name for option in fields(TrainingConfig) if option.name not in ("preset", "model", "architecture")
 ]
 """What is chosen by name, beside the fields of the model's configuration."""
 
 
-def config_field_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def config_field_names(model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The choices by the names that the configuration of a model of ours has for them.
 
     Raises:
@@ -179,7 +179,7 @@ def config_field_names(model: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """
     synonyms = MODELS[model].config_class.attribute_map if model in MODELS else {}
     return with_current_names(
-        chosen, {name: own for name, own in synonyms.items() if own not in TOLD_BY_DATA}
+        settings, {name: own for name, own in synonyms.items() if own not in SET_BY_DATA}
     )
 
 
@@ -194,15 +194,15 @@ def field_hint(name: str, known: Iterable[str]) -> str:
         model
         for model, family in MODELS.items()
         if set(config_field_names(model, {name: None}))
-        & {each.name for each in chosen_fields(family.config_class)}
+        & {option.name for option in chosen_fields(family.config_class)}
     ]
     return f"it is one of {', '.join(others)}" if others else did_you_mean(name, [*known, *SETTINGS])
 
 
 def chosen_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
     """The fields of a configuration that are a matter of choice: its own, not Hugging Face's."""
-    common = {each.name for each in fields(PreTrainedConfig)}
-    return [each for each in fields(kind) if each.name not in common and each.name not in TOLD_BY_DATA]
+    common = {option.name for option in fields(PreTrainedConfig)}
+    return [option for option in fields(kind) if option.name not in common and option.name not in SET_BY_DATA]
 
 
 OPTIMIZERS: Registry[type[torch.optim.Optimizer]] = Registry("optimizer")

@@ -31,11 +31,11 @@ def in_blocks(
     # Cut one by one: the backward pass then frees the gradient of one cut before it makes the next.
     blocks = (crop_future_keys(call.rows(place)) for place in places)
     if call.needs_gradient:
-        return torch.cat([checkpointed(each, compute) for each in blocks], dim=2)
+        return torch.cat([checkpointed(block, compute) for block in blocks], dim=2)
     batch, every = call.q.shape[:2]
     output = call.q.new_empty(batch, heads or every, queries, call.v.shape[3])
-    for place, each in zip(places, blocks, strict=True):
-        output[:, :, place] = compute(each)
+    for place, block in zip(places, blocks, strict=True):
+        output[:, :, place] = compute(block)
     return output
 
 

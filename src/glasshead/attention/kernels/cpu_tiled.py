@@ -58,7 +58,7 @@ class CpuTiled(Kernel):
         position, places = call.mechanism.position, call.places()
         assert isinstance(position, DistanceAware)
         assert places is not None
-        k, v = (upcast_half(each).contiguous() for each in call.expanded())
+        k, v = (upcast_half(tensor).contiguous() for tensor in call.expanded())
         q = (upcast_half(call.q) * call.scale).contiguous()
         factors = position.coefficients(places, q.dtype)[0].contiguous()
         output: Tensor = TiledFunction.apply(q, k, v, factors, spans(call))[0]
@@ -76,16 +76,16 @@ def spans(call: AttentionInputs) -> list[slice]:
 def tiles(heads: int, queries: int, real: list[slice]) -> Iterator[Tile]:
     """(text, heads, queries, keys); texts follow each other, so that they share coefficients in the cache."""
     size = TILE * torch.get_num_threads()
-    keys = max((each.stop - each.start for each in real), default=0)
+    keys = max((span.stop - span.start for span in real), default=0)
     if not keys:
         return
     rows = max(1, min(queries, size // keys))
     some = max(1, min(heads, size // (rows * keys)))
     for head in range(0, heads, some):
         for row in range(0, queries, rows):
-            for text, each in enumerate(real):
-                if each.stop > each.start:
-                    yield text, slice(head, head + some), slice(row, row + rows), each
+            for text, span in enumerate(real):
+                if span.stop > span.start:
+                    yield text, slice(head, head + some), slice(row, row + rows), span
 
 
 class TiledFunction(torch.autograd.Function):
@@ -118,7 +118,7 @@ class TiledFunction(torch.autograd.Function):
         _, heads, queries, _ = q.shape
         along = along.contiguous()
         delta = (along * output).sum(dim=-1, keepdim=True)
-        dq, dk, dv, df = (torch.zeros_like(each) for each in (q, k, v, factors))
+        dq, dk, dv, df = (torch.zeros_like(tensor) for tensor in (q, k, v, factors))
         for text, head, row, key in tiles(heads, queries, ctx.real):
             q_, k_, v_ = q[text, head, row], k[text, head, key], v[text, head, key]
             along_, factors_ = along[text, head, row], factors[head, row, key]
@@ -143,9 +143,9 @@ def recompute(
         (q_ @ k_[:, key].transpose(1, 2)).relu().mul(factors[:, :, key]).softmax(dim=-1) @ v_[:, key]
         for q_, k_, v_, key in zip(q, k, v, real, strict=True)
     ]  # an empty text: a product over no keys, zeros
-    asked = [each for each, want in zip(inputs, wanted, strict=False) if want]
-    found = iter(torch.autograd.grad(torch.stack(texts), asked, along, create_graph=True))
-    return (next(found) if want else None for want in wanted[:4])
+    leaves = [leaf for leaf, want in zip(inputs, wanted, strict=False) if want]
+    gradients = iter(torch.autograd.grad(torch.stack(texts), leaves, along, create_graph=True))
+    return (next(gradients) if want else None for want in wanted[:4])
 
 
 KERNELS.register("tiles")(CpuTiled())

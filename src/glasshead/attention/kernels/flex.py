@@ -86,7 +86,7 @@ def kind(call: AttentionInputs) -> tuple[object, ...]:
     """All that torch compiles anew for."""
     mask = call.mask
     parts = (call.q, call.k, call.v, mask.padding, mask.attn_mask)
-    shapes = (None if each is None else tuple(each.shape) for each in parts)
+    shapes = (None if part is None else tuple(part.shape) for part in parts)
     places = mask.causal, mask.first
     return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *places, *shapes)
 

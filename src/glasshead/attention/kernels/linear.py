@@ -84,7 +84,7 @@ def up_to_itself(
     past = k[:, :, :start].transpose(-1, -2) @ v[:, :, :start]  # [B, H, f, d_v]
     k, v = k[:, :, start : start + queries], v[:, :, start : start + queries]
     missing = -queries % CHUNK
-    q, k, v = (pad(each, (0, 0, 0, missing)).unflatten(2, (-1, CHUNK)) for each in (q, k, v))
+    q, k, v = (pad(tensor, (0, 0, 0, missing)).unflatten(2, (-1, CHUNK)) for tensor in (q, k, v))
     sums = k.transpose(-1, -2) @ v  # [B, H, chunks, f, d_v]
     before = torch.cat([past[:, :, None], sums[:, :, :-1]], dim=2).cumsum(dim=2)
     within = (q @ k.transpose(-1, -2)).tril()  # [B, H, chunks, CHUNK, CHUNK]

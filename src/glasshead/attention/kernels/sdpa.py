@@ -82,16 +82,16 @@ def rows(call: AttentionInputs) -> int:
     """Query rows of one block: all of them where no row has a mask of its own and a fused kernel runs."""
     batch, every, queries = call.q.shape[:3]
     keys = call.k.shape[2] * (2 if call.mechanism.activation.uses_paired_exponential else 1)
-    each = 0
+    row_size = 0
     if not is_fused(call):
-        each = batch * every * keys
+        row_size = batch * every * keys
     elif call.mask.attn_mask is not None:
-        each = call.mask.attn_mask.shape[:2].numel() * keys
+        row_size = call.mask.attn_mask.shape[:2].numel() * keys
     elif call.mask.causal and not natively_causal(call):
-        each = keys
+        row_size = keys
     if call.mask.padding is not None:
-        each *= batch
-    return max(FEWEST, BLOCK // each) if each else max(1, queries)
+        row_size *= batch
+    return max(FEWEST, BLOCK // row_size) if row_size else max(1, queries)
 
 
 def is_fused(call: AttentionInputs) -> bool:
@@ -115,7 +115,7 @@ def fused(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     if q.shape[-1] != value_dim:
         # Other than equal sizes have no fused kernel on the CPU; zeros change no dot product.
         width = max(q.shape[-1], value_dim)
-        q, k, v = (pad(each, (0, width - each.shape[-1])) for each in (q, k, v))
+        q, k, v = (pad(tensor, (0, width - tensor.shape[-1])) for tensor in (q, k, v))
     causal = natively_causal(call)
     allowed = empty = None
     if not causal and not call.mask.is_full:
@@ -124,10 +124,10 @@ def fused(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         empty = ~allowed.any(dim=-1, keepdim=True)
         allowed = allowed | empty
         if q.is_cuda:  # there masks and shared key heads exclude each other
-            k, v = (each.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for each in (k, v))
+            k, v = (tensor.repeat_interleave(q.shape[1] // k.shape[1], dim=1) for tensor in (k, v))
     if call.mechanism.activation.uses_paired_exponential:
         signs = k.new_tensor([[1.0], [-1.0]])
-        k, v = ((each[:, :, :, None] * signs).flatten(2, 3) for each in (k, v))
+        k, v = ((tensor[:, :, :, None] * signs).flatten(2, 3) for tensor in (k, v))
         allowed = None if allowed is None else allowed.repeat_interleave(2, dim=-1)
     output = scaled_dot_product_attention(
         *(q, k, v, allowed, call.dropout, causal),

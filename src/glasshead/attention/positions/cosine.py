@@ -57,7 +57,7 @@ class Cosine(Position):
         places, dtype = require_positions(places), torch.promote_types(q.dtype, torch.float32)
         frequency = torch.tensor([math.pi / 2 / self.reach], dtype=torch.float64, device=q.device)
         (sin_q, cos_q), (sin_k, cos_k) = (
-            sines(each, frequency, dtype) for each in (places.query, places.key)
+            sines(index, frequency, dtype) for index in (places.query, places.key)
         )
         queries, keys = q.to(dtype).relu() * scale, k.to(dtype).relu()
         queries = torch.cat([queries * cos_q, queries * sin_q], dim=-1)

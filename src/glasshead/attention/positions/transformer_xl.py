@@ -55,5 +55,5 @@ class TransformerXL(Sinusoid):
         self, q: Float[Tensor, "b h q d"], scale: float
     ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"]]:
         dtype = torch.promote_types(q.dtype, torch.float32)
-        u, v, w = (each.to(dtype) for each in (self.u, self.v, self.w))
+        u, v, w = (vector.to(dtype) for vector in (self.u, self.v, self.w))
         return (q + u[:, None]) * scale, ((q + v[:, None]) * scale) @ w
