@@ -17,8 +17,8 @@ EMPTY = [[0, 40], [0, 0], [3, 9], [0, 0]]
 
 
 def real(ends, keys=40):
-    places = torch.arange(keys)
-    return torch.stack([(places >= first) & (places < last) for first, last in ends])
+    positions = torch.arange(keys)
+    return torch.stack([(positions >= first) & (positions < last) for first, last in ends])
 
 
 def call_of(spec="distance-aware", length=40, dtype=torch.float64, groups=HEADS, value_dim=SIZE, **options):
@@ -112,7 +112,7 @@ REFUSED = {
         {"spec": {"position": {"name": "distance-aware", "adjust": "signed-multiply"}}},
         "of a distance",
     ),
-    "scattered": ({"mask": Mask(40, 40, at=range(39, -1, -1))}, "queries are consecutive"),
+    "scattered": ({"mask": Mask(40, 40, query_positions=range(39, -1, -1))}, "queries are consecutive"),
 }
 
 

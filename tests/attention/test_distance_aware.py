@@ -86,11 +86,13 @@ def test_half_precision_still_counts_every_token():
     with torch.no_grad():
         position.w.fill_(2.0**-10)
     zeros = torch.zeros(1, 1, 1001, 2, dtype=torch.bfloat16)
-    places = Mask(1001, 1001, at=range(1001)).places(zeros.device)
-    scores = position.scores(zeros[:, :, :1], zeros, 1.0, Mask(1, 1001, at=range(1)).places(zeros.device))
+    positions = Mask(1001, 1001, query_positions=range(1001)).token_positions(zeros.device)
+    scores = position.scores(
+        zeros[:, :, :1], zeros, 1.0, Mask(1, 1001, query_positions=range(1)).token_positions(zeros.device)
+    )
     expected = (1 + torch.arange(1001) / 1024).bfloat16()
     assert torch.equal(scores[0, 0, 0], expected)
-    changed = position.score_mod(zeros, 1.0, places)
+    changed = position.score_mod(zeros, 1.0, positions)
     index = torch.zeros(1, dtype=torch.long)
     assert changed(torch.zeros(1), index, index, index, index + 999) == 1 + 999 / 1024
 
@@ -130,7 +132,7 @@ def test_late_adjustments_leave_masked_keys_at_zero():
         spec = {"position": {"name": "distance-aware", "adjust": adjust}}
         using = mechanism(spec, heads=2, head_dim=4)
         q, k, v = torch.randn(3, 1, 2, 4, 4, generator=torch.Generator().manual_seed(0))
-        mask = Mask(4, 4, padding=padding, causal=True, at=range(4))
+        mask = Mask(4, 4, padding=padding, causal=True, query_positions=range(4))
         weights = attend(using, q, k, v, mask=mask, need_weights=True).weights
         assert (weights[..., ~mask.allowed(q.device)[0, 0]] == 0).all()
         assert (weights[0, :, 3, [0, 1, 3]] > 0).all()

@@ -27,14 +27,14 @@ HOLES = torch.ones(2, 150, dtype=torch.bool)
 HOLES[0, :20] = HOLES[0, 70:75] = False
 HOLES[1] = False
 MASKS = {
-    "everything": Mask(140, 150, at=range(10, 150)),
-    "causal with a cache": Mask(140, 150, causal=True, at=range(10, 150)),
-    "padding with holes": Mask(140, 150, HOLES, at=range(10, 150)),
-    "padding and causality": Mask(140, 150, HOLES, causal=True, at=range(10, 150)),
-    "chosen rows": Mask(3, 300, causal=True, at=torch.tensor([299, 5, 130])),
-    "pairs": Mask(140, 150, HOLES, torch.rand(1, 2, 140, 150) > 0.5, at=range(10, 150)),
+    "everything": Mask(140, 150, query_positions=range(10, 150)),
+    "causal with a cache": Mask(140, 150, causal=True, query_positions=range(10, 150)),
+    "padding with holes": Mask(140, 150, HOLES, query_positions=range(10, 150)),
+    "padding and causality": Mask(140, 150, HOLES, causal=True, query_positions=range(10, 150)),
+    "chosen rows": Mask(3, 300, causal=True, query_positions=torch.tensor([299, 5, 130])),
+    "pairs": Mask(140, 150, HOLES, torch.rand(1, 2, 140, 150) > 0.5, query_positions=range(10, 150)),
     "blocks of pairs": Mask(
-        300, 300, attn_mask=torch.ones(2, 1, 300, 300, dtype=torch.bool).triu(128), at=range(300)
+        300, 300, attn_mask=torch.ones(2, 1, 300, 300, dtype=torch.bool).triu(128), query_positions=range(300)
     ),
 }
 
@@ -51,7 +51,7 @@ def call_of(using, mask, dtype=torch.float32, groups=1, d=16, d_v=24, device="cp
 
 
 def on_device(mask):
-    parts = {name: getattr(mask, name) for name in ("padding", "pairs")}
+    parts = {name: getattr(mask, name) for name in ("padding", "attn_mask")}
     return replace(mask, **{name: None if part is None else part.to(DEVICE) for name, part in parts.items()})
 
 
@@ -100,7 +100,7 @@ def test_the_mask_pair_by_pair_and_block_by_block(mask):
 
 
 def test_empty_and_full_blocks_are_found():
-    some, every = flex.blocks_of(Mask(384, 384, causal=True, at=range(384)), torch.device("cpu"))
+    some, every = flex.blocks_of(Mask(384, 384, causal=True, query_positions=range(384)), torch.device("cpu"))
     assert some[0, 0].tolist() == torch.ones(3, 3).tril().bool().tolist()
     assert every[0, 0].tolist() == torch.ones(3, 3).tril(-1).bool().tolist()
     some, every = flex.blocks_of(MASKS["blocks of pairs"], torch.device("cpu"))
@@ -156,7 +156,7 @@ def test_rows_without_keys_are_zeros():
 
 @pytest.mark.slow
 def test_a_key_that_is_no_number_reaches_no_query_before_it():
-    call = call_of("sigmoid", Mask(40, 40, causal=True, at=range(40)))
+    call = call_of("sigmoid", Mask(40, 40, causal=True, query_positions=range(40)))
     clean = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, backend="flex").output
     call.v[:, :, 30] = torch.nan
     output = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, backend="flex").output

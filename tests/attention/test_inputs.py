@@ -98,8 +98,8 @@ def test_rows_of_a_call(rows):
 
 def test_places_are_computed_for_those_who_ask():
     made = call(*tensors(), mask=torch.ones(2, 5, dtype=torch.bool))
-    assert made.places() is None
-    assert made.mask.places(made.q.device).start == 0
+    assert made.token_positions() is None
+    assert made.mask.token_positions(made.q.device).start == 0
 
 
 def test_who_needs_a_gradient():

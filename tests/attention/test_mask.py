@@ -107,19 +107,22 @@ def test_a_mask_for_another_call(mask, message):
         ({"padding": booleans(2, 3)}, r"padding is \[batch, 4\], not \[2, 3\]"),
         ({"padding": booleans(4)}, r"padding is \[batch, 4\]"),
         ({"padding": torch.ones(2, 4)}, "boolean"),
-        ({"pairs": booleans(3, 4)}, r"pairs are \[batch, heads, 3, 4\], not \[3, 4\]"),
-        ({"pairs": booleans(1, 1, 4, 3)}, "pairs are"),
-        ({"pairs": torch.ones(1, 1, 3, 4)}, "boolean"),
-        ({"at": range(2)}, "at has 2 places for 3 queries"),
-        ({"at": range(2, 5)}, r"stand at range\(2, 5\), which is not among 4 keys"),
-        ({"at": range(-1, 2)}, "which is not among 4 keys"),
-        ({"at": [0, 1, 2]}, r"at is a range or a tensor \[3\] of whole numbers, .*, not list: give range"),
-        ({"at": torch.zeros(3)}, r"not torch.float32 \[3\]"),
-        ({"at": torch.ones(3, dtype=torch.bool)}, r"not torch.bool \[3\]"),
-        ({"at": torch.zeros(3, 2, dtype=torch.long)}, r"not torch.int64 \[3, 2\]"),
-        ({"at": torch.arange(2)}, "at has 2 places for 3 queries"),
-        ({"at": torch.tensor([0, 1, 4])}, "stand at 0 to 4, which is not among 4 keys"),
-        ({"at": torch.tensor([0, -1, 2])}, "stand at -1 to 2, which is not among 4 keys"),
+        ({"attn_mask": booleans(3, 4)}, r"attn_mask is \[batch, heads, 3, 4\], not \[3, 4\]"),
+        ({"attn_mask": booleans(1, 1, 4, 3)}, "attn_mask is"),
+        ({"attn_mask": torch.ones(1, 1, 3, 4)}, "boolean"),
+        ({"query_positions": range(2)}, "query_positions has 2 positions for 3 queries"),
+        ({"query_positions": range(2, 5)}, r"stand at range\(2, 5\), which is not among 4 keys"),
+        ({"query_positions": range(-1, 2)}, "which is not among 4 keys"),
+        (
+            {"query_positions": [0, 1, 2]},
+            r"query_positions is a range or a tensor \[3\] of whole numbers, .*, not list: give range",
+        ),
+        ({"query_positions": torch.zeros(3)}, r"not torch.float32 \[3\]"),
+        ({"query_positions": torch.ones(3, dtype=torch.bool)}, r"not torch.bool \[3\]"),
+        ({"query_positions": torch.zeros(3, 2, dtype=torch.long)}, r"not torch.int64 \[3, 2\]"),
+        ({"query_positions": torch.arange(2)}, "query_positions has 2 positions for 3 queries"),
+        ({"query_positions": torch.tensor([0, 1, 4])}, "stand at 0 to 4, which is not among 4 keys"),
+        ({"query_positions": torch.tensor([0, -1, 2])}, "stand at -1 to 2, which is not among 4 keys"),
         ({"causal": True}, "a causal mask needs to know where the queries stand"),
     ],
 )
@@ -129,10 +132,10 @@ def test_a_mask_that_contradicts_itself(parts, message):
 
 
 def test_a_given_mask_stays_and_becomes_causal_on_request():
-    mask = Mask(2, 4, at=range(2, 4))
+    mask = Mask(2, 4, query_positions=range(2, 4))
     assert Mask.of(*qk(queries=2), mask) is mask
     causal = Mask.of(*qk(queries=2), mask, is_causal=True)
-    assert causal == Mask(2, 4, causal=True, at=range(2, 4))
+    assert causal == Mask(2, 4, causal=True, query_positions=range(2, 4))
     assert whole(causal)[0, 0].tolist() == [[True, True, True, False], [True] * 4]
 
 
@@ -144,7 +147,7 @@ def test_causality_and_places_need_one_sequence():
     with pytest.raises(InputError, match="needs to know where the queries stand"):
         Mask.of(*qk(queries=2), Mask(2, 4), is_causal=True)
     with pytest.raises(InputError, match="it is for self-attention"):
-        Mask.of(*qk(queries=2)).places(CPU)
+        Mask.of(*qk(queries=2)).token_positions(CPU)
 
 
 def test_the_causal_mask_keeps_the_diagonal():
@@ -168,14 +171,14 @@ def masks(draw):
         padding=None if padding is None else torch.tensor(padding),
         attn_mask=None if pairs is None else booleans(2, 3, queries, keys, seed=pairs),
         causal=draw(st.booleans()),
-        at=draw(st.sampled_from([at, torch.tensor(list(at))])),
+        query_positions=draw(st.sampled_from([at, torch.tensor(list(at))])),
     )
 
 
 def slow_allowed(mask, b, h, i, j):
     real = mask.padding is None or bool(mask.padding[b, j])
     paired = mask.attn_mask is None or bool(mask.attn_mask[b, h, i, j])
-    return real and paired and (not mask.causal or j <= int(mask.at[i]))
+    return real and paired and (not mask.causal or j <= int(mask.query_positions[i]))
 
 
 @given(mask=masks())
@@ -188,12 +191,12 @@ def test_allowed_pair_by_pair(mask):
 @given(mask=masks())
 def test_distances_count_real_tokens_only(mask):
     """j − i is the number of real tokens one has to walk, wherever the padding stands."""
-    offsets = mask.places(CPU).offsets().expand(2, 1, mask.queries, mask.keys)
+    offsets = mask.token_positions(CPU).offsets().expand(2, 1, mask.queries, mask.keys)
     real = torch.ones(2, mask.keys, dtype=torch.bool) if mask.padding is None else mask.padding
     for b in range(2):
         for i in range(mask.queries):
             for j in range(mask.keys):
-                at = int(mask.at[i])
+                at = int(mask.query_positions[i])
                 if real[b, at] and real[b, j]:
                     walked = int(real[b, min(at, j) : max(at, j)].sum())
                     assert int(offsets[b, 0, i, j]) == (walked if j > at else -walked)
@@ -204,12 +207,12 @@ def test_rows_are_rows_of_the_whole(mask, data):
     chosen = data.draw(st.lists(st.integers(0, mask.queries - 1), min_size=1, max_size=5))
     start, stop = data.draw(st.integers(0, mask.queries)), data.draw(st.integers(0, mask.queries))
     step = data.draw(st.integers(1, 3))
-    everything, offsets = whole(mask), mask.places(CPU).offsets()
+    everything, offsets = whole(mask), mask.token_positions(CPU).offsets()
     for rows in (torch.tensor(chosen), slice(start, stop, step)):
         some = mask.rows(rows)
         assert some.queries == len(range(mask.queries)[rows] if isinstance(rows, slice) else rows)
         assert torch.equal(whole(some), everything[:, :, rows])
-        assert torch.equal(some.places(CPU).offsets(), offsets[:, :, rows])
+        assert torch.equal(some.token_positions(CPU).offsets(), offsets[:, :, rows])
         # And rows of rows.
         if some.queries:
             last = slice(some.queries - 1, None)
@@ -218,28 +221,28 @@ def test_rows_are_rows_of_the_whole(mask, data):
 
 def test_rows_without_places_stay_without():
     mask = Mask.of(*qk(queries=3), booleans(1, 1, 3, 4))
-    assert mask.rows(slice(1, 3)).at is None
+    assert mask.rows(slice(1, 3)).query_positions is None
     assert torch.equal(mask.rows(torch.tensor([2])).attn_mask, mask.attn_mask[:, :, [2]])
 
 
 def test_consecutive_places_say_where_they_start():
     """Then offsets are a band, and kernels need no gathering."""
-    mask = Mask(3, 5, at=range(2, 5))
-    places = mask.places(CPU)
+    mask = Mask(3, 5, query_positions=range(2, 5))
+    places = mask.token_positions(CPU)
     assert places.start == 2
     assert places.offsets().tolist() == [[[[-2, -1, 0, 1, 2], [-3, -2, -1, 0, 1], [-4, -3, -2, -1, 0]]]]
-    assert mask.rows(slice(1, 3)).places(CPU).start == 3
-    assert mask.rows(slice(0, 3, 2)).places(CPU).start is None
-    assert mask.rows(torch.tensor([0, 1])).places(CPU).start is None
+    assert mask.rows(slice(1, 3)).token_positions(CPU).start == 3
+    assert mask.rows(slice(0, 3, 2)).token_positions(CPU).start is None
+    assert mask.rows(torch.tensor([0, 1])).token_positions(CPU).start is None
 
 
 def test_places_with_padding_left_right_and_within():
     left, right = torch.tensor([[False, False, True, True]]), torch.tensor([[True, True, False, False]])
     for padding in (left, right):
-        places = Mask(4, 4, padding=padding, at=range(4)).places(CPU)
+        places = Mask(4, 4, padding=padding, query_positions=range(4)).token_positions(CPU)
         assert places.start == 0  # nothing shifts, so nothing has to be counted
     hole = torch.tensor([[True, False, False, True], [True, True, True, True]])
-    places = Mask(4, 4, padding=hole, at=range(4)).places(CPU)
+    places = Mask(4, 4, padding=hole, query_positions=range(4)).token_positions(CPU)
     assert places.start is None
     assert places.key.tolist() == [[0, 0, 0, 1], [0, 1, 2, 3]]
     assert places.offsets()[0, 0, 0, 3] == 1
@@ -261,40 +264,50 @@ def test_holes(rows, holes):
 
 def test_a_settled_mask_and_its_copies_ask_no_more(monkeypatch):
     hole = torch.tensor([[True, False, True, True]])
-    settled = Mask(4, 4, padding=hole, at=range(4)).with_position_policy()
-    plain = Mask(4, 4, padding=hole.logical_or(torch.tensor(True)), at=range(4)).with_position_policy()
+    settled = Mask(4, 4, padding=hole, query_positions=range(4)).with_position_policy()
+    plain = Mask(
+        4, 4, padding=hole.logical_or(torch.tensor(True)), query_positions=range(4)
+    ).with_position_policy()
     monkeypatch.setattr("glasshead.attention.mask.has_holes", None)  # whoever asks now fails
-    assert settled.places(CPU).start is None
-    assert settled.rows(slice(1, 3)).places(CPU).query.tolist() == [[0, 1]]
-    assert plain.rows(slice(1, 3)).places(CPU).start == 1
-    assert settled == Mask(4, 4, padding=settled.padding, at=range(4))
+    assert settled.token_positions(CPU).start is None
+    assert settled.rows(slice(1, 3)).token_positions(CPU).query.tolist() == [[0, 1]]
+    assert plain.rows(slice(1, 3)).token_positions(CPU).start == 1
+    assert settled == Mask(4, 4, padding=settled.padding, query_positions=range(4))
 
 
 @given(mask=masks())
 def test_the_longest_is_one_more_than_the_largest_distance_of_a_pair(mask):
     """Over all pairs that may meet, and at most over all real tokens up to the last query."""
-    offsets = mask.with_position_policy(reach=0).places(CPU).offsets().expand(2, 1, mask.queries, mask.keys)
+    offsets = (
+        mask.with_position_policy(reach=0)
+        .token_positions(CPU)
+        .offsets()
+        .expand(2, 1, mask.queries, mask.keys)
+    )
     allowed = whole(mask).any(dim=1, keepdim=True)
     real = torch.ones(2, mask.keys, dtype=torch.bool) if mask.padding is None else mask.padding
-    allowed &= real[:, None, torch.as_tensor(list(mask.at)), None]  # a padded query has no place
+    allowed &= real[:, None, torch.as_tensor(list(mask.query_positions)), None]  # a padded query has no place
     met = [int(each) + 1 for each in offsets.abs()[allowed]]
-    last = max(int(each) for each in mask.at) if mask.causal else mask.keys - 1
+    last = max(int(each) for each in mask.query_positions) if mask.causal else mask.keys - 1
     assert max(met, default=0) <= mask.max_span() <= int(real[:, : last + 1].sum(dim=1).max())
 
 
 def test_the_longest_counts_neither_padding_nor_what_is_still_to_be_filled():
     padding = torch.tensor([[True] * 5 + [False] * 3, [False, True] * 4])
-    assert Mask(8, 8, at=range(8)).max_span() == 8
-    assert Mask(8, 8, padding=padding, at=range(8)).max_span() == 5
-    assert Mask(1, 8, causal=True, at=range(2, 3)).max_span() == 3
-    assert Mask(2, 8, causal=True, at=torch.tensor([1, 3])).max_span() == 4
-    assert Mask(1, 8, padding=padding, causal=True, at=range(3, 4)).max_span() == 4
-    assert Mask(1, 8, attn_mask=torch.arange(8)[None, None, None] < 3, at=range(2, 3)).max_span() == 3
-    assert Mask(8, 8, padding=padding[:0], at=range(8)).max_span() == 0
+    assert Mask(8, 8, query_positions=range(8)).max_span() == 8
+    assert Mask(8, 8, padding=padding, query_positions=range(8)).max_span() == 5
+    assert Mask(1, 8, causal=True, query_positions=range(2, 3)).max_span() == 3
+    assert Mask(2, 8, causal=True, query_positions=torch.tensor([1, 3])).max_span() == 4
+    assert Mask(1, 8, padding=padding, causal=True, query_positions=range(3, 4)).max_span() == 4
+    assert (
+        Mask(1, 8, attn_mask=torch.arange(8)[None, None, None] < 3, query_positions=range(2, 3)).max_span()
+        == 3
+    )
+    assert Mask(8, 8, padding=padding[:0], query_positions=range(8)).max_span() == 0
 
 
 def test_no_keys_and_no_queries():
     for queries, keys in ((0, 0), (0, 3), (3, 0)):
         mask = Mask.of(*qk(queries=queries, keys=keys), torch.ones(2, 1, 1, keys, dtype=torch.bool))
         assert whole(mask).shape == (2, 3, queries, keys)
-    assert Mask.of(*qk(queries=0, keys=0), booleans(2, 1, 1, 0)).places(CPU).offsets().numel() == 0
+    assert Mask.of(*qk(queries=0, keys=0), booleans(2, 1, 1, 0)).token_positions(CPU).offsets().numel() == 0

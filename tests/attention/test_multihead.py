@@ -360,7 +360,7 @@ def test_a_compiled_layer_reads_texts_of_any_length(spec):
     compiled = torch.compile(made, backend="eager")
     for length in (5, 3):
         x, real = sequence(length), torch.arange(length) < torch.tensor([[length], [2]])
-        # The rows of padding mean nothing, and where places are counted, as when compiled, they move.
+        # The rows of padding mean nothing, and where positions are counted, as when compiled, they move.
         for options, rows in (({"is_causal": True}, torch.ones_like(real)), ({"mask": real}, real)):
             found, expected = compiled(x, **options).output, made(x, **options).output
             torch.testing.assert_close(found[rows], expected[rows])
@@ -375,5 +375,5 @@ def test_a_mask_may_say_where_the_queries_of_another_tensor_stand():
     """Decoding: the queries are the last tokens of the context."""
     made, x = layer(), sequence()
     whole = made(x, is_causal=True).output
-    last = made(x[:, 3:], x, mask=Mask(2, 5, causal=True, at=range(3, 5))).output
+    last = made(x[:, 3:], x, mask=Mask(2, 5, causal=True, query_positions=range(3, 5))).output
     torch.testing.assert_close(last, whole[:, 3:], **EXACT_MATHS)

@@ -37,7 +37,9 @@ def test_shaw_sees_nothing_beyond_its_clip():
     """Tokens further than the clip are alike: with equal keys their weights are equal."""
     position = Shaw(HeadSizes(1, 4, 4), clip=2).double()
     q, k = random(1, 1, 9, 4), torch.ones(1, 1, 9, 4, dtype=torch.float64)
-    scores = position.scores(q, k, 1.0, Mask(9, 9, at=range(9)).places(q.device))[0, 0, 4]
+    scores = position.scores(q, k, 1.0, Mask(9, 9, query_positions=range(9)).token_positions(q.device))[
+        0, 0, 4
+    ]
     torch.testing.assert_close(scores[[0, 1, 7]], scores[[2, 2, 6]], **EXACT_MATHS)
     torch.testing.assert_close(scores[8], scores[6], **EXACT_MATHS)
     assert (scores[[2, 5]] - scores[[3, 6]]).abs().min() > 1e-3
@@ -71,7 +73,9 @@ def test_transformer_xl_takes_an_odd_size():
     position = TransformerXL(HeadSizes(2, 5, 3))
     assert position.w.shape == (2, 5, 6)
     q, k = random(1, 2, 4, 5), random(1, 2, 4, 5)
-    queries, keys = position.double().features(q, k, 1.0, Mask(4, 4, at=range(4)).places(q.device))
+    queries, keys = position.double().features(
+        q, k, 1.0, Mask(4, 4, query_positions=range(4)).token_positions(q.device)
+    )
     assert queries.shape == keys.shape == (1, 2, 4, 11)
 
 
@@ -110,7 +114,7 @@ def test_tener_is_the_paper_and_not_its_code():
     """The errata: the code has a key term, R of j − i, and other frequencies; each changes the scores."""
     position = Tener(HeadSizes(1, 8, 8)).double()
     q, k = random(1, 1, 6, 8), random(1, 1, 6, 8) + 1
-    scores = position.scores(q, k, 1.0, Mask(6, 6, at=range(6)).places(q.device))[0, 0]
+    scores = position.scores(q, k, 1.0, Mask(6, 6, query_positions=range(6)).token_positions(q.device))[0, 0]
 
     def formula(sign, frequencies, key_term):
         """s_ij for R_{sign (i − j)}, with k_j · R_{i−j} or without."""
@@ -133,9 +137,9 @@ def test_tener_needs_pairs_and_takes_no_scale():
         Tener(HeadSizes(2, 5, 5))
     position = Tener(HeadSizes(2, 4, 4)).double()
     q, k = random(1, 2, 4, 4), random(1, 2, 4, 4)
-    places = Mask(4, 4, at=range(4)).places(q.device)
+    positions = Mask(4, 4, query_positions=range(4)).token_positions(q.device)
     torch.testing.assert_close(
-        position.scores(q, k, 0.5, places), position.scores(q, k, 1.0, places), **EXACT_MATHS
+        position.scores(q, k, 0.5, positions), position.scores(q, k, 1.0, positions), **EXACT_MATHS
     )
 
 
@@ -143,7 +147,9 @@ def test_tener_needs_pairs_and_takes_no_scale():
 def test_sinusoids_tell_left_from_right(name):
     using = mechanism(name, heads=1, head_dim=4).double()
     q, k = random(1, 1, 5, 4), torch.zeros(1, 1, 5, 4, dtype=torch.float64)
-    scores = using.position.scores(q, k, 1.0, Mask(5, 5, at=range(5)).places(q.device))[0, 0, 2]
+    scores = using.position.scores(q, k, 1.0, Mask(5, 5, query_positions=range(5)).token_positions(q.device))[
+        0, 0, 2
+    ]
     assert (scores[3:] - scores[:2].flip(0)).abs().min() > 1e-4
 
 
@@ -209,10 +215,10 @@ def test_cosine_in_a_static_cache_longer_than_its_reach():
     whole = attend(using, q, k, v, is_causal=True).output
     k, v = (torch.cat([each, torch.zeros(1, 2, 11, 4, dtype=each.dtype)], dim=2) for each in (k, v))
     for at in range(5):
-        mask = Mask(1, 16, causal=True, at=range(at, at + 1))
+        mask = Mask(1, 16, causal=True, query_positions=range(at, at + 1))
         torch.testing.assert_close(attend(using, q[:, :, [at]], k, v, mask=mask).output, whole[:, :, [at]])
     with pytest.raises(InputError, match="reaches 5 tokens, not 6"):
-        attend(using, q[:, :, :1], k, v, mask=Mask(1, 16, causal=True, at=range(5, 6)))
+        attend(using, q[:, :, :1], k, v, mask=Mask(1, 16, causal=True, query_positions=range(5, 6)))
 
 
 @pytest.mark.parametrize("batch", [1, 2])
@@ -222,11 +228,11 @@ def test_sinusoids_score_as_their_features(name, batch):
     position = mechanism(name, heads=3, head_dim=6).double().position
     q, k = random(2, batch, 3, 7, 6)
     hole = torch.tensor([[True] * 7, [True, False, True, True, False, True, True]])[-batch:]
-    for mask in (Mask(7, 7, at=range(7)), Mask(7, 7, padding=hole, at=range(7))):
+    for mask in (Mask(7, 7, query_positions=range(7)), Mask(7, 7, padding=hole, query_positions=range(7))):
         for chosen in (slice(None), slice(6, 7), slice(0, 0)):
-            places = mask.rows(chosen).places(q.device)
-            queries, keys = position.features(q[:, :, chosen], k, 0.4, places)
-            scores = position.scores(q[:, :, chosen], k, 0.4, places)
+            positions = mask.rows(chosen).token_positions(q.device)
+            queries, keys = position.features(q[:, :, chosen], k, 0.4, positions)
+            scores = position.scores(q[:, :, chosen], k, 0.4, positions)
             torch.testing.assert_close(scores, queries @ keys.transpose(2, 3))
 
 

@@ -137,7 +137,7 @@ def test_long_texts_hold_no_matrix(monkeypatch):
     """Beyond the value size by a kernel, below it in blocks: never the whole matrix of weights."""
     blocks_of(monkeypatch, 2)
     seen = []
-    for name in ("joined", "projected"):
+    for name in ("concatenate_heads", "project"):
         compute = getattr(ways, name)
 
         def watched(call, *others, compute=compute):
@@ -197,7 +197,7 @@ def test_only_the_chosen_queries_are_made():
 def test_rows_of_a_mask_that_says_where_they_stand():
     """Decoding: the queries are the last tokens of the context, of which one is wanted."""
     made, x = layer("distance-aware"), sequence()
-    mask = Mask(3, LENGTH, causal=True, at=range(4, 7))
+    mask = Mask(3, LENGTH, causal=True, query_positions=range(4, 7))
     last = made(x[:, 4:], x, mask=mask, rows=slice(2, 3)).output
     torch.testing.assert_close(last, made(x, is_causal=True).output[:, 6:], **EXACT_MATHS)
 

@@ -67,7 +67,7 @@ def call(using="tanhmax", dtype=torch.float32, sizes=(1, 2, 4, 8), mask=None, dr
         (call(dtype=torch.float64), "single precision"),
         (call(sizes=(1, 1, 4, 300)), "at most 256"),
         (call("tanhmax+tener", sizes=(1, 1, 4, 130)), "at most 256"),
-        (call(mask=Mask(4, 4, causal=True, at=torch.arange(4))), "consecutive"),
+        (call(mask=Mask(4, 4, causal=True, query_positions=torch.arange(4))), "consecutive"),
         (call(), "CUDA device, not cpu"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",

@@ -29,7 +29,7 @@ class Case(NamedTuple):
             padding = torch.ones(batch, keys, dtype=torch.bool, device=DEVICE)
             padding[0, :left] = False
             padding[-1, keys - right :] = False
-        return Mask(queries, keys, padding, causal=self.causal, at=range(keys - queries, keys))
+        return Mask(queries, keys, padding, causal=self.causal, query_positions=range(keys - queries, keys))
 
     def tensors(self, dtype, gain=1.0):
         batch, heads, groups, queries, keys, d, d_v = self.sizes

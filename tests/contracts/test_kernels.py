@@ -59,7 +59,7 @@ def mask_of(kind, keys):
         padding=padding(keys) if "padding" in kind else None,
         attn_mask=pairs if kind == "pairs" else None,
         causal="causal" in kind,
-        at=range(keys),
+        query_positions=range(keys),
     )
 
 
@@ -172,10 +172,10 @@ def test_heads_are_cut_where_that_is_promised(name):
             position.of_heads(slice(0, 1))
         return
     call = call_of(name, 9, "causal")
-    whole = position.scores(call.q, call.k, call.scale, call.places())
+    whole = position.scores(call.q, call.k, call.scale, call.token_positions())
     parts = [
         position.of_heads(slice(head, head + 1)).scores(
-            call.q[:, head : head + 1], call.k[:, head : head + 1], call.scale, call.places()
+            call.q[:, head : head + 1], call.k[:, head : head + 1], call.scale, call.token_positions()
         )
         for head in range(HEADS)
     ]
@@ -279,7 +279,7 @@ def test_a_masked_key_that_is_no_number_reaches_nothing(kernel, name, mask, numb
 def test_padding_that_is_no_number_reaches_nothing_in_tiles_nor_in_weights(backend):
     call = call_of("distance-aware", 40)
     ends = torch.arange(40).expand(BATCH, -1) < torch.tensor([[40], [31], [7], [12]])
-    call = replace(call, mask=Mask(40, 40, padding=ends, at=range(40)))
+    call = replace(call, mask=Mask(40, 40, padding=ends, query_positions=range(40)))
     bad, leaves, _ = poisoned(call, ~ends, torch.nan)
     assert KERNELS[backend].unsupported_reason(bad) is None
     output, clean = KERNELS[backend](bad), KERNELS[backend](call)
@@ -375,7 +375,10 @@ def test_no_queries_or_no_keys(kernel, name):
         call = call_of(name, 5)
         call = replace(
             call, q=call.q[:, :, :queries], k=call.k[:, :, :keys], v=call.v[:, :, :keys],
-            mask=Mask(queries, keys, at=range(queries) if queries <= keys else torch.zeros(queries).long()),
+            mask=Mask(
+                queries, keys,
+                query_positions=range(queries) if queries <= keys else torch.zeros(queries).long(),
+            ),
         )  # fmt: skip
         output = KERNELS[kernel](call)
         assert output.shape == (BATCH, HEADS, queries, SIZE)

@@ -34,10 +34,10 @@ def reference(using, *args, **options):
 
 
 def mask_at(path, queries, keys, first=0, causal=False, padding=None):
-    """The same places, known as a range or only as indices."""
+    """The same positions, known as a range or only as indices."""
     at = range(first, first + queries)
     at = at if path == "consecutive" else torch.tensor(at)
-    return Mask(queries, keys, padding=padding, causal=causal, at=at)
+    return Mask(queries, keys, padding=padding, causal=causal, query_positions=at)
 
 
 def close(left, right):
@@ -123,7 +123,7 @@ def test_consecutive_and_indexed_places_agree_for_any_block(choice):
     q, k, v = tensors(2, 30, 30)
     for first, queries in ((0, 1), (0, 30), (3, 20), (29, 1), (12, 5)):
         block = q[:, :, first : first + queries]
-        places = [mask_at(path, queries, 30, first).places(q.device) for path in PATHS]
+        positions = [mask_at(path, queries, 30, first).token_positions(q.device) for path in PATHS]
         weights = torch.rand(2, SIZES.heads, queries, 30, dtype=torch.float64)
         fast, slow = (
             (
@@ -131,7 +131,7 @@ def test_consecutive_and_indexed_places_agree_for_any_block(choice):
                 position.weights(weights, each),
                 position.output(weights, v, each),
             )
-            for each in places
+            for each in positions
         )
         for left, right in zip(fast, slow, strict=True):
             close(left, right)
@@ -154,28 +154,28 @@ def test_only_distances_matter(choice):
 def test_facts_are_as_declared(choice):
     position = built(choice)
     q, k, v = tensors(2, 8, 8)
-    places = Mask(8, 8, at=range(8)).places(q.device)
-    scores = position.scores(q, k, 0.5, places)
+    positions = Mask(8, 8, query_positions=range(8)).token_positions(q.device)
+    scores = position.scores(q, k, 0.5, positions)
     weights = torch.softmax(scores, dim=-1)
     assert position.nonnegative_scores == bool((scores >= 0).all())
-    assert position.changes_weights != torch.equal(position.weights(weights, places), weights)
-    assert position.may_flip_sign == bool((position.weights(weights, places) < 0).any())
-    assert position.changes_output != torch.allclose(position.output(weights, v, places), weights @ v)
+    assert position.changes_weights != torch.equal(position.weights(weights, positions), weights)
+    assert position.may_flip_sign == bool((position.weights(weights, positions) < 0).any())
+    assert position.changes_output != torch.allclose(position.output(weights, v, positions), weights @ v)
     assert position.learned == bool(list(position.parameters()))
-    moved = TokenPositions(places.query, places.key.flip(-1), None)
+    moved = TokenPositions(positions.query, positions.key.flip(-1), None)
     whole = Mechanism(ACTIVATIONS["softmax"](), position, {"position": CHOICES[choice]})
     steps = [
         position.output(position.weights(torch.softmax(position.scores(q, k, 0.5, at), -1), at), v, at)
-        for at in (places, moved)
+        for at in (positions, moved)
     ]
     assert position.needs_positions != torch.allclose(*steps)
     assert whole.signed == position.may_flip_sign
     if position.is_dot_product:
-        queries, keys = position.features(q, k, 0.5, places)
+        queries, keys = position.features(q, k, 0.5, positions)
         close(queries @ keys.transpose(-1, -2), scores)
     else:
         with pytest.raises(TypeError, match="no dot products"):
-            position.features(q, k, 0.5, places)
+            position.features(q, k, 0.5, positions)
 
 
 @every_choice
@@ -185,13 +185,13 @@ def test_the_score_change_gives_the_scores(choice, holes):
     q, k, _ = tensors(2, 7, 7)
     padding = torch.ones(2, 7, dtype=torch.bool)
     padding[0, 2:4] = not holes
-    places = Mask(7, 7, padding=padding, at=range(7)).places(q.device)
-    changed = position.score_mod(q, 0.5, places)
+    positions = Mask(7, 7, padding=padding, query_positions=range(7)).token_positions(q.device)
+    changed = position.score_mod(q, 0.5, positions)
     if changed is None:
         assert position.is_dot_product
         return
     index = torch.meshgrid(*(torch.arange(n) for n in (2, SIZES.heads, 7, 7)), indexing="ij")
-    close(changed(q @ k.transpose(-1, -2), *index), position.scores(q, k, 0.5, places))
+    close(changed(q @ k.transpose(-1, -2), *index), position.scores(q, k, 0.5, positions))
 
 
 @every_choice
@@ -203,8 +203,8 @@ def test_finite_and_of_the_type_given(choice, dtype):
     attended.output.float().sum().backward()
     assert attended.output.dtype == attended.weights.dtype == dtype
     assert all(torch.isfinite(each.grad).all() for each in (q, k, v))
-    places = Mask(12, 12, at=range(12)).places(q.device)
-    assert torch.isfinite(using.position.scores(q, k, 0.5, places)).all()
+    positions = Mask(12, 12, query_positions=range(12)).token_positions(q.device)
+    assert torch.isfinite(using.position.scores(q, k, 0.5, positions)).all()
     # The same rounded parameters and inputs, calculated exactly.
     exact = reference(using.double(), *(each.detach().double() for each in (q, k, v))).output
     bound = {torch.bfloat16: 1e-2, torch.float16: 2e-3, torch.float32: 1e-5}[dtype]
@@ -215,14 +215,14 @@ def test_finite_and_of_the_type_given(choice, dtype):
 def test_state_dict_round_trip_and_reset(choice):
     position, fresh = built(choice, seed=1), built(choice, seed=2)
     q, k, v = tensors(1, 6, 6)
-    places = Mask(6, 6, at=range(6)).places(q.device)
+    positions = Mask(6, 6, query_positions=range(6)).token_positions(q.device)
     weights = torch.softmax(q @ k.transpose(-1, -2), dim=-1)
 
     def results(which):
         return (
-            which.scores(q, k, 0.5, places),
-            which.weights(weights, places),
-            which.output(weights, v, places),
+            which.scores(q, k, 0.5, positions),
+            which.weights(weights, positions),
+            which.output(weights, v, positions),
         )
 
     before = results(fresh)

@@ -106,7 +106,11 @@ def test_outputs_and_gradients_are_those_of_the_formula(choice, causal):
     using = Mechanism(ACTIVATIONS["softmax"](), position, {"position": CHOICES[choice]})
     direction = torch.randn(1, SIZES.heads, N, SIZES.value_dim, dtype=torch.float64)
     found = attend(
-        using, *inputs, mask=Mask(N, N, causal=causal, at=range(N)), scale=SCALE, backend="reference"
+        using,
+        *inputs,
+        mask=Mask(N, N, causal=causal, query_positions=range(N)),
+        scale=SCALE,
+        backend="reference",
     ).output
     expected = by_loops(choice, position, *inputs, causal)
     torch.testing.assert_close(found, expected, **EXACT_MATHS)

@@ -110,7 +110,7 @@ def test_chosen_layers_heads_and_rows(mechanism):
     for name in ("q", "scores", "weights", "output", "allowed"):
         expected = getattr(full, name)[:, [3, 1]][:, :, [0, 5]]
         torch.testing.assert_close(getattr(seen, name), expected, msg=name, **ONE_MODEL)
-    for name in ("k", "v", "values_out"):
+    for name in ("k", "v", "projected_values"):
         torch.testing.assert_close(getattr(seen, name), getattr(full, name)[:, [3, 1]], **ONE_MODEL)
     assert torch.equal(seen.projection, full.projection[[3, 1]])
     with pytest.raises(InputError, match="layer 2 was not recorded, only 1"):
@@ -175,7 +175,7 @@ def test_later_changes_reach_no_record():
     model, x, mask = Stack(spec), sequence(), padding()
     with record(model) as one:
         model(x, mask)
-    expected = {name: getattr(one[0], name).clone() for name in ("weights", "values_out", "projection")}
+    expected = {name: getattr(one[0], name).clone() for name in ("weights", "projected_values", "projection")}
     with record(model) as trace:
         model(x, mask)
     with torch.no_grad():

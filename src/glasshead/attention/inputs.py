@@ -101,9 +101,9 @@ class AttentionInputs:
             return self.k, self.v
         return self.k.repeat_interleave(self.groups, dim=1), self.v.repeat_interleave(self.groups, dim=1)
 
-    def places(self) -> TokenPositions | None:
+    def token_positions(self) -> TokenPositions | None:
         """Where the tokens stand, if the mechanism wants to know."""
-        return self.mask.places(self.q.device) if self.mechanism.position.needs_positions else None
+        return self.mask.token_positions(self.q.device) if self.mechanism.position.needs_positions else None
 
     @property
     def needs_gradient(self) -> bool:

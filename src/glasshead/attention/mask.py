@@ -33,13 +33,13 @@ class TokenPositions:
 class Mask:
     """Padding ∧ pairs ∧ causality, none of them materialised before a kernel asks.
 
-    ``padding`` [B, K] is true on real keys, ``pairs`` [B|1, H|1, Q, K] is any further pattern. ``at`` are the
-    indices of the queries among the keys (self-attention, with a cache too); None means that queries and keys
-    are different sequences, where neither causality nor a distance has a meaning. A tensor ``at`` is checked
-    for its values only where that is no round trip to a GPU.
+    ``padding`` [B, K] is true on real keys, ``attn_mask`` [B|1, H|1, Q, K] is any further pattern.
+    ``query_positions`` are the indices of the queries among the keys (self-attention, with a cache too); None
+    means that queries and keys are different sequences, where neither causality nor a distance has a meaning.
+    A tensor of them is checked for its values only where that is no round trip to a GPU.
 
-    ``to_counts`` says whether places have to be counted, because padding stands between real tokens; None
-    finds out when asked. A call asks once (`settled`), and its blocks inherit the answer.
+    ``count_padding`` says whether positions have to be counted, because padding stands between real tokens;
+    None finds out when asked. A call asks once (`with_position_policy`), and its blocks inherit the answer.
     """
 
     queries: int
@@ -47,7 +47,7 @@ class Mask:
     padding: Bool[Tensor, "b keys"] | None = None
     attn_mask: Bool[Tensor, "b h queries keys"] | None = None
     causal: bool = False
-    at: range | Int[Tensor, " queries"] | None = None
+    query_positions: range | Int[Tensor, " queries"] | None = None
     count_padding: bool | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -59,16 +59,20 @@ class Mask:
             check_boolean(self.attn_mask)
             if self.attn_mask.ndim != 4 or self.attn_mask.shape[2:] != (self.queries, self.keys):
                 raise InputError(
-                    f"pairs are [batch, heads, {self.queries}, {self.keys}], not {list(self.attn_mask.shape)}"
+                    f"attn_mask is [batch, heads, {self.queries}, {self.keys}], "
+                    f"not {list(self.attn_mask.shape)}"
                 )
-        if self.at is not None:
-            check_places(self.at, self.queries, self.keys)
+        if self.query_positions is not None:
+            check_query_positions(self.query_positions, self.queries, self.keys)
         if self.span is not None and (self.span[0] < 0 or self.span[1] >= self.keys):
-            raise InputError(f"the queries stand at {self.at}, which is not among {self.keys} keys")
-        if self.causal and self.at is None:
+            raise InputError(
+                f"the queries stand at {self.query_positions}, which is not among {self.keys} keys"
+            )
+        if self.causal and self.query_positions is None:
             raise InputError(
                 "a causal mask needs to know where the queries stand among the keys: "
-                "pass glasshead.Mask(queries, keys, causal=True, at=range(first, first + queries))"
+                "pass glasshead.Mask(queries, keys, causal=True, "
+                "query_positions=range(first, first + queries))"
             )
 
     @classmethod
@@ -100,9 +104,9 @@ class Mask:
             raise InputError(
                 f"is_causal needs as many queries as keys, not {queries} and {keys}: "
                 "with a cache, pass "
-                "glasshead.Mask(queries, keys, causal=True, at=range(first, first + queries))"
+                "glasshead.Mask(queries, keys, causal=True, query_positions=range(first, first + queries))"
             )
-        made = cls(queries, keys, causal=is_causal, at=at)
+        made = cls(queries, keys, causal=is_causal, query_positions=at)
         if mask is None:
             return made
         check_boolean(mask)
@@ -129,16 +133,18 @@ class Mask:
 
     @property
     def span(self) -> tuple[int, int] | None:
-        """The first and the last place of any query; None where the places are no range, or none at all."""
-        if not isinstance(self.at, range) or self.queries == 0:
+        """The first and the last position of any query; None where they are no range, or none at all."""
+        if not isinstance(self.query_positions, range) or self.queries == 0:
             return None
-        ends = self.at.start, self.at.start + self.at.step * (self.queries - 1)
+        at = self.query_positions
+        ends = at.start, at.start + at.step * (self.queries - 1)
         return min(ends), max(ends)
 
     @property
     def first(self) -> int | None:
-        """The place of the first query where the queries are consecutive; None where they are not."""
-        return self.at.start if isinstance(self.at, range) and self.at.step == 1 else None
+        """The position of the first query where the queries are consecutive; None where they are not."""
+        at = self.query_positions
+        return at.start if isinstance(at, range) and at.step == 1 else None
 
     @property
     def is_full(self) -> bool:
@@ -149,14 +155,18 @@ class Mask:
         """The mask of some of the queries."""
         numbers = range(self.queries)[rows] if isinstance(rows, slice) else rows
         at: range | Tensor | None
-        if self.at is None:
+        if self.query_positions is None:
             at = None
-        elif isinstance(self.at, range):
-            at = self.at[rows] if isinstance(rows, slice) else self.at.start + self.at.step * rows
+        elif isinstance(self.query_positions, range):
+            at = (
+                self.query_positions[rows]
+                if isinstance(rows, slice)
+                else self.query_positions.start + self.query_positions.step * rows
+            )
         else:
-            at = self.at[rows]
+            at = self.query_positions[rows]
         pairs = None if self.attn_mask is None else self.attn_mask[:, :, rows]
-        return replace(self, queries=len(numbers), attn_mask=pairs, at=at)
+        return replace(self, queries=len(numbers), attn_mask=pairs, query_positions=at)
 
     def index(self, device: torch.device) -> Int[Tensor, " queries"]:
         """Where the queries stand among the keys, as a tensor; raises as `row_index`."""
@@ -171,13 +181,13 @@ class Mask:
         Raises:
             InputError: if queries and keys are different sequences.
         """
-        if self.at is None:
+        if self.query_positions is None:
             raise InputError(
                 "this mechanism needs to know where the queries stand among the keys: it is for "
-                "self-attention (with a cache, pass glasshead.Mask(…, at=range(first, first + queries))); in "
-                "cross-attention use one without a position"
+                "self-attention (with a cache, pass glasshead.Mask(…, query_positions=range(first, "
+                "first + queries))); in cross-attention use one without a position"
             )
-        return self.at
+        return self.query_positions
 
     def allowed(self, device: torch.device) -> Bool[Tensor, "b h queries keys"]:
         """The whole mask, ``[1|B, 1|H, Q, K]``."""
@@ -189,7 +199,7 @@ class Mask:
         return allowed if self.attn_mask is None else allowed & self.attn_mask
 
     def with_position_policy(self, reach: int | None = None) -> Mask:
-        """The same mask, which knows whether its places have to be counted, and so do its copies.
+        """The same mask, which knows whether its positions have to be counted, and so do its copies.
 
         With more keys than ``max_distance`` they are counted at any rate: padding then stands no farther
         away than real tokens do. A compiler cannot ask, and counts.
@@ -205,10 +215,15 @@ class Mask:
         Neither padding counts nor what no query sees: the part of a cache that is still to be filled.
         """
         last = self.span[1] if self.causal and self.span is not None else self.keys - 1
-        if self.padding is None and self.attn_mask is None and isinstance(self.at, range):
+        if self.padding is None and self.attn_mask is None and isinstance(self.query_positions, range):
             return last + 1
         known = next(
-            (part for part in (self.padding, self.attn_mask, self.at) if isinstance(part, Tensor)), None
+            (
+                part
+                for part in (self.padding, self.attn_mask, self.query_positions)
+                if isinstance(part, Tensor)
+            ),
+            None,
         )
         device = torch.device("cpu") if known is None else known.device
         index, keys = self.index(device), torch.arange(self.keys, device=device)
@@ -223,7 +238,7 @@ class Mask:
         least = place.masked_fill(~visible, self.keys).amin(dim=-1)
         return max([0, *(most - least + 1).tolist()])
 
-    def places(self, device: torch.device) -> TokenPositions:
+    def token_positions(self, device: torch.device) -> TokenPositions:
         """Positions that count real tokens only, so that padding never shifts a distance.
 
         Padding at either end leaves every distance as it is; only holes between real tokens make positions
@@ -239,12 +254,12 @@ class Mask:
 
 
 def count(at: range | Tensor) -> int:
-    """How many places there are; the length of a range of unknown size stays readable for a compiler."""
+    """How many positions there are; the length of a range of unknown size stays readable for a compiler."""
     return max(0, -(-(at.stop - at.start) // at.step)) if isinstance(at, range) else at.shape[0]
 
 
-def check_places(at: object, queries: int, keys: int) -> None:
-    """Raise InputError unless these are places of so many queries among so many keys."""
+def check_query_positions(at: object, queries: int, keys: int) -> None:
+    """Raise InputError unless these are positions of so many queries among so many keys."""
     if isinstance(at, Tensor) and at.ndim == 1 and at.dtype in (torch.int32, torch.int64):
         asks = at.device.type == "cpu" and not torch.compiler.is_compiling() and len(at) > 0 < keys
         if asks and not 0 <= int(at.min()) <= int(at.max()) < keys:
@@ -254,11 +269,11 @@ def check_places(at: object, queries: int, keys: int) -> None:
     elif not isinstance(at, range):
         kind = f"{at.dtype} {list(at.shape)}" if isinstance(at, Tensor) else type(at).__name__
         raise InputError(
-            f"at is a range or a tensor [{queries}] of whole numbers, where the queries stand, not {kind}: "
-            "give range(first, first + queries) or torch.tensor([…])"
+            f"query_positions is a range or a tensor [{queries}] of whole numbers, where the queries stand, "
+            f"not {kind}: give range(first, first + queries) or torch.tensor([…])"
         )
     if count(at) != queries:
-        raise InputError(f"at has {count(at)} places for {queries} queries")
+        raise InputError(f"query_positions has {count(at)} positions for {queries} queries")
 
 
 def has_holes(padding: Bool[Tensor, "b keys"]) -> bool:

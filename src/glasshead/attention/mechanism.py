@@ -78,18 +78,24 @@ class Mechanism(nn.Module):
         """s before the activation."""
         k, _ = call.expanded()
         with no_autocast(k.device):
-            scores = self.position.scores(upcast_half(call.q), upcast_half(k), call.scale, call.places())
+            scores = self.position.scores(
+                upcast_half(call.q), upcast_half(k), call.scale, call.token_positions()
+            )
         return scores if call.bias is None else scores + upcast_half(call.bias)
 
     def weights(self, call: AttentionInputs, scores: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q k"]:
         """a after the activation, exactly 0 where the mask forbids."""
         if call.mask.is_full:
             weights = self.activation.weights_unmasked(scores)
-            return self.position.weights(weights, call.places()) if self.position.changes_weights else weights
+            return (
+                self.position.weights(weights, call.token_positions())
+                if self.position.changes_weights
+                else weights
+            )
         allowed = call.mask.allowed(scores.device).expand_as(scores)
         weights = self.activation.weights(scores, allowed)
         if self.position.changes_weights:
-            weights = self.position.weights(weights, call.places()).masked_fill(~allowed, 0.0)
+            weights = self.position.weights(weights, call.token_positions()).masked_fill(~allowed, 0.0)
         return weights
 
     def compute_weights(self, call: AttentionInputs) -> Float[Tensor, "b h q k"]:
@@ -107,7 +113,7 @@ class Mechanism(nn.Module):
         _, v = call.expanded()
         weights = self.apply_dropout(call, weights)
         with no_autocast(v.device):
-            return self.position.output(weights, upcast_half(v), call.places()).to(call.q.dtype)
+            return self.position.output(weights, upcast_half(v), call.token_positions()).to(call.q.dtype)
 
     def forward(self, call: AttentionInputs) -> tuple[Tensor, Tensor]:
         """Output and weights by the formula."""

@@ -173,4 +173,4 @@ def mask_of(
         return Mask.of(queries, k, mask, is_causal)
     if is_causal:
         raise InputError("is_causal has no meaning across two sequences: leave context out")
-    return replace(Mask.of(queries, k, mask), at=None)
+    return replace(Mask.of(queries, k, mask), query_positions=None)

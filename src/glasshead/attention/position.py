@@ -1,4 +1,4 @@
-"""What a position is: how the places of two tokens enter their score, their weight or the output."""
+"""What a position is: how the positions of two tokens enter their score, their weight or the output."""
 
 from collections.abc import Callable
 from copy import copy
@@ -96,7 +96,7 @@ class Position(nn.Module):
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
         """q′ and k′ with scores = q′ k′ᵀ exactly, scale included; only of `bilinear` positions.
 
@@ -109,26 +109,29 @@ class Position(nn.Module):
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
         """Scores of every pair; here the dot products of the `features`."""
-        queries, keys = self.features(q, k, scale, places)
+        queries, keys = self.features(q, k, scale, positions)
         return queries @ keys.transpose(-1, -2)
 
     def score_mod(
-        self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions | None
+        self, q: Float[Tensor, "b h q d"], scale: float, positions: TokenPositions | None
     ) -> ScoreMod | None:
         """The same scores as a change of each raw q·k (unscaled), for flex; None where that cannot be."""
         return None
 
     def weights(
-        self, weights: Float[Tensor, "b h q k"], places: TokenPositions | None
+        self, weights: Float[Tensor, "b h q k"], positions: TokenPositions | None
     ) -> Float[Tensor, "b h q k"]:
         """Weights after the activation; here unchanged. The caller masks them again."""
         return weights
 
     def output(
-        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: TokenPositions | None
+        self,
+        weights: Float[Tensor, "b h q k"],
+        v: Float[Tensor, "b h k d_v"],
+        positions: TokenPositions | None,
     ) -> Float[Tensor, "b h q d_v"]:
         """Weights times values."""
         return weights @ v

@@ -221,7 +221,9 @@ def examine(
         made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
         blank = torch.zeros((), device=device, dtype=dtype)  # seen in any shape, without memory
         pairs = None if window is None else blank.bool().expand(1, 1, length, length)
-        mask = Mask(length, length, attn_mask=pairs, causal=causal and window is None, at=range(length))
+        mask = Mask(
+            length, length, attn_mask=pairs, causal=causal and window is None, query_positions=range(length)
+        )
         qkv = (heads, head_dim), (key_heads, head_dim), (key_heads, value_dim)
         biased = "position_bias" in keywords(module)
         kernels = serving_kernels(made, blank, qkv, mask, biased=biased)
@@ -250,7 +252,7 @@ def examine_ours(
     kernels: tuple[str | None, str | None] = None, None
     if isinstance(made, Mechanism) and isinstance(module, MultiHeadAttention):
         blank = torch.zeros((), device=device, dtype=dtype)
-        mask = Mask(length, length, at=range(length))
+        mask = Mask(length, length, query_positions=range(length))
         sized = module.head_dim, module.head_dim, module.value_dim
         qkv = tuple(zip((module.heads, module.kv_heads, module.kv_heads), sized, strict=True))
         built = mechanism(made.spec, heads=heads, head_dim=head_dim, value_dim=module.value_dim).to(device)

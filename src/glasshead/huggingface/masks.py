@@ -128,7 +128,7 @@ def parse_mask(
                 "the queries stand: pass attention_mask"
             )
         return ParsedMask(
-            Mask(queries, keys, causal=causal and queries > 1, at=end if causal else same), None
+            Mask(queries, keys, causal=causal and queries > 1, query_positions=end if causal else same), None
         )
     if attention_mask.ndim != 4:
         raise InputError(
@@ -147,11 +147,11 @@ def parse_mask(
         padding = allowed.any(dim=1).any(dim=1).expand(query.shape[0], -1) if placed else None
         pairs = allowed.expand(-1, -1, queries, -1)
     if attention_mask.dtype == CAUSAL:
-        return ParsedMask(Mask(queries, keys, padding, causal=queries > 1, at=end), None)
+        return ParsedMask(Mask(queries, keys, padding, causal=queries > 1, query_positions=end), None)
     at: range | Tensor | None = same
     if placed and same is None and causal is not False:
         at = infer_query_positions(allowed, queries)
-    return ParsedMask(Mask(queries, keys, padding, pairs, at=at), bias)
+    return ParsedMask(Mask(queries, keys, padding, pairs, query_positions=at), bias)
 
 
 def remove_padding(attention_mask: Tensor) -> bool:

@@ -229,7 +229,7 @@ def projected_values(
 def values_of(seen: LayerRecord, query: int) -> Float[Tensor, "b h k d_v"]:
     """What each key adds to the output of a row at weight 1, where that depends on the row (Shaw et al.)."""
     call = seen.call.rows(torch.tensor([query], device=seen.call.q.device))
-    v, places = call.expanded()[1], call.places()
+    v, places = call.expanded()[1], call.token_positions()
     outputs = []
     for key in range(v.shape[2]):
         weights = v.new_zeros(*v.shape[:2], 1, v.shape[2])

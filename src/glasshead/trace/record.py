@@ -147,7 +147,9 @@ class RecordHook(AttentionHook):
                 mask,
                 padding=None if mask.padding is None else self.copies(mask.padding),
                 attn_mask=None if mask.attn_mask is None else self.copies(mask.attn_mask),
-                at=copy_tensors(mask.at) if isinstance(mask.at, Tensor) else mask.at,
+                query_positions=copy_tensors(mask.query_positions)
+                if isinstance(mask.query_positions, Tensor)
+                else mask.query_positions,
             ),
         )
 

@@ -101,7 +101,7 @@ class LayerRecord:
         if self.projection is None:
             raise InputError(
                 f"no single linear map reads the heads of layer {self.layer} ({self.name}): use v instead of "
-                "values_out, and say so"
+                "projected_values, and say so"
             )
         return upcast_half(self.v) @ upcast_half(self.projection)
 

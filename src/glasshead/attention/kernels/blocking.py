@@ -27,14 +27,14 @@ def in_blocks(
     queries = call.q.shape[2]
     if queries <= rows:
         return compute(crop_future_keys(call))
-    places = [slice(at, at + rows) for at in range(0, queries, rows)]
+    positions = [slice(at, at + rows) for at in range(0, queries, rows)]
     # Cut one by one: the backward pass then frees the gradient of one cut before it makes the next.
-    blocks = (crop_future_keys(call.rows(place)) for place in places)
+    blocks = (crop_future_keys(call.rows(place)) for place in positions)
     if call.needs_gradient:
         return torch.cat([checkpointed(block, compute) for block in blocks], dim=2)
     batch, every = call.q.shape[:2]
     output = call.q.new_empty(batch, heads or every, queries, call.v.shape[3])
-    for place, block in zip(places, blocks, strict=True):
+    for place, block in zip(positions, blocks, strict=True):
         output[:, :, place] = compute(block)
     return output
 

@@ -55,12 +55,12 @@ class CpuTiled(Kernel):
         return min(queries, keys) >= FEWEST and heads * queries * keys <= COEFFICIENTS
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
-        position, places = call.mechanism.position, call.places()
+        position, positions = call.mechanism.position, call.token_positions()
         assert isinstance(position, DistanceAware)
-        assert places is not None
+        assert positions is not None
         k, v = (upcast_half(tensor).contiguous() for tensor in call.expanded())
         q = (upcast_half(call.q) * call.scale).contiguous()
-        factors = position.coefficients(places, q.dtype)[0].contiguous()
+        factors = position.coefficients(positions, q.dtype)[0].contiguous()
         output: Tensor = TiledFunction.apply(q, k, v, factors, spans(call))[0]
         return output.to(call.q.dtype)
 

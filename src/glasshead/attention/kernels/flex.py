@@ -87,8 +87,8 @@ def kind(call: AttentionInputs) -> tuple[object, ...]:
     mask = call.mask
     parts = (call.q, call.k, call.v, mask.padding, mask.attn_mask)
     shapes = (None if part is None else tuple(part.shape) for part in parts)
-    places = mask.causal, mask.first
-    return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *places, *shapes)
+    positions = mask.causal, mask.first
+    return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *positions, *shapes)
 
 
 def unsupported(call: AttentionInputs) -> str | None:
@@ -117,7 +117,11 @@ def unsupported(call: AttentionInputs) -> str | None:
 def changes_single_scores(call: AttentionInputs) -> bool:
     """Whether the position can be said as one; asked for a single token, as its tables may be large."""
     position = call.mechanism.position
-    token = Mask(1, 1, at=range(1)).places(call.q.device) if position.needs_positions else None
+    token = (
+        Mask(1, 1, query_positions=range(1)).token_positions(call.q.device)
+        if position.needs_positions
+        else None
+    )
     return position.is_dot_product or position.score_mod(call.q[:0, :, :1], call.scale, token) is not None
 
 
@@ -158,10 +162,10 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     score_of: Callable[..., Tensor] | None = None
     if position.is_dot_product and position.needs_positions:
         k, v = call.expanded()
-        q, k = position.features(q, k, scale, call.places())
+        q, k = position.features(q, k, scale, call.token_positions())
         v = upcast_half(v)
     else:
-        score_of = position.score_mod(q, scale, call.places())
+        score_of = position.score_mod(q, scale, call.token_positions())
 
     def changed(score: Tensor, batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
         # Single precision from the start: in float16, torch 2.13 compiles a wrong logsigmoid for CPUs.

@@ -34,7 +34,7 @@ class Linear(Kernel):
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         k, v = call.expanded()
         q, k, v = upcast_half(call.q), upcast_half(k), upcast_half(v)
-        q, k = call.mechanism.position.features(q, k, call.scale, call.places())
+        q, k = call.mechanism.position.features(q, k, call.scale, call.token_positions())
         real = call.mask.padding
         if real is None:
             real = torch.ones(1, k.shape[2], dtype=torch.bool, device=k.device)

@@ -42,7 +42,7 @@ class SDPA(Kernel):
         return no_products(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
-        """Not for a few rows among many keys, all of which would first be made longer by their places."""
+        """Not for a few rows among many keys, all of which would first be made longer by their positions."""
         few = call.q.shape[2] < call.q.shape[3] and call.q.shape[2] < call.k.shape[2]
         return not (few and call.mechanism.position.needs_positions)
 
@@ -102,7 +102,7 @@ def is_fused(call: AttentionInputs) -> bool:
 def natively_causal(call: AttentionInputs) -> bool:
     """Whether ``is_causal`` says all that the mask says; on CPUs it multiplies −∞ by the scale."""
     mask = call.mask
-    # Not mask.at == range(mask.keys), which a compiler cannot read where lengths are unknown.
+    # Not mask.query_positions == range(mask.keys), which a compiler cannot read where lengths are unknown.
     whole = mask.first is not None and mask.span == (0, mask.keys - 1)
     alone = mask.causal and mask.padding is None and mask.attn_mask is None
     return whole and alone and call.scale > 0 and not call.mechanism.activation.uses_paired_exponential
@@ -148,12 +148,12 @@ def mask_of(call: AttentionInputs) -> Bool[Tensor, "b h q k"]:
 
 
 def features(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, float]:
-    """q′, k′, v and what is left of the scale; features in half precision would be other places."""
+    """q′, k′, v and what is left of the scale; features in half precision would be other positions."""
     position = call.mechanism.position
     if not position.needs_positions:
         return call.q, call.k, call.v, call.scale
     k, v = call.expanded()
-    q, k = position.features(call.q, k, call.scale, call.places())
+    q, k = position.features(call.q, k, call.scale, call.token_positions())
     return q, k, upcast_half(v), 1.0
 
 

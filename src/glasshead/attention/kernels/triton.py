@@ -37,7 +37,7 @@ class Triton(Kernel):
         q, k, v, scale = call.q, call.k, call.v, call.scale
         if call.mechanism.position.needs_positions:
             k, v = call.expanded()
-            q, k = call.mechanism.position.features(q, k, scale, call.places())
+            q, k = call.mechanism.position.features(q, k, scale, call.token_positions())
             v, scale = upcast_half(v), 1.0
         first = call.mask.first if call.mask.causal else None
         return paired_attention(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)

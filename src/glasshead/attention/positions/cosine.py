@@ -50,14 +50,14 @@ class Cosine(Position):
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
         if scale <= 0:
             raise InputError(f"cosine needs a scale above 0, not {scale}")
-        places, dtype = require_positions(places), torch.promote_types(q.dtype, torch.float32)
+        positions, dtype = require_positions(positions), torch.promote_types(q.dtype, torch.float32)
         frequency = torch.tensor([math.pi / 2 / self.reach], dtype=torch.float64, device=q.device)
         (sin_q, cos_q), (sin_k, cos_k) = (
-            sines(index, frequency, dtype) for index in (places.query, places.key)
+            sines(index, frequency, dtype) for index in (positions.query, positions.key)
         )
         queries, keys = q.to(dtype).relu() * scale, k.to(dtype).relu()
         queries = torch.cat([queries * cos_q, queries * sin_q], dim=-1)

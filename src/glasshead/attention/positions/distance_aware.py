@@ -92,34 +92,38 @@ class DistanceAware(Position):
         w = self.get_parameter("w").to(wide)[:, None]
         return self.mapping.function(w * distances, **learned, **self.fixed).to(dtype)
 
-    def coefficients(self, places: TokenPositions, dtype: torch.dtype) -> Float[Tensor, "b h queries keys"]:
+    def coefficients(
+        self, positions: TokenPositions, dtype: torch.dtype
+    ) -> Float[Tensor, "b h queries keys"]:
         """f(w_h |i − j|) for every pair."""
-        return by_distance(lambda distances: self.coefficient(distances, dtype), places)
+        return by_distance(lambda distances: self.coefficient(distances, dtype), positions)
 
     def scores(
         self,
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
         scores = (q * scale) @ k.transpose(-1, -2)
         if self.changes_weights:
             return scores
-        coefficients = self.coefficients(require_positions(places), scores.dtype)
+        coefficients = self.coefficients(require_positions(positions), scores.dtype)
         if self.adjust == "early-add":
             return scores.add_(coefficients)
         if self.adjust == "early-multiply":
             scores = scores.relu_()  # in place: the gradient of a product does not need the product
         return product(scores, coefficients)
 
-    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions | None) -> ScoreMod:
+    def score_mod(
+        self, q: Float[Tensor, "b h q d"], scale: float, positions: TokenPositions | None
+    ) -> ScoreMod:
         if self.changes_weights:
             return lambda score, batch, head, query, key: score * scale
-        places = require_positions(places)
-        distances = torch.arange(max_distance(places), device=q.device)
+        positions = require_positions(positions)
+        distances = torch.arange(max_distance(positions), device=q.device)
         table = self.coefficient(distances, torch.promote_types(q.dtype, torch.float32))
-        offset = offset_of(places)
+        offset = offset_of(positions)
         if self.adjust == "early-add":
             return lambda score, batch, head, query, key: (
                 score * scale + table[head, offset(batch, query, key).abs()]
@@ -133,11 +137,11 @@ class DistanceAware(Position):
         )
 
     def weights(
-        self, weights: Float[Tensor, "b h q k"], places: TokenPositions | None
+        self, weights: Float[Tensor, "b h q k"], positions: TokenPositions | None
     ) -> Float[Tensor, "b h q k"]:
         if not self.changes_weights:
             return weights
-        coefficients = self.coefficients(require_positions(places), weights.dtype)
+        coefficients = self.coefficients(require_positions(positions), weights.dtype)
         return weights * coefficients if self.adjust == "late-multiply" else weights + coefficients
 
 

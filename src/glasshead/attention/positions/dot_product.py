@@ -20,9 +20,11 @@ class NoPosition(Position):
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h k d"]]:
         return q * scale, k
 
-    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions | None) -> ScoreMod:
+    def score_mod(
+        self, q: Float[Tensor, "b h q d"], scale: float, positions: TokenPositions | None
+    ) -> ScoreMod:
         return lambda score, batch, head, query, key: score * scale

@@ -15,11 +15,11 @@ from torch.nn.functional import pad
 from glasshead.attention.mask import TokenPositions
 
 
-def require_positions(places: TokenPositions | None) -> TokenPositions:
+def require_positions(positions: TokenPositions | None) -> TokenPositions:
     """Places that have to be there."""
-    if places is None:
+    if positions is None:
         raise TypeError("this position needs to know where the tokens stand")
-    return places
+    return positions
 
 
 def offset_range(start: int, queries: int, keys: range, device: torch.device) -> Int[Tensor, " queries+keys"]:
@@ -49,27 +49,27 @@ def unskew(block: Float[Tensor, "*head queries keys"]) -> Float[Tensor, "*head q
     return flat.unflatten(-1, (queries, queries + keys))
 
 
-def max_distance(places: TokenPositions) -> int:
+def max_distance(positions: TokenPositions) -> int:
     """One more than the largest distance that can occur."""
-    return places.key.shape[1] + 1  # padding before the first real token stands at −1
+    return positions.key.shape[1] + 1  # padding before the first real token stands at −1
 
 
 def by_distance(
-    function: Callable[[Int[Tensor, " n"]], Float[Tensor, "h n"]], places: TokenPositions
+    function: Callable[[Int[Tensor, " n"]], Float[Tensor, "h n"]], positions: TokenPositions
 ) -> Float[Tensor, "b h queries keys"]:
     """A function of the distance, one for each head, for every pair."""
-    queries, keys = places.query.shape[1], places.key.shape[1]
-    if places.start is None:
-        distances = places.offsets()[:, 0].abs()
-        table = function(torch.arange(max_distance(places), device=distances.device))
+    queries, keys = positions.query.shape[1], positions.key.shape[1]
+    if positions.start is None:
+        distances = positions.offsets()[:, 0].abs()
+        table = function(torch.arange(max_distance(positions), device=distances.device))
         return table.index_select(1, distances.flatten()).unflatten(1, distances.shape).transpose(0, 1)
-    along = function(offset_range(places.start, queries, range(keys), places.key.device).abs())
+    along = function(offset_range(positions.start, queries, range(keys), positions.key.device).abs())
     return skew(along[:, None].expand(-1, queries, -1))[None]
 
 
-def offset_of(places: TokenPositions) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+def offset_of(positions: TokenPositions) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
     """(batch, query index, key index) → j − i, elementwise, for a score change of flex attention."""
-    query, key, start = places.query, places.key, places.start
+    query, key, start = positions.query, positions.key, positions.start
     if start is not None:
         return lambda batch, query_index, key_index: key_index - query_index - start
     if key.shape[0] == 1:

@@ -45,53 +45,58 @@ class Shaw(Position):
         """The row of a^K and a^V that belongs to an offset."""
         return offsets.clamp(-self.clip, self.clip) + self.clip
 
-    def window(self, start: int, places: TokenPositions) -> tuple[range, Int[Tensor, " line"]]:
+    def window(self, start: int, positions: TokenPositions) -> tuple[range, Int[Tensor, " line"]]:
         """The keys that are not at one end of the clip for every query, and the rows of the line to them."""
-        queries, keys = places.query.shape[1], places.key.shape[1]
+        queries, keys = positions.query.shape[1], positions.key.shape[1]
         first = min(max(start - self.clip + 1, 0), keys)
         last = min(max(start + queries - 1 + self.clip, first), keys)
         inner = range(first, last)
-        return inner, self.index(offset_range(start, queries, inner, places.key.device))
+        return inner, self.index(offset_range(start, queries, inner, positions.key.device))
 
     def scores(
         self,
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
-        places = require_positions(places)
+        positions = require_positions(positions)
         q = q * scale
         table = self.keys.to(q.dtype)
         scores = q @ k.transpose(-1, -2)
-        if places.start is None:
-            index = self.index(places.offsets()).expand_as(scores)
+        if positions.start is None:
+            index = self.index(positions.offsets()).expand_as(scores)
             return scores + (q @ table.T).gather(-1, index)
-        inner, rows = self.window(places.start, places)
+        inner, rows = self.window(positions.start, positions)
         # In place: the gradient of a product does not need the product.
         scores[..., : inner.start] += q @ table[:1].T
         scores[..., inner.start : inner.stop] += skew(q @ table[rows].T)
         scores[..., inner.stop :] += q @ table[-1:].T
         return scores
 
-    def score_mod(self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions | None) -> ScoreMod:
+    def score_mod(
+        self, q: Float[Tensor, "b h q d"], scale: float, positions: TokenPositions | None
+    ) -> ScoreMod:
         table = q * scale @ self.keys.to(q.dtype).T  # [B, H, Q, 2c + 1]
-        offset = offset_of(require_positions(places))
+        offset = offset_of(require_positions(positions))
         return lambda score, batch, head, query, key: (
             score * scale + table[batch, head, query, self.index(offset(batch, query, key))]
         )
 
     def output(
-        self, weights: Float[Tensor, "b h q k"], v: Float[Tensor, "b h k d_v"], places: TokenPositions | None
+        self,
+        weights: Float[Tensor, "b h q k"],
+        v: Float[Tensor, "b h k d_v"],
+        positions: TokenPositions | None,
     ) -> Float[Tensor, "b h q d_v"]:
-        places = require_positions(places)
+        positions = require_positions(positions)
         table = self.values.to(v.dtype)
         output = weights @ v
-        if places.start is None:
-            index = self.index(places.offsets()).expand_as(weights)
+        if positions.start is None:
+            index = self.index(positions.offsets()).expand_as(weights)
             sums = weights.new_zeros(*weights.shape[:3], len(table)).scatter_add(-1, index, weights)
             return output + sums @ table
-        inner, rows = self.window(places.start, places)
+        inner, rows = self.window(positions.start, positions)
         output += weights[..., : inner.start].sum(dim=-1, keepdim=True) * table[0]
         output += unskew(weights[..., inner.start : inner.stop]) @ table[rows]
         output += weights[..., inner.stop :].sum(dim=-1, keepdim=True) * table[-1]

@@ -35,7 +35,7 @@ class Sinusoid(Position):
         """The content and the amplitudes of every query, scale included, at least in float32."""
 
     def rotate(
-        self, q: Float[Tensor, "b h q d"], scale: float, places: TokenPositions
+        self, q: Float[Tensor, "b h q d"], scale: float, positions: TokenPositions
     ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"], Float[Tensor, "b 1 k s"]]:
         """The content, the amplitudes turned by the place of their query, and the waves of the keys."""
         content, amplitudes = self.parts(q, scale)
@@ -43,9 +43,9 @@ class Sinusoid(Position):
         exponents = torch.arange(0, size, 2, dtype=torch.float64, device=q.device) / size
         frequencies = 10000.0**-exponents
         a, b = amplitudes.chunk(2, dim=-1)
-        sin, cos = sines(places.query, frequencies, dtype)
+        sin, cos = sines(positions.query, frequencies, dtype)
         turned = [torch.addcmul(a * sin, b, cos), torch.addcmul(b * sin, a, cos, value=-1)]
-        sin, cos = sines(places.key, frequencies, dtype)
+        sin, cos = sines(positions.key, frequencies, dtype)
         return content, torch.cat(turned, dim=-1), torch.cat([cos, sin], dim=-1)
 
     def features(
@@ -53,9 +53,9 @@ class Sinusoid(Position):
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> tuple[Float[Tensor, "b h q f"], Float[Tensor, "b h k f"]]:
-        content, turned, waves = self.rotate(q, scale, require_positions(places))
+        content, turned, waves = self.rotate(q, scale, require_positions(positions))
         waves = waves.expand(*k.shape[:3], -1)
         return torch.cat([content, turned], dim=-1), torch.cat([k.to(waves.dtype), waves], dim=-1)
 
@@ -64,10 +64,10 @@ class Sinusoid(Position):
         q: Float[Tensor, "b h q d"],
         k: Float[Tensor, "b h k d"],
         scale: float,
-        places: TokenPositions | None,
+        positions: TokenPositions | None,
     ) -> Float[Tensor, "b h q k"]:
         """The same without a copy of the keys: all heads meet the waves in one product."""
-        content, turned, waves = self.rotate(q, scale, require_positions(places))
+        content, turned, waves = self.rotate(q, scale, require_positions(positions))
         scores = content @ k.to(content.dtype).transpose(-1, -2)
         along = turned.flatten(1, 2) @ waves[:, 0].transpose(-1, -2)
         # In place: the gradient of a product does not need the product.

@@ -30,22 +30,22 @@ def rows(base, start, stride, length, SIZE: tl.constexpr, N: tl.constexpr, WIDE:
     """Rows start … start + N of a matrix [length, SIZE], zeros beyond it: [N, WIDE]."""
     n, d = tl.arange(0, N), tl.arange(0, WIDE)
     # 64 bits for the tile's place, 32 within the tile.
-    places = base + tl.cast(start, tl.int64) * stride + n[:, None] * stride + d[None, :]
+    positions = base + tl.cast(start, tl.int64) * stride + n[:, None] * stride + d[None, :]
     live = (start + n < length)[:, None]
     if SIZE != WIDE:
         live = live & (d < SIZE)[None, :]
-    return tl.load(places, mask=live, other=0.0)
+    return tl.load(positions, mask=live, other=0.0)
 
 
 @triton.jit
 def put(base, start, stride, length, values, SIZE: tl.constexpr, N: tl.constexpr, WIDE: tl.constexpr):
     """The reverse of `rows`."""
     n, d = tl.arange(0, N), tl.arange(0, WIDE)
-    places = base + tl.cast(start, tl.int64) * stride + n[:, None] * stride + d[None, :]
+    positions = base + tl.cast(start, tl.int64) * stride + n[:, None] * stride + d[None, :]
     live = (start + n < length)[:, None]
     if SIZE != WIDE:
         live = live & (d < SIZE)[None, :]
-    tl.store(places, values.to(base.dtype.element_ty), mask=live)
+    tl.store(positions, values.to(base.dtype.element_ty), mask=live)
 
 
 @triton.jit
