@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from glasshead.cli.workflows import planted_groups
 from glasshead.data import LoadOptions
-from glasshead.dynamics import dynamics_callback
+from glasshead.dynamics import dynamics_callback, groups_from_source
 from glasshead.dynamics.findings import LARGEST, shares
 from glasshead.results import History, read_history
 from glasshead.training import TrainingConfig, recipe_for
@@ -240,7 +239,7 @@ def added(history: History) -> dict[str, dict[str, float]]:
 
 def looking(cell: Cell) -> list[Any]:
     """The watcher, which knows what was planted in made-up data."""
-    truth = planted_groups(cell.data.source())
+    truth = groups_from_source(cell.data.source())
     return [dynamics_callback(truth, LOOKS if truth else None)]
 
 

@@ -82,11 +82,10 @@ def test_audits_have_paired_differences(tiny, tmp_path):
 
 def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monkeypatch):
     """With audits that were made before in the place of its own, which take minutes."""
-    build = "glasshead.cli.train"
-    monkeypatch.setattr(f"{build}.load_data", lambda name: (None, {}))
-    monkeypatch.setattr(f"{build}.train_run", lambda data, recipe, out, **options: None)
+    monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request: None)
     monkeypatch.setattr(
-        f"{build}.audit_run", lambda run, *rest, **options: AuditCard.load(tiny.folder / f"{run.name}-audit")
+        "glasshead.cli.demo.run_audit",
+        lambda request: AuditCard.load(tiny.folder / f"{request.folder.name}-audit"),
     )
     made = glasshead("demo", "--out", tmp_path / "demo").stdout
     page = tmp_path / "page.html"

@@ -14,14 +14,14 @@ from typed import TINY, glasshead, refusal
 import fake_histories
 from alike import assert_same_weights
 from fake_models import write_model
-from glasshead.cli.dynamics import (
-    FEW_LOOKS,
-    history_from_trained,
-    kept_remark,
-    rewatch_command,
-    sparse_remark,
-    unlearned_remark,
+from glasshead.cli.dynamics_remarks import (
+    best_step_remark,
+    interval_remark,
+    not_recorded_remark,
+    plateau_remark,
 )
+from glasshead.cli.rewatch import rewatch_command
+from glasshead.dynamics.caveats import FEW_SNAPSHOTS
 from glasshead.dynamics.findings import LARGEST, finding
 from glasshead.report.dynamics.registry import PICTURES
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, History, Verdict
@@ -118,8 +118,8 @@ class TestWatched:
         loss = bare.curves["quantity"] == "loss"
         mean = np.where(loss & (bare.curves["step"] == 40), end, np.where(loss, 0.7, bare.curves["mean"]))
         history = History(bare.facts, bare.curves | {"mean": mean}, bare.products, bare.tokens)
-        assert ("the loss has hardly fallen, from" in " ".join(unlearned_remark(history))) == hint
-        assert unlearned_remark(fake_histories.layered()) == []
+        assert ("the loss has hardly fallen, from" in (plateau_remark(history) or "")) == hint
+        assert plateau_remark(fake_histories.layered()) is None
 
     @pytest.mark.parametrize(
         ("verdict", "hint"), [(TOO_SPARSE, True), (TOO_MUCH_LEFT, True), (Verdict(LARGEST), False)]
@@ -132,11 +132,12 @@ class TestWatched:
             history.products,
             history.tokens,
         )
-        assert len(more.steps) == FEW_LOOKS
+        assert len(more.steps) == FEW_SNAPSHOTS
         found = [finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
-        assert (sparse_remark(more, found) == [
+        expected = (
             "looks 100 steps apart are too far apart for some of the terms: train with --watch-every 10"
-        ]) == hint  # fmt: skip
+        )
+        assert interval_remark(more, found) == (expected if hint else None)
 
     def test_without_plain_descent_there_is_no_ledger(self, runs, tmp_path):
         said = told(runs / "adagrad", "--tokens", "superb", "--out", tmp_path / "a.html")
@@ -209,10 +210,10 @@ class TestWatched:
         ("kept", "look"), [(20, "see --step 20"), (18, "see --step 20, the look nearest to it")]
     )
     def test_the_kept_step_is_named_by_a_look(self, kept, look):
-        (said,) = kept_remark(fake_histories.history(best_step=kept), None)
+        said = best_step_remark(fake_histories.history(best_step=kept), None)
         assert said.endswith(f"the run keeps the model of step {kept}: {look}")
-        assert kept_remark(fake_histories.history(best_step=kept), 10) == []
-        assert kept_remark(fake_histories.history(best_step=40), None) == []
+        assert best_step_remark(fake_histories.history(best_step=kept), 10) is None
+        assert best_step_remark(fake_histories.history(best_step=40), None) is None
 
     def test_a_token_that_was_not_followed(self, runs, tmp_path):
         said = told(runs / "dp", "--tokens", "superb,[UNK]", "--out", tmp_path / "a.html")
@@ -265,9 +266,7 @@ class TestNotWatched:
         glasshead("train", reviews, *chosen, "--out", run)
         record = json.loads((run / "run.json").read_text())
         command = rewatch_command(record, None, tmp_path / "my run-watched")
-        assert command in " ".join(
-            remark for remark in history_from_trained(run, None, contexts=False).remarks
-        )
+        assert command in not_recorded_remark(run, None, record)
         program, *arguments = shlex.split(command)
         assert program == "glasshead"
         glasshead(*arguments)

@@ -9,7 +9,7 @@ import transformers as hf
 import typer
 from typed import glasshead, refusal, shell, wait_for
 
-from glasshead.cli.identifiability_options import kept_parts
+from glasshead.cli.identifiability_options import resumable_parts
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
@@ -248,8 +248,8 @@ class TestPartsOfAnAudit:
 
     def stop(self, tmp_path, *made, **options):
         """Begin an audit that makes these files and is interrupted."""
-        chosen = {"named": True, "resume": False, "overwrite": False} | options
-        with kept_parts(tmp_path / "out", tmp_path / "work", **chosen) as parts:
+        chosen = {"resumable": True, "resume": False, "overwrite": False} | options
+        with resumable_parts(tmp_path / "out", tmp_path / "work", **chosen) as parts:
             parts.mkdir(exist_ok=True)
             for name in made:
                 (parts / name).write_text("")

@@ -9,7 +9,7 @@ import pytest
 from typed import TINY, glasshead, one_line, shell, tree, wait_for
 
 from alike import assert_same_weights
-from glasshead.cli.progress import ProgressBar
+from glasshead.cli.training_bar import ProgressBar
 from glasshead.files import atomic_folder
 from glasshead.files.manifest import MANIFEST
 
@@ -121,7 +121,7 @@ class TestOthers:
         def stop(*arguments, **options):
             os.kill(os.getpid(), signal.SIGINT)
 
-        step = {"card": "glasshead.audits.audit", "writing": "glasshead.cli.audit.write_audit"}[stage]
+        step = {"card": "glasshead.audits.audit_folder", "writing": "glasshead.cli.audit.write_audit"}[stage]
         monkeypatch.setattr(step, stop)
         result = glasshead("audit", tiny.softmax, "synthetic", "--out", tmp_path / "new" / "a", code=130)
         assert one_line(result.stderr) == "interrupted"

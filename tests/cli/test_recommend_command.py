@@ -9,7 +9,7 @@ import pytest
 from typed import glasshead, one_line, refusal, tree
 
 from alike import assert_same_weights
-from glasshead.cli.progress import ProgressBar
+from glasshead.cli.training_bar import ProgressBar
 from glasshead.files.manifest import MANIFEST
 from mind_logs import BEHAVIORS, NEWS, write_logs
 

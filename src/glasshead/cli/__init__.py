@@ -4,17 +4,36 @@ import io
 import signal
 import sys
 
-from glasshead.cli import (
+from glasshead.cli import (  # importing a file adds its command
     audit,
+    bench,
+    compare,
+    demo,
     doctor,
     dynamics,
+    explain,
+    list,
     plot,
     recommend,
     train,
-)  # importing a file adds its commands
+)
 from glasshead.cli.app import app
 
-__all__ = ["app", "audit", "doctor", "dynamics", "main", "plot", "recommend", "train"]
+__all__ = [
+    "app",
+    "audit",
+    "bench",
+    "compare",
+    "demo",
+    "doctor",
+    "dynamics",
+    "explain",
+    "list",
+    "main",
+    "plot",
+    "recommend",
+    "train",
+]
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
-"""Which attention is read, and which texts belong together, as the command line says it."""
+"""Which attention is read, as the command line says it."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +18,7 @@ Row = Annotated[str | None, typer.Option(help="Whose attention: first, last, mea
 Level = Annotated[str, typer.Option(help="word, or sentence where a model reads sentences.")]
 
 
-def reading(layer: str | None, head: str | None, row: str | None, level: str) -> "AttentionSelector":
+def parse_selector(layer: str | None, head: str | None, row: str | None, level: str) -> "AttentionSelector":
     """The options as one value."""
     from glasshead.trace import AttentionSelector
 
@@ -31,18 +30,3 @@ def reading(layer: str | None, head: str | None, row: str | None, level: str) ->
         row=row,
         level=level,
     )
-
-
-def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple[list[str], list[str] | None]:
-    """The first and, if there are, the second texts: ``--pair`` with one text, or a tab in each."""
-    if pair is not None:
-        if len(texts) != 1:
-            raise InputError("--pair goes with one text: give several pairs as 'first<TAB>second'")
-        return list(texts), [pair]
-    if getattr(model, "texts", 1) != 2 or not any("\t" in text for text in texts):
-        return list(texts), None
-    halves = [text.split("\t") for text in texts]
-    for text, half in zip(texts, halves, strict=True):
-        if len(half) != 2:
-            raise InputError(f"a pair is 'first<TAB>second', with one tab; this is none: {text!r}")
-    return [first for first, _ in halves], [second for _, second in halves]

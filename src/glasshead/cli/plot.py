@@ -10,9 +10,9 @@ from typer.core import TyperGroup
 
 from glasshead.cli.app import app
 from glasshead.cli.console import print_line
-from glasshead.cli.dynamics import DataAgain, Step, load_history, split_followed_tokens
+from glasshead.cli.history_options import Step, TrainingData, load_history, split_followed_tokens
 from glasshead.cli.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
-from glasshead.cli.workflows import progress_stages
+from glasshead.cli.progress import progress_stages
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
@@ -220,7 +220,7 @@ def logits(
 @plots.command("dynamics")
 def dynamics(
     run: RunFolder,
-    data: DataAgain = None,
+    data: TrainingData = None,
     what: Annotated[
         str,
         typer.Option(

@@ -1,63 +1,38 @@
-"""A progress bar for the Trainer, on standard error."""
+"""What is being done and how far it is, on standard error."""
 
-import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
-
-from glasshead.escaping import one_line
+from glasshead.cli.console import errors
 
 
-class ProgressBar(TrainerCallback):
-    """Steps done, the latest dev accuracy or RMSE, time left; ``begin`` is called first of all."""
+class OnProgress(Protocol):
+    """Called with what is being done and, where that is known, which share of it is behind."""
 
-    def __init__(self, title: str, begin: Callable[[], None] = lambda: None) -> None:
-        self.begin = begin
-        self.title = one_line(title)
-        self.bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
-        self.task: TaskID | None = None
+    def __call__(self, stage: str, share: float | None = None) -> None: ...
 
-    def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
-    ) -> None:
-        self.begin()
-        self.task = self.bar.add_task(self.title, total=state.max_steps, completed=state.global_step)
-        self.bar.start()
 
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
-    ) -> None:
-        if self.task is not None:
-            self.bar.update(self.task, completed=state.global_step)
+@contextmanager
+def progress_stages(title: str) -> Iterator[OnProgress]:
+    """A line on standard error that says what is being done and for how long, with a bar where it can."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    def on_evaluate(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        metrics: dict[str, float] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        for name, words in (("eval_accuracy", "dev accuracy"), ("eval_rmse", "dev RMSE")):
-            if self.task is not None and metrics and name in metrics:
-                self.bar.update(self.task, description=f"{self.title} · {words} {metrics[name]:.3f}")
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+        task = progress.add_task(title, total=None)
 
-    def on_train_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
-    ) -> None:
-        self.stop()
+        def on_progress(stage: str, share: float | None = None) -> None:
+            progress.update(
+                task,
+                description=f"{title}: {stage}",
+                total=None if share is None else 1.0,
+                completed=share or 0.0,
+            )
 
-    def stop(self) -> None:
-        """Leave the terminal as it was, also after an error."""
-        self.bar.stop()
+        yield on_progress

@@ -1,8 +1,8 @@
 """Options that had another name: the old spelling is still understood, but not shown."""
 
 from collections.abc import Iterable
+from typing import Any
 
-import typer
 from typer.core import TyperCommand
 
 
@@ -11,7 +11,7 @@ def with_old_spellings(**spellings: str) -> type[TyperCommand]:
     options = {f"--{old.replace('_', '-')}": f"--{new}" for old, new in spellings.items()}
 
     class RenamedOptions(TyperCommand):
-        def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             return super().parse_args(ctx, list(respell(args, options)))
 
     return RenamedOptions

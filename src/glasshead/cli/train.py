@@ -1,67 +1,26 @@
-"""Make a run: demo, train."""
+"""glasshead train: a classifier whose attention can be read."""
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.console import console, print_line
+from glasshead.cli.console import print_line
 from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
-from glasshead.cli.renamed_options import with_old_spellings
-from glasshead.cli.workflows import (
-    audit_run,
-    compare_audit_folders,
-    load_data,
+from glasshead.cli.parsing import (
     parse_attention_option,
     parse_head_combination,
     parse_names,
     parse_numbers,
     parse_settings,
-    resume_on_interrupt,
-    train_run,
-    watchers,
-    write_audit,
 )
-from glasshead.errors import InputError
+from glasshead.cli.renamed_options import with_old_spellings
+from glasshead.cli.run_training import TrainRequest, run_training
 
-WATCHED = "s4"
+DYNAMICS_PRESET = "s4"
 """The preset to start from where a training is watched: the flow of plain gradient descent has terms."""
-
-
-@app.command()
-def demo(
-    out: Out = Path("glasshead-demo"),
-    seed: Annotated[int, typer.Option(**SEEDS)] = 0,
-) -> None:
-    """Train and audit a softmax and a TanhMax classifier on made-up reviews, and compare them.
-
-    Example: [bold]glasshead demo --out my-demo[/]
-    """
-    from glasshead.files import atomic_folder
-    from glasshead.training import TRAINING_PRESETS
-
-    marker = out / "report.html"
-    if out.exists() and not (out / "softmax-audit").is_dir():
-        raise InputError(f"{out} exists and is no demo: choose another --out")
-    with atomic_folder(out, overwrite=True) as work:
-        loaded, source = load_data("synthetic")
-        cards = []
-        for activation in ("softmax", "tanhmax"):
-            run = work / activation
-            recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
-            train_run(loaded, recipe, run, seed=seed, source=source)
-            card = audit_run(run, "synthetic", "test", {}, seed=seed)
-            card.facts["run"] = str(out / activation)
-            folder = work / f"{activation}-audit"
-            folder.mkdir()
-            write_audit(card, folder)
-            cards.append(card)
-        page, table = compare_audit_folders(cards, 0, seed)
-        (work / "report.html").write_text(page, encoding="utf-8")
-    console.print(table)
-    print_line(f"Report: {marker}")
 
 
 @app.command(cls=with_old_spellings(heads="head-combination"))
@@ -153,13 +112,12 @@ def train(
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
     from glasshead.data import DATASETS
-    from glasshead.files import check_writable, partial_path
+    from glasshead.files import check_writable
     from glasshead.training import recipe_for
 
-    combine = parse_head_combination(head_combination)
-    chosen = {
+    settings: dict[str, Any] = {
         "attention": parse_attention_option(attention),
-        "head_combination": combine,
+        "head_combination": parse_head_combination(head_combination),
         "head_dim": d_k,
         "value_dim": d_v,
         "encoder": encoder,
@@ -177,52 +135,55 @@ def train(
         "dev_fraction": dev_fraction,
         "penalties": parse_numbers(penalty or []) or None,
     }
-    given = {name: value for name, value in chosen.items() if value is not None}
-    if combine == "add":
-        given.setdefault("value_dim", None)  # the preset's is that of concatenated heads
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if settings.get("head_combination") == "add":
+        settings.setdefault("value_dim", None)  # the preset's is that of concatenated heads
     if watch is not None and preset is None and model is None:
-        preset = WATCHED
-    recipe = recipe_for(preset, model).with_settings(given | parse_settings(set_ or []))
-    named = [
+        preset = DYNAMICS_PRESET
+    config = recipe_for(preset, model).with_settings(settings | parse_settings(set_ or []))
+    inputs = [
         None if data in DATASETS else data,
-        recipe.model if recipe.pretrained else None,
-        recipe.word_vectors,
+        config.model if config.pretrained else None,
+        config.word_vectors,
     ]
-    read = [Path(each) for each in named if each is not None]
-    check_writable(out, overwrite=overwrite, resume=resume, reads=read)
-    loaded, source = load_data(
-        data,
-        text_column=text_column,
-        label_column=label_column,
-        classes=parse_names(classes),
-        labels=labels,
-        task=task,
-        rows=rows,
-        split_seed=split_seed,
-        dev_fraction=recipe.dev_fraction,
-        generator=parse_numbers(option or []),
+    reads = [Path(path) for path in inputs if path is not None]
+    check_writable(out, overwrite=overwrite, resume=resume, reads=reads)
+    load_options = {
+        "text_column": text_column,
+        "label_column": label_column,
+        "classes": parse_names(classes),
+        "labels": labels,
+        "task": task,
+        "rows": rows,
+        "split_seed": split_seed,
+        "dev_fraction": config.dev_fraction,
+        "generator": parse_numbers(option or []),
+    }
+    note = f"Settings: the preset {preset}, plain gradient descent (--preset for others)"
+    request = TrainRequest(
+        data=data,
+        out=out,
+        config=config,
+        load_options=load_options,
+        seed=seed,
+        repeats=repeats,
+        watch=watch,
+        watch_every=watch_every,
+        resume=resume,
+        overwrite=overwrite,
+        note=note if watch is not None and preset == DYNAMICS_PRESET else None,
     )
-    watching = watchers(watch, watch_every, source)
-    if watch is not None and preset == WATCHED:
-        print_line(f"Settings: the preset {WATCHED}, plain gradient descent (--preset for others)")
-    with resume_on_interrupt(partial_path(out)):
-        train_run(
-            loaded,
-            recipe,
-            out,
-            repeats=repeats,
-            seed=seed,
-            source=source,
-            resume=resume,
-            overwrite=overwrite,
-            watching=watching,
-        )
+    run_training(request)
     print_line(f"Run in {out}" if repeats is None else f"{repeats} runs in {out}")
-    if watch is not None:
-        watched = out if repeats is None else out / f"seed-{seed}"
-        following = ["dynamics", str(watched), "--out", f"{out}-dynamics.html"]
-    elif repeats is not None:
-        following = ["compare", str(out), "OTHER", "--out", "compare.html"]
-    else:
-        following = ["audit", str(out), data, "--out", f"{out}-audit"]
-    print_line("Next: " + shlex.join(["glasshead", *following]))
+    print_line("Next: " + shlex.join(["glasshead", *next_command(request)]))
+
+
+def next_command(request: TrainRequest) -> list[str]:
+    """What to do with what was trained."""
+    out = request.out
+    if request.watch is not None:
+        run = out if request.repeats is None else out / f"seed-{request.seed}"
+        return ["dynamics", str(run), "--out", f"{out}-dynamics.html"]
+    if request.repeats is not None:
+        return ["compare", str(out), "OTHER", "--out", "compare.html"]
+    return ["audit", str(out), request.data, "--out", f"{out}-audit"]

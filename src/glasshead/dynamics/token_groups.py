@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from glasshead.data import token_groups
+from glasshead.data import DATASETS, planted_groups, token_groups
 
 MOST_OF_GROUP = 1000
 MOST_FREQUENT = 500
@@ -79,3 +80,11 @@ def cohorts(
         np.ones(counts.shape[1], dtype=np.int64) if len(labels) == 2 else counts.argmax(axis=0),
         "γ" if truth is None else "truth",
     )
+
+
+def groups_from_source(source: Mapping[str, Any]) -> dict[str, str] | None:
+    """The group in which each word of a synthetic data set was planted, of the source that a run records;
+    None for data of other people."""
+    if source["source"] not in DATASETS:
+        return None
+    return planted_groups(DATASETS[source["source"]].options(source["options"]["generator"]))

@@ -24,6 +24,7 @@ from glasshead.explainers.forward_observation import (
 )
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, check_weights, with_intervals
+from glasshead.explainers.request import ExplainRequest, Explanations, explain_run
 from glasshead.explainers.targets import TARGETS, probability
 from glasshead.registry import import_siblings
 
@@ -33,8 +34,10 @@ __all__ = [
     "EXPLAINERS",
     "TARGETS",
     "AttentionObservation",
+    "ExplainRequest",
     "Explainer",
     "ExplanationContext",
+    "Explanations",
     "ForwardObservation",
     "IntervalVector",
     "LinearReadout",
@@ -44,6 +47,7 @@ __all__ = [
     "check_texts",
     "check_tolerance",
     "check_weights",
+    "explain_run",
     "head_signs",
     "head_signs_of",
     "logits_with_edit",

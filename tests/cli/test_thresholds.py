@@ -1,8 +1,8 @@
-"""Bars that mean nothing are refused; the others hold or do not."""
+"""Thresholds that mean nothing are refused; the others hold or do not."""
 
 import pytest
 
-from glasshead.cli.workflows import check_thresholds, finding_for_threshold
+from glasshead.cli.thresholds import check_thresholds, finding_for_threshold
 from glasshead.errors import InputError
 from glasshead.results import (
     ONE_SIGNED,
@@ -35,7 +35,7 @@ def finding(name, verdict):
         ),
     ],
 )
-def test_bars_that_mean_nothing(name, verdict, message):
+def test_thresholds_that_mean_nothing(name, verdict, message):
     card = AuditCard({}, [finding(name, verdict)])
     with pytest.raises(InputError, match=message) as caught:
         finding_for_threshold(card, name)
@@ -44,7 +44,7 @@ def test_bars_that_mean_nothing(name, verdict, message):
 
 
 @pytest.mark.parametrize("verdict", [WEAK_GAUGE, ONE_SIGNED])
-def test_signs_that_say_nothing_fail_every_bar_and_another_number_its_own(verdict):
+def test_signs_that_say_nothing_fail_every_threshold_and_another_number_its_own(verdict):
     weak = finding("agreement.attention.gradient", verdict)
     sure = finding("agreement.contribution.gradient", Verdict("moderate agreement"))
     card = AuditCard({}, [weak, sure])

@@ -1,0 +1,59 @@
+"""glasshead bench: what is fast on this machine."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.cli.app import app
+from glasshead.cli.console import console, print_line
+from glasshead.cli.options import Overwrite
+from glasshead.cli.parsing import parse_names
+from glasshead.cli.progress import progress_stages
+from glasshead.errors import InputError
+
+
+@app.command()
+def bench(
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="attention, training or identifiability.")],
+    lengths: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096), of others 128,512.")
+    ] = None,
+    mechanisms: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Only these (glasshead list mechanisms).")
+    ] = None,
+    kernels: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Only these; else all but slow ones of a CPU.")
+    ] = None,
+    backward: Annotated[bool, typer.Option("--backward", help="Forward, and forward and backward.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every kernel, both ways, long texts: minutes.")
+    ] = False,
+    device: Annotated[str, typer.Option(help="cpu (in float32) or cuda (in bfloat16).")] = "cpu",
+    out: Annotated[Path | None, typer.Option("--out", help="A JSON file to write as well.")] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Measure attention on this machine: time and memory against fused softmax, error against float64.
+
+    Or training: a step of the encoder by each mechanism against softmax, and two ways to add heads.
+    Or identifiability: intervals of weights against SciPy, ranks against the forward pass, in minutes.
+
+    Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]
+    """
+    from glasshead.bench import BENCHMARKS, as_json, machine
+    from glasshead.files import check_writable, write_text
+
+    benchmark = BENCHMARKS[what]
+    names = [parse_names(option) for option in (lengths, mechanisms, kernels)]
+    settings = benchmark.settings(*names, backward=backward, full=full, device=device)
+    if out is not None:
+        check_writable(out, overwrite=overwrite)
+    with progress_stages("benchmark") as progress:
+        results = list(benchmark.measure(settings, progress))
+    if not results:
+        raise InputError("none of these kernels serves these mechanisms: leave out --kernels")
+    facts = machine(device)
+    console.print(benchmark.table(results, facts))
+    if out is not None:
+        write_text(out, as_json(results, facts, settings), overwrite=overwrite)
+        print_line(f"Written to {out}")

@@ -1,0 +1,50 @@
+"""glasshead demo: the main job on a synthetic data set."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from glasshead.cli.app import app
+from glasshead.cli.audit import run_audit, write_audit
+from glasshead.cli.compare import page_and_table
+from glasshead.cli.console import console, print_line
+from glasshead.cli.options import SEEDS, Out
+from glasshead.cli.run_training import TrainRequest, run_training
+from glasshead.errors import InputError
+
+DATA = "synthetic"
+ACTIVATIONS = ("softmax", "tanhmax")
+
+
+@app.command()
+def demo(
+    out: Out = Path("glasshead-demo"),
+    seed: Annotated[int, typer.Option(**SEEDS)] = 0,
+) -> None:
+    """Train and audit a softmax and a TanhMax classifier on made-up reviews, and compare them.
+
+    Example: [bold]glasshead demo --out my-demo[/]
+    """
+    from glasshead.audits import AuditRequest, compare_cards
+    from glasshead.files import atomic_folder
+    from glasshead.training import TRAINING_PRESETS
+
+    if out.exists() and not (out / f"{ACTIVATIONS[0]}-audit").is_dir():
+        raise InputError(f"{out} exists and is no demo: choose another --out")
+    with atomic_folder(out, overwrite=True) as work:
+        cards = []
+        for activation in ACTIVATIONS:
+            run = work / activation
+            config = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
+            run_training(TrainRequest(DATA, run, config, seed=seed))
+            card = run_audit(AuditRequest(run, DATA, seed=seed))
+            card.facts["run"] = str(out / activation)
+            folder = work / f"{activation}-audit"
+            folder.mkdir()
+            write_audit(card, folder)
+            cards.append(card)
+        page, table = page_and_table(compare_cards(cards, seed=seed))
+        (work / "report.html").write_text(page, encoding="utf-8")
+    console.print(table)
+    print_line(f"Report: {out / 'report.html'}")

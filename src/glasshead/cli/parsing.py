@@ -1,0 +1,89 @@
+"""Values of options as they are typed: lists of names, NAME=VALUE, mechanisms."""
+
+import math
+from typing import Any
+
+from glasshead.errors import InputError
+
+HEAD_COMBINATIONS = {"concat": "concat", "sum": "add", "add": "add"}
+"""How a configuration calls the ways in which heads are combined; ``add`` is what sums were called."""
+
+
+def parse_names(names: str | None) -> tuple[str, ...] | None:
+    """A,B → (A, B)."""
+    if names is None:
+        return None
+    parts = tuple(name.strip() for name in names.split(",") if name.strip())
+    if not parts:
+        raise InputError(f"{names!r} names nothing: give A,B,…")
+    return parts
+
+
+def parse_indices(option: str, indices: str | None) -> tuple[int, ...] | None:
+    """0,5 → (0, 5); None for all."""
+    if indices is None or indices == "all":
+        return None
+    parts = [part.strip() for part in indices.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise InputError(f"{option} is 'all' or numbers, as in 0,5, not {indices!r}")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+def parse_numbers(options: list[str]) -> dict[str, float]:
+    """NAME=VALUE, … → numbers by name."""
+    result: dict[str, float] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            equals = ""
+        if not equals or not math.isfinite(number):
+            raise InputError(f"{option!r} is not NAME=NUMBER")
+        result[name] = int(number) if number.is_integer() else number
+    return result
+
+
+def parse_settings(options: list[str]) -> dict[str, Any]:
+    """NAME=VALUE, … → values by name: JSON where it is some (numbers, true, null), else words.
+
+    Raises:
+        InputError: on another form, and on a name with an option of its own.
+    """
+    import json
+
+    result: dict[str, Any] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(f"{option!r} is not NAME=VALUE")
+        if name in ("preset", "model", "architecture"):
+            raise InputError(f"--set {option!r}: choose --preset and --model by their own options")
+        try:
+            result[name] = json.loads(value)
+        except ValueError:
+            result[name] = value
+    return result
+
+
+def parse_attention_option(attention: str | None) -> Any:
+    """A mechanism as it is typed: a word, or JSON between braces."""
+    import json
+
+    if attention is None or not attention.lstrip().startswith("{"):
+        return attention
+    try:
+        return json.loads(attention)
+    except ValueError as error:
+        raise InputError(f"--attention {attention!r} is no JSON: {error}") from None
+
+
+def parse_head_combination(word: str | None) -> str | None:
+    """How heads are combined, as the configuration of a model calls it.
+
+    Raises:
+        InputError: on another word.
+    """
+    if word is not None and word not in HEAD_COMBINATIONS:
+        raise InputError(f"--head-combination is concat or sum, not {word!r}")
+    return None if word is None else HEAD_COMBINATIONS[word]

@@ -1,0 +1,150 @@
+"""Train with a progress bar, and print what came out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshead.cli.console import print_line
+from glasshead.cli.interrupts import resume_on_interrupt
+from glasshead.errors import InputError
+from glasshead.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+    from transformers import TrainerCallback
+
+    from glasshead.training import TrainingConfig
+
+DYNAMICS = "dynamics"
+
+
+@dataclass(frozen=True)
+class TrainRequest:
+    """What is trained, on which data, and where it is written.
+
+    ``load_options`` are fields of `LoadOptions`, ``repeats`` the number of runs with one seed after the other
+    (None: one run), ``watch`` names what is recorded, every ``watch_every`` steps; ``note`` is printed once
+    the data are there.
+    """
+
+    data: str
+    out: Path
+    config: "TrainingConfig"
+    load_options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    repeats: int | None = None
+    watch: str | None = None
+    watch_every: int | None = None
+    resume: bool = False
+    overwrite: bool = False
+    note: str | None = None
+
+
+def run_training(request: TrainRequest) -> None:
+    """Train one run, or one for each seed, and print its metrics and notes."""
+    from dataclasses import asdict
+
+    from glasshead.attention import to_name
+    from glasshead.cli.training_bar import ProgressBar
+    from glasshead.data import LoadOptions, load
+    from glasshead.files import partial_path
+    from glasshead.training import train, train_repeats
+
+    config, out = request.config, request.out
+    load_options = LoadOptions(**request.load_options)
+    data = load(request.data, load_options)
+    source = {"source": request.data, "options": asdict(load_options)}
+    callbacks = dynamics_callbacks(request.watch, request.watch_every, source)
+    if request.note is not None:
+        print_line(request.note)
+    mechanism = config.model if config.attention is None else to_name(config.attention)
+    bar = ProgressBar(f"{out.name} ({mechanism})", begin=cache(lambda: describe_data(data)))
+    options: dict[str, Any] = {
+        "seed": request.seed,
+        "source": source,
+        "resume": request.resume,
+        "overwrite": request.overwrite,
+        "callbacks": [bar, *callbacks],
+    }
+    with resume_on_interrupt(partial_path(out)):
+        try:
+            if request.repeats is None:
+                train(data, config, out, **options)
+            else:
+                train_repeats(data, config, out, request.repeats, **options)
+        finally:
+            bar.stop()
+    print_results(out, request.repeats)
+
+
+def dynamics_callbacks(
+    watch: str | None, every: int | None, source: dict[str, Any]
+) -> "Sequence[TrainerCallback]":
+    """What records a training, as --watch asks.
+
+    Raises:
+        InputError: on another word than dynamics, and on steps without it.
+    """
+    if watch is None:
+        if every is not None:
+            raise InputError("--watch-every needs --watch dynamics")
+        return []
+    if watch != DYNAMICS:
+        raise InputError(f"unknown --watch {watch!r}: {did_you_mean(watch, [DYNAMICS])}")
+    from glasshead.dynamics import dynamics_callback, groups_from_source
+
+    return [dynamics_callback(groups_from_source(source), every)]
+
+
+def describe_data(data: "DatasetDict") -> None:
+    """Rows, classes and what is doubtful about them."""
+    from glasshead.data import describe, describe_in_words
+
+    for line in describe_in_words(describe(data)):
+        print_line(line)
+
+
+def print_results(out: Path, repeats: int | None) -> None:
+    """Metrics beside their floor, models that predict one class only, and notes of the training."""
+    from glasshead.training import MEASURED, REPEATS, guess_in_words, read_object, read_record
+
+    if repeats is None:
+        metrics, records = read_object(out / MEASURED), [read_record(out)]
+    else:
+        summary = read_object(out / REPEATS)
+        metrics = summary["metrics"]
+        records = [read_record(out / f"seed-{seed}") for seed in summary["seeds"]]
+    floor = records[-1].get("floor", {})  # a run that an older version has finished has none
+    for split in ("dev", "test"):
+        if split in metrics:
+            print_line(f"{split:>5}  " + "  ".join(metrics_in_words(metrics[split], floor.get(split))))
+    if floor:
+        print_line(f"floor: {guess_in_words(floor['guess'])}")
+    for record in records:
+        for split, only in record.get("only_class", {}).items():
+            if only is not None:
+                seed = "" if repeats is None else f"seed {record['seed']}, "
+                print_line(f"{seed}{split}: the model predicts one class only, {only!r}")
+    for note in dict.fromkeys(note for record in records for note in record["notes"]):
+        print_line(note)
+
+
+def metrics_in_words(metrics: Mapping[str, Any], floor: Mapping[str, Any] | None) -> list[str]:
+    """Every metric of a split, with that of always guessing."""
+    from glasshead.results import METRIC_NAMES
+
+    return [
+        f"{word} {format_metric(metrics[name])}"
+        + ("" if floor is None else f" (floor {format_metric(floor[name])})")
+        for name, word in METRIC_NAMES.items()
+        if name in metrics
+    ]
+
+
+def format_metric(metric: Any) -> str:
+    """A number, or a mean and a standard deviation over seeds."""
+    if isinstance(metric, dict):
+        return f"{metric['mean']:.3f} ± {metric['std']:.3f}"
+    return f"{metric:.3f}"

@@ -1,0 +1,60 @@
+"""Gates: ``--fail-under NAME=VALUE`` fails where the interval of a finding starts below the value."""
+
+from typing import TYPE_CHECKING
+
+from glasshead.cli.console import print_error, print_line
+from glasshead.errors import InputError
+from glasshead.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from glasshead.results import AuditCard, Finding
+
+LOW_IS_GOOD = {("performance", "rmse"), ("performance", "mae")} | {
+    ("identifiability", statistic) for statistic in ("width", "may-be-zero", "another-first")
+}
+
+
+def check_audit_name(name: str) -> None:
+    """Refuse a misspelt finding before the work begins, as far as its first word says."""
+    from glasshead.audits import AUDITS
+
+    AUDITS[name]
+
+
+def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
+    """The finding that a threshold is about; ``.all`` may be left out.
+
+    Raises:
+        InputError: on a name that no finding has, on errors, which are better low, and on numbers that are
+            no evidence.
+    """
+    finding = card.finding(name) or card.finding(f"{name}.all")
+    if finding is None:
+        known = [other.name.removesuffix(".all") for other in card.findings]
+        raise InputError(f"no finding is called {name!r}: {did_you_mean(name, known)}")
+    if (finding.audit, finding.statistic) in LOW_IS_GOOD:
+        raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
+    if finding.reason in ("raw sign", "by construction"):
+        raise InputError(f"--fail-under {name}: no bar can be set there ({finding.verdict}): leave it out")
+    return finding
+
+
+def check_thresholds(thresholds: "list[tuple[Finding, float]]") -> bool:
+    """Whether every interval starts at or above its threshold, and a line on each."""
+    held = [check_threshold(finding, threshold) for finding, threshold in thresholds]
+    return all(held)
+
+
+def check_threshold(finding: "Finding", threshold: float) -> bool:
+    """Whether the interval of a finding starts at or above a threshold, and a line on it."""
+    name = finding.name.removesuffix(".all")
+    low = None if finding.interval is None else finding.interval[0]
+    if finding.status != "evidence":
+        print_error(f"{name}: {finding.verdict}")
+        return False
+    if low is not None and low >= threshold:
+        print_line(f"{name}: the interval starts at {low:.3f}, not below {threshold}")
+        return True
+    start = "is undefined" if low is None else f"starts at {low:.3f}, below {threshold}"
+    print_error(f"{name}: the interval {start}")
+    return False

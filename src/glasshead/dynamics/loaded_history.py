@@ -1,0 +1,155 @@
+"""The history of a run: as it was recorded, or else one snapshot of the trained model."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from glasshead.audits import check_labels
+from glasshead.data import DATASETS, LoadOptions, describe, load
+from glasshead.dynamics.context_comparison import reads_context, with_contexts
+from glasshead.dynamics.forms.select import no_closed_form_reason
+from glasshead.dynamics.post_hoc import check_not_regression, history_from_trained_run, recipe_of
+from glasshead.dynamics.token_groups import groups_from_source
+from glasshead.errors import InputError
+from glasshead.results import FOLDER, History, read_history
+from glasshead.training import (
+    Run,
+    TensorDataset,
+    check_texts,
+    encoded_split,
+    label_tensor,
+    load_run,
+    read_record,
+)
+
+NO_CONTEXTS = "tokens are not shown in their texts and alone"
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class LoadedHistory:
+    """The history of a run, its title, whether it was recorded during the training, and remarks.
+
+    The last remark says why there are no contexts, where the encoder reads some and they were wanted.
+    """
+
+    history: History
+    title: str
+    recorded: bool
+    remarks: list[str] = field(default_factory=list)
+
+
+def load_history(
+    folder: Path, data: str | None = None, *, contexts: bool = True, progress: Progress = lambda stage: None
+) -> LoadedHistory:
+    """What was recorded, or else one snapshot of the trained model; with ``contexts`` also its tokens in
+    their texts and alone, where the encoder reads the words around them. ``data`` are those of the training,
+    where they are needed and not where they were.
+
+    Raises:
+        InputError: if the folder is no run of a classifier, if nothing can be said of its model, and on
+            ``data`` that are not needed or not those of the run.
+    """
+    record = read_record(folder)
+    if not (folder / FOLDER).exists():
+        return load_trained(folder, data, contexts, progress)
+    history = read_history(folder)
+    if contexts and reads_context(history):
+        history, remarks = load_contexts(folder, data, history, progress)
+        return LoadedHistory(history, run_title(record, history), True, remarks)
+    if data is not None:
+        raise InputError(f"{folder} was watched, so its data are not needed: leave {data!r} out")
+    return LoadedHistory(history, run_title(record, history), True)
+
+
+def load_trained(folder: Path, data: str | None, contexts: bool, progress: Progress) -> LoadedHistory:
+    """One snapshot of a model whose training was not recorded.
+
+    Raises:
+        InputError: if nothing can be said of it.
+    """
+    run = load_run(folder)
+    check_not_regression(run)
+    reason = no_closed_form_reason(run.model)
+    nothing = f"nothing can be told of a model whose scores show on texts only ({reason})"
+    texts, remarks = training_texts(
+        run, data, "there are no weights and no terms" if reason is None else nothing
+    )
+    if texts is None and reason is not None:
+        raise InputError(*remarks)
+    source = run.record["data"]
+    truth = groups_from_source(source) if "source" in source and data in (None, source["source"]) else None
+    history = history_from_trained_run(run, texts, truth)
+    if contexts and texts is not None and reads_context(history):
+        progress("reading its texts")
+        history, more = add_contexts(history, run, texts)
+        remarks += more
+    return LoadedHistory(history, run_title(run.record, history), False, remarks)
+
+
+def load_contexts(
+    folder: Path, data: str | None, history: History, progress: Progress
+) -> tuple[History, list[str]]:
+    """A recorded history with the trained model's tokens in their texts and alone, if the texts are there.
+
+    Raises:
+        InputError: if ``data`` are not those of the run.
+    """
+    run = load_run(folder)
+    try:
+        texts, remarks = training_texts(run, data, NO_CONTEXTS)
+    except InputError as error:
+        if data is not None:
+            raise
+        return history, [f"{NO_CONTEXTS}: {error}"]
+    if texts is None:
+        return history, remarks
+    progress("reading its texts")
+    history, more = add_contexts(history, run, texts)
+    return history, remarks + more
+
+
+def add_contexts(history: History, run: Run, texts: TensorDataset) -> tuple[History, list[str]]:
+    """The history with contexts, or a remark why it has none."""
+    history = with_contexts(history, run, texts.encoded)
+    return history, [] if history.contexts else [f"no token of a group is in these texts, so {NO_CONTEXTS}"]
+
+
+def training_texts(run: Run, data: str | None, consequence: str) -> tuple[TensorDataset | None, list[str]]:
+    """The texts that a run was trained on, encoded, with a remark if they have changed; or None, with a
+    remark that they are not there and what follows from it.
+
+    Data without a name are read again if they are a synthetic set or lie where they lay.
+
+    Raises:
+        InputError: if the texts or their labels are not such as the run knows.
+    """
+    recorded = run.record["data"]
+    source = recorded.get("source")
+    if data is None and (source is None or not (source in DATASETS or Path(source).exists())):
+        lost = "the data of the training are not recorded" if source is None else f"{source} is not here"
+        again = f"glasshead dynamics {shlex.quote(str(run.folder))} DATA"
+        return None, [f"{lost}, so {consequence}: name the data after the run ({again})"]
+    options: dict[str, Any] = dict(recorded.get("options", {}))
+    if data not in (None, source):
+        options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
+    splits = load(data or source, LoadOptions(**options))
+    train = splits["train"]
+    check_texts(recipe_of(run.record), splits)
+    check_labels(run, train)
+    same = describe(splits)["fingerprint"] == recorded.get("fingerprint")
+    remarks = [] if same else [f"the texts of {data or source} are not those of the training, or no longer"]
+    return TensorDataset(encoded_split(run.tokenizer, train), label_tensor(train)), remarks
+
+
+def run_title(record: dict[str, Any], history: History) -> str:
+    """A run in a few words: data, mechanism, seed."""
+    data = Path(str(record["data"].get("source", "data"))).name
+    mechanism = (
+        history.facts.get("activation")
+        or history.facts.get("attention")
+        or record["recipe"].get("model", "classifier")
+    )
+    return f"{data} · {mechanism} · seed {record['seed']}"
