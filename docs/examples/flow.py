@@ -3,7 +3,7 @@
 import torch
 
 from glasshead.dynamics.embedding_products import product_rates
-from glasshead.dynamics.forms.additive import linearised
+from glasshead.dynamics.forms.additive import linear_terms
 from glasshead.dynamics.forms.form import FORMS, Batch, Parameters, output_gradients, score_flow
 
 rng = torch.Generator().manual_seed(0)
@@ -39,6 +39,6 @@ for scale in (1.0, 10.0, 100.0):
 print("\nleft out by   eq. 71")
 for stretch in (1.0, 0.1):
     additive = Parameters(dot.embeddings, dot.context, dot.output, map=stretch * torch.eye(size).double())
-    found = linearised(additive, scale, output_gradients(FORMS["AD"], additive, batch))
+    found = linear_terms(additive, scale, output_gradients(FORMS["AD"], additive, batch))
     exact = score_flow(FORMS["AD"], additive, batch).total().score
     print(f"M = {stretch:g} I".ljust(13) + f" {missing(sum(found.values()), exact)}")

@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from glasshead.data import LoadOptions
 from glasshead.dynamics import dynamics_callback, groups_from_source
-from glasshead.dynamics.findings import LARGEST, shares
+from glasshead.dynamics.findings import LARGEST, term_shares
 from glasshead.results import History, read_history
 from glasshead.training import TrainingConfig, recipe_for
 from study import Cell, Set, Study, main
@@ -215,7 +215,7 @@ def largest(history: History) -> dict[str, str]:
     if not history.facts["exact"]:
         return {}
     found: dict[str, str] = {}
-    for each in shares(history, int(history.steps[-1]), "score", np.random.default_rng(0)):
+    for each in term_shares(history, int(history.steps[-1]), "score", np.random.default_rng(0)):
         if each.verdict:
             found[each.group] = each.against if each.verdict.startswith(LARGEST) else each.verdict
     return found

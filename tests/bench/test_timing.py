@@ -6,9 +6,9 @@ import time
 import pytest
 import torch
 
-from glasshead.bench import MECHANISMS, Settings
-from glasshead.bench.attention import Case, cases, error, literal, made
-from glasshead.bench.timing import Spread, interleaved, peak_bytes, ratios, timed
+from glasshead.bench import MECHANISMS, AttentionSettings
+from glasshead.bench.attention import Case, cases, literal_tanhmax, make_inputs, max_error
+from glasshead.bench.timing import Spread, peak_bytes, ratios, time_interleaved, time_once
 from tolerances import ONE_MODEL
 
 MIB = 2**20
@@ -48,15 +48,15 @@ def test_rounds_are_interleaved(monkeypatch, budget, rounds):
         order.append(work)
         return {"one": 1.0, "other": 3.0}[work]
 
-    monkeypatch.setattr(sys.modules[interleaved.__module__], "timed", timed)
-    seconds = interleaved({"a": "one", "b": "other"}, budget)
+    monkeypatch.setattr(sys.modules[time_interleaved.__module__], "timed", timed)
+    seconds = time_interleaved({"a": "one", "b": "other"}, budget)
     assert order == ["one", "other"] * (1 + rounds)
     assert seconds == {"a": [1.0] * max(1, rounds), "b": [3.0] * max(1, rounds)}
 
 
 def test_what_is_timed_is_run():
     ran = []
-    assert 0.005 < timed(lambda: ran.append(time.sleep(0.005)), "cpu") < 60
+    assert 0.005 < time_once(lambda: ran.append(time.sleep(0.005)), "cpu") < 60
     assert len(ran) == 1
 
 
@@ -67,7 +67,7 @@ def test_ratios_are_of_the_same_round():
 def test_the_printed_formula_is_measured_at_the_lengths_asked_for():
     """Not at the one where linear time shows, although one head would fit there."""
     for backward in (False, True):
-        asked = Settings(
+        asked = AttentionSettings(
             lengths=(64, 128),
             heads=1,
             mechanisms=("softmax", "tanhmax"),
@@ -81,7 +81,9 @@ def test_the_printed_formula_is_measured_at_the_lengths_asked_for():
 
 
 def test_every_mechanism_and_its_kernels_are_cases():
-    found = list(cases(Settings(lengths=(2048,), kernels=("reference", "sdpa", "blockwise", "linear"))))
+    found = list(
+        cases(AttentionSettings(lengths=(2048,), kernels=("reference", "sdpa", "blockwise", "linear")))
+    )
     assert {each.mechanism for each in found} == set(MECHANISMS)
     at_length = {(each.mechanism, each.kernel) for each in found if each.length == 2048}
     assert at_length >= {("tanhmax", kernel) for kernel in ("reference", "sdpa", "blockwise", "literal")}
@@ -93,18 +95,20 @@ def test_every_mechanism_and_its_kernels_are_cases():
 
 def test_a_matrix_too_large_is_not_held():
     found = list(
-        cases(Settings(lengths=(16_384,), kernels=("reference", "blockwise"), mechanisms=("tanhmax",)))
+        cases(
+            AttentionSettings(lengths=(16_384,), kernels=("reference", "blockwise"), mechanisms=("tanhmax",))
+        )
     )
     assert [each.kernel for each in found] == ["blockwise"]
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_error_is_that_of_single_precision(name):
-    settings = Settings()
+    settings = AttentionSettings()
     case = Case(name, "blockwise", 40, 16, False)
-    assert error(case, made(case, settings)) < 1e-4
+    assert max_error(case, make_inputs(case, settings)) < 1e-4
 
 
 def test_the_literal_formula_is_tanhmax():
-    call = made(Case("tanhmax", "literal", 12, 8, False), Settings())
-    torch.testing.assert_close(literal(call), call.mechanism(call)[0], **ONE_MODEL)
+    call = make_inputs(Case("tanhmax", "literal", 12, 8, False), AttentionSettings())
+    torch.testing.assert_close(literal_tanhmax(call), call.mechanism(call)[0], **ONE_MODEL)

@@ -13,7 +13,7 @@ SMALL = ("bench", "attention", "--lengths", "8,24", "--mechanisms", "tanhmax,dot
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch):
     """Three rounds are enough here, whatever they take."""
-    monkeypatch.setattr("glasshead.bench.attention.Settings.budget", 1e-9)
+    monkeypatch.setattr("glasshead.bench.attention.AttentionSettings.budget", 1e-9)
     monkeypatch.setattr("glasshead.bench.training.BUDGET", 1e-9)
     monkeypatch.setattr("glasshead.bench.identifiability.BUDGET", 1e-9)
 
@@ -136,7 +136,9 @@ def test_bad_input(tmp_path, arguments, said):
 
 
 def test_interrupted(tmp_path, monkeypatch):
-    monkeypatch.setattr("glasshead.bench.attention.result", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(
+        "glasshead.bench.attention.measure_case", lambda *_: os.kill(os.getpid(), signal.SIGINT)
+    )
     result = glasshead(*SMALL, "--out", tmp_path / "new" / "results.json", code=130)
     assert one_line(result.stderr) == "interrupted"
     assert tree(tmp_path) == {}

@@ -141,7 +141,7 @@ class Planted:
 
     def __init__(self, rates, **about):
         self.rates = rates
-        self.facts, self.about = {"exact": True, "groups": {}}, {"token": np.array(["one"])}
+        self.facts, self.token_facts = {"exact": True, "groups": {}}, {"token": np.array(["one"])}
 
     def snapshot(self, model):
         rates = {f"score {name}": np.array([rate(int(model.step))]) for name, rate in self.rates.items()}
@@ -434,7 +434,7 @@ class Counting:
     """An observer that counts how often it is asked."""
 
     def __init__(self, **about):
-        self.facts, self.about, self.looks = {"exact": False, "groups": {}}, {}, 0
+        self.facts, self.token_facts, self.looks = {"exact": False, "groups": {}}, {}, 0
 
     def snapshot(self, model):
         self.looks += 1

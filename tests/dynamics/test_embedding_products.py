@@ -18,9 +18,9 @@ from written_out import (
 
 from glasshead.dynamics.embedding_products import (
     GradientFactors,
-    boxes,
     gradient_factors,
     mean_rates,
+    product_quartiles,
     product_rates,
 )
 from glasshead.dynamics.forms.form import FORMS, output_gradients
@@ -29,7 +29,9 @@ from glasshead.dynamics.forms.form import FORMS, output_gradients
 def rates_of(name, p, batch, first=None, second=None):
     everything = torch.arange(len(p.embeddings))
     first, second = (everything if each is None else each for each in (first, second))
-    return product_rates(FORMS[name], p, batch.scale, output_gradients(FORMS[name], p, batch), first, second)
+    return product_rates(
+        FORMS[name], p, batch.temperature, output_gradients(FORMS[name], p, batch), first, second
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,7 +45,7 @@ def test_equation_43_with_the_gradients_of_autograd(name, data):
     rates = rates_of(name, p, batch, first, second)
     expected = -d_e[first] @ e[second].T - e[first] @ d_e[second].T
     assert_exact(rates.total(), expected)
-    ahead = rates.lead_first + rates.push_first
+    ahead = rates.a_ik + rates.b_ik
     assert_exact(ahead, -d_e[first] @ e[second].T)
 
 
@@ -66,7 +68,7 @@ def test_the_parts_by_loops(name):
     """A_ik = (1/m) Σ yβα (s_i − s) a_k and B_ik = (1/m) Σ yβα s_k; eq. 44 prints A_ik with 1/λ once more."""
     p, batch = random_parameters(name), random_batch(scale=3.0)
     form, m = FORMS[name], len(batch.ids)
-    tokens = form.tokens(p, batch.scale)
+    tokens = form.tokens(p, batch.temperature)
     s, a = tokens.polarity[:, 0], tokens.score
     size = len(s)
     A, B = torch.zeros(size, size, dtype=torch.float64), torch.zeros(size, size, dtype=torch.float64)
@@ -80,10 +82,10 @@ def test_the_parts_by_loops(name):
                 A[i, k] += y * beta * alpha[j] * (s[i] - text) * a[k] / m
                 B[i, k] += y * beta * alpha[j] * s[k] / m
     rates = rates_of(name, p, batch)
-    assert_exact(rates.lead_first, A)
-    assert_exact(rates.push_first, B)
-    assert_exact(rates.lead_second, A.T)
-    assert_exact(rates.push_second, B.T)
+    assert_exact(rates.a_ik, A)
+    assert_exact(rates.b_ik, B)
+    assert_exact(rates.a_ki, A.T)
+    assert_exact(rates.b_ki, B.T)
     assert_exact(rates.approximate(), B + B.T)
 
 
@@ -119,12 +121,12 @@ def test_means_over_pairs_of_groups_by_loops(name, classes):
     """With a part of its own for what penalises the embeddings: here Σe⁴, whose −∂/∂e is −4e³."""
     p, batch = random_parameters(name, classes=classes), random_batch(classes=classes)
     e = p.embeddings
-    push = output_gradients(FORMS[name], p, batch)
-    parts = gradient_factors(FORMS[name], p, batch.scale, push) | {"R": GradientFactors(-4 * e**3, e)}
+    grads = output_gradients(FORMS[name], p, batch)
+    parts = gradient_factors(FORMS[name], p, batch.temperature, grads) | {"R": GradientFactors(-4 * e**3, e)}
     found = {(quantity, pair): (mean, n) for quantity, pair, mean, _, n in mean_rates(parts, MEMBERS)}
     rates = rates_of(name, p, batch)
     slow = {
-        "Ω A": rates.lead_first + rates.lead_second,
+        "Ω A": rates.a_ik + rates.a_ki,
         "Ω B": rates.approximate(),
         "Ω R": -4 * (e**3 @ e.T + e @ e.T**3),
     }
@@ -145,13 +147,13 @@ def test_means_over_pairs_of_groups_by_loops(name, classes):
 
 def test_without_groups_there_are_no_pairs():
     p, batch = random_parameters("DP"), random_batch()
-    parts = gradient_factors(FORMS["DP"], p, batch.scale, output_gradients(FORMS["DP"], p, batch))
-    assert mean_rates(parts, {}) == boxes("e", p.embeddings, {}) == []
+    parts = gradient_factors(FORMS["DP"], p, batch.temperature, output_gradients(FORMS["DP"], p, batch))
+    assert mean_rates(parts, {}) == product_quartiles("e", p.embeddings, {}) == []
 
 
 def test_boxes_by_loops():
     e = random_parameters("DP").embeddings
-    found = {row[1]: row[2:] for row in boxes("e", e, MEMBERS)}
+    found = {row[1]: row[2:] for row in product_quartiles("e", e, MEMBERS)}
     assert set(found) == set(PAIRS)
     for pair, pairs in PAIRS.items():
         products = [float(e[i] @ e[k]) for i, k in pairs]

@@ -12,8 +12,8 @@ from torch import outer, tanh
 from written_out import autograd_gradients, random_batch, random_parameters, score_of, texts_of
 
 from glasshead.data.token_groups import token_groups
-from glasshead.dynamics.forms.additive import linearised
-from glasshead.dynamics.forms.form import FORMS, Batch, along, output_gradients, score_flow
+from glasshead.dynamics.forms.additive import linear_terms
+from glasshead.dynamics.forms.form import FORMS, Batch, directional_change, output_gradients, score_flow
 from glasshead.dynamics.score_update import general_update, tanhmax_update
 from tolerances import EXACT_MATHS
 
@@ -30,16 +30,16 @@ def far(found, expected):
 def change_of(name, p, batch):
     """ds_e/dτ and da_e/dτ as autograd has them: the change of both along −∂ℓ/∂θ."""
     downhill = {key: -each for key, each in autograd_gradients(name, p, batch).items()}
-    return along(FORMS[name], p, batch.scale, downhill)
+    return directional_change(FORMS[name], p, batch.temperature, downhill)
 
 
 def occurrences(name, p, batch):
     """yβα_j, s_j − s, α_j, −∂ℓ/∂s, h and the word of every place (t, j), without the 1/m."""
-    tokens = FORMS[name].tokens(p, batch.scale)
-    push = output_gradients(FORMS[name], p, batch)
+    tokens = FORMS[name].tokens(p, batch.temperature)
+    grads = output_gradients(FORMS[name], p, batch)
     for t, (words, _) in enumerate(texts_of(batch)):
-        alpha = push.weights[t][batch.mask[t]]
-        yb = -push.residual[t]
+        alpha = grads.weights[t][batch.mask[t]]
+        yb = -grads.residual[t]
         s = alpha @ tokens.polarity[words]
         e = p.embeddings[words]
         h = alpha @ (e @ p.map.T if name == "DP-A" else e)
@@ -59,11 +59,11 @@ class TestSunAndLu:
         """−(∂ℓ/∂e_i)ᵀe_k = (1/m) Σ yβα (s_i − s) a_k + (1/m) Σ yβα s_k; printed: (s_i − s)/λ · a_k. The λ of
         eq. 42 is in a_k = e_kᵀV/λ already."""
         p, batch = random_parameters("DP", seed=seed), random_batch(seed=seed, scale=4.0)
-        s, a = (each.squeeze() for each in FORMS["DP"].tokens(p, batch.scale))
+        s, a = (each.squeeze() for each in FORMS["DP"].tokens(p, batch.temperature))
         printed, corrected = (torch.zeros(9, 9, dtype=torch.float64) for _ in range(2))
         for i, _, alpha, yb, lead, _ in occurrences("DP", p, batch):
             yba = yb[0] * alpha / len(batch.ids)
-            printed[i] += yba * (lead[0] / batch.scale * a + s)
+            printed[i] += yba * (lead[0] / batch.temperature * a + s)
             corrected[i] += yba * (lead[0] * a + s)
         right = -autograd_gradients("DP", p, batch)["embeddings"] @ p.embeddings.T
         assert same(corrected, right)
@@ -73,7 +73,7 @@ class TestSunAndLu:
         """π(e) is (1/m) Σ yβα in eqs. 45–46, and Σ yβα in eq. 47, where it has a 1/m before it."""
         p, batch = random_parameters("DP", seed=seed, bias=False), random_batch(seed=seed, scale=1e9)
         m, W = len(batch.ids), p.output[0]
-        s = FORMS["DP"].tokens(p, batch.scale).polarity[:, 0]
+        s = FORMS["DP"].tokens(p, batch.temperature).polarity[:, 0]
         plain = torch.zeros(9, dtype=torch.float64)
         for word, _, alpha, yb, _, _ in occurrences("DP", p, batch):
             plain[word] += yb[0] * alpha
@@ -97,7 +97,7 @@ class TestSunAndLu:
         B, C, A = (torch.zeros(9, dtype=torch.float64) for _ in range(3))
         for word, e, alpha, yb, lead, _ in occurrences("DP", p, batch):
             yba = yb[0] * alpha / m
-            A[word] += yba * lead[0] * (p.context @ W) / batch.scale
+            A[word] += yba * lead[0] * (p.context @ W) / batch.temperature
             B[word] += yba * (W @ W)
             C += yba * (p.embeddings @ e)
         assert same((A + B + C)[:, None], right)
@@ -108,7 +108,7 @@ class TestSunAndLu:
     @staticmethod
     def affine_terms(p, batch, Q):
         """The five terms of eqs. 63 and 64 in their order, with a Q of one's choice."""
-        m, scale, W, V = len(batch.ids), batch.scale, p.output[0], p.context
+        m, scale, W, V = len(batch.ids), batch.temperature, p.output[0], p.context
         W_, V_ = p.map.T @ W, p.map.T @ V
         h_e = p.embeddings @ p.map.T
         s = torch.zeros(5, len(h_e), dtype=torch.float64)
@@ -164,7 +164,7 @@ class TestSunAndLu:
         """a = tanh(x)ᵀV/λ has the gradients 66–68; printed: tanh(xᵀV)/λ, which has others."""
         p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed)
         found = FORMS["AD"].descent(
-            p, batch.scale, output_gradients(FORMS["AD"], p, batch)
+            p, batch.temperature, output_gradients(FORMS["AD"], p, batch)
         )  # 66–68, as test_forms has them
 
         def printed(name, p, scale, e):
@@ -203,12 +203,16 @@ class TestSunAndLu:
         d_e, d_M, d_V = downhill["embeddings"], downhill["map"], downhill["context"]
         x = p.embeddings @ p.map.T
         d_x = d_e @ p.map.T + p.embeddings @ d_M.T
-        corrected = ((1 - tanh(x) ** 2) * d_x) @ p.context / batch.scale + tanh(x) @ d_V / batch.scale
+        corrected = ((1 - tanh(x) ** 2) * d_x) @ p.context / batch.temperature + tanh(
+            x
+        ) @ d_V / batch.temperature
         assert same(corrected, change_of("AD", p, batch).score)
         projected = x @ p.context
         d_projected = d_x @ p.context + x @ d_V
         slope = (1 - tanh(projected) ** 2) * d_projected
-        printed = outer(slope, p.context) / batch.scale + outer(tanh(projected), d_V) / batch.scale
+        printed = (
+            outer(slope, p.context) / batch.temperature + outer(tanh(projected), d_V) / batch.temperature
+        )
         assert printed.shape == (9, 5)
         assert corrected.shape == (9,)
 
@@ -219,7 +223,7 @@ class TestSunAndLu:
         for size in (1.0, 0.02, 0.01):
             small = p.changed({"embeddings": size * p.embeddings})
             exact = score_flow(FORMS["AD"], small, batch).score
-            told = linearised(small, batch.scale, output_gradients(FORMS["AD"], small, batch))
+            told = linear_terms(small, batch.temperature, output_gradients(FORMS["AD"], small, batch))
             assert list(told) == list(exact)
             errors.append(
                 max(float((told[key] - exact[key]).abs().max() / exact[key].abs().max()) for key in exact)
@@ -231,7 +235,7 @@ class TestSunAndLu:
     def test_71_as_printed(self, seed):
         """Its four terms by loops: E, D, M, F."""
         p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed)
-        m, scale, V, M, W = len(batch.ids), batch.scale, p.context, p.map, p.output[0]
+        m, scale, V, M, W = len(batch.ids), batch.temperature, p.context, p.map, p.output[0]
         x = p.embeddings @ M.T
         terms = {name: torch.zeros(9, dtype=torch.float64) for name in "EDMF"}
         for word, e, alpha, yb, lead, _ in occurrences("AD", p, batch):
@@ -240,7 +244,7 @@ class TestSunAndLu:
             terms["D"][word] += yba * W @ M.T @ V / scale
             terms["M"] += yba * lead[0] * (p.embeddings @ e) * (V @ V) / scale**2
             terms["F"] += yba * lead[0] * (x @ (M @ e)) / scale**2
-        found = linearised(p, batch.scale, output_gradients(FORMS["AD"], p, batch))
+        found = linear_terms(p, batch.temperature, output_gradients(FORMS["AD"], p, batch))
         for name, term in terms.items():
             assert same(found[name], term)
 
@@ -255,7 +259,7 @@ class TestSunAndLu:
             first, second, third = (torch.zeros(9, 3, dtype=torch.float64) for _ in range(3))
             for word, e, alpha, downhill, lead, _ in occurrences("DP", p, batch):
                 p_hat, weight = -downhill, alpha if weighted else 1.0
-                first[word] -= weight * W.T @ V * (lead @ p_hat) / (m * batch.scale)
+                first[word] -= weight * W.T @ V * (lead @ p_hat) / (m * batch.temperature)
                 second[word] -= weight * W.T @ W @ p_hat / m
                 third -= outer(p.embeddings @ (alpha * e), p_hat) / m
             terms[weighted] = first, second, third
@@ -269,7 +273,7 @@ class TestSunAndLu:
         p = random_parameters("DP", classes=3, seed=seed)
         batch = random_batch(classes=3, seed=seed, scale=1.5)
         right, flow = change_of("DP", p, batch).score, score_flow(FORMS["DP"], p, batch)
-        m, scale, W, V = len(batch.ids), batch.scale, p.output.T, p.context
+        m, scale, W, V = len(batch.ids), batch.temperature, p.output.T, p.context
         first, second, third = (torch.zeros(9, dtype=torch.float64) for _ in range(3))
         for word, e, alpha, downhill, lead, _ in occurrences("DP", p, batch):
             p_hat = -downhill

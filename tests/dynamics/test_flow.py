@@ -20,7 +20,7 @@ from written_out import (
 
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.dynamics.callback import DynamicsCallback
-from glasshead.dynamics.forms.form import FORMS, Batch, along, gradients, score_flow
+from glasshead.dynamics.forms.form import FORMS, Batch, directional_change, gradients, score_flow
 from glasshead.dynamics.forms.select import closed_form, parameters_of
 from glasshead.dynamics.observers.pooled import PooledObserver
 from glasshead.results import read_history
@@ -60,10 +60,10 @@ def test_the_terms_add_up_to_the_change_along_minus_the_gradient(name, data):
     p, batch = data.draw(cases(name))
     downhill = {key: -each for key, each in autograd_gradients(name, p, batch).items()}
     total = score_flow(FORMS[name], p, batch).total()
-    assert_tokens(total, along(FORMS[name], p, batch.scale, downhill))
+    assert_tokens(total, directional_change(FORMS[name], p, batch.temperature, downhill))
 
     def read(*leaves):
-        return tokens_of(name, p.changed(dict(zip(downhill, leaves, strict=True))), batch.scale)
+        return tokens_of(name, p.changed(dict(zip(downhill, leaves, strict=True))), batch.temperature)
 
     _, change = torch.func.jvp(read, tuple(p.leaves().values()), tuple(downhill.values()))
     assert_tokens(total, change)
@@ -80,7 +80,7 @@ def test_every_term_is_what_it_is_called(name):
     downhill = {key: -each for key, each in gradients(form, p, batch).items()}
 
     def only(parameter):
-        return along(form, p, batch.scale, {parameter: downhill[parameter]})
+        return directional_change(form, p, batch.temperature, {parameter: downhill[parameter]})
 
     assert_exact(flow.polarity["C"], only("output").polarity)
     assert_exact(flow.score["F"], only("context").score)
@@ -110,9 +110,11 @@ def test_every_term_is_what_it_is_called(name):
 def test_the_measured_change_of_sgd(name, classes):
     p, batch = random_parameters(name, classes=classes), random_batch(classes=classes, loss_scale=2.0)
     total = score_flow(FORMS[name], p, batch).total()
-    before = tokens_of(name, p, batch.scale)
+    before = tokens_of(name, p, batch.temperature)
     errors = [
-        distance(per_time(tokens_of(name, step(name, p, batch, rate), batch.scale), before, rate), total)
+        distance(
+            per_time(tokens_of(name, step(name, p, batch, rate), batch.temperature), before, rate), total
+        )
         for rate in RATES
     ]
     assert_first_order(errors)
@@ -128,10 +130,11 @@ def test_no_term_can_be_left_out(left_out):
     for terms in (flow.polarity, flow.score):
         if left_out in terms:
             terms[left_out] = torch.zeros_like(terms[left_out])
-    before = tokens_of("DP", p, batch.scale)
+    before = tokens_of("DP", p, batch.temperature)
     errors = [
         distance(
-            per_time(tokens_of("DP", step("DP", p, batch, rate), batch.scale), before, rate), flow.total()
+            per_time(tokens_of("DP", step("DP", p, batch, rate), batch.temperature), before, rate),
+            flow.total(),
         )
         for rate in RATES
     ]
@@ -162,7 +165,7 @@ def test_a_penalty_is_a_term_of_its_own(score, encoder, penalties, classes):
     uphill = parameters_of(
         model, read=lambda each: torch.zeros_like(each) if each.grad is None else each.grad
     ).leaves()
-    added = along(form, p, 2.0, {key: -each for key, each in uphill.items()})
+    added = directional_change(form, p, 2.0, {key: -each for key, each in uphill.items()})
     terms = score_flow(form, p, batch).total()
     before, total = form.tokens(p, 2.0), [a + b for a, b in zip(terms, added, strict=True)]
     errors, without = [], []

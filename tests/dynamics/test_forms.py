@@ -49,27 +49,27 @@ def test_autograd(name, data):
 def test_scores_and_pushes(name, data):
     """Tokens by loops, π and ε as sums of a token's places, and the lead as ∂ℓ/∂a."""
     p, batch = data.draw(cases(name))
-    polarity, score = tokens_of(name, p, batch.scale)
-    tokens = FORMS[name].tokens(p, batch.scale)
+    polarity, score = tokens_of(name, p, batch.temperature)
+    tokens = FORMS[name].tokens(p, batch.temperature)
     assert_exact(tokens.polarity, polarity)
     assert_exact(tokens.score, score)
-    push = output_gradients(FORMS[name], p, batch)
-    assert not push.push[~batch.mask].any()
-    assert not push.lead[~batch.mask].any()
+    grads = output_gradients(FORMS[name], p, batch)
+    assert not grads.by_polarity[~batch.mask].any()
+    assert not grads.by_score[~batch.mask].any()
     for word in range(len(p.embeddings)):
         places = (batch.ids == word) & batch.mask
-        assert_exact(push.own_push[word], push.push[places].sum(dim=0))
-        assert_exact(push.own_lead[word], push.lead[places].sum())
+        assert_exact(grads.pi[word], grads.by_polarity[places].sum(dim=0))
+        assert_exact(grads.epsilon[word], grads.by_score[places].sum())
     added = torch.zeros(batch.ids.shape, dtype=torch.float64, requires_grad=True)
     weights = (score[batch.ids] + added).masked_fill(~batch.mask, -torch.inf).softmax(dim=1)
     s = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids])
     logits = s if p.bias is None else s + p.bias
     logits = torch.cat([torch.zeros_like(logits), logits], dim=1) if logits.shape[1] == 1 else logits
-    (pulled,) = torch.autograd.grad(
+    (by_autograd,) = torch.autograd.grad(
         batch.loss_scale * torch.nn.functional.cross_entropy(logits, batch.labels), added
     )
-    assert_exact(push.lead, -pulled)
-    assert_exact(push.weights, weights.detach())
+    assert_exact(grads.by_score, -by_autograd)
+    assert_exact(grads.weights, weights.detach())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,7 +79,7 @@ def test_the_pull_and_the_couplings(name):
     embeddings = p.embeddings.clone().requires_grad_()
     score = tokens_of(name, p.changed({"embeddings": embeddings}), scale)[1]
     (pull,) = torch.autograd.grad(score.sum(), embeddings)
-    assert_exact(form.pull(p, scale), pull)
+    assert_exact(form.score_gradient(p, scale), pull)
     context = p.context if p.map is None else p.map.T @ p.context
     output = p.output @ p.map if name == "DP-A" else p.output
     expected = {("V′ᵀW" if name == "AD" else "V′ᵀW′" if name == "DP-A" else "VᵀW"): output @ context}
@@ -116,7 +116,7 @@ class TestEquationsAsPrinted:
             e = p.embeddings[words]
             x = e if p.map is None else e @ p.map.T
             h_j = x if name == "DP-A" else e
-            alpha = ((tanh(x) if name == "AD" else x) @ p.context / batch.scale).softmax(dim=0)
+            alpha = ((tanh(x) if name == "AD" else x) @ p.context / batch.temperature).softmax(dim=0)
             h = alpha @ h_j
             if len(p.output) == 1:
                 W = p.output[0]
@@ -135,7 +135,7 @@ class TestEquationsAsPrinted:
     def test_dot_product(self, seed):
         """Eqs. 29, 36–37, 40–41, 42."""
         p, batch = random_parameters("DP", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
-        W, V, m, scale = p.output[0], p.context, len(batch.ids), batch.scale
+        W, V, m, scale = p.output[0], p.context, len(batch.ids), batch.temperature
         d_W, d_V, also_d_V = (torch.zeros(4, dtype=torch.float64) for _ in range(3))
         d_e, also_d_e = torch.zeros_like(p.embeddings), torch.zeros_like(p.embeddings)
         for words, e, _, _, alpha, s_j, s, h, yb in self.make_record("DP", p, batch):
@@ -155,7 +155,7 @@ class TestEquationsAsPrinted:
     def test_affine(self, seed):
         """Eqs. 59, 60, 61."""
         p, batch = random_parameters("DP-A", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
-        W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.scale
+        W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.temperature
         d_e, d_V, d_M = (torch.zeros_like(each) for each in (p.embeddings, V, M))
         for words, e, h_j, _, alpha, s_j, s, _, yb in self.make_record("DP-A", p, batch):
             for j, word in enumerate(words):
@@ -170,7 +170,7 @@ class TestEquationsAsPrinted:
     def test_additive(self, seed):
         """Eqs. 66, 67, 68."""
         p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed, scale=1.5 + seed)
-        W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.scale
+        W, V, M, m, scale = p.output[0], p.context, p.map, len(batch.ids), batch.temperature
         d_e, d_V, d_M = (torch.zeros_like(each) for each in (p.embeddings, V, M))
         for words, e, _, x, alpha, s_j, _, h, yb in self.make_record("AD", p, batch):
             D = [torch.diag(1 - tanh(each) ** 2) for each in x]
@@ -189,7 +189,7 @@ class TestEquationsAsPrinted:
         """Eqs. 75–80, in which W^h is [d, K], our W transposed."""
         p = random_parameters("DP", classes=3 + seed, seed=seed)
         batch = random_batch(classes=3 + seed, seed=seed, scale=1.5 + seed)
-        W, V, m, scale = p.output.T, p.context, len(batch.ids), batch.scale
+        W, V, m, scale = p.output.T, p.context, len(batch.ids), batch.temperature
         d_e, d_V, also_d_V, d_W = (torch.zeros_like(each) for each in (p.embeddings, V, V, W))
         residuals = []
         for words, e, _, _, alpha, s_j, s, h, p_hat in self.make_record("DP", p, batch):
@@ -253,8 +253,8 @@ class TestTheTrainedModel:
         real = mask.bool()
         assert_exact(tokens.score[ids][real], output.scores[real])
         assert_exact(tokens.polarity[ids][real], output.polarity[real])
-        push = output_gradients(closed_form(model), p, Batch(ids, real, labels, 2.5))
-        assert_exact(push.weights, output.weights)
+        grads = output_gradients(closed_form(model), p, Batch(ids, real, labels, 2.5))
+        assert_exact(grads.weights, output.weights)
 
     def test_parameters_are_copies(self):
         model = random_model()
@@ -287,7 +287,7 @@ def test_the_loss_written_out_is_that_of_the_training():
     """What the other tests of this room rest on."""
     for classes in (1, 4):
         p, batch = random_parameters("DP", classes=classes), random_batch(classes=classes, loss_scale=3.0)
-        polarity, score = tokens_of("DP", p, batch.scale)
+        polarity, score = tokens_of("DP", p, batch.temperature)
         weights = score[batch.ids].masked_fill(~batch.mask, -torch.inf).softmax(dim=1)
         outputs = torch.einsum("mn,mnk->mk", weights, polarity[batch.ids]) + p.bias
         logits = torch.cat([torch.zeros_like(outputs), outputs], dim=1) if classes == 1 else outputs

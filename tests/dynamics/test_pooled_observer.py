@@ -87,7 +87,7 @@ class Nothing:
     """An observer that sees a loss."""
 
     def __init__(self, **about):
-        self.facts, self.about = {"exact": False, "groups": {}}, {}
+        self.facts, self.token_facts = {"exact": False, "groups": {}}, {}
 
     def snapshot(self, model):
         return Snapshot([("loss", "", 0.5, float("nan"), 1)])

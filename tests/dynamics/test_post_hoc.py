@@ -9,7 +9,7 @@ import pytest
 from fake_models import write_model
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.dynamics import dynamics_callback
-from glasshead.dynamics.post_hoc import history_from_trained_run, recipe_of, token_score
+from glasshead.dynamics.post_hoc import config_of, history_from_trained_run, token_score
 from glasshead.errors import InputError
 from glasshead.results import read_history
 from glasshead.training import load_run, recipe_for, train
@@ -126,4 +126,4 @@ def test_a_recipe_of_another_version(watched, tmp_path):
     other = shutil.copytree(watched, tmp_path / "other")
     record = json.loads((other / "run.json").read_text())
     record["recipe"]["unheard_of"] = 3
-    assert recipe_of(record) == recipe_of(load_run(watched).record)
+    assert config_of(record) == config_of(load_run(watched).record)

@@ -5,7 +5,7 @@ import pytest
 
 from glasshead.data import train_tokenizer
 from glasshead.dynamics import token_groups as cohorts_module
-from glasshead.dynamics.token_groups import PAIRED, TokenGroups, cohorts
+from glasshead.dynamics.token_groups import PAIRED, TokenGroups, group_tokens
 
 WORDS = {
     group: [f"{group}{letter}" for letter in "abcdefgh"] for group in ("positive", "negative", "neutral")
@@ -37,7 +37,7 @@ def by_count(tokenizer, counts, words):
 def test_followed_are_the_most_frequent_of_every_group_and_of_all(tokenizer, counts, monkeypatch):
     monkeypatch.setattr(cohorts_module, "MOST_OF_GROUP", 3)
     monkeypatch.setattr(cohorts_module, "MOST_FREQUENT", 12)
-    found = cohorts(tokenizer, counts, ["negative", "positive"], TRUTH)
+    found = group_tokens(tokenizer, counts, ["negative", "positive"], TRUTH)
     expected = {word for words in WORDS.values() for word in by_count(tokenizer, counts, words)[:3]}
     most = by_count(tokenizer, counts, [*TRUTH, "other", "never"])[:12]
     assert "other" in most
@@ -48,7 +48,7 @@ def test_followed_are_the_most_frequent_of_every_group_and_of_all(tokenizer, cou
 
 def test_all_are_followed_where_there_are_few(tokenizer, counts):
     """But no special token, and none that train never has."""
-    found = cohorts(tokenizer, counts, ["negative", "positive"], TRUTH)
+    found = group_tokens(tokenizer, counts, ["negative", "positive"], TRUTH)
     assert set(tokenizer.convert_ids_to_tokens(found.followed.tolist())) == {*TRUTH, "other"}
 
 

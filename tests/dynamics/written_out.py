@@ -99,7 +99,9 @@ def loss_of(name, p, batch, score=score_of):
     """Mean over the texts of log(1 + e^(−ys)) of one score, −log p_k of more (eq. 74)."""
     losses = []
     for words, label in texts_of(batch):
-        weights = torch.stack([score(name, p, batch.scale, p.embeddings[word]) for word in words]).softmax(0)
+        weights = torch.stack(
+            [score(name, p, batch.temperature, p.embeddings[word]) for word in words]
+        ).softmax(0)
         s = sum(a * polarity_of(name, p, p.embeddings[word]) for a, word in zip(weights, words, strict=True))
         s = s if p.bias is None else s + p.bias
         if len(s) == 1:

@@ -14,7 +14,7 @@ from test_dynamics_page import told
 from test_ranking_table import estimate
 
 import fake_histories
-from glasshead.bench.attention import Result
+from glasshead.bench.attention import AttentionResult
 from glasshead.bench.identifiability import IdentifiabilityResult
 from glasshead.bench.tables import identifiability_table, table, training_table
 from glasshead.bench.timing import Spread
@@ -118,7 +118,7 @@ TABLES = {
     "dynamics of layers": lambda: dynamics_table(told(fake_histories.layered(), tokens=())),
     "bench attention": lambda: table(
         [
-            Result(
+            AttentionResult(
                 "tanhmax+distance-aware",
                 "blockwise",
                 2048,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fake_models import write_model
-from glasshead.dynamics import recipe_of
+from glasshead.dynamics import config_of
 from glasshead.errors import InputError
 from glasshead.recommend import NEWS_PRESETS, NewsRecommenderConfig
 from glasshead.training import TRAINING_PRESETS, load_run, read_record
@@ -66,7 +66,7 @@ def test_a_record_of_then_has_the_names_of_now(tmp_path):
     folder = write_model(tmp_path / "run")
     record = json.loads((folder / "run.json").read_text()) | {"recipe": OLD_RECIPE}
     (folder / "run.json").write_text(json.dumps(record))
-    recipe = recipe_of(read_record(folder))
+    recipe = config_of(read_record(folder))
     assert (recipe.vocab_size, recipe.min_freq, recipe.word_vectors) == (700, 3, "glove.txt")
     config = recipe.config()
     assert (config.num_attention_heads, config.num_hidden_layers, config.hidden_size) == (4, 2, 64)

@@ -1,6 +1,6 @@
 """What is fast on this machine: ratios of times and memory, and errors, measured in one run."""
 
-from glasshead.bench.attention import MECHANISMS, QUICK, Result, Settings, measure
+from glasshead.bench.attention import MECHANISMS, QUICK, AttentionResult, AttentionSettings, measure_attention
 from glasshead.bench.identifiability import (
     IdentifiabilityResult,
     IdentifiabilitySettings,
@@ -15,15 +15,15 @@ __all__ = [
     "BENCHMARKS",
     "MECHANISMS",
     "QUICK",
+    "AttentionResult",
+    "AttentionSettings",
     "IdentifiabilityResult",
     "IdentifiabilitySettings",
-    "Result",
-    "Settings",
     "TrainingResult",
     "TrainingSettings",
     "as_json",
     "machine",
-    "measure",
+    "measure_attention",
     "measure_identifiability",
     "measure_training",
     "peak_bytes",

@@ -19,7 +19,7 @@ from glasshead.attention import (
     run,
 )
 from glasshead.bench.machine import matmul_rate
-from glasshead.bench.timing import Spread, Work, interleaved, peak_bytes, ratios
+from glasshead.bench.timing import Spread, Work, peak_bytes, ratios, time_interleaved
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
@@ -38,7 +38,7 @@ JUDGED = 32
 
 
 @dataclass(frozen=True)
-class Settings:
+class AttentionSettings:
     """What is measured: batch 1, so many heads of a size, at each length."""
 
     lengths: tuple[int, ...] = (2048,)
@@ -73,7 +73,7 @@ QUICK = tuple(name for name in KERNELS if name not in ("reference", "flex"))
 
 
 @dataclass(frozen=True)
-class Result:
+class AttentionResult:
     """One mechanism by one kernel, forward or forward and backward; ratios are to softmax of PyTorch."""
 
     mechanism: str
@@ -105,48 +105,52 @@ class Case:
     backward: bool
 
 
-def measure(settings: Settings, progress: Callable[[str], None] = lambda _: None) -> Iterator[Result]:
+def measure_attention(
+    settings: AttentionSettings, progress: Callable[[str], None] = lambda _: None
+) -> Iterator[AttentionResult]:
     """Results as they come."""
     progress("matrix product")
     peak_rate = matmul_rate(settings.device, settings.dtype)
     for case in cases(settings):
         way = "forward and backward" if case.backward else "forward"
         progress(f"{case.mechanism} by {case.kernel}, {case.length:,} tokens, {way}")
-        yield result(case, settings, peak_rate)
+        yield measure_case(case, settings, peak_rate)
 
 
-def cases(settings: Settings) -> Iterator[Case]:
+def cases(settings: AttentionSettings) -> Iterator[Case]:
     """Every mechanism by every kernel that serves it and would not hold too large a matrix."""
     for backward in (False, True) if settings.backward else (False,):
         for size in settings.sizes:
             for length in settings.lengths:
                 for name in settings.mechanisms:
                     case = Case(name, LITERAL, length, size, backward)
-                    yield from served(case, settings, settings.kernels)
-                    if name == "tanhmax" and fits(case, settings):
+                    yield from kernel_cases(case, settings, settings.kernels)
+                    if name == "tanhmax" and fits_in_memory(case, settings):
                         yield case
             if settings.linear_at is not None and settings.linear_at not in settings.lengths:
                 for name in settings.mechanisms:
                     kernels = tuple(kernel for kernel in settings.kernels if kernel == "linear")
-                    yield from served(Case(name, "", settings.linear_at, size, backward), settings, kernels)
+                    yield from kernel_cases(
+                        Case(name, "", settings.linear_at, size, backward), settings, kernels
+                    )
 
 
-def served(case: Case, settings: Settings, kernels: tuple[str, ...]) -> Iterator[Case]:
+def kernel_cases(case: Case, settings: AttentionSettings, kernels: tuple[str, ...]) -> Iterator[Case]:
     """A case for each kernel that can serve it."""
-    call = made(replace(case, length=1), settings)
+    call = make_inputs(replace(case, length=1), settings)
     for kernel in kernels:
-        if (KERNELS[kernel].linear_memory or fits(case, settings)) and KERNELS[kernel].unsupported_reason(
-            call
-        ) is None:
+        if (KERNELS[kernel].linear_memory or fits_in_memory(case, settings)) and KERNELS[
+            kernel
+        ].unsupported_reason(call) is None:
             yield replace(case, kernel=kernel)
 
 
-def fits(case: Case, settings: Settings) -> bool:
+def fits_in_memory(case: Case, settings: AttentionSettings) -> bool:
     """Whether the whole matrix may be held."""
     return settings.heads * case.length**2 <= LARGEST
 
 
-def made(case: Case, settings: Settings) -> AttentionInputs:
+def make_inputs(case: Case, settings: AttentionSettings) -> AttentionInputs:
     """The call to be measured, equal in every run."""
     torch.manual_seed(0)
     spec = parse(case.mechanism)
@@ -161,34 +165,34 @@ def made(case: Case, settings: Settings) -> AttentionInputs:
     return AttentionInputs.of(attention.requires_grad_(case.backward), q, k, v)
 
 
-def result(case: Case, settings: Settings, peak_rate: float) -> Result:
+def measure_case(case: Case, settings: AttentionSettings, peak_rate: float) -> AttentionResult:
     """Time, memory and error of one case."""
-    call = made(case, settings)
+    call = make_inputs(case, settings)
     works: dict[str, Work] = {
         "base": lambda: scaled_dot_product_attention(call.q, call.k, call.v),
-        "case": lambda: literal(call) if case.kernel == LITERAL else run(call, case.kernel),
+        "case": lambda: literal_tanhmax(call) if case.kernel == LITERAL else run(call, case.kernel),
     }
     if case.backward:
         works = {name: with_gradients(call, work) for name, work in works.items()}
     with torch.set_grad_enabled(case.backward):
-        seconds = interleaved(works, settings.budget, settings.device)
+        seconds = time_interleaved(works, settings.budget, settings.device)
         peaks = {name: peak_bytes(work, settings.device) for name, work in works.items()}
-    inputs = sum(each.numel() * each.element_size() for each in (call.q, call.k, call.v))
-    base, spent = seconds["base"], Spread.of(seconds["case"])
+    inputs = sum(tensor.numel() * tensor.element_size() for tensor in (call.q, call.k, call.v))
+    base, time = seconds["base"], Spread.of(seconds["case"])
     products = 4 * settings.heads * case.length**2 * case.size * (3.5 if case.backward else 1.0)
-    return Result(
+    return AttentionResult(
         **asdict(case),
-        seconds=spent,
+        seconds=time,
         ratio=ratios(seconds["case"], base),
         peak=inputs + peaks["case"],
         memory_ratio=(inputs + peaks["case"]) / (inputs + peaks["base"]),
-        error=error(case, call),
-        rate=products / spent.median,
-        share=products / spent.median / peak_rate,
+        error=max_error(case, call),
+        rate=products / time.median,
+        share=products / time.median / peak_rate,
     )
 
 
-def literal(call: AttentionInputs) -> Tensor:
+def literal_tanhmax(call: AttentionInputs) -> Tensor:
     """((e^s − e^−s) / Σ(e^s + e^−s)) v."""
     scores = call.q @ call.k.transpose(-1, -2) * call.scale
     up, down = scores.exp(), (-scores).exp()
@@ -209,9 +213,9 @@ def with_gradients(call: AttentionInputs, forward: Callable[[], object]) -> Work
 
 
 @torch.no_grad()
-def error(case: Case, call: AttentionInputs) -> float:
+def max_error(case: Case, call: AttentionInputs) -> float:
     """The largest difference to the formula in float64, over some rows from the first to the last."""
-    output = literal(call) if case.kernel == LITERAL else run(call, case.kernel)
+    output = literal_tanhmax(call) if case.kernel == LITERAL else run(call, case.kernel)
     rows = torch.linspace(0, case.length - 1, min(JUDGED, case.length), device=call.q.device).long()
     exact = replace(
         call,

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from scipy.special import softmax
 from transformers import BertConfig, BertModel
 
-from glasshead.bench.timing import Spread, Work, interleaved, ratios, timed
+from glasshead.bench.timing import Spread, Work, ratios, time_interleaved, time_once
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
 from glasshead.identifiability import SINGLE, highs_maxima, intervals, layer_ranks
@@ -86,51 +86,53 @@ def measure_identifiability(
     """Results as they come; the ways of one case alternate."""
     for tokens, size in settings.cases:
         progress(f"intervals, {tokens:,} tokens, values of {size}")
-        yield from intervals_compared(tokens, size, settings)
-    yield from ranks_compared(settings, progress)
+        yield from compare_intervals(tokens, size, settings)
+    yield from compare_ranks(settings, progress)
 
 
-def intervals_compared(
+def compare_intervals(
     tokens: int, size: int, settings: IdentifiabilitySettings
 ) -> Iterator[IdentifiabilityResult]:
     """All weights of a row by cold programs (extrapolated), by warm ones, by one process and by all cores."""
-    rows = [row(tokens, size, number) for number in range(settings.rows)]
+    rows = [random_row(tokens, size, number) for number in range(settings.rows)]
     judged = min(JUDGED, tokens)
-    asked = np.linspace(0, tokens - 1, judged).astype(int)
+    keys = np.linspace(0, tokens - 1, judged).astype(int)
     works: dict[str, Work] = {
-        COLD: partial(cold, *rows[0], asked),
-        **{way: partial(warm, *rows[0], options) for way, options in WARM.items()},
-        "one process": partial(solved, rows),
+        COLD: partial(solve_cold, *rows[0], keys),
+        **{way: partial(solve_warm, *rows[0], options) for way, options in WARM.items()},
+        "one process": partial(solve_rows, rows),
     }
     cores = os.cpu_count() or 1
     if cores > 1:
-        spread([row(4, 2, 0)] * cores, cores)  # the time until the processes are there is nobody's
-        works[f"{cores} processes"] = partial(spread, rows, cores)
+        solve_parallel(
+            [random_row(4, 2, 0)] * cores, cores
+        )  # the time until the processes are there is nobody's
+        works[f"{cores} processes"] = partial(solve_parallel, rows, cores)
     share = {COLD: judged / tokens} | dict.fromkeys(WARM, 1.0)  # of a row
     seconds = {
-        way: [each / share.get(way, len(rows)) for each in spent]
-        for way, spent in interleaved(works, settings.budget).items()
+        way: [time / share.get(way, len(rows)) for time in times]
+        for way, times in time_interleaved(works, settings.budget).items()
     }
     warmest = min(WARM, key=lambda way: Spread.of(seconds[way]).median)
-    ours, expected = intervals(*rows[0], eps=SINGLE), cold(*rows[0], asked)
-    ends = {way: warm(*rows[0], options) for way, options in WARM.items()}
-    for way, spent in seconds.items():
+    ours, expected = intervals(*rows[0], eps=SINGLE), solve_cold(*rows[0], keys)
+    ends = {way: solve_warm(*rows[0], options) for way, options in WARM.items()}
+    for way, times in seconds.items():
         yield IdentifiabilityResult(
             work="intervals",
             way=way,
             tokens=tokens,
             size=size,
-            seconds=Spread.of(spent),
-            per_weight=Spread.of(spent).median / tokens,
-            faster=ratios(seconds[COLD], spent),
-            over_warm=ratios(seconds[warmest], spent),
+            seconds=Spread.of(times),
+            per_weight=Spread.of(times).median / tokens,
+            faster=ratios(seconds[COLD], times),
+            over_warm=ratios(seconds[warmest], times),
             error=None
             if way == COLD
-            else float(np.abs(ends.get(way, np.stack([ours.low, ours.high]))[:, asked] - expected).max()),
+            else float(np.abs(ends.get(way, np.stack([ours.low, ours.high]))[:, keys] - expected).max()),
         )
 
 
-def row(tokens: int, size: int, seed: int) -> tuple[Floats, Floats]:
+def random_row(tokens: int, size: int, seed: int) -> tuple[Floats, Floats]:
     """T of independent normal numbers, and weights of which some are large."""
     rng = np.random.default_rng([tokens, size, seed])
     return rng.normal(size=(tokens, size)), softmax(2 * rng.normal(size=tokens))
@@ -141,11 +143,11 @@ def constraints(T: Floats) -> Floats:
     return np.concatenate([T, np.ones((len(T), 1))], axis=1).T
 
 
-def cold(T: Floats, a: Floats, asked: NDArray[np.int64]) -> Floats:
+def solve_cold(T: Floats, a: Floats, keys: NDArray[np.int64]) -> Floats:
     """Both ends [2, weights] by SciPy, every program from the beginning."""
     A = constraints(T)
-    ends = np.empty((2, len(asked)))
-    for one, key in enumerate(asked):
+    ends = np.empty((2, len(keys)))
+    for one, key in enumerate(keys):
         for end, sign in enumerate((1.0, -1.0)):
             cost = np.zeros(len(a))
             cost[key] = sign
@@ -153,25 +155,25 @@ def cold(T: Floats, a: Floats, asked: NDArray[np.int64]) -> Floats:
     return ends
 
 
-def warm(T: Floats, a: Floats, options: Mapping[str, int | str]) -> Floats:
+def solve_warm(T: Floats, a: Floats, options: Mapping[str, int | str]) -> Floats:
     """Both ends [2, n] of every weight by HiGHS, every program from the solution of the one before."""
     A, every = constraints(T), np.eye(len(a))
     values, _ = highs_maxima(A, A @ a, np.concatenate([-every, every]), options)
     return values.reshape(2, -1) * [[-1.0], [1.0]]
 
 
-def solved(rows: list[tuple[Floats, Floats]]) -> None:
+def solve_rows(rows: list[tuple[Floats, Floats]]) -> None:
     """All intervals of the rows."""
     for T, a in rows:
         intervals(T, a, eps=SINGLE)
 
 
-def spread(rows: list[tuple[Floats, Floats]], processes: int) -> None:
+def solve_parallel(rows: list[tuple[Floats, Floats]], processes: int) -> None:
     """The same, shared by so many processes, which stay for the next call."""
     Parallel(n_jobs=processes)(delayed(intervals)(T, a, eps=SINGLE) for T, a in rows)
 
 
-def ranks_compared(
+def compare_ranks(
     settings: IdentifiabilitySettings, progress: Callable[[str], None]
 ) -> Iterator[IdentifiabilityResult]:
     """Both ranks of every head before every text, against the forward passes; a batch is a round."""
@@ -190,31 +192,31 @@ def ranks_compared(
         progress(f"ranks, texts {start + 1} to {min(start + BATCH, settings.texts)} of {settings.texts}")
         ids = torch.randint(1000, WORDS, (min(BATCH, settings.texts - start), settings.tokens))
         passes: list[Trace] = []
-        seconds["forward pass"].append(timed(partial(forward, model, ids, passes), "cpu"))
-        seconds["ranks"].append(timed(partial(ranked, passes[0], ids), "cpu"))
-    for way, spent in seconds.items():
+        seconds["forward pass"].append(time_once(partial(forward_with_trace, model, ids, passes), "cpu"))
+        seconds["ranks"].append(time_once(partial(compute_ranks, passes[0], ids), "cpu"))
+    for way, times in seconds.items():
         yield IdentifiabilityResult(
             work="ranks",
             way=way,
             tokens=settings.tokens,
             size=HEAD_SIZE,
-            seconds=Spread.of(spent),
+            seconds=Spread.of(times),
             per_weight=None,
-            faster=ratios(seconds["forward pass"], spent),
+            faster=ratios(seconds["forward pass"], times),
             over_warm=None,
             error=None,
         )
 
 
-def forward(model: BertModel, ids: torch.Tensor, passes: list[Trace]) -> None:
+def forward_with_trace(model: BertModel, ids: torch.Tensor, passes: list[Trace]) -> None:
     """A recorded forward pass."""
     with torch.no_grad(), record(model, rows=[0]) as trace:
         model(input_ids=ids, attention_mask=torch.ones_like(ids))
     passes.append(trace)
 
 
-def ranked(trace: Trace, ids: torch.Tensor) -> None:
+def compute_ranks(trace: Trace, ids: torch.Tensor) -> None:
     """The ranks of all layers of it."""
     where = TokenLayout(torch.ones_like(ids, dtype=torch.bool))
-    for seen in trace.only:
-        layer_ranks(seen, where, range(len(ids)))
+    for layer in trace.only:
+        layer_ranks(layer, where, range(len(ids)))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from glasshead.bench.timing import interleaved
+from glasshead.bench.timing import time_interleaved
 
 
 def machine(device: str) -> dict[str, str | int]:
@@ -36,5 +36,5 @@ def matmul_rate(device: str, dtype: torch.dtype) -> float:
     """Floating-point operations per second of a large square matrix product."""
     size = 8192 if device == "cuda" else 1024
     a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
-    seconds = interleaved({"product": lambda: a @ b}, 0.5, device)["product"]
+    seconds = time_interleaved({"product": lambda: a @ b}, 0.5, device)["product"]
     return 2 * size**3 / min(seconds)

@@ -9,7 +9,7 @@ import torch
 from rich.console import RenderableType
 
 from glasshead.attention import KERNELS
-from glasshead.bench.attention import MECHANISMS, QUICK, Result, Settings, measure
+from glasshead.bench.attention import MECHANISMS, QUICK, AttentionResult, AttentionSettings, measure_attention
 from glasshead.bench.identifiability import (
     CASES,
     SIZES,
@@ -24,7 +24,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.registry import Registry
 
 
-def settings(
+def attention_settings(
     lengths: Sequence[str] | None,
     mechanisms: Sequence[str] | None,
     kernels: Sequence[str] | None,
@@ -32,8 +32,8 @@ def settings(
     backward: bool,
     full: bool,
     device: str,
-) -> Settings:
-    """What is measured if so much was said; lengths that were given are the only ones.
+) -> AttentionSettings:
+    """What is measured with these options; lengths that were given are the only ones.
 
     Raises:
         InputError: on lengths, names or devices that do not exist.
@@ -41,8 +41,8 @@ def settings(
     gpu = device == "cuda"
     usual = (1024, 2048, 4096, 8192, 16_384) if gpu else (2048, 8192)
     every = tuple(KERNELS)
-    return Settings(
-        lengths=whole_numbers(lengths) if lengths else usual if full else usual[2:3] if gpu else usual[:1],
+    return AttentionSettings(
+        lengths=parse_lengths(lengths) if lengths else usual if full else usual[2:3] if gpu else usual[:1],
         sizes=(64, 128) if gpu else (64,),
         heads=16 if gpu else 8,
         mechanisms=tuple(mechanisms or MECHANISMS),
@@ -63,20 +63,20 @@ def training_settings(
     full: bool,
     device: str,
 ) -> TrainingSettings:
-    """What is measured of training if so much was said.
+    """What is measured of training with these options.
 
     Raises:
         InputError: on lengths, names or devices that do not exist, and on options of the other benchmark.
     """
-    refuse_others(kernels=kernels, backward=backward, full=full)
+    refuse_attention_settings(kernels=kernels, backward=backward, full=full)
     return TrainingSettings(
-        lengths=whole_numbers(lengths) if lengths else (128, 512),
+        lengths=parse_lengths(lengths) if lengths else (128, 512),
         mechanisms=tuple(mechanisms or TRAINED),
         device=device,
     )
 
 
-def refuse_others(**settings: object) -> None:
+def refuse_attention_settings(**settings: object) -> None:
     """Raise InputError for a setting that was chosen and that only the benchmark of attention has."""
     for name, value in settings.items():
         if value:
@@ -92,19 +92,19 @@ def identifiability_settings(
     full: bool,
     device: str,
 ) -> IdentifiabilitySettings:
-    """What is measured of intervals and ranks if so much was said.
+    """What is measured of intervals and ranks with these options.
 
     Raises:
         InputError: on lengths that do not exist, and on options of the other benchmarks.
     """
-    refuse_others(mechanisms=mechanisms, kernels=kernels, backward=backward, full=full)
+    refuse_attention_settings(mechanisms=mechanisms, kernels=kernels, backward=backward, full=full)
     if device != "cpu":
         raise InputError("intervals are computed on the processor: leave `device` out")
-    cases = CASES if not lengths else tuple((n, size) for n in whole_numbers(lengths) for size in SIZES)
+    cases = CASES if not lengths else tuple((n, size) for n in parse_lengths(lengths) for size in SIZES)
     return IdentifiabilitySettings(cases=cases)
 
 
-def whole_numbers(words: Sequence[str]) -> tuple[int, ...]:
+def parse_lengths(words: Sequence[str]) -> tuple[int, ...]:
     """Lengths as numbers."""
     try:
         return tuple(dict.fromkeys(int(word) for word in words))
@@ -113,15 +113,15 @@ def whole_numbers(words: Sequence[str]) -> tuple[int, ...]:
 
 
 def as_json(
-    results: Sequence[Result | TrainingResult | IdentifiabilityResult],
+    results: Sequence[AttentionResult | TrainingResult | IdentifiabilityResult],
     facts: Mapping[str, object],
-    chosen: Settings | TrainingSettings | IdentifiabilitySettings,
+    settings: AttentionSettings | TrainingSettings | IdentifiabilitySettings,
 ) -> str:
     """Everything that was measured, in full precision."""
-    asked = asdict(chosen)
-    if isinstance(chosen, Settings):
-        asked["dtype"] = str(chosen.dtype).removeprefix("torch.")
-    page = {"machine": facts, "settings": asked, "results": [asdict(each) for each in results]}
+    fields = asdict(settings)
+    if isinstance(settings, AttentionSettings):
+        fields["dtype"] = str(settings.dtype).removeprefix("torch.")
+    page = {"machine": facts, "settings": fields, "results": [asdict(result) for result in results]}
     return json.dumps(page, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -134,7 +134,7 @@ class Benchmark(NamedTuple):
 
 
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark")
-BENCHMARKS.register("attention")(Benchmark(settings, measure, table))
+BENCHMARKS.register("attention")(Benchmark(attention_settings, measure_attention, table))
 BENCHMARKS.register("training")(Benchmark(training_settings, measure_training, training_table))
 BENCHMARKS.register("identifiability")(
     Benchmark(identifiability_settings, measure_identifiability, identifiability_table)

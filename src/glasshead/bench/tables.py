@@ -7,14 +7,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from glasshead.bench.attention import Result
+from glasshead.bench.attention import AttentionResult
 from glasshead.bench.identifiability import JUDGED, IdentifiabilityResult
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
 from glasshead.report import Uncut
 
 
-def table(results: Sequence[Result], facts: Mapping[str, object]) -> RenderableType:
+def table(results: Sequence[AttentionResult], facts: Mapping[str, object]) -> RenderableType:
     """One table for each length, head size and direction."""
     parts: list[RenderableType] = [named(facts)]
     kinds = dict.fromkeys((each.backward, each.size, each.length) for each in results)
@@ -128,7 +128,7 @@ def headed(title: str) -> Table:
     )
 
 
-def one(results: Sequence[Result], gpu: bool) -> Table:
+def one(results: Sequence[AttentionResult], gpu: bool) -> Table:
     """The rows of one length, head size and direction."""
     first = results[0]
     way = "forward and backward" if first.backward else "forward"

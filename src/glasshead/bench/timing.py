@@ -28,25 +28,25 @@ class Spread:
         return cls(statistics.median(values), min(values), max(values))
 
 
-def interleaved(works: Mapping[str, Work], budget: float, device: str = "cpu") -> dict[str, list[float]]:
+def time_interleaved(works: Mapping[str, Work], budget: float, device: str = "cpu") -> dict[str, list[float]]:
     """Seconds of every repeat of every piece of work, one after the other in each round.
 
     Whatever slows the machine for a while then slows all of them, and the ratios within a round stay. The
     first round warms up, and the others take ``budget`` seconds, at least three of them and at most thirty;
     a first round that takes longer than the budget is the only one.
     """
-    first = {name: [timed(work, device)] for name, work in works.items()}
-    length = sum(each[0] for each in first.values())
+    first = {name: [time_once(work, device)] for name, work in works.items()}
+    length = sum(seconds[0] for seconds in first.values())
     if length > budget:
         return first
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(min(30, max(3, round(budget / length)))):
         for name, work in works.items():
-            seconds[name].append(timed(work, device))
+            seconds[name].append(time_once(work, device))
     return seconds
 
 
-def timed(work: Work, device: str) -> float:
+def time_once(work: Work, device: str) -> float:
     """Seconds of one go, on a GPU until it has finished."""
     if device == "cuda":
         torch.cuda.synchronize()
@@ -72,9 +72,9 @@ def peak_bytes(work: Work, device: str = "cpu") -> int:
         torch.cuda.synchronize()
         before = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
-        kept = work()
+        result = work()
         torch.cuda.synchronize()
-        del kept
+        del result
         return torch.cuda.max_memory_allocated() - before
     with Allocations() as allocations:
         work()
@@ -87,19 +87,19 @@ class Allocations(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.now = self.peak = 0
-        self.make_record: dict[int, Any] = {}
+        self.alive: dict[int, Any] = {}
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        given = {
-            each.untyped_storage()._cdata for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)
+        inputs = {
+            leaf.untyped_storage()._cdata for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)
         }
         result = func(*args, **(kwargs or {}))
-        for each in tree_leaves(result):
-            if isinstance(each, Tensor):
-                storage = each.untyped_storage()
-                if storage._cdata not in given and storage._cdata not in self.make_record:
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, Tensor):
+                storage = leaf.untyped_storage()
+                if storage._cdata not in inputs and storage._cdata not in self.alive:
                     self.count(storage)
         self.peak = max(self.peak, self.now)
         return result
@@ -109,8 +109,8 @@ class Allocations(TorchDispatchMode):
         address, size = storage._cdata, storage.nbytes()
         self.now += size
 
-        def freed() -> None:
+        def on_free() -> None:
             self.now -= size
-            del self.make_record[address]
+            del self.alive[address]
 
-        self.make_record[address] = weakref.finalize(storage, freed)
+        self.alive[address] = weakref.finalize(storage, on_free)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from glasshead.attention import ACTIVE_HOOKS, MultiHeadAttention, TracedCall, position_of
-from glasshead.bench.timing import Spread, Work, interleaved, peak_bytes, ratios
+from glasshead.bench.timing import Spread, Work, peak_bytes, ratios, time_interleaved
 from glasshead.errors import InputError
 from glasshead.models import EncoderClassifier, EncoderConfig
 
@@ -66,35 +66,35 @@ def measure_training(
     """Results as they come; the ways of one table alternate."""
     for length in settings.lengths:
         progress(f"a training step, {length:,} tokens")
-        works = {VANILLA: step("softmax", length, settings)}
-        works |= {name: step(name, length, settings) for name in settings.mechanisms}
-        yield from compared("step", length, works, settings)
+        works = {VANILLA: training_step("softmax", length, settings)}
+        works |= {name: training_step(name, length, settings) for name in settings.mechanisms}
+        yield from compare_ways("step", length, works, settings)
     for length in settings.lengths:
         for name, rows in (("add", slice(None)), ("add, first token", slice(0, 1))):
             progress(f"added heads, {length:,} tokens")
-            yield from compared(name, length, additions(length, rows, settings), settings)
+            yield from compare_ways(name, length, summed_head_layers(length, rows, settings), settings)
 
 
-def compared(
+def compare_ways(
     name: str, length: int, works: dict[str, Work], settings: TrainingSettings
 ) -> Iterator[TrainingResult]:
     """All ways to do one thing; the first is the base."""
-    seconds = interleaved(works, settings.budget, settings.device)
+    seconds = time_interleaved(works, settings.budget, settings.device)
     peaks = {way: peak_bytes(work, settings.device) for way, work in works.items()}
     base = next(iter(works))
-    for way, spent in seconds.items():
+    for way, times in seconds.items():
         yield TrainingResult(
             work=name,
             way=way,
             length=length,
-            seconds=Spread.of(spent),
-            ratio=ratios(spent, seconds[base]),
-            least_ratio=min(spent) / min(seconds[base]),
+            seconds=Spread.of(times),
+            ratio=ratios(times, seconds[base]),
+            least_ratio=min(times) / min(seconds[base]),
             memory_ratio=peaks[way] / peaks[base],
         )
 
 
-def texts(length: int, settings: TrainingSettings) -> tuple[Tensor, Tensor]:
+def random_texts(length: int, settings: TrainingSettings) -> tuple[Tensor, Tensor]:
     """Random ids, and a mask of texts between half and all of the length."""
     torch.manual_seed(0)
     number = max(1, settings.tokens // length)
@@ -105,9 +105,9 @@ def texts(length: int, settings: TrainingSettings) -> tuple[Tensor, Tensor]:
     return ids.to(settings.device), mask.to(settings.device)
 
 
-def step(mechanism: str, length: int, settings: TrainingSettings) -> Work:
+def training_step(mechanism: str, length: int, settings: TrainingSettings) -> Work:
     """Forward, backward and Adam."""
-    ids, mask = texts(length, settings)
+    ids, mask = random_texts(length, settings)
     config = EncoderConfig(
         vocab_size=WORDS,
         hidden_size=settings.embedding_size,
@@ -131,8 +131,8 @@ def step(mechanism: str, length: int, settings: TrainingSettings) -> Work:
     return work
 
 
-class Onlooker:
-    """A tap that has the heads computed one by one."""
+class HeadByHead:
+    """A hook under which heads are computed one by one."""
 
     def before(self, flow: TracedCall) -> None:
         flow.total = None
@@ -141,26 +141,26 @@ class Onlooker:
         """Nothing to do after it."""
 
 
-def additions(length: int, rows: slice, settings: TrainingSettings) -> dict[str, Work]:
+def summed_head_layers(length: int, rows: slice, settings: TrainingSettings) -> dict[str, Work]:
     """A layer of added heads, forward and backward: head by head, and as it is."""
-    _, mask = texts(length, settings)
+    _, mask = random_texts(length, settings)
     layer = MultiHeadAttention(
         settings.embedding_size, settings.heads, head_dim=settings.head_size, head_combination="add"
     )
     layer.to(settings.device)
     x = torch.randn(*mask.shape, settings.embedding_size, device=settings.device, requires_grad=True)
-    wanted = [x, *layer.parameters()]
+    leaves = [x, *layer.parameters()]
 
     def fast() -> object:
         output = layer(x, mask=mask, rows=rows).output
-        return torch.autograd.grad(output.sum(), wanted)
+        return torch.autograd.grad(output.sum(), leaves)
 
-    return {ONE_BY_ONE: partial(watched, fast), "as it is": fast}
+    return {ONE_BY_ONE: partial(run_head_by_head, fast), "as it is": fast}
 
 
-def watched(work: Work) -> object:
-    """The same under a tap."""
-    token = ACTIVE_HOOKS.set((Onlooker(),))
+def run_head_by_head(work: Work) -> object:
+    """The same under this hook."""
+    token = ACTIVE_HOOKS.set((HeadByHead(),))
     try:
         return work()
     finally:

@@ -19,10 +19,10 @@ def rewatch_command(record: dict[str, Any], data: str | None, out: Path) -> str 
     from dataclasses import asdict
 
     from glasshead.data import DATASETS, LoadOptions
-    from glasshead.dynamics import recipe_of
+    from glasshead.dynamics import config_of
     from glasshead.training import TRAINING_PRESETS
 
-    source, recipe = data or record["data"].get("source"), recipe_of(record)
+    source, recipe = data or record["data"].get("source"), config_of(record)
     if source is None or recipe.preset not in TRAINING_PRESETS:
         return None
     preset = TRAINING_PRESETS[recipe.preset]

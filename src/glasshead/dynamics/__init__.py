@@ -9,7 +9,7 @@ from glasshead.dynamics.forms.form import FORMS
 from glasshead.dynamics.forms.select import no_closed_form_reason
 from glasshead.dynamics.loaded_history import LoadedHistory, load_history
 from glasshead.dynamics.observers import dynamics_callback
-from glasshead.dynamics.post_hoc import check_not_regression, history_from_trained_run, recipe_of, token_score
+from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run, token_score
 from glasshead.dynamics.token_groups import groups_from_source
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "UntrackedToken",
     "best_step",
     "check_not_regression",
+    "config_of",
     "context_findings",
     "dynamics_callback",
     "findings",
@@ -30,7 +31,6 @@ __all__ = [
     "loss_plateau",
     "no_closed_form_reason",
     "reads_context",
-    "recipe_of",
     "split_followed_tokens",
     "token_score",
     "with_contexts",

@@ -1,4 +1,4 @@
-"""A callback that looks at a model now and then while it is trained, and writes down how it changes."""
+"""A callback that takes snapshots of a model while it is trained, and writes down how it changes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,8 +11,8 @@ from transformers import PreTrainedModel, TrainerCallback
 from glasshead.dynamics.snapshots import (
     Snapshot,
     merge_snapshots,
-    path_of,
     read_snapshot,
+    snapshot_path,
     steps_in,
     write_snapshot,
 )
@@ -23,27 +23,28 @@ from glasshead.trace import eval_mode
 
 DEFAULT_SNAPSHOTS = 60
 SPARSE_INTERVAL = 100
-"""Steps between two looks, at least: a look takes about as long as ten steps of a small model."""
+"""Steps between two snapshots, at least: one takes about as long as ten steps of a small model."""
 MAX_SNAPSHOTS = 480
 """When there would be more, every second is dropped: a long training is told no longer than a short one."""
 
 
 class Observer(Protocol):
-    """Sees a model; ``facts`` say what and how, ``about`` is what does not change about followed tokens."""
+    """Takes snapshots of a model; ``facts`` say what and how, ``token_facts`` are columns over the followed
+    tokens that do not change."""
 
     facts: dict[str, Any]
-    about: Columns
+    token_facts: Columns
 
     def snapshot(self, model: PreTrainedModel) -> Snapshot: ...
 
 
 class DynamicsCallback(TrainerCallback):
-    """Looks every ``every`` steps (usually 60 times in all), before the first step and after the last.
+    """Takes a snapshot every ``every`` steps (usually 60 in all), before the first step and after the last.
 
     ``make`` builds the observer once the model and the train rows are there. What a term adds is integrated
     over the time of gradient flow, τ = Σ learning rate, by the trapezoidal rule; for plain SGD that is the
-    change of the score, and only then is it kept (the observer's fact ``exact``). Only the last look stays in
-    memory.
+    change of the score, and only then is it kept (the observer's fact ``exact``). Only the last
+    snapshot stays in memory.
     """
 
     def __init__(self, make: Callable[..., Observer], every: int | None = None) -> None:
@@ -51,11 +52,11 @@ class DynamicsCallback(TrainerCallback):
         self.facts = {"every": every}
         self.last: tuple[int, Snapshot] | None = None
 
-    def attach(self, folder: Path, **about: Any) -> None:
+    def attach(self, folder: Path, **inputs: Any) -> None:
         """Called by the training before it starts: where to write, and what ``make`` needs to know."""
         self.folder = folder / FOLDER
-        self.looks = self.folder / "looks"
-        self.observer = self.make(**about)
+        self.snapshots = self.folder / "looks"
+        self.observer = self.make(**inputs)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not hasattr(self, "observer"):
@@ -66,18 +67,20 @@ class DynamicsCallback(TrainerCallback):
         self.observer.facts |= {
             "learning_rate": args.learning_rate, "every": every, "steps": state.max_steps,
         }  # fmt: skip
-        self.looks.mkdir(parents=True, exist_ok=True)
+        self.snapshots.mkdir(parents=True, exist_ok=True)
         self.saved = state.global_step  # the last step from which the training could go on
-        for step in steps_in(self.looks):
+        for step in steps_in(self.snapshots):
             if step > self.saved:
-                path_of(self.looks, step).unlink()  # it comes again
+                snapshot_path(self.snapshots, step).unlink()  # it comes again
         self.last = None
         if self.saved:
             self._thin_out(self.saved)
-            before = steps_in(self.looks)
-            if not before:
-                raise InputError(f"cannot resume: the looks in {self.looks} are gone; use `overwrite=True`")
-            self.last = before[-1], read_snapshot(self.looks, before[-1])
+            earlier = steps_in(self.snapshots)
+            if not earlier:
+                raise InputError(
+                    f"cannot resume: the looks in {self.snapshots} are gone; use `overwrite=True`"
+                )
+            self.last = earlier[-1], read_snapshot(self.snapshots, earlier[-1])
         else:
             self._record_snapshot(kwargs["model"], 0)
 
@@ -100,39 +103,40 @@ class DynamicsCallback(TrainerCallback):
         self._thin_out(self.saved)
         best = state.best_global_step or state.global_step
         facts = self.observer.facts | {"best_step": best, "every": self._interval(state.global_step)}
-        write_history(self.folder, facts, merge_snapshots(self.looks, self.observer.about))
-        remove(self.looks)
+        write_history(self.folder, facts, merge_snapshots(self.snapshots, self.observer.token_facts))
+        remove(self.snapshots)
 
     def _record_snapshot(self, model: PreTrainedModel, step: int) -> None:
         # A training that diverges says so itself.
         with eval_mode(model), np.errstate(over="ignore", invalid="ignore"):
-            look = self.observer.snapshot(model)
+            snapshot = self.observer.snapshot(model)
         if self.observer.facts["exact"]:
-            look = replace(look, added=self._added(step, look))
-        write_snapshot(self.looks, step, look)
-        self.last = step, look
+            snapshot = replace(snapshot, added=self._added(step, snapshot))
+        write_snapshot(self.snapshots, step, snapshot)
+        self.last = step, snapshot
         self._thin_out(step)
 
     def _interval(self, step: int) -> int:
-        """The distance between two looks: twice as long whenever there would be too many of them."""
+        """The distance between two snapshots: twice as long whenever there would be too many of them."""
         interval: int = self.observer.facts["every"]
         while step // interval >= MAX_SNAPSHOTS:
             interval *= 2
         return interval
 
     def _thin_out(self, step: int) -> None:
-        """Drop looks that are closer than those of a step, but none that a training which goes on from the
-        last checkpoint would still have: its history is that of an unbroken one."""
-        for each in steps_in(self.looks):
-            if each % self._interval(step) and each < step and (each > self.saved or step == self.saved):
-                path_of(self.looks, each).unlink()
+        """Drop snapshots that are closer than those of a step, but none that a training which goes on from
+        the last checkpoint would still have: its history is that of an unbroken one."""
+        for other in steps_in(self.snapshots):
+            close = other % self._interval(step) and other < step
+            if close and (other > self.saved or step == self.saved):
+                snapshot_path(self.snapshots, other).unlink()
 
-    def _added(self, step: int, look: Snapshot) -> dict[str, Any]:
-        """What every term has added up to, from the last look on by the trapezoidal rule."""
+    def _added(self, step: int, snapshot: Snapshot) -> dict[str, Any]:
+        """What every term has added up to, from the last snapshot on by the trapezoidal rule."""
         if self.last is None:
-            return {name: np.zeros_like(rate) for name, rate in look.rates.items()}
-        before, last = self.last
-        half = 0.5 * self.observer.facts["learning_rate"] * (step - before)
+            return {name: np.zeros_like(rate) for name, rate in snapshot.rates.items()}
+        last_step, last = self.last
+        half = 0.5 * self.observer.facts["learning_rate"] * (step - last_step)
         return {
-            name: last.added[name] + half * (last.rates[name] + rate) for name, rate in look.rates.items()
+            name: last.added[name] + half * (last.rates[name] + rate) for name, rate in snapshot.rates.items()
         }

@@ -43,48 +43,47 @@ def with_contexts(history: History, run: Run, texts: Encoded) -> History:
 
     Source: Sun and Lu 2020, G.1.
     """
-    group_of = token_classes(history)
+    group_of = frequent_tokens(history)
     local = local_scores(run.model, texts)
     names = run.tokenizer.convert_ids_to_tokens(local.ids.tolist())
-    here = np.array([name in group_of for name in names], dtype=bool)
-    if not here.any():
+    selected = np.array([name in group_of for name in names], dtype=bool)
+    if not selected.any():
         return history
-    ids = local.ids[here]
+    ids = local.ids[selected]
     alone = global_scores(run.model, ids)
-    tokens = np.array(names)[here]
-    own = np.ones(len(ids), dtype=np.int64) if len(run.labels) == 2 else run.counts.argmax(axis=0)[ids]
+    tokens = np.array(names)[selected]
+    own_class = np.ones(len(ids), dtype=np.int64) if len(run.labels) == 2 else run.counts.argmax(axis=0)[ids]
     contexts = {
         "token": tokens,
         "group": np.array([group_of[token] for token in tokens.tolist()]),
-        "count": local.count[here],
-        "local score": local.score[here],
-        "local polarity": class_polarity(local.polarity[here], own),
+        "count": local.count[selected],
+        "local score": local.score[selected],
+        "local polarity": class_polarity(local.polarity[selected], own_class),
         "global score": alone.score,
-        "global polarity": class_polarity(alone.polarity, own),
+        "global polarity": class_polarity(alone.polarity, own_class),
     }
     return History(
         history.facts | {"signed": local.signed}, history.curves, history.products, history.tokens, contexts
     )
 
 
-def token_classes(history: History) -> dict[str, str]:
+def frequent_tokens(history: History) -> dict[str, str]:
     """Token → group, of the most frequent followed tokens of every group."""
     last = history.tokens["step"] == history.steps[-1]
     token, group, count = (history.tokens[name][last] for name in ("token", "group", "count"))
-    found: dict[str, str] = {}
+    group_of: dict[str, str] = {}
     for name in history.groups:
         members = np.flatnonzero(group == name)
-        kept = members[np.argsort(-count[members], kind="stable")][:MOST_OF_GROUP]
-        found |= dict.fromkeys(token[kept].tolist(), name)
-    return found
+        frequent = members[np.argsort(-count[members], kind="stable")][:MOST_OF_GROUP]
+        group_of |= dict.fromkeys(token[frequent].tolist(), name)
+    return group_of
 
 
-def class_polarity(polarity: NDArray[np.float64], own: NDArray[np.int64]) -> NDArray[np.float64]:
+def class_polarity(polarity: NDArray[np.float64], own_class: NDArray[np.int64]) -> NDArray[np.float64]:
     """[T, K′] → [T]: each token's polarity towards a class of its own."""
-    found: NDArray[np.float64] = target_polarity(
-        torch.from_numpy(polarity)[None], torch.from_numpy(own)[None]
-    )[0].numpy()
-    return found
+    classes = torch.from_numpy(own_class)[None]
+    towards: NDArray[np.float64] = target_polarity(torch.from_numpy(polarity)[None], classes)[0].numpy()
+    return towards
 
 
 def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
@@ -103,13 +102,11 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     local, alone = (scores_of(history, where) for where in ("local", "global"))
     groups = history.contexts["group"]
     found = []
-    for each in disagreement(local, alone, groups, seed=seed, resamples=RESAMPLES):
-        found.append(to_finding("order", each.quantity, each.group, each.tau))
-        if (
-            each.quantity != "score" or local.signed
-        ):  # without a sign of weights that of a score means nothing
-            found.append(to_finding("flipped", each.quantity, each.group, each.flipped))
-    found += prominences(local, alone, groups, seed)
+    for row in disagreement(local, alone, groups, seed=seed, resamples=RESAMPLES):
+        found.append(to_finding("order", row.quantity, row.group, row.tau))
+        if row.quantity != "score" or local.signed:  # without a sign of weights that of a score means nothing
+            found.append(to_finding("flipped", row.quantity, row.group, row.flipped))
+    found += prominence_findings(local, alone, groups, seed)
     return found
 
 
@@ -126,28 +123,28 @@ def scores_of(history: History, where: str) -> TokenScores:
     )
 
 
-def prominences(
+def prominence_findings(
     local: TokenScores, alone: TokenScores, groups: NDArray[np.str_], seed: int
 ) -> Iterator[Finding]:
     """How far the tokens of classes stand out from the neutral ones, where there are both."""
     higher, lower = ("larger", "smaller") if local.signed else ("higher", "lower")
     of_pair = {versus(name, NEUTRAL): name for name in (POLAR, *np.unique(groups).tolist())}
-    for each in prominence(local, alone, groups, seed=seed, resamples=RESAMPLES):
-        if each.gain.mean is None:
+    for row in prominence(local, alone, groups, seed=seed, resamples=RESAMPLES):
+        if row.gain.mean is None:
             continue
-        first = of_pair[each.group]
+        first = of_pair[row.group]
         polar = groups != NEUTRAL if first == POLAR else groups == first
         few = min(polar.sum(), (groups == NEUTRAL).sum()) < FEW
         for where, estimate, words in (
-            ("local", each.local, f"in their texts, {first} tokens get"),
-            ("alone", each.alone, f"alone, {first} tokens get"),
+            ("local", row.local, f"in their texts, {first} tokens get"),
+            ("alone", row.alone, f"alone, {first} tokens get"),
         ):
             above, below = (
                 f"{words} {which} attention scores than neutral ones" for which in (higher, lower)
             )
-            yield to_finding("prominence", where, each.group, estimate, above, below, null=0.5, few=few)
+            yield to_finding("prominence", where, row.group, estimate, above, below, null=0.5, few=few)
         yield to_finding(
-            "prominence", "gain", each.group, each.gain,
+            "prominence", "gain", row.group, row.gain,
             f"alone, {first} tokens stand out more than in their texts",
             f"alone, {first} tokens stand out less than in their texts",
             few=few,

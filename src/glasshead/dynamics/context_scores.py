@@ -59,7 +59,7 @@ class TokenScores:
         return ("|score|", np.abs(self.score)) if self.signed else ("score", self.score)
 
 
-def one_attention(model: PreTrainedModel) -> PooledClassifier:
+def require_pooled(model: PreTrainedModel) -> PooledClassifier:
     """The model, if its tokens have one score each.
 
     Raises:
@@ -85,7 +85,7 @@ def local_scores(model: PreTrainedModel, encoded: Encoded) -> TokenScores:
 
     Source: Sun and Lu 2020, G.1.
     """
-    model = one_attention(model)
+    model = require_pooled(model)
     outputs = model.classifier.out_features
     sums = torch.zeros(model.config.vocab_size, 1 + outputs, dtype=torch.float64)
     counts = torch.zeros(model.config.vocab_size, dtype=torch.int64)
@@ -119,7 +119,7 @@ def global_scores(model: PreTrainedModel, ids: ArrayLike) -> TokenScores:
     Source: Sun and Lu 2020, G.1.
     """
     kinds = np.unique(np.asarray(ids, dtype=np.int64))
-    size = one_attention(model).config.vocab_size
+    size = require_pooled(model).config.vocab_size
     if len(kinds) and not (kinds[0] >= 0 and kinds[-1] < size):
         raise ValueError(f"ids must be those of {size} tokens, not {kinds[0]} … {kinds[-1]}")
     alone = torch.from_numpy(kinds)[:, None]
@@ -159,7 +159,7 @@ def disagreement(
         ValueError: if the two are not about the same tokens.
     """
     rng = np.random.default_rng([seed, 1])
-    parts = {ALL: np.ones(len(local.ids), dtype=bool)} | members(local, alone, groups)
+    parts = {ALL: np.ones(len(local.ids), dtype=bool)} | group_masks(local, alone, groups)
     return [
         Disagreement(
             quantity,
@@ -200,7 +200,7 @@ def prominence(
         ValueError: if the two are not about the same tokens.
     """
     rng = np.random.default_rng([seed, 2])
-    parts = members(local, alone, groups)
+    parts = group_masks(local, alone, groups)
     neutral = parts.pop(NEUTRAL, np.zeros(len(local.ids), dtype=bool))
     if len(parts) > 1:
         parts = {POLAR: np.logical_or.reduce(list(parts.values()))} | parts
@@ -229,7 +229,7 @@ def compare_in_context(
         yield name, values, alone.quantities()[name]
 
 
-def members(
+def group_masks(
     local: TokenScores, alone: TokenScores, groups: ArrayLike | None
 ) -> dict[str, Bool[np.ndarray, " T"]]:
     """Where the tokens of every group stand."""

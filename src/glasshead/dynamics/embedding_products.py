@@ -14,7 +14,7 @@ from glasshead.dynamics.forms.form import ClosedForm, OutputGradients, Parameter
 from glasshead.dynamics.snapshots import Box, Curve
 from glasshead.results import PRODUCT_RATE
 
-LEAD, PUSH = "A", "B"
+SCORE_PART, POLARITY_PART = "A", "B"
 Members = Mapping[str, NDArray[np.int64]]
 """The tokens of every group."""
 
@@ -22,16 +22,16 @@ Members = Mapping[str, NDArray[np.int64]]
 class GradientFactors(NamedTuple):
     """x and y of all tokens: x_iᵀy_k is one part of −(∂ℓ/∂e_i)ᵀe_k, of what the move of e_i does to Ω_ik."""
 
-    moves: Float[Tensor, "v f"]
-    meets: Float[Tensor, "v f"]
+    left: Float[Tensor, "v f"]
+    right: Float[Tensor, "v f"]
 
     def rates(self, first: Int[Tensor, " i"], second: Int[Tensor, " k"]) -> Float[Tensor, "i k"]:
         """x_iᵀy_k between two lists of tokens."""
-        return self.moves[first] @ self.meets[second].T
+        return self.left[first] @ self.right[second].T
 
 
 def gradient_factors(
-    form: ClosedForm, p: Parameters, scale: float, push: OutputGradients
+    form: ClosedForm, p: Parameters, temperature: float, grads: OutputGradients
 ) -> dict[str, GradientFactors]:
     """The parts of −(∂ℓ/∂e_i)ᵀe_k (eq. 44).
 
@@ -39,58 +39,60 @@ def gradient_factors(
     which is π(e_i) s_k. The paper prints A_ik with one 1/λ too many: a_k has it already.
     """
     return {
-        LEAD: GradientFactors(push.own_lead[:, None] * form.pull(p, scale), p.embeddings),
-        PUSH: GradientFactors(push.own_push, form.tokens(p, scale).polarity),
+        SCORE_PART: GradientFactors(
+            grads.epsilon[:, None] * form.score_gradient(p, temperature), p.embeddings
+        ),
+        POLARITY_PART: GradientFactors(grads.pi, form.tokens(p, temperature).polarity),
     }
 
 
 class ProductRates(NamedTuple):
     """The parts of dΩ_ik/dτ [i, k] (eqs. 43–44): A_ik + B_ik + A_ki + B_ki."""
 
-    lead_first: Float[Tensor, "i k"]
-    push_first: Float[Tensor, "i k"]
-    lead_second: Float[Tensor, "i k"]
-    push_second: Float[Tensor, "i k"]
+    a_ik: Float[Tensor, "i k"]
+    b_ik: Float[Tensor, "i k"]
+    a_ki: Float[Tensor, "i k"]
+    b_ki: Float[Tensor, "i k"]
 
     def total(self) -> Float[Tensor, "i k"]:
         """dΩ_ik/dτ (eq. 43)."""
-        return sum(self, start=torch.zeros_like(self.lead_first))
+        return sum(self, start=torch.zeros_like(self.a_ik))
 
     def approximate(self) -> Float[Tensor, "i k"]:
         """π(e_k) s_i + π(e_i) s_k, for large λ (eq. 46)."""
-        return self.push_first + self.push_second
+        return self.b_ik + self.b_ki
 
 
 def product_rates(
     form: ClosedForm,
     p: Parameters,
-    scale: float,
-    push: OutputGradients,
+    temperature: float,
+    grads: OutputGradients,
     first: Int[Tensor, " i"],
     second: Int[Tensor, " k"],
 ) -> ProductRates:
     """dΩ_ik/dτ between two lists of tokens, in its parts."""
-    lead, pushed = gradient_factors(form, p, scale, push).values()
+    by_score, by_polarity = gradient_factors(form, p, temperature, grads).values()
     return ProductRates(
-        lead.rates(first, second),
-        pushed.rates(first, second),
-        lead.rates(second, first).T,
-        pushed.rates(second, first).T,
+        by_score.rates(first, second),
+        by_polarity.rates(first, second),
+        by_score.rates(second, first).T,
+        by_polarity.rates(second, first).T,
     )
 
 
-def boxes(of: str, vectors: Float[Tensor, "v d"], members: Members) -> list[Box]:
+def product_quartiles(name: str, vectors: Float[Tensor, "v d"], members: Members) -> list[Box]:
     """Minimum, quartiles, maximum and mean of Ω between the tokens of every two groups; within a group each
     pair counts once, and no token with itself."""
-    found: list[Box] = []
+    boxes: list[Box] = []
     for first, second in combinations_with_replacement(members, 2):
         products = (vectors[members[first]] @ vectors[members[second]].T).numpy()
         if first == second:
             products = products[np.triu_indices(len(products), 1)]
         if products.size:
-            told = np.quantile(products, [0, 0.25, 0.5, 0.75, 1]).tolist()
-            found.append((of, name_of(first, second), *told, float(products.mean()), products.size))
-    return found
+            quartiles = np.quantile(products, [0, 0.25, 0.5, 0.75, 1]).tolist()
+            boxes.append((name, pair_name(first, second), *quartiles, float(products.mean()), products.size))
+    return boxes
 
 
 def mean_rates(parts: Mapping[str, GradientFactors], members: Members) -> list[Curve]:
@@ -102,21 +104,21 @@ def mean_rates(parts: Mapping[str, GradientFactors], members: Members) -> list[C
     curves: list[Curve] = []
     if not members:
         return curves
-    for name, (moves, meets) in parts.items():
-        found = {group: (moves[ids].double(), meets[ids].double()) for group, ids in members.items()}
-        x, y = (torch.stack([each[side].sum(dim=0) for each in found.values()]) for side in (0, 1))
+    for name, (left, right) in parts.items():
+        vectors = {group: (left[ids].double(), right[ids].double()) for group, ids in members.items()}
+        x, y = (torch.stack([pair[side].sum(dim=0) for pair in vectors.values()]) for side in (0, 1))
         sums = (x @ y.T).numpy()  # [groups, groups]
-        alone = [float((x_ * y_).sum()) for x_, y_ in found.values()]
+        diagonal = [float((x_ * y_).sum()) for x_, y_ in vectors.values()]
         for (one, first), (other, second) in combinations_with_replacement(enumerate(members), 2):
             n, m = len(members[first]), len(members[second])
             size = n * (n - 1) // 2 if first == second else n * m
-            total = sums[one, one] - alone[one] if first == second else sums[one, other] + sums[other, one]
+            total = sums[one, one] - diagonal[one] if first == second else sums[one, other] + sums[other, one]
             if size:
-                pair = name_of(first, second)
+                pair = pair_name(first, second)
                 curves.append((PRODUCT_RATE + name, pair, float(total) / size, float("nan"), size))
     return curves
 
 
-def name_of(first: str, second: str) -> str:
+def pair_name(first: str, second: str) -> str:
     """What a pair of groups is called."""
     return f"{first} × {second}"

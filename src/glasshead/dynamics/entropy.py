@@ -9,6 +9,6 @@ def entropies(weights: Float[Tensor, "rows n"], mask: Bool[Tensor, "rows n"]) ->
     """−Σ p log p / log n with p = |a| / Σ|a| of every row over two tokens or more: 0 one, 1 all alike."""
     size = weights.abs().masked_fill(~mask, 0.0)
     total, length = size.sum(dim=-1), mask.sum(dim=-1)
-    there = (length > 1) & (total > 0)
-    p = size[there] / total[there, None]
-    return torch.special.entr(p).sum(dim=-1) / length[there].log()
+    rows = (length > 1) & (total > 0)
+    p = size[rows] / total[rows, None]
+    return torch.special.entr(p).sum(dim=-1) / length[rows].log()

@@ -35,7 +35,7 @@ Interval = tuple[float, float] | None
 
 @dataclass(frozen=True)
 class Groups:
-    """Columns of the followed tokens at one look, group by group."""
+    """Columns of the followed tokens at one step, group by group."""
 
     history: History
     step: int
@@ -43,13 +43,13 @@ class Groups:
     def values(self, column: str, group: str) -> Floats:
         """The values [n] of a group's tokens that have one."""
         tokens = self.history.tokens
-        here = (tokens["step"] == self.step) & (tokens["group"] == group)
-        found: Floats = tokens[column][here].astype(np.float64)
-        return found
+        rows = (tokens["step"] == self.step) & (tokens["group"] == group)
+        values: Floats = tokens[column][rows].astype(np.float64)
+        return values
 
 
 def findings(history: History, *, step: int | None = None, seed: int = 0) -> list[Finding]:
-    """Per group of tokens, at the look nearest to a step (the last unless one is named):
+    """Per group of tokens, at the snapshot nearest to a step (the last unless one is named):
 
     - ``level``: mean polarity, score and weight of its tokens, and ``change`` since the start;
     - ``gap``: its mean score minus that of neutral tokens, and of two polar groups from each other;
@@ -69,19 +69,19 @@ def findings(history: History, *, step: int | None = None, seed: int = 0) -> lis
     found += gaps(now, rng)
     if history.facts["exact"] and at > start:
         for quantity in ("score", "polarity"):
-            found += shares(history, at, quantity, rng)
+            found += term_shares(history, at, quantity, rng)
     return found
 
 
-def present(history: History) -> list[str]:
+def followed_groups(history: History) -> list[str]:
     """Groups of which tokens were followed, in order."""
-    there = set(history.tokens["group"].tolist())
-    return [group for group in history.groups if group in there]
+    followed = set(history.tokens["group"].tolist())
+    return [group for group in history.groups if group in followed]
 
 
 def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
     """Where the tokens of every group stand."""
-    for group in present(now.history):
+    for group in followed_groups(now.history):
         for quantity in QUANTITIES:
             (estimate,) = mean_intervals(now.values(quantity, group)[None], rng=rng)
             yield finding(
@@ -98,7 +98,7 @@ def levels(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
 
 def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Finding]:
     """How far they have come since the start, token by token."""
-    for group in present(now.history):
+    for group in followed_groups(now.history):
         for quantity in QUANTITIES:
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
@@ -114,14 +114,16 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
 
     Where weights have a sign, it is the size of the score that tells polar from neutral tokens.
     """
-    groups = present(now.history)
+    groups = followed_groups(now.history)
     polar = [group for group in groups if group != NEUTRAL]
     pairs = [(group, NEUTRAL) for group in polar if NEUTRAL in groups]
     pairs += [(first, second) for rank, first in enumerate(polar) for second in polar[rank + 1 :]]
     for first, second in pairs:
         sized = second == NEUTRAL and now.history.facts.get("signed", False)
         higher, lower, quantity = ("larger", "smaller", "|score|") if sized else ("higher", "lower", "score")
-        one, other = (each[np.isfinite(each)] for each in (now.values("score", g) for g in (first, second)))
+        one, other = (
+            scores[np.isfinite(scores)] for scores in (now.values("score", g) for g in (first, second))
+        )
         if sized:
             one, other = np.abs(one), np.abs(other)
         if not len(one) or not len(other):
@@ -136,27 +138,30 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
         yield finding("gap", quantity, versus(first, second), gap, bounds, len(one) + len(other), verdict)
 
 
-def shares(history: History, at: int, quantity: str, rng: np.random.Generator) -> Iterator[Finding]:
+def term_shares(history: History, at: int, quantity: str, rng: np.random.Generator) -> Iterator[Finding]:
     """What every term has added to the mean of a group until a step, and what is left unexplained.
 
-    Rates are known at the looks alone: the interval of a term is that over tokens, wider by what its integral
-    owes to every second look, and by what is unexplained, which may be its own. That covers rates which the
-    looks follow, and bounds none that swing between them. A term is called the largest part if its size
-    exceeds that of every other part, the unexplained one among them, in 95 % of draws of ten tokens or more;
-    and if it would still do so with the integrals wrong by that much, and with what is unexplained added to
-    any other term. Where none can be called so, the verdict on the part with the largest mean says why.
+    Rates are known at the snapshots alone: the interval of a term is that over tokens, wider by what its
+    integral owes to every second snapshot, and by what is unexplained, which may be its own. That covers
+    rates which the snapshots follow, and bounds none that swing between them. A term is called the largest
+    part if its size exceeds that of every other part, the unexplained one among them, in 95 % of draws of
+    ten tokens or more; and if it would still do so with the integrals wrong by that much, and with what is
+    unexplained added to any other term. Where none can be called so, the verdict on the part with the
+    largest mean says why.
     """
     terms = list(history.facts["terms"].get(quantity, {}))
     if any(added(quantity, term) not in history.tokens for term in terms):
         return
     steps = history.steps[history.steps <= at]
-    looks = [Groups(history, int(step)) for step in steps]
-    for group in present(history):
+    snapshots = [Groups(history, int(step)) for step in steps]
+    for group in followed_groups(history):
         by_term, rates = (
-            np.array([[look.values(name(quantity, term), group) for look in looks] for term in terms])
+            np.array(
+                [[snapshot.values(name(quantity, term), group) for snapshot in snapshots] for term in terms]
+            )
             for name in (added, rate)
-        )  # [terms, looks, n]
-        values = np.array([look.values(quantity, group) for look in looks])
+        )  # [terms, snapshots, n]
+        values = np.array([snapshot.values(quantity, group) for snapshot in snapshots])
         rest = values - values[0] - by_term.sum(axis=0)
         parts = np.array([*by_term[:, -1], rest[-1]])  # [terms + 1, n]
         estimates = mean_intervals(parts, rng=rng)
@@ -206,7 +211,7 @@ def finding(
     verdict: Verdict,
     std: float | None = None,
 ) -> Finding:
-    """One row of what was found."""
+    """One row."""
     return Finding(
         AUDIT, statistic, against, group, estimate, std, interval, {}, n, {}, None, CITATION, **verdict.fields
     )

@@ -10,7 +10,7 @@ from glasshead.audits import check_labels
 from glasshead.data import DATASETS, LoadOptions, describe, load
 from glasshead.dynamics.context_comparison import reads_context, with_contexts
 from glasshead.dynamics.forms.select import no_closed_form_reason
-from glasshead.dynamics.post_hoc import check_not_regression, history_from_trained_run, recipe_of
+from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run
 from glasshead.dynamics.token_groups import groups_from_source
 from glasshead.errors import InputError
 from glasshead.results import FOLDER, History, read_history
@@ -137,7 +137,7 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
     splits = load(data or source, LoadOptions(**options))
     train = splits["train"]
-    check_texts(recipe_of(run.record), splits)
+    check_texts(config_of(run.record), splits)
     check_labels(run, train)
     same = describe(splits)["fingerprint"] == recorded.get("fingerprint")
     remarks = [] if same else [f"the texts of {data or source} are not those of the training, or no longer"]

@@ -1,4 +1,4 @@
-"""One look at a model that was trained without a watcher: what is left to be said of how it came about."""
+"""One snapshot of a model whose training was not recorded: what is left to be said of how it came about."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from glasshead.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
 from glasshead.dynamics.observers import make_observer
 from glasshead.dynamics.observers.pooled import PooledObserver
-from glasshead.dynamics.snapshots import columns_of
+from glasshead.dynamics.snapshots import as_columns
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.results import CURVES, PRODUCTS, History, canonical
@@ -21,18 +21,18 @@ from glasshead.training import Run, TensorDataset, TrainingConfig
 def history_from_trained_run(
     run: Run, rows: TensorDataset | None, truth: Mapping[str, str] | None = None
 ) -> History:
-    """A history with a single look, at the trained model; without train ``rows`` only what parameters tell.
+    """A history with a single snapshot, of the trained model; without train ``rows`` what parameters say.
 
     Raises:
         InputError: for ratings by one learned query, and without rows for a model whose scores depend on the
             texts.
     """
     check_not_regression(run)
-    recipe = recipe_of(run.record)
+    recipe = config_of(run.record)
     if rows is not None:
-        seen = make_observer(truth, model=run.model, tokenizer=run.tokenizer, rows=rows, recipe=recipe)
+        observer = make_observer(truth, model=run.model, tokenizer=run.tokenizer, rows=rows, recipe=recipe)
     elif isinstance(run.model, PooledClassifier):
-        seen = PooledObserver(
+        observer = PooledObserver(
             model=run.model, tokenizer=run.tokenizer, rows=None, counts=run.counts, recipe=recipe, truth=truth
         )
     else:
@@ -40,18 +40,22 @@ def history_from_trained_run(
             f"the attention of {run.folder} shows on texts only: name the data it was trained on"
         )
     with eval_mode(run.model):
-        look = seen.snapshot(run.model)
-    curves = [(0, *row) for row in look.curves]
-    products = [(0, *row) for row in look.products]
-    size = len(next(iter(seen.about.values()))) if seen.about else 0
-    tokens = {"step": np.zeros(size, dtype=np.int64)} | seen.about | look.columns() if seen.about else {}
-    facts = seen.facts | {
+        snapshot = observer.snapshot(run.model)
+    curves = [(0, *row) for row in snapshot.curves]
+    products = [(0, *row) for row in snapshot.products]
+    size = len(next(iter(observer.token_facts.values()))) if observer.token_facts else 0
+    tokens = (
+        {"step": np.zeros(size, dtype=np.int64)} | observer.token_facts | snapshot.columns()
+        if observer.token_facts
+        else {}
+    )
+    facts = observer.facts | {
         "steps": None,
         "every": None,
         "learning_rate": recipe.learning_rate,
         "best_step": None,
     }
-    history = History(facts, columns_of(CURVES, curves), columns_of(PRODUCTS, products), tokens)
+    history = History(facts, as_columns(CURVES, curves), as_columns(PRODUCTS, products), tokens)
     return canonical(history, run.model.config.gauge) if isinstance(run.model, PooledClassifier) else history
 
 
@@ -61,10 +65,10 @@ def check_not_regression(run: Run) -> None:
         raise InputError(f"{run.folder} predicts ratings: words have no polarity there, so nothing is told")
 
 
-def recipe_of(record: dict[str, Any]) -> TrainingConfig:
+def config_of(record: dict[str, Any]) -> TrainingConfig:
     """The recipe of a run; what this version does not know of is left out."""
-    known = {each.name for each in fields(TrainingConfig)}
-    return TrainingConfig(**{name: value for name, value in record["recipe"].items() if name in known})
+    names = {field.name for field in fields(TrainingConfig)}
+    return TrainingConfig(**{name: value for name, value in record["recipe"].items() if name in names})
 
 
 def token_score(model: PreTrainedModel, token: int) -> tuple[float, list[float]] | None:
@@ -72,5 +76,5 @@ def token_score(model: PreTrainedModel, token: int) -> tuple[float, list[float]]
     if no_closed_form_reason(model) is not None:
         return None
     assert isinstance(model, PooledClassifier)
-    found = closed_form(model).tokens(parameters_of(model), model.config.temperature)
-    return float(found.score[token]), found.polarity[token].tolist()
+    tokens = closed_form(model).tokens(parameters_of(model), model.config.temperature)
+    return float(tokens.score[token]), tokens.polarity[token].tolist()

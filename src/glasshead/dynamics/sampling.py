@@ -1,4 +1,4 @@
-"""The texts of a training that are looked at."""
+"""The texts of a training that are observed."""
 
 import torch
 from jaxtyping import Int
@@ -9,6 +9,6 @@ from glasshead.training import TensorDataset
 
 def sample_texts(rows: TensorDataset, size: int) -> Int[Tensor, " n"]:
     """A seeded choice of the texts in which there is something to attend to, in their order."""
-    here = torch.nonzero(rows.lengths > 0).flatten()
-    order = torch.randperm(len(here), generator=torch.Generator().manual_seed(0))
-    return here[order[:size]].sort().values
+    nonempty = torch.nonzero(rows.lengths > 0).flatten()
+    order = torch.randperm(len(nonempty), generator=torch.Generator().manual_seed(0))
+    return nonempty[order[:size]].sort().values

@@ -1,4 +1,4 @@
-"""Which tokens are watched as one group, and which are followed one by one."""
+"""Which tokens are observed as one group, and which are followed one by one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class TokenGroups:
         }
 
 
-def cohorts(
+def group_tokens(
     tokenizer: PreTrainedTokenizerFast,
     counts: NDArray[np.int64],
     labels: list[str],
@@ -56,26 +56,26 @@ def cohorts(
     Special tokens and tokens that never occur in train belong to none.
     """
     names = tokenizer.convert_ids_to_tokens(list(range(counts.shape[1])))
-    known = counts.sum(axis=0) > 0
-    known[[each for each in tokenizer.all_special_ids if each < len(known)]] = False
+    occurs = counts.sum(axis=0) > 0
+    occurs[[special for special in tokenizer.all_special_ids if special < len(occurs)]] = False
     if truth is None:
-        group = np.where(known, token_groups(counts, labels)[0], "")
+        group = np.where(occurs, token_groups(counts, labels)[0], "")
         order = ["positive", "negative", *(f"class {label}" for label in labels), "neutral"]
     else:
         group = np.array(
-            [truth.get(name, "") if here else "" for name, here in zip(names, known, strict=True)]
+            [truth.get(name, "") if present else "" for name, present in zip(names, occurs, strict=True)]
         )
         planted = list(dict.fromkeys(truth.values()))
         # Positive first, as the papers plot them; of other classes their own order.
         order = ["positive", "negative", "neutral"] if "positive" in planted else planted
     members = {name: np.flatnonzero(group == name) for name in order if (group == name).any()}
     total = counts.sum(axis=0)
-    frequent = np.argsort(-np.where(known, total, 0), kind="stable")
-    chosen = [ids[np.argsort(-total[ids], kind="stable")][:MOST_OF_GROUP] for ids in members.values()]
-    chosen.append(frequent[: min(MOST_FREQUENT, int(known.sum()))])
+    frequent = np.argsort(-np.where(occurs, total, 0), kind="stable")
+    followed = [ids[np.argsort(-total[ids], kind="stable")][:MOST_OF_GROUP] for ids in members.values()]
+    followed.append(frequent[: min(MOST_FREQUENT, int(occurs.sum()))])
     return TokenGroups(
         members,
-        np.unique(np.concatenate(chosen)),
+        np.unique(np.concatenate(followed)),
         counts,
         np.ones(counts.shape[1], dtype=np.int64) if len(labels) == 2 else counts.argmax(axis=0),
         "γ" if truth is None else "truth",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from glasshead.dynamics import recipe_of
+from glasshead.dynamics import config_of
 from glasshead.errors import InputError
 from glasshead.pictures.dynamics import file_of
 from glasshead.report import Point, by_ratio, plain, ratios, told
@@ -74,7 +74,7 @@ def coupled(folder: Path, step: int | None) -> Coupled:
     curve = history.curve(name)
     at = history.nearest(step)
     point = Point(more / less, curve["mean"][curve["step"] == at].item())
-    return Coupled(folder, point, name, (negative, positive), at, settings_of(recipe_of(record)))
+    return Coupled(folder, point, name, (negative, positive), at, settings_of(config_of(record)))
 
 
 def settings_of(recipe: TrainingConfig) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Models whose gradients and score flow are known in closed form, one file each."""
 
 from glasshead.dynamics.forms.additive import Additive as Additive
-from glasshead.dynamics.forms.additive import linearised as linearised
+from glasshead.dynamics.forms.additive import linear_terms as linear_terms
 from glasshead.dynamics.forms.affine import Affine as Affine
 from glasshead.dynamics.forms.dot_product import DotProduct as DotProduct
 from glasshead.dynamics.forms.form import FORMS as FORMS
@@ -11,7 +11,7 @@ from glasshead.dynamics.forms.form import OutputGradients as OutputGradients
 from glasshead.dynamics.forms.form import Parameters as Parameters
 from glasshead.dynamics.forms.form import ScoreFlow as ScoreFlow
 from glasshead.dynamics.forms.form import Tokens as Tokens
-from glasshead.dynamics.forms.form import along as along
+from glasshead.dynamics.forms.form import directional_change as directional_change
 from glasshead.dynamics.forms.form import gradients as gradients
 from glasshead.dynamics.forms.form import output_gradients as output_gradients
 from glasshead.dynamics.forms.form import score_flow as score_flow

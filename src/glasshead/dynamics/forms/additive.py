@@ -7,7 +7,7 @@ belong to.
 import torch
 from torch import Tensor
 
-from glasshead.dynamics.forms.affine import mapped_embeddings
+from glasshead.dynamics.forms.affine import embedding_map
 from glasshead.dynamics.forms.form import (
     FORMS,
     ClosedForm,
@@ -36,50 +36,51 @@ class Additive(ClosedForm):
         "M": "the leads of similar tokens (Ω), through M, times VᵀD_eD_jV",
     }
 
-    def tokens(self, p: Parameters, scale: float) -> Tokens:
+    def tokens(self, p: Parameters, temperature: float) -> Tokens:
         """s_e = W e and a_e = tanh(M e)ᵀV / λ."""
-        hidden = torch.tanh(p.embeddings @ mapped_embeddings(p).T)
-        return Tokens(p.embeddings @ p.output.T, hidden @ p.context / scale)
+        hidden = torch.tanh(p.embeddings @ embedding_map(p).T)
+        return Tokens(p.embeddings @ p.output.T, hidden @ p.context / temperature)
 
     def couplings(self, p: Parameters) -> dict[str, Tensor]:
         """(MᵀV)ᵀW, which is λ U_eᵀW near tanh(x) = x (eq. 71)."""
-        return {"V′ᵀW": p.output @ (p.context @ mapped_embeddings(p))}
+        return {"V′ᵀW": p.output @ (p.context @ embedding_map(p))}
 
-    def pull(self, p: Parameters, scale: float) -> Tensor:
+    def score_gradient(self, p: Parameters, temperature: float) -> Tensor:
         """U_e = MᵀD_eV / λ of every token (from eq. 66)."""
-        return tanh_slope(p, p.embeddings) @ mapped_embeddings(p) / scale
+        return tanh_slope(p, p.embeddings) @ embedding_map(p) / temperature
 
-    def descent(self, p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
-        """−∂ℓ/∂e = ε(e) U_e + Wᵀπ(e) (eq. 66), −∂ℓ/∂V = Σ_j lead_j tanh x_j / λ (eq. 67),
-        −∂ℓ/∂M = Σ_j lead_j D_jV e_jᵀ / λ (eq. 68).
+    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+        """−∂ℓ/∂e = ε(e) U_e + Wᵀπ(e) (eq. 66), −∂ℓ/∂V = Σ_e ε(e) tanh x_e / λ (eq. 67),
+        −∂ℓ/∂M = Σ_e ε(e) D_eV eᵀ / λ (eq. 68).
 
         The paper subtracts the mean from the tanh, we from the s_j, which is the same:
         Σ_j α_j s_j (t_j − t̄) = Σ_j α_j (s_j − s) t_j.
         """
-        hidden = torch.tanh(p.embeddings @ mapped_embeddings(p).T)
-        return shared_descent(push, p.embeddings) | {
-            "embeddings": push.own_lead[:, None] * self.pull(p, scale) + push.own_push @ p.output,
-            "context": push.own_lead @ hidden / scale,
-            "map": (push.own_lead[:, None] * tanh_slope(p, p.embeddings)).T @ p.embeddings / scale,
+        hidden = torch.tanh(p.embeddings @ embedding_map(p).T)
+        return shared_descent(grads, p.embeddings) | {
+            "embeddings": grads.epsilon[:, None] * self.score_gradient(p, temperature) + grads.pi @ p.output,
+            "context": grads.epsilon @ hidden / temperature,
+            "map": (grads.epsilon[:, None] * tanh_slope(p, p.embeddings)).T @ p.embeddings / temperature,
         }
 
-    def flow(self, p: Parameters, scale: float, push: OutputGradients) -> ScoreFlow:
-        """Eq. 69 and the exact form of eq. 70; the paper's eq. 71 is `linearised`."""
-        moves = self.descent(p, scale, push)
-        pull = self.pull(p, scale)
-        hidden = torch.tanh(p.embeddings @ mapped_embeddings(p).T)
-        coupling = pull @ p.output.T  # U_eᵀW [v, k]
-        through_map = (tanh_slope(p, p.embeddings) * (p.embeddings @ moves["map"].T)).sum(dim=1) / scale
+    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
+        """Eq. 69 and the exact form of eq. 70; the paper's eq. 71 is `linear_terms`."""
+        descent = self.descent(p, temperature, grads)
+        score_gradient = self.score_gradient(p, temperature)
+        hidden = torch.tanh(p.embeddings @ embedding_map(p).T)
+        coupling = score_gradient @ p.output.T  # U_eᵀW [v, k]
+        slopes = tanh_slope(p, p.embeddings)
+        through_map = (slopes * (p.embeddings @ descent["map"].T)).sum(dim=1) / temperature
         return ScoreFlow(
             polarity={
-                "A": push.own_lead[:, None] * coupling,
-                "B": push.own_push @ (p.output @ p.output.T),
-                "C": p.embeddings @ moves["output"].T,
+                "A": grads.epsilon[:, None] * coupling,
+                "B": grads.pi @ (p.output @ p.output.T),
+                "C": p.embeddings @ descent["output"].T,
             },
             score={
-                "D": (push.own_push * coupling).sum(dim=1),
-                "E": push.own_lead * pull.square().sum(dim=1),
-                "F": hidden @ moves["context"] / scale,
+                "D": (grads.pi * coupling).sum(dim=1),
+                "E": grads.epsilon * score_gradient.square().sum(dim=1),
+                "F": hidden @ descent["context"] / temperature,
                 "M": through_map,
             },
         )
@@ -87,19 +88,19 @@ class Additive(ClosedForm):
 
 def tanh_slope(p: Parameters, embedded: Tensor) -> Tensor:
     """D V of every vector."""
-    return (1 - torch.tanh(embedded @ mapped_embeddings(p).T).square()) * p.context
+    return (1 - torch.tanh(embedded @ embedding_map(p).T).square()) * p.context
 
 
-def linearised(p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
+def linear_terms(p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
     """Eq. 71: the terms of da_e/dτ with tanh(x) ≈ x, by the names of the exact ones."""
-    m = mapped_embeddings(p)
+    m = embedding_map(p)
     inner = p.context @ m  # MᵀV
     hidden = p.embeddings @ m.T
     return {
-        "D": push.own_push @ (p.output @ inner) / scale,
-        "E": push.own_lead * (inner @ inner) / scale**2,
-        "F": hidden @ (push.own_lead @ hidden) / scale**2,
-        "M": p.embeddings @ (push.own_lead @ p.embeddings) * (p.context @ p.context) / scale**2,
+        "D": grads.pi @ (p.output @ inner) / temperature,
+        "E": grads.epsilon * (inner @ inner) / temperature**2,
+        "F": hidden @ (grads.epsilon @ hidden) / temperature**2,
+        "M": p.embeddings @ (grads.epsilon @ p.embeddings) * (p.context @ p.context) / temperature**2,
     }
 
 

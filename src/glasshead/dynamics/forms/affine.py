@@ -7,7 +7,7 @@ from torch import Tensor
 from glasshead.dynamics.forms.form import FORMS, ClosedForm, OutputGradients, Parameters, ScoreFlow, Tokens
 
 
-def mapped_embeddings(p: Parameters) -> Tensor:
+def embedding_map(p: Parameters) -> Tensor:
     """M, which this model has."""
     assert p.map is not None
     return p.map
@@ -33,69 +33,69 @@ class Affine(ClosedForm):
         "M, V": "the leads of similar tokens (Ω), through M, times ‖V‖²",
     }
 
-    def tokens(self, p: Parameters, scale: float) -> Tokens:
+    def tokens(self, p: Parameters, temperature: float) -> Tokens:
         """s_e = W M e and a_e = (M e)ᵀV / λ (eqs. 56–58)."""
         inner_v, inner_w = inner(p)
-        return Tokens(p.embeddings @ inner_w.T, p.embeddings @ inner_v / scale)
+        return Tokens(p.embeddings @ inner_w.T, p.embeddings @ inner_v / temperature)
 
     def couplings(self, p: Parameters) -> dict[str, Tensor]:
         """VᵀW and V′ᵀW′ = VᵀMMᵀW, which both move the scores (eq. 64)."""
         inner_v, inner_w = inner(p)
         return {"VᵀW": p.output @ p.context, "V′ᵀW′": inner_w @ inner_v}
 
-    def pull(self, p: Parameters, scale: float) -> Tensor:
+    def score_gradient(self, p: Parameters, temperature: float) -> Tensor:
         """MᵀV / λ."""
-        return (inner(p)[0] / scale).expand_as(p.embeddings)
+        return (inner(p)[0] / temperature).expand_as(p.embeddings)
 
-    def descent(self, p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
-        """−∂ℓ/∂e = ε(e) MᵀV/λ + MᵀWᵀπ(e) (eq. 59), −∂ℓ/∂V = Σ_j lead_j h_j / λ (eq. 60),
-        −∂ℓ/∂M = Σ_j (V lead_j/λ + Wᵀpush_j) e_jᵀ (eq. 61)."""
+    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+        """−∂ℓ/∂e = ε(e) MᵀV/λ + MᵀWᵀπ(e) (eq. 59), −∂ℓ/∂V = Σ_e ε(e) h_e / λ (eq. 60),
+        −∂ℓ/∂M = Σ_e (V ε(e)/λ + Wᵀπ(e)) eᵀ (eq. 61)."""
         inner_v, inner_w = inner(p)
-        leading, pushing = gathered_embeddings(p, push)
+        sum_epsilon, sum_pi = sum_embeddings(p, grads)
         return {
-            "embeddings": torch.outer(push.own_lead, inner_v) / scale + push.own_push @ inner_w,
-            "context": leading @ mapped_embeddings(p).T / scale,
-            "output": pushing @ mapped_embeddings(p).T,
-            "bias": push.own_push.sum(dim=0),
-            "map": torch.outer(p.context, leading) / scale + p.output.T @ pushing,
+            "embeddings": torch.outer(grads.epsilon, inner_v) / temperature + grads.pi @ inner_w,
+            "context": sum_epsilon @ embedding_map(p).T / temperature,
+            "output": sum_pi @ embedding_map(p).T,
+            "bias": grads.pi.sum(dim=0),
+            "map": torch.outer(p.context, sum_epsilon) / temperature + p.output.T @ sum_pi,
         }
 
-    def flow(self, p: Parameters, scale: float, push: OutputGradients) -> ScoreFlow:
+    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
         """Eqs. 63 and 64, term by term; Q is VᵀW, where eq. 63 prints V′ᵀW."""
-        leading, pushing = gathered_embeddings(p, push)
+        sum_epsilon, sum_pi = sum_embeddings(p, grads)
         inner_v, inner_w = inner(p)
-        alike = mapped_embeddings(p).T @ mapped_embeddings(p)  # h_eᵀh_j = eᵀ MᵀM e_j
-        coupling = p.output @ p.context / scale
-        own_coupling = inner_w @ inner_v / scale
-        alike_push, alike_lead = p.embeddings @ pushing.T, p.embeddings @ leading  # [v, k], [v]
+        alike = embedding_map(p).T @ embedding_map(p)  # h_eᵀh_j = eᵀ MᵀM e_j
+        coupling = p.output @ p.context / temperature
+        own_coupling = inner_w @ inner_v / temperature
+        similar_pi, similar_epsilon = p.embeddings @ sum_pi.T, p.embeddings @ sum_epsilon  # [v, k], [v]
         return ScoreFlow(
             polarity={
-                "A": torch.outer(push.own_lead, own_coupling),
-                "B": push.own_push @ (inner_w @ inner_w.T),
-                "C": p.embeddings @ (pushing @ alike).T,
-                "M, W": alike_push @ (p.output @ p.output.T),
-                "M, V": torch.outer(alike_lead, coupling),
+                "A": torch.outer(grads.epsilon, own_coupling),
+                "B": grads.pi @ (inner_w @ inner_w.T),
+                "C": p.embeddings @ (sum_pi @ alike).T,
+                "M, W": similar_pi @ (p.output @ p.output.T),
+                "M, V": torch.outer(similar_epsilon, coupling),
             },
             score={
-                "D": push.own_push @ own_coupling,
-                "E": push.own_lead * (inner_v @ inner_v) / scale**2,
-                "F": p.embeddings @ (leading @ alike) / scale**2,
-                "M, W": alike_push @ coupling,
-                "M, V": alike_lead * (p.context @ p.context) / scale**2,
+                "D": grads.pi @ own_coupling,
+                "E": grads.epsilon * (inner_v @ inner_v) / temperature**2,
+                "F": p.embeddings @ (sum_epsilon @ alike) / temperature**2,
+                "M, W": similar_pi @ coupling,
+                "M, V": similar_epsilon * (p.context @ p.context) / temperature**2,
             },
         )
 
 
 def inner(p: Parameters) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
     """V′ = MᵀV and W′ = MᵀW: with them nothing has to be mapped token by token."""
-    return p.context @ mapped_embeddings(p), p.output @ mapped_embeddings(p)
+    return p.context @ embedding_map(p), p.output @ embedding_map(p)
 
 
-def gathered_embeddings(
-    p: Parameters, push: OutputGradients
+def sum_embeddings(
+    p: Parameters, grads: OutputGradients
 ) -> tuple[Float[Tensor, " d_e"], Float[Tensor, "k d_e"]]:
-    """Σ_j lead_j e_j and Σ_j push_j e_jᵀ, as sums over tokens."""
-    return push.own_lead @ p.embeddings, push.own_push.T @ p.embeddings
+    """Σ_e ε(e) e and Σ_e π(e) eᵀ."""
+    return grads.epsilon @ p.embeddings, grads.pi.T @ p.embeddings
 
 
 FORMS.register("DP-A")(Affine())

@@ -30,46 +30,46 @@ class DotProduct(ClosedForm):
         "F": "the leads of similar tokens (Ω), through V",
     }
 
-    def tokens(self, p: Parameters, scale: float) -> Tokens:
+    def tokens(self, p: Parameters, temperature: float) -> Tokens:
         """s_e = W e (eq. 81) and a_e = eᵀV / λ (eq. 34)."""
-        return Tokens(p.embeddings @ p.output.T, p.embeddings @ p.context / scale)
+        return Tokens(p.embeddings @ p.output.T, p.embeddings @ p.context / temperature)
 
     def couplings(self, p: Parameters) -> dict[str, Tensor]:
         """VᵀW of every row of W."""
         return {"VᵀW": p.output @ p.context}
 
-    def pull(self, p: Parameters, scale: float) -> Tensor:
+    def score_gradient(self, p: Parameters, temperature: float) -> Tensor:
         """V / λ (eq. 34)."""
-        return (p.context / scale).expand_as(p.embeddings)
+        return (p.context / temperature).expand_as(p.embeddings)
 
-    def descent(self, p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
-        """−∂ℓ/∂e = ε(e) V/λ + Wᵀπ(e) (eqs. 37, 42, 78), −∂ℓ/∂V = Σ_j lead_j e_j / λ (eqs. 41, 80), and those
+    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
+        """−∂ℓ/∂e = ε(e) V/λ + Wᵀπ(e) (eqs. 37, 42, 78), −∂ℓ/∂V = Σ_e ε(e) e / λ (eqs. 41, 80), and those
         of W and b (eqs. 29, 79)."""
-        return shared_descent(push, p.embeddings) | {
-            "embeddings": torch.outer(push.own_lead, p.context) / scale + push.own_push @ p.output,
-            "context": push.own_lead @ p.embeddings / scale,
+        return shared_descent(grads, p.embeddings) | {
+            "embeddings": torch.outer(grads.epsilon, p.context) / temperature + grads.pi @ p.output,
+            "context": grads.epsilon @ p.embeddings / temperature,
         }
 
-    def flow(self, p: Parameters, scale: float, push: OutputGradients) -> ScoreFlow:
+    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
         """Eqs. 63–64 with M = I and without what dM/dτ adds: for one score
 
-            ds_e/dτ = ε VᵀW/λ [A] + π‖W‖² [B] + Σ_j push_j Ω_ej [C]
-            da_e/dτ = π VᵀW/λ [D] + ε‖V‖²/λ² [E] + Σ_j lead_j Ω_ej / λ² [F].
+            ds_e/dτ = ε VᵀW/λ [A] + π‖W‖² [B] + Σ_j π(e_j) Ω_ej [C]
+            da_e/dτ = π VᵀW/λ [D] + ε‖V‖²/λ² [E] + Σ_j ε(e_j) Ω_ej / λ² [F].
 
         The paper's eq. 47 leaves A out; eq. 82 lacks the α_j of A and B, and eq. 83 a factor −1/λ of F.
         """
-        moves = self.descent(p, scale, push)
-        coupling = p.output @ p.context / scale  # [k]
+        descent = self.descent(p, temperature, grads)
+        coupling = p.output @ p.context / temperature  # [k]
         return ScoreFlow(
             polarity={
-                "A": torch.outer(push.own_lead, coupling),
-                "B": push.own_push @ (p.output @ p.output.T),
-                "C": p.embeddings @ moves["output"].T,
+                "A": torch.outer(grads.epsilon, coupling),
+                "B": grads.pi @ (p.output @ p.output.T),
+                "C": p.embeddings @ descent["output"].T,
             },
             score={
-                "D": push.own_push @ coupling,
-                "E": push.own_lead * (p.context @ p.context) / scale**2,
-                "F": p.embeddings @ moves["context"] / scale,
+                "D": grads.pi @ coupling,
+                "E": grads.epsilon * (p.context @ p.context) / temperature**2,
+                "F": p.embeddings @ descent["context"] / temperature,
             },
         )
 

@@ -1,13 +1,15 @@
-"""What the closed forms share: parameters, a batch, and how hard every occurrence of a token is pushed.
+"""What the closed forms share: parameters, a batch, and the gradients of the loss by every occurrence of a
+token.
 
 Sun and Lu (2020) write every gradient with the same two factors. In a batch of m texts, with δ = ∂ℓ/∂s and
-attention weights α, the token at place j of text t is pushed by
+attention weights α, they are for the token at place j of text t
 
-    push_jk = −δ_k α_j / m          (their y β α_j / m in the binary case, where δ = −yβ, eq. 29)
-    lead_j  = Σ_k push_jk (s_jk − s_k)      (their y β α_j (s_j − s) / m)
+    −∂ℓ/∂s_jk = −δ_k α_j / m                    (their y β α_j / m in the binary case, where δ = −yβ, eq. 29)
+    −∂ℓ/∂a_j  = Σ_k −∂ℓ/∂s_jk (s_jk − s_k)      (their y β α_j (s_j − s) / m)
 
-where s_j is the polarity of the token and s that of the text. All of eqs. 37–42, 59–61, 66–68 and 78–80 are
-sums of these two times a vector; K classes (eqs. 72–80) differ from two in δ = p − 1_k alone.
+where a_j is the score, s_j is the polarity of the token and s that of the text. All of eqs. 37–42, 59–61,
+66–68 and 78–80 are sums of these two times a vector; K classes (eqs. 72–80) differ from two in δ = p − 1_k
+alone.
 """
 
 from abc import ABC, abstractmethod
@@ -45,23 +47,26 @@ class Parameters:
 
 
 class Batch(NamedTuple):
-    """Texts as ids, where they are real, their classes; ``scale`` is λ and ``loss_scale`` multiplies ℓ."""
+    """Texts as ids, where they are real, their classes; ``temperature`` is λ and ``loss_scale`` multiplies
+    ℓ.
+    """
 
     ids: Int[Tensor, "m n"]
     mask: Bool[Tensor, "m n"]
     labels: Int[Tensor, " m"]
-    scale: float
+    temperature: float
     loss_scale: float = 1.0
 
 
 class OutputGradients(NamedTuple):
-    """``push`` [m, n, k] and ``lead`` [m, n] of every place, and their sums π [v, k] and ε [v] over the
-    places of every token; ``weights`` [m, n] is α, ``logits`` [m, k] is s + b, ``residual`` [m, k] is δ."""
+    """−∂ℓ/∂s_j, ``by_polarity`` [m, n, k], and −∂ℓ/∂a_j, ``by_score`` [m, n], of every place, and their sums
+    π [v, k] and ε [v] over the places of every token; ``weights`` [m, n] is α, ``logits`` [m, k] is s + b,
+    ``residual`` [m, k] is δ."""
 
-    push: Float[Tensor, "m n k"]
-    lead: Float[Tensor, "m n"]
-    own_push: Float[Tensor, "v k"]
-    own_lead: Float[Tensor, " v"]
+    by_polarity: Float[Tensor, "m n k"]
+    by_score: Float[Tensor, "m n"]
+    pi: Float[Tensor, "v k"]
+    epsilon: Float[Tensor, " v"]
     weights: Float[Tensor, "m n"]
     logits: Float[Tensor, "m k"]
     residual: Float[Tensor, "m k"]
@@ -103,15 +108,15 @@ class ClosedForm(ABC):
     score_terms: ClassVar[dict[str, str]]
 
     @abstractmethod
-    def tokens(self, p: Parameters, scale: float) -> Tokens:
+    def tokens(self, p: Parameters, temperature: float) -> Tokens:
         """s_e and a_e of every token."""
 
     @abstractmethod
-    def descent(self, p: Parameters, scale: float, push: OutputGradients) -> dict[str, Tensor]:
+    def descent(self, p: Parameters, temperature: float, grads: OutputGradients) -> dict[str, Tensor]:
         """−∂ℓ/∂θ of every parameter, by the names of `Parameters`."""
 
     @abstractmethod
-    def flow(self, p: Parameters, scale: float, push: OutputGradients) -> ScoreFlow:
+    def flow(self, p: Parameters, temperature: float, grads: OutputGradients) -> ScoreFlow:
         """The terms of ds_e/dτ and da_e/dτ under dθ/dτ = −∂ℓ/∂θ."""
 
     @abstractmethod
@@ -119,7 +124,7 @@ class ClosedForm(ABC):
         """The dot products of V and W that drive positive and negative tokens apart, by their names."""
 
     @abstractmethod
-    def pull(self, p: Parameters, scale: float) -> Float[Tensor, "v d_e"]:
+    def score_gradient(self, p: Parameters, temperature: float) -> Float[Tensor, "v d_e"]:
         """∂a_e/∂e of every token."""
 
 
@@ -127,14 +132,14 @@ FORMS: Registry[ClosedForm] = Registry("closed form")
 
 
 def output_gradients(form: ClosedForm, p: Parameters, batch: Batch) -> OutputGradients:
-    """How hard every occurrence is pushed in a batch with the mean cross-entropy as loss.
+    """The gradients by every occurrence in a batch, with the mean cross-entropy as loss.
 
     Raises:
         ValueError: if a text is empty, for which there is no α.
     """
     if not batch.mask.any(dim=1).all():
         raise ValueError("an empty text has no attention weights")
-    tokens = form.tokens(p, batch.scale)
+    tokens = form.tokens(p, batch.temperature)
     scores = tokens.score[batch.ids].masked_fill(~batch.mask, -torch.inf)
     weights = scores.softmax(dim=1)
     polarity = tokens.polarity[batch.ids]  # [m, n, k]
@@ -142,18 +147,17 @@ def output_gradients(form: ClosedForm, p: Parameters, batch: Batch) -> OutputGra
     logits = total if p.bias is None else total + p.bias
     residual = residuals(logits, batch.labels)
     size = batch.loss_scale / len(batch.ids)
-    push = -size * weights[..., None] * residual[:, None, :]
-    lead = (push * (polarity - total[:, None, :])).sum(dim=-1)
-    return OutputGradients(
-        push, lead, *gather_by_token(len(p.embeddings), batch, push, lead), weights, logits, residual
-    )
+    by_polarity = -size * weights[..., None] * residual[:, None, :]
+    by_score = (by_polarity * (polarity - total[:, None, :])).sum(dim=-1)
+    sums = sum_by_token(len(p.embeddings), batch, by_polarity, by_score)
+    return OutputGradients(by_polarity, by_score, *sums, weights, logits, residual)
 
 
-def gather_by_token(size: int, batch: Batch, push: Tensor, lead: Tensor) -> tuple[Tensor, Tensor]:
+def sum_by_token(size: int, batch: Batch, by_polarity: Tensor, by_score: Tensor) -> tuple[Tensor, Tensor]:
     """π(e) and ε(e): sums over the places (t, j) with e_j ≡ e; padding adds nothing."""
     places, real = batch.ids[batch.mask], batch.mask
-    own_push = push.new_zeros(size, push.shape[-1]).index_add(0, places, push[real])
-    return own_push, lead.new_zeros(size).index_add(0, places, lead[real])
+    pi = by_polarity.new_zeros(size, by_polarity.shape[-1]).index_add(0, places, by_polarity[real])
+    return pi, by_score.new_zeros(size).index_add(0, places, by_score[real])
 
 
 def residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[Tensor, "m k"]:
@@ -166,34 +170,37 @@ def residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[
 def gradients(form: ClosedForm, p: Parameters, batch: Batch) -> dict[str, Tensor]:
     """∂ℓ/∂θ of every parameter in closed form."""
     return {
-        name: -each for name, each in form.descent(p, batch.scale, output_gradients(form, p, batch)).items()
+        name: -each
+        for name, each in form.descent(p, batch.temperature, output_gradients(form, p, batch)).items()
     }
 
 
 def score_flow(form: ClosedForm, p: Parameters, batch: Batch) -> ScoreFlow:
     """The terms of ds_e/dτ and da_e/dτ on a batch."""
-    return form.flow(p, batch.scale, output_gradients(form, p, batch))
+    return form.flow(p, batch.temperature, output_gradients(form, p, batch))
 
 
-def along(form: ClosedForm, p: Parameters, scale: float, direction: Mapping[str, Tensor]) -> Tokens:
+def directional_change(
+    form: ClosedForm, p: Parameters, temperature: float, direction: Mapping[str, Tensor]
+) -> Tokens:
     """How s_e and a_e change as the parameters move along a direction: the term of a regulariser, with its
     −∂P/∂θ; with −∂ℓ/∂θ it is the sum of all terms of `score_flow`."""
     leaves = p.leaves()
     tangents = {name: direction.get(name, torch.zeros_like(each)) for name, each in leaves.items()}
 
     def read(moving: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        return tuple(form.tokens(p.changed(moving), scale))  # type: ignore[return-value]
+        return tuple(form.tokens(p.changed(moving), temperature))  # type: ignore[return-value]
 
     change = torch.func.jvp(read, (leaves,), (tangents,))[1]
     return Tokens(*change)
 
 
-def shared_descent(push: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
-    """−∂ℓ/∂W = Σ_j push_j h_jᵀ (eqs. 29, 79), and −∂ℓ/∂b.
+def shared_descent(grads: OutputGradients, hidden: Float[Tensor, "v d"]) -> dict[str, Tensor]:
+    """−∂ℓ/∂W = Σ_j −∂ℓ/∂s_j h_jᵀ (eqs. 29, 79), and −∂ℓ/∂b.
 
-    As everywhere here, a sum over all places is one over tokens: Σ_j push_j h_jᵀ = Σ_e π(e) h_eᵀ.
+    As everywhere here, a sum over all places is one over tokens: Σ_j −∂ℓ/∂s_j h_jᵀ = Σ_e π(e) h_eᵀ.
     """
     return {
-        "output": push.own_push.T @ hidden,
-        "bias": push.own_push.sum(dim=0),
+        "output": grads.pi.T @ hidden,
+        "bias": grads.pi.sum(dim=0),
     }

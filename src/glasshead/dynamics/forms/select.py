@@ -10,7 +10,7 @@ from glasshead.dynamics.forms.form import FORMS, ClosedForm, Parameters
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 
-KNOWN = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", "none"): "AD"}
+FORM_NAMES = {("context", "none"): "DP", ("context", "affine"): "DP-A", ("additive", "none"): "AD"}
 """The closed form of every score function with an encoder."""
 
 
@@ -25,7 +25,7 @@ def no_closed_form_reason(model: PreTrainedModel) -> str | None:
         return f"closed forms are known for softmax, not for {config.activation}"
     if config.value_dim is not None:
         return "closed forms are known where the vectors themselves are the values (value_dim null)"
-    if (config.score, config.encoder) not in KNOWN:
+    if (config.score, config.encoder) not in FORM_NAMES:
         return f"no closed form is known for the score {config.score} over the encoder {config.encoder}"
     return None
 
@@ -39,7 +39,7 @@ def closed_form(model: PreTrainedModel) -> ClosedForm:
     reason = no_closed_form_reason(model)
     if reason is not None:
         raise InputError(f"{reason}; scores, polarities and entropy are recorded all the same")
-    return FORMS[KNOWN[model.config.score, model.config.encoder]]
+    return FORMS[FORM_NAMES[model.config.score, model.config.encoder]]
 
 
 def parameters_of(

@@ -24,7 +24,7 @@ def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None 
     return DynamicsCallback(partial(make_observer, truth), every)
 
 
-def make_observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **about: Any) -> Observer:
+def make_observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **inputs: Any) -> Observer:
     """The observer that fits a model.
 
     Raises:
@@ -36,5 +36,5 @@ def make_observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **
                 "`DynamicsCallback` of `model='pooled'` is for classes: words have no polarity where ratings "
                 "are predicted (the layers of the models 'encoder' and 'hierarchical' can be watched)"
             )
-        return PooledObserver(model=model, truth=truth, **about)
-    return TransformerObserver(model=model, **about)
+        return PooledObserver(model=model, truth=truth, **inputs)
+    return TransformerObserver(model=model, **inputs)

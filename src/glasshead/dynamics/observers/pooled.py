@@ -11,13 +11,18 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import occurrences
-from glasshead.dynamics.embedding_products import GradientFactors, boxes, gradient_factors, mean_rates
+from glasshead.dynamics.embedding_products import (
+    GradientFactors,
+    gradient_factors,
+    mean_rates,
+    product_quartiles,
+)
 from glasshead.dynamics.entropy import entropies
-from glasshead.dynamics.forms.form import Batch, ClosedForm, Parameters, along, output_gradients
+from glasshead.dynamics.forms.form import Batch, ClosedForm, Parameters, directional_change, output_gradients
 from glasshead.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
 from glasshead.dynamics.sampling import sample_texts
-from glasshead.dynamics.snapshots import Box, Curve, Snapshot, curve_of
-from glasshead.dynamics.token_groups import TokenGroups, cohorts
+from glasshead.dynamics.snapshots import Box, Curve, Snapshot, mean_curve
+from glasshead.dynamics.token_groups import TokenGroups, group_tokens
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
@@ -73,10 +78,10 @@ class PooledObserver:
         elif self.form is None:
             raise InputError(f"{reason}; its scores show on texts only: name the data that it was trained on")
         assert counts is not None, "without rows there are the counts of a run"
-        self.cohorts: TokenGroups = cohorts(tokenizer, counts, self.labels, truth)
+        self.cohorts: TokenGroups = group_tokens(tokenizer, counts, self.labels, truth)
         self.paired = self.cohorts.paired()
         followed = self.cohorts.followed
-        self.about: Columns = {
+        self.token_facts: Columns = {
             "token": np.array(tokenizer.convert_ids_to_tokens(followed.tolist())),
             "group": self.cohorts.group_of()[followed],
             "count": counts.sum(axis=0)[followed],
@@ -133,7 +138,7 @@ class PooledObserver:
         of_tokens = {"score": score, "polarity": polarity, "weight": weight}
         for name, values in (of_tokens | rates).items():
             for group, ids in self.cohorts.members.items():
-                curves += curve_of(name, group, values[ids][~np.isnan(values[ids])])
+                curves += mean_curve(name, group, values[ids][~np.isnan(values[ids])])
         followed = self.cohorts.followed
         return Snapshot(
             curves,
@@ -162,26 +167,26 @@ class PooledObserver:
         """Mean weight of every token, the rates of all terms, and the answers and the rates of Ω as curves,
         without running the model."""
         assert self.form is not None
-        scale = model.config.temperature
+        temperature = model.config.temperature
         mask = self.batch["attention_mask"].bool()
-        batch = Batch(self.batch["input_ids"], mask, self.batch["labels"], scale, self.loss_scale)
-        push = output_gradients(self.form, p, batch)
-        flow = self.form.flow(p, scale, push)
+        batch = Batch(self.batch["input_ids"], mask, self.batch["labels"], temperature, self.loss_scale)
+        grads = output_gradients(self.form, p, batch)
+        flow = self.form.flow(p, temperature, grads)
         polarity, score = dict(flow.polarity), dict(flow.score)
-        parts = gradient_factors(self.form, p, scale, push)
+        parts = gradient_factors(self.form, p, temperature, grads)
         if self.penalties:
-            moves = penalty_descent(model, self.penalties)
-            direction = parameters_of(model, torch.float32, moves.__getitem__).leaves()
-            polarity[PENALTY], score[PENALTY] = along(self.form, p, scale, direction)
+            descent = penalty_descent(model, self.penalties)
+            direction = parameters_of(model, torch.float32, descent.__getitem__).leaves()
+            polarity[PENALTY], score[PENALTY] = directional_change(self.form, p, temperature, direction)
             parts[PENALTY] = GradientFactors(direction["embeddings"], p.embeddings)
         rates = {f"polarity {name}": self._towards(each) for name, each in polarity.items()} | {
             f"score {name}": each.double().numpy() for name, each in score.items()
         }
-        logits = push.logits
+        logits = grads.logits
         if logits.shape[1] == 1:
             logits = torch.cat([torch.zeros_like(logits), logits], dim=1)
-        curves = self._answers(logits, push.weights) + mean_rates(parts, self.paired)
-        return self._per_token(push.weights), rates, curves
+        curves = self._answers(logits, grads.weights) + mean_rates(parts, self.paired)
+        return self._per_token(grads.weights), rates, curves
 
     def _answers(self, logits: Tensor, weights: Tensor) -> list[Curve]:
         """Loss and accuracy on the probe, and how widely attention is spread there."""
@@ -192,7 +197,7 @@ class PooledObserver:
         return [
             ("loss", "", float(loss), float("nan"), len(labels)),
             ("accuracy", "", float(right), float("nan"), len(labels)),
-            *curve_of("entropy", "", entropy.numpy()),
+            *mean_curve("entropy", "", entropy.numpy()),
         ]
 
     def _per_token(self, values: Tensor) -> Floats:
@@ -235,10 +240,10 @@ class PooledObserver:
     def _boxes(self, model: PooledClassifier) -> list[Box]:
         """Ω between the tokens of every two groups; of h = M e too, where there is a map."""
         embeddings = model.get_parameter("embedding.weight").detach().float().cpu()
-        found = boxes("e", embeddings, self.paired)
+        found = product_quartiles("e", embeddings, self.paired)
         if model.config.encoder == "affine":
             map_ = model.get_parameter("encoder.map.weight").detach().float().cpu()
-            found += boxes("h", embeddings @ map_.T, self.paired)
+            found += product_quartiles("h", embeddings @ map_.T, self.paired)
         return found
 
 

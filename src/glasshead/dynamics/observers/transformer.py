@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.attention import to_name
 from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.sampling import sample_texts
-from glasshead.dynamics.snapshots import Curve, Snapshot, curve_of
+from glasshead.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.results import Columns
@@ -45,7 +45,7 @@ class TransformerObserver:
             )
         self.encoded = rows.encoded.some(sample_texts(rows, SAMPLE).numpy())
         self.tokenizer = tokenizer
-        self.about: Columns = {}
+        self.token_facts: Columns = {}
         self.facts: dict[str, Any] = {
             "kind": "layers",
             "form": None,
@@ -66,15 +66,15 @@ class TransformerObserver:
         curves: list[Curve] = []
         for layer in trace:
             name = f"layer {layer.layer}"
-            curves += curve_of("entropy", name, row_entropies(layer).numpy())
-            curves += curve_of("residual", name, residuals(layer).numpy())
+            curves += mean_curve("entropy", name, row_entropies(layer).numpy())
+            curves += mean_curve("residual", name, residuals(layer).numpy())
         view = make_context(model, self.encoded, self.tokenizer)
         found = kendall_tau_b(
             EXPLAINERS["attention"].importance(view).double().numpy(),
             EXPLAINERS["gradient"].importance(view).double().numpy(),
             self.encoded.mask.numpy(),
         ).tau
-        return Snapshot(curves + curve_of("agreement", "", found[np.isfinite(found)]))
+        return Snapshot(curves + mean_curve("agreement", "", found[np.isfinite(found)]))
 
 
 def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
