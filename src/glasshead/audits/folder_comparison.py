@@ -35,7 +35,7 @@ def compare_folders(
     if first != AUDIT:
         return compare_runs(folders, against=against, split=split or "test", seed=seed)
     if split is not None:
-        raise InputError("an audit has read one split already: leave --split out")
+        raise InputError("an audit has read one split already: leave `split` out")
     base = baseline(folders, short_names(folders), against)
     return compare_cards([AuditCard.load(folder) for folder in folders], base, seed)
 

@@ -11,7 +11,7 @@ from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.model_identifiability import audit_maps
 from glasshead.audits.run import audit
 from glasshead.data import LoadOptions, load, select
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.results import AuditCard
 from glasshead.trace import AttentionSelector
 from glasshead.training import is_run, load_run, open_model
@@ -61,7 +61,7 @@ def audit_folder(request: AuditRequest, progress: OnProgress = lambda stage, sha
     if request.audits != (IDENTIFIABILITY,):
         if (folder / "config.json").is_file():
             raise InputError(
-                f"{folder} is a model, but no run of glasshead: ask it --audits identifiability alone"
+                f"{folder} is a model, but no run of glasshead: ask it the audit 'identifiability' alone"
             )
         load_run(folder)  # says what is wrong with it
     return audit_model(request, progress)
@@ -105,8 +105,8 @@ def audit_model(request: AuditRequest, progress: OnProgress) -> AuditCard:
     reading = request.reading
     if reading.is_customised or reading.level != "word" or request.draws is not None:
         raise InputError(
-            "--layer, --head, --row, --level and --draws are for other audits: use --layers, --heads and "
-            "--rows"
+            "`layer`, `head`, `row`, `level` and `draws` are for other audits: use `layers`, `heads` and "
+            "`rows`"
         )
     model, tokenizer = open_model(request.folder)
     limit_length(tokenizer, request.max_length)
@@ -147,5 +147,5 @@ def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> 
         return
     least = tokenizer.num_special_tokens_to_add(pair=True) + 2
     if max_length < least:
-        raise InputError(f"--max-length {max_length} leaves no room for words: give at least {least}")
+        raise ParameterError("max_length", f"{max_length} leaves no room for words: give at least {least}")
     tokenizer.model_max_length = min(tokenizer.model_max_length, max_length)

@@ -35,7 +35,7 @@ def split_followed_tokens(
     if not history.tokens:
         raise InputError(
             f"{folder} has no scores of single tokens (they are in models with one attention output): leave "
-            "--tokens out"
+            "`tokens` out"
         )
     followed = set(history.tokens["token"].tolist())
     others = [token for token in tokens if token not in followed]
