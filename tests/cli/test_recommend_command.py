@@ -152,7 +152,7 @@ class TestRows:
     [
         (("--attention", "distance-awar"), "did you mean 'distance-aware'?"),
         (("--preset", "smal"), "did you mean 'small'?"),
-        (("--set", "head=2"), "did you mean 'heads'?"),
+        (("--set", "num_attention_head=2"), "did you mean 'num_attention_heads'?"),
         (("--set", "heads"), "is not NAME=VALUE"),
         (("--set", "num_attention_heads=two"), "num attention heads must be a whole number, not 'two'"),
         (("--set", "dropout=0.1", "--set", "epochs=1.5"), "epochs must be a whole number, not 1.5"),

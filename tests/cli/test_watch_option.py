@@ -14,7 +14,11 @@ def test_a_watched_training(tmp_path):
     assert f"Next: glasshead dynamics {out}" in " ".join(ran.stdout.split())
     history, recipe = read_history(out), load_run(out).record["recipe"]
     # Where nothing else is said, the model is one whose gradients are known in closed form.
-    assert (recipe["preset"], recipe["optimizer"], recipe["architecture"]["scale"]) == ("s4", "sgd", 5.0)
+    assert (recipe["preset"], recipe["optimizer"], recipe["architecture"]["temperature"]) == (
+        "s4",
+        "sgd",
+        5.0,
+    )
     assert (history.facts["form"], history.facts["exact"], history.facts["grouped_by"]) == (
         "DP",
         True,

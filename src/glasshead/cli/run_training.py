@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshead.cli.console import print_line
-from glasshead.cli.interrupts import resume_on_interrupt
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
@@ -49,7 +48,6 @@ def run_training(request: TrainRequest) -> None:
     from glasshead.attention import to_name
     from glasshead.cli.training_bar import ProgressBar
     from glasshead.data import LoadOptions, load
-    from glasshead.files import partial_path
     from glasshead.training import train, train_repeats
 
     config, out = request.config, request.out
@@ -68,14 +66,13 @@ def run_training(request: TrainRequest) -> None:
         "overwrite": request.overwrite,
         "callbacks": [bar, *callbacks],
     }
-    with resume_on_interrupt(partial_path(out)):
-        try:
-            if request.repeats is None:
-                train(data, config, out, **options)
-            else:
-                train_repeats(data, config, out, request.repeats, **options)
-        finally:
-            bar.stop()
+    try:
+        if request.repeats is None:
+            train(data, config, out, **options)
+        else:
+            train_repeats(data, config, out, request.repeats, **options)
+    finally:
+        bar.stop()
     print_results(out, request.repeats)
 
 

@@ -21,7 +21,7 @@ class Coverage:
     """
 
     texts: int
-    truncated: int
+    cut: int
     length: int
     tokens: int
     left_out: int
@@ -30,11 +30,11 @@ class Coverage:
     def lines(self, name: str) -> list[str]:
         """What a person should know of them, a line each; ``name`` is what the texts are called."""
         lines = []
-        if self.truncated:
+        if self.cut:
             whole = self.tokens + self.left_out
             share = self.left_out / whole
             lines.append(
-                f"{name}: {self.truncated:,} of {pluralise(self.texts, 'text')} cut to {self.length:,} "
+                f"{name}: {self.cut:,} of {pluralise(self.texts, 'text')} cut to {self.length:,} "
                 f"tokens, {self.left_out:,} of {pluralise(whole, 'token')} not read ({share:.1%})"
             )
         if self.unknown:
@@ -64,7 +64,7 @@ def coverage(
     unknown = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     return Coverage(
         texts=len(texts),
-        truncated=sum(more > 0 for more in beyond),
+        cut=sum(more > 0 for more in beyond),
         length=length,
         tokens=int(sizes.sum()),
         left_out=sum(beyond),
