@@ -14,7 +14,7 @@ def tokenizer():
 
 def test_texts_that_are_cut_and_tokens_that_are_unknown_are_counted(tokenizer):
     found = coverage(tokenizer, TEXTS, None, encode(tokenizer, TEXTS))
-    assert (found.texts, found.truncated, found.left_out, found.unknown) == (5, 1, 3, 2)
+    assert (found.texts, found.cut, found.left_out, found.unknown) == (5, 1, 3, 2)
     assert found.tokens == 4 + 2 + 3 + 0 + 4
     cut, unknown = found.lines("train")
     assert cut == "train: 1 of 5 texts cut to 4 tokens, 3 of 16 tokens not read (18.8%)"
@@ -34,7 +34,7 @@ def test_pairs_count_both_texts():
     tokenizer = train_tokenizer(["a b c d"], min_freq=1, max_length=5, pairs=True)
     pairs = ["a b c d"], ["b c x"]
     found = coverage(tokenizer, *pairs, encode(tokenizer, *pairs))
-    assert (found.truncated, found.tokens, found.left_out) == (1, 5, 3)  # seven words and [SEP]
+    assert (found.cut, found.tokens, found.left_out) == (1, 5, 3)  # seven words and [SEP]
 
 
 def facts(**classes):
