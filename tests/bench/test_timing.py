@@ -48,7 +48,7 @@ def test_rounds_are_interleaved(monkeypatch, budget, rounds):
         order.append(work)
         return {"one": 1.0, "other": 3.0}[work]
 
-    monkeypatch.setattr(sys.modules[time_interleaved.__module__], "timed", timed)
+    monkeypatch.setattr(sys.modules[time_interleaved.__module__], "time_once", timed)
     seconds = time_interleaved({"a": "one", "b": "other"}, budget)
     assert order == ["one", "other"] * (1 + rounds)
     assert seconds == {"a": [1.0] * max(1, rounds), "b": [3.0] * max(1, rounds)}

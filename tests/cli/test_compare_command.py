@@ -82,7 +82,7 @@ def test_audits_have_paired_differences(tiny, tmp_path):
 
 def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monkeypatch):
     """With audits that were made before in the place of its own, which take minutes."""
-    monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request: None)
+    monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request, **options: None)
     monkeypatch.setattr(
         "glasshead.cli.demo.run_audit",
         lambda request: AuditCard.load(tiny.folder / f"{request.folder.name}-audit"),

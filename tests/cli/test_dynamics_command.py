@@ -167,8 +167,8 @@ class TestWatched:
         run = moved(runs / "lstm", tmp_path)
         said = told(run, "--out", tmp_path / "a.html")
         assert (
-            "! gone.csv is not here, so tokens are not shown in their texts and alone: name the data after "
-            "the run" in said
+            "! gone.csv is not here, so tokens are not shown in their texts and alone: name the data of the "
+            "training (DATA)" in said
         )
         assert "polar vs neutral" not in said
         assert 'id="contexts"' not in (tmp_path / "a.html").read_text(encoding="utf-8")
@@ -301,7 +301,10 @@ class TestNotWatched:
 
     def test_data_that_are_gone(self, runs, tmp_path):
         said = told(moved(runs / "plain", tmp_path), "--out", tmp_path / "a.html")
-        assert "gone.csv is not here, so there are no weights and no terms: name the data" in said
+        assert (
+            "gone.csv is not here, so there are no weights and no terms: name the data of the training (DATA)"
+            in said
+        )
         assert "VᵀW" in said
         assert " weight " not in said
 
@@ -330,7 +333,7 @@ class TestNotWatched:
     def test_a_model_that_shows_on_texts_only(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "encoder", "--out", tmp_path / "a.html")
         assert "nothing can be told of a model whose scores show on texts only" in said
-        assert f"name the data after the run (glasshead dynamics {runs / 'encoder'} DATA)" in said
+        assert "name the data of the training (DATA)" in said
 
     def test_without_a_closed_form_missing_data_are_named_with_the_remedy(self, runs, tmp_path):
         run = moved(runs / "lstm", tmp_path)
@@ -338,7 +341,7 @@ class TestNotWatched:
         said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
         assert "gone.csv is not here, so nothing can be told" in said
         assert "no closed form is known for the score context over the encoder lstm" in said
-        assert f"(glasshead dynamics {run} DATA)" in said
+        assert "name the data of the training (DATA)" in said
         assert "looked at once, after training" in told(run, "synthetic", "--out", tmp_path / "a.html")
 
 

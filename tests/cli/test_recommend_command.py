@@ -189,7 +189,7 @@ def test_a_run_of_another_kind(made, tmp_path):
     )
     (tmp_path / "run.json").write_text('{"recipe": 1}', encoding="utf-8")
     message = refusal(tmp_path, "recommend", "evaluate", tmp_path, dev)
-    assert "no run of 'glasshead recommend train'" in message
+    assert "no run of 'glasshead recommend train" in message
 
 
 def test_a_run_does_not_replace_its_logs(made, tmp_path):

@@ -37,8 +37,8 @@ def demo(
         for activation in ACTIVATIONS:
             run = work / activation
             config = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
-            run_training(TrainRequest(DATA, run, config, seed=seed))
-            card = run_audit(AuditRequest(run, DATA, seed=seed))
+            run_training(TrainRequest(DATA, run, config, seed=seed), resumable=False)
+            card = run_audit(AuditRequest(run, DATA, seed=seed), resumable=False)
             card.facts["run"] = str(out / activation)
             folder = work / f"{activation}-audit"
             folder.mkdir()

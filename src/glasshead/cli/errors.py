@@ -23,6 +23,7 @@ WORDS = {
     "AuditCard.save": "'glasshead audit'",
     "DATASETS": "'glasshead list datasets'",
     "DynamicsCallback": "--watch dynamics",
+    "data": "DATA",
     "glasshead.recommend": "'glasshead recommend'",
     "glasshead.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
     "glasshead.training.train": "'glasshead train DATA --out RUN'",

@@ -1,11 +1,13 @@
 """Arguments and options of the commands that show a history, and how these load it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from glasshead.cli.errors import in_options
 from glasshead.cli.progress import progress_stages
 from glasshead.errors import InputError
 
@@ -44,7 +46,8 @@ def load_history(run: Path, data: str | None, *, contexts: bool = True) -> "Load
         progress("loading")
         from glasshead.dynamics import load_history
 
-        return load_history(run, data, contexts=contexts, progress=progress)
+        loaded = load_history(run, data, contexts=contexts, progress=progress)
+    return replace(loaded, remarks=[in_options(remark, None, None) for remark in loaded.remarks])
 
 
 def split_followed_tokens(

@@ -1,12 +1,14 @@
 """Train with a progress bar, and print what came out."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshead.cli.console import print_line
+from glasshead.cli.interrupts import resume_on_interrupt
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
@@ -41,13 +43,17 @@ class TrainRequest:
     note: str | None = None
 
 
-def run_training(request: TrainRequest) -> None:
-    """Train one run, or one for each seed, and print its metrics and notes."""
+def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
+    """Train one run, or one for each seed, and print its metrics and notes.
+
+    Of what is ``resumable`` an interruption says how to go on.
+    """
     from dataclasses import asdict
 
     from glasshead.attention import to_name
     from glasshead.cli.training_bar import ProgressBar
     from glasshead.data import LoadOptions, load
+    from glasshead.files import partial_path
     from glasshead.training import train, train_repeats
 
     config, out = request.config, request.out
@@ -67,10 +73,11 @@ def run_training(request: TrainRequest) -> None:
         "callbacks": [bar, *callbacks],
     }
     try:
-        if request.repeats is None:
-            train(data, config, out, **options)
-        else:
-            train_repeats(data, config, out, request.repeats, **options)
+        with resume_on_interrupt(partial_path(out)) if resumable else nullcontext():
+            if request.repeats is None:
+                train(data, config, out, **options)
+            else:
+                train_repeats(data, config, out, request.repeats, **options)
     finally:
         bar.stop()
     print_results(out, request.repeats)

@@ -8,7 +8,6 @@ import typer
 
 from glasshead.cli.app import app
 from glasshead.cli.console import print_line
-from glasshead.cli.interrupts import resume_on_interrupt
 from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
 from glasshead.cli.parsing import (
     parse_attention_option,
@@ -113,7 +112,7 @@ def train(
     Example: [bold]glasshead train my_reviews.csv --attention tanhmax --out runs/mine[/]
     """
     from glasshead.data import DATASETS
-    from glasshead.files import check_writable, partial_path
+    from glasshead.files import check_writable
     from glasshead.training import recipe_for
 
     settings: dict[str, Any] = {
@@ -174,8 +173,7 @@ def train(
         overwrite=overwrite,
         note=note if watch is not None and preset == DYNAMICS_PRESET else None,
     )
-    with resume_on_interrupt(partial_path(out)):
-        run_training(request)
+    run_training(request)
     print_line(f"Run in {out}" if repeats is None else f"{repeats} runs in {out}")
     print_line("Next: " + shlex.join(["glasshead", *next_command(request)]))
 

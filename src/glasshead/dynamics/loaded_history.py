@@ -1,6 +1,5 @@
 """The history of a run: as it was recorded, or else one snapshot of the trained model."""
 
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,8 +129,7 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
     source = recorded.get("source")
     if data is None and (source is None or not (source in DATASETS or Path(source).exists())):
         lost = "the data of the training are not recorded" if source is None else f"{source} is not here"
-        again = f"glasshead dynamics {shlex.quote(str(run.folder))} DATA"
-        return None, [f"{lost}, so {consequence}: name the data after the run ({again})"]
+        return None, [f"{lost}, so {consequence}: name the data of the training (`data`)"]
     options: dict[str, Any] = dict(recorded.get("options", {}))
     if data not in (None, source):
         options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
