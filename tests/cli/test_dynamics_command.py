@@ -403,7 +403,7 @@ class TestRefusals:
         )
         assert [path.name for path in tmp_path.iterdir()] == ["stars.csv"]
         assert "words have no polarity where ratings are predicted" in said
-        assert "the layers of --model encoder or hierarchical can be watched" in said
+        assert "the layers of the models 'encoder' and 'hierarchical' can be watched" in said
         glasshead(*rated, "--out", tmp_path / "run")
         said = refusal(tmp_path, "dynamics", tmp_path / "run", "--out", tmp_path / "a.html")
         assert "predicts ratings: words have no polarity there" in said

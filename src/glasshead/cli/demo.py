@@ -38,7 +38,7 @@ def demo(
             run = work / activation
             config = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
             run_training(TrainRequest(DATA, run, config, seed=seed), resumable=False)
-            card = run_audit(AuditRequest(run, DATA, seed=seed), resumable=False)
+            card = run_audit(AuditRequest(run, DATA, seed=seed))
             card.facts["run"] = str(out / activation)
             folder = work / f"{activation}-audit"
             folder.mkdir()
