@@ -66,10 +66,13 @@ RENAMED = {
     "vocabulary_size": "vocab_size",
     "minimum_frequency": "min_freq",
     "vectors": "word_vectors",
-    "cut": "truncated",
 }
 """Parts of the keys of results (fields of JSON files, columns of tables, parameters of models): old → new."""
-REWORDED: dict[str, str] = {}
+REWORDED = {
+    "closed forms are known for classifiers with one learned query (--model pooled)": (
+        "closed forms are known for the model 'pooled', with one learned query"
+    ),
+}
 """Texts in results: old → new."""
 SKIPPED = (r"/facts/seconds$",)
 """Regular expressions of keys that are not compared."""

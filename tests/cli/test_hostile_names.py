@@ -8,7 +8,7 @@ import pytest
 from rich.text import Text
 from typed import glasshead
 
-from glasshead.cli.console import Harmless, errors, print_error, print_line
+from glasshead.cli.console import SafeConsole, errors, print_error, print_line
 from glasshead.cli.training_bar import ProgressBar
 from glasshead.escaping import visible
 
@@ -79,7 +79,7 @@ def test_of_the_run(made, tmp_path):
 
 def test_a_terminal_keeps_the_styles_that_are_ours():
     stream = StringIO()
-    terminal = Harmless(file=stream, force_terminal=True, color_system="standard")
+    terminal = SafeConsole(file=stream, force_terminal=True, color_system="standard")
     terminal.print(Text("a\x1b[2J\u202e", style="red"))
     assert stream.getvalue() == "\x1b[31ma␛[2J\ufffd\x1b[0m\n"
 

@@ -217,6 +217,6 @@ def forward_with_trace(model: BertModel, ids: torch.Tensor, passes: list[Trace])
 
 def compute_ranks(trace: Trace, ids: torch.Tensor) -> None:
     """The ranks of all layers of it."""
-    where = TokenLayout(torch.ones_like(ids, dtype=torch.bool))
+    layout = TokenLayout(torch.ones_like(ids, dtype=torch.bool))
     for layer in trace.only:
-        layer_ranks(layer, where, range(len(ids)))
+        layer_ranks(layer, layout, range(len(ids)))

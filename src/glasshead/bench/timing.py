@@ -70,12 +70,12 @@ def peak_bytes(work: Work, device: str = "cpu") -> int:
     """
     if device == "cuda":
         torch.cuda.synchronize()
-        before = torch.cuda.memory_allocated()
+        start = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
         result = work()
         torch.cuda.synchronize()
         del result
-        return torch.cuda.max_memory_allocated() - before
+        return torch.cuda.max_memory_allocated() - start
     with Allocations() as allocations:
         work()
     return allocations.peak

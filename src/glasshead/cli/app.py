@@ -24,16 +24,16 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 """An unknown option, a missing argument, …, whichever click this Typer is built on."""
 
 
-def terminate(*signalled: Any) -> NoReturn:
+def terminate(*_: Any) -> NoReturn:
     """Handle SIGTERM."""
     raise Terminated
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
+def terminate_as_interrupt() -> Iterator[None]:
     """Let SIGTERM end the block as Ctrl-C does, where nobody else handles it."""
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
     signal.signal(signal.SIGTERM, terminate)
@@ -43,40 +43,40 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def failure(error: OSError) -> str:
+def os_error_in_words(error: OSError) -> str:
     """What the system could not do, and to which file."""
-    named = error.filename is not None and error.strerror
-    reason = f"{error.strerror}: {error.filename}" if named else error.strerror or str(error)
+    has_file = error.filename is not None and error.strerror
+    reason = f"{error.strerror}: {error.filename}" if has_file else error.strerror or str(error)
     return " ".join("; ".join([reason, *getattr(error, "__notes__", ())]).split())
 
 
 class Commands(TyperGroup):
     """Turns what a person did wrong into one line and exit code 2, Ctrl-C into 130 and SIGTERM into 143."""
 
-    def main(self, *given: Any, **options: Any) -> Any:
-        alone = options.get("standalone_mode", True)
+    def main(self, *args: Any, **options: Any) -> Any:
+        standalone = options.get("standalone_mode", True)
         # The name is the same however the program was started.
         options |= {"prog_name": "glasshead", "standalone_mode": False}
         try:
-            code = super().main(*given, **options)
+            code = super().main(*args, **options)
         except UsageError as error:
             code = error.exit_code
             if type(error).__name__ != "NoArgsIsHelpError":  # then the help page has been printed
-                print_error(misused(error))
+                print_error(usage_error_in_words(error))
         except typer.Abort:
             code = 130
             print_error("interrupted")
         except OSError as error:  # of a help page, on a full disk
             silence_stdout()
             code = 1
-            print_error(failure(error))
-        if alone:
+            print_error(os_error_in_words(error))
+        if standalone:
             sys.exit(code or 0)
         return code
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            with terminable():
+            with terminate_as_interrupt():
                 return super().invoke(ctx)
         except InputError as error:
             if ctx.params.get("debug"):
@@ -90,15 +90,15 @@ class Commands(TyperGroup):
             silence_stdout()
             if ctx.params.get("debug"):
                 raise
-            print_error(failure(error))
-            named = isinstance(error, PermissionError) or error.errno == errno.ENAMETOOLONG
-            raise typer.Exit(2 if named else 1) from None
+            print_error(os_error_in_words(error))
+            refused = isinstance(error, PermissionError) or error.errno == errno.ENAMETOOLONG
+            raise typer.Exit(2 if refused else 1) from None
         except KeyboardInterrupt as error:
             print_error("interrupted")
             raise typer.Exit(exit_code(error)) from None
 
 
-def misused(error: Any) -> str:
+def usage_error_in_words(error: Any) -> str:
     """What is wrong with a command as it was typed, and where to read how it is typed."""
     words = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
     command = "glasshead" if error.ctx is None else error.ctx.command_path
@@ -114,8 +114,8 @@ app = typer.Typer(
 )
 
 
-def show_version(wanted: bool) -> None:
-    if wanted:
+def show_version(show: bool) -> None:
+    if show:
         from glasshead import __version__
 
         console.print(f"glasshead {__version__}", highlight=False)

@@ -10,8 +10,7 @@ from glasshead.cli.listing import Table
 from glasshead.data import DATASETS
 from glasshead.explainers import EXPLAINERS
 from glasshead.models import MODELS
-from glasshead.training import PENALTIES
-from glasshead.training import TRAINING_PRESETS as PRESETS_OF_TRAINING
+from glasshead.training import PENALTIES, TRAINING_PRESETS
 
 
 def sentence(documented: object) -> str:
@@ -61,12 +60,18 @@ def mechanisms() -> Table:
         full = parse(spec)
         papers = [ACTIVATIONS[full["activation"]["name"]].paper, POSITIONS[full["position"]["name"]].paper]
         rows.append(
-            [name, "preset", spelt(full["activation"]), spelt(full["position"]), papers[1] or papers[0]]
+            [
+                name,
+                "preset",
+                format_options(full["activation"]),
+                format_options(full["position"]),
+                papers[1] or papers[0],
+            ]
         )
     return ["name", "kind", "activation", "position", "paper"], rows
 
 
-def spelt(options: Mapping[str, Any]) -> str:
+def format_options(options: Mapping[str, Any]) -> str:
     """A name with its options."""
     return ", ".join(value if key == "name" else f"{key} {value}" for key, value in options.items())
 
@@ -98,12 +103,12 @@ def presets() -> Table:
     rows = [
         [
             name,
-            recipe.model or "a folder",
-            to_name(recipe.attention) if recipe.attention else "its own",
-            f"{recipe.optimizer} {recipe.learning_rate:g}",
-            f"{recipe.batch_size} × {recipe.epochs}",
+            config.model or "a folder",
+            to_name(config.attention) if config.attention else "its own",
+            f"{config.optimizer} {config.learning_rate:g}",
+            f"{config.batch_size} × {config.epochs}",
         ]
-        for name, recipe in PRESETS_OF_TRAINING.items()
+        for name, config in TRAINING_PRESETS.items()
     ]
     return ["name", "model", "attention", "optimizer", "batch ×\nepochs"], rows
 

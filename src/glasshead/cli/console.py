@@ -19,16 +19,16 @@ from glasshead.escaping import as_html, as_json, one_line, visible
 DOCUMENTS = {"html": as_html, "json": as_json}
 
 
-class Harmless(Console):
+class SafeConsole(Console):
     """Writes what is to be shown, and styles of its own, but nothing else that steers a terminal."""
 
-    def render(self, *given: Any, **options: Any) -> Iterable[Segment]:
-        for segment in super().render(*given, **options):
+    def render(self, *args: Any, **options: Any) -> Iterable[Segment]:
+        for segment in super().render(*args, **options):
             yield segment if segment.control else segment._replace(text=visible(segment.text))
 
 
-console = Harmless()
-errors = Harmless(stderr=True)
+console = SafeConsole()
+errors = SafeConsole(stderr=True)
 
 
 def print_line(line: str) -> None:

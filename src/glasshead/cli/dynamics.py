@@ -74,8 +74,8 @@ def summarise(request: DynamicsRequest) -> "Told":
     history = loaded.history
     history.nearest(request.step)  # before the work
     followed, token_remarks = split_followed_tokens(request.run, history, request.tokens)
-    found = [*findings(history, step=request.step), *context_findings(history)]
-    remarks = [*loaded.remarks, *history_remarks(history, found, request.step), *token_remarks]
+    all_findings = [*findings(history, step=request.step), *context_findings(history)]
+    remarks = [*loaded.remarks, *history_remarks(history, all_findings, request.step), *token_remarks]
     if not loaded.recorded:
         remarks.insert(0, not_recorded_remark(request.run, request.data, read_record(request.run)))
-    return Told(loaded.title, history, found, followed, request.step, remarks)
+    return Told(loaded.title, history, all_findings, followed, request.step, remarks)

@@ -154,4 +154,6 @@ def as_document(attributions: "list[Attribution]", format: Format) -> str:
 
     if format is Format.html:
         return attribution_page(attributions)
-    return json.dumps([asdict(each) for each in attributions], ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps([asdict(attribution) for attribution in attributions], ensure_ascii=False, indent=1) + "\n"
+    )

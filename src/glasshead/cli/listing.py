@@ -61,12 +61,12 @@ def list_table(kind: str, stored: Path = STORED) -> Table:
 def stored_table(kind: str, stored: Path = STORED) -> Table | None:
     """What was written down, or None if entries have come since."""
     try:
-        known: Mapping[str, Any] = json.loads(stored.read_text(encoding="utf-8"))
+        content: Mapping[str, Any] = json.loads(stored.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    if known["files"] != entry_files():
+    if content["files"] != entry_files():
         return None
-    table = known["tables"][kind]
+    table = content["tables"][kind]
     return table["columns"], table["rows"]
 
 

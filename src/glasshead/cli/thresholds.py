@@ -30,8 +30,8 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
     """
     finding = card.finding(name) or card.finding(f"{name}.all")
     if finding is None:
-        known = [other.name.removesuffix(".all") for other in card.findings]
-        raise InputError(f"no finding is called {name!r}: {did_you_mean(name, known)}")
+        names = [other.name.removesuffix(".all") for other in card.findings]
+        raise InputError(f"no finding is called {name!r}: {did_you_mean(name, names)}")
     if (finding.audit, finding.statistic) in LOW_IS_GOOD:
         raise InputError(f"--fail-under {name}: here low is good, so it has no lower bar: leave it out")
     if finding.reason in ("raw sign", "by construction"):

@@ -99,24 +99,24 @@ def context_findings(history: History, *, seed: int = 0) -> list[Finding]:
     """
     if not history.contexts:
         return []
-    local, alone = (scores_of(history, where) for where in ("local", "global"))
+    local, alone = (scores_of(history, kind) for kind in ("local", "global"))
     groups = history.contexts["group"]
-    found = []
+    findings = []
     for row in disagreement(local, alone, groups, seed=seed, resamples=RESAMPLES):
-        found.append(to_finding("order", row.quantity, row.group, row.tau))
+        findings.append(to_finding("order", row.quantity, row.group, row.tau))
         if row.quantity != "score" or local.signed:  # without a sign of weights that of a score means nothing
-            found.append(to_finding("flipped", row.quantity, row.group, row.flipped))
-    found += prominence_findings(local, alone, groups, seed)
-    return found
+            findings.append(to_finding("flipped", row.quantity, row.group, row.flipped))
+    findings += prominence_findings(local, alone, groups, seed)
+    return findings
 
 
-def scores_of(history: History, where: str) -> TokenScores:
+def scores_of(history: History, kind: str) -> TokenScores:
     """The tokens of the table, in their texts (``local``) or alone (``global``)."""
     table = history.contexts
     return TokenScores(
         ids=np.arange(len(table["token"])),
-        score=table[f"{where} score"],
-        polarity=table[f"{where} polarity"][:, None],
+        score=table[f"{kind} score"],
+        polarity=table[f"{kind} polarity"][:, None],
         count=table["count"],
         outputs=("polarity",),
         signed=history.facts["signed"],

@@ -91,19 +91,19 @@ def local_scores(model: PreTrainedModel, encoded: Encoded) -> TokenScores:
     counts = torch.zeros(model.config.vocab_size, dtype=torch.int64)
     with eval_mode(model):
         for _, inputs in batches(encoded, device=model.device):
-            seen = model(**inputs, output_attentions=True)
+            output = model(**inputs, output_attentions=True)
             mask = inputs["attention_mask"].bool()
-            found = torch.cat([seen.scores[..., None], seen.polarity], dim=-1)[mask]  # [tokens, 1 + K']
+            values = torch.cat([output.scores[..., None], output.polarity], dim=-1)[mask]  # [tokens, 1 + K']
             ids = inputs["input_ids"][mask].cpu()
-            sums.index_add_(0, ids, found.double().cpu())
+            sums.index_add_(0, ids, values.double().cpu())
             counts += torch.bincount(ids, minlength=len(counts))
-    there = counts.nonzero().squeeze(1)
-    means = model.config.gauge * (sums[there] / counts[there, None]).numpy()
+    occurring = counts.nonzero().squeeze(1)
+    means = model.config.gauge * (sums[occurring] / counts[occurring, None]).numpy()
     return TokenScores(
-        ids=there.numpy(),
+        ids=occurring.numpy(),
         score=means[:, 0],
         polarity=means[:, 1:],
-        count=counts[there].numpy(),
+        count=counts[occurring].numpy(),
         outputs=("polarity",) if outputs == 1 else tuple(f"polarity {name}" for name in class_names(model)),
         signed=model.activation.signed,
     )
@@ -206,19 +206,19 @@ def prominence(
         parts = {POLAR: np.logical_or.reduce(list(parts.values()))} | parts
     name, first = local.attention()
     _, second = alone.attention()
-    found = []
+    rows = []
     for group, part in parts.items():
-        before, after = ((each[part], each[neutral]) for each in (first, second))
-        found.append(
+        in_context, on_its_own = ((scores[part], scores[neutral]) for scores in (first, second))
+        rows.append(
             Prominence(
                 name,
                 f"{group} vs {NEUTRAL}",
-                auc_interval(*before, rng=rng, resamples=resamples),
-                auc_interval(*after, rng=rng, resamples=resamples),
-                auc_difference_interval(before, after, rng=rng, resamples=resamples),
+                auc_interval(*in_context, rng=rng, resamples=resamples),
+                auc_interval(*on_its_own, rng=rng, resamples=resamples),
+                auc_difference_interval(in_context, on_its_own, rng=rng, resamples=resamples),
             )
         )
-    return found
+    return rows
 
 
 def compare_in_context(

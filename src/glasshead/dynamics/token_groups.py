@@ -20,13 +20,14 @@ PAIRED = 100
 class TokenGroups:
     """Groups of token ids by name, the ids that are followed, and how the groups came about.
 
-    ``counts`` [classes, v] are occurrences in train, ``own`` [v] is the class that a token is seen towards.
+    ``counts`` [classes, v] are occurrences in train, ``class_of`` [v] is the class towards which the polarity
+    of a token is taken: 1 of two, else its most frequent one.
     """
 
     members: dict[str, NDArray[np.int64]]
     followed: NDArray[np.int64]
     counts: NDArray[np.int64]
-    own: NDArray[np.int64]
+    class_of: NDArray[np.int64]
     by: str
 
     def group_of(self) -> NDArray[np.str_]:

@@ -39,7 +39,7 @@ class Parameters:
 
     def leaves(self) -> dict[str, Tensor]:
         """The tensors there are, by name."""
-        return {name: each for name, each in vars(self).items() if each is not None}
+        return {name: tensor for name, tensor in vars(self).items() if tensor is not None}
 
     def changed(self, leaves: Mapping[str, Tensor]) -> "Parameters":
         """The same with other tensors."""
@@ -170,8 +170,8 @@ def residuals(logits: Float[Tensor, "m k"], labels: Int[Tensor, " m"]) -> Float[
 def gradients(form: ClosedForm, p: Parameters, batch: Batch) -> dict[str, Tensor]:
     """∂ℓ/∂θ of every parameter in closed form."""
     return {
-        name: -each
-        for name, each in form.descent(p, batch.temperature, output_gradients(form, p, batch)).items()
+        name: -step
+        for name, step in form.descent(p, batch.temperature, output_gradients(form, p, batch)).items()
     }
 
 
@@ -186,7 +186,7 @@ def directional_change(
     """How s_e and a_e change as the parameters move along a direction: the term of a regulariser, with its
     −∂P/∂θ; with −∂ℓ/∂θ it is the sum of all terms of `score_flow`."""
     leaves = p.leaves()
-    tangents = {name: direction.get(name, torch.zeros_like(each)) for name, each in leaves.items()}
+    tangents = {name: direction.get(name, torch.zeros_like(leaf)) for name, leaf in leaves.items()}
 
     def read(moving: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         return tuple(form.tokens(p.changed(moving), temperature))  # type: ignore[return-value]

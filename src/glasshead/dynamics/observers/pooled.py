@@ -1,5 +1,5 @@
-"""What is seen of a classifier with one learned query: groups of tokens, dot products, and, where there is a
-closed form, the terms of the flow."""
+"""What is observed of a classifier with one learned query: groups of tokens, dot products, and, where there
+is a closed form, the terms of the flow."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ PROBE = 5000
 READ = 1000
 """As many where the model has to read them: without a closed form."""
 PENALTY = "R"
-TOLD_PENALTY = "the penalties of the training"
+PENALTY_TERM = "the penalties of the training"
 NO_TEXTS = "the texts of the training are not there"
 Floats = NDArray[np.float64]
 
@@ -78,12 +78,12 @@ class PooledObserver:
         elif self.form is None:
             raise InputError(f"{reason}; its scores show on texts only: name the data that it was trained on")
         assert counts is not None, "without rows there are the counts of a run"
-        self.cohorts: TokenGroups = group_tokens(tokenizer, counts, self.labels, truth)
-        self.paired = self.cohorts.paired()
-        followed = self.cohorts.followed
+        self.groups: TokenGroups = group_tokens(tokenizer, counts, self.labels, truth)
+        self.paired = self.groups.paired()
+        followed = self.groups.followed
         self.token_facts: Columns = {
             "token": np.array(tokenizer.convert_ids_to_tokens(followed.tolist())),
-            "group": self.cohorts.group_of()[followed],
+            "group": self.groups.group_of()[followed],
             "count": counts.sum(axis=0)[followed],
         }
         self.facts: dict[str, Any] = self._facts(model, recipe, reason)
@@ -96,7 +96,7 @@ class PooledObserver:
             "polarity": dict(self.form.polarity_terms), "score": dict(self.form.score_terms)
         }  # fmt: skip
         if self.penalties:
-            terms = {name: each | {PENALTY: TOLD_PENALTY} for name, each in terms.items()}
+            terms = {name: words | {PENALTY: PENALTY_TERM} for name, words in terms.items()}
         return {
             "kind": "pooled",
             "form": None if self.form is None else self.form.name,
@@ -113,8 +113,8 @@ class PooledObserver:
             "penalties": self.penalties,
             "probe": len(self.batch["labels"]) if self.batch else 0,
             "labels": self.labels,
-            "groups": {name: len(ids) for name, ids in self.cohorts.members.items()},
-            "grouped_by": self.cohorts.by,
+            "groups": {name: len(ids) for name, ids in self.groups.members.items()},
+            "grouped_by": self.groups.by,
             "terms": terms,
         }
 
@@ -123,23 +123,23 @@ class PooledObserver:
         assert isinstance(model, PooledClassifier)
         rates: dict[str, Floats] = {}
         if self.form is None:
-            score, polarity, weight, curves = self._by_reading(model)
-            curves += self._directions(model)
+            score, polarity, weight, curves = self._from_forward(model)
+            curves += self._coupling_and_norms(model)
         else:
             p = parameters_of(model, torch.float32)
-            found = self.form.tokens(p, model.config.temperature)
-            score, polarity = found.score.double().numpy(), self._towards(found.polarity)
+            tokens = self.form.tokens(p, model.config.temperature)
+            score, polarity = tokens.score.double().numpy(), self._class_polarity(tokens.polarity)
             weight, rates, curves = np.full_like(score, np.nan), {}, []
             if self.batch:
-                weight, rates, curves = self._by_form(model, p)
+                weight, rates, curves = self._from_closed_form(model, p)
             for name, coupling in self.form.couplings(p).items():
                 curves += self._by_class(name, coupling)
             curves += self._norms(p.context, p.output)
         of_tokens = {"score": score, "polarity": polarity, "weight": weight}
         for name, values in (of_tokens | rates).items():
-            for group, ids in self.cohorts.members.items():
+            for group, ids in self.groups.members.items():
                 curves += mean_curve(name, group, values[ids][~np.isnan(values[ids])])
-        followed = self.cohorts.followed
+        followed = self.groups.followed
         return Snapshot(
             curves,
             self._boxes(model),
@@ -147,21 +147,23 @@ class PooledObserver:
             {name: values[followed] for name, values in rates.items()},
         )
 
-    def _by_reading(self, model: PooledClassifier) -> tuple[Floats, Floats, Floats, list[Curve]]:
+    def _from_forward(self, model: PooledClassifier) -> tuple[Floats, Floats, Floats, list[Curve]]:
         """Mean score, polarity and weight of every token over its places in the probe, NaN without any."""
         ids = self.batch["input_ids"]
         with torch.no_grad():
-            inputs = {name: each.to(model.device) for name, each in self.batch.items() if name != "labels"}
-            seen = model(**inputs, output_attentions=True)
-        own = torch.from_numpy(self.cohorts.own)[ids]
-        polarity = target_polarity(seen.polarity.float().cpu(), own)
-        weights = seen.weights.float().cpu()
+            inputs = {
+                name: tensor.to(model.device) for name, tensor in self.batch.items() if name != "labels"
+            }
+            output = model(**inputs, output_attentions=True)
+        classes = torch.from_numpy(self.groups.class_of)[ids]
+        polarity = target_polarity(output.polarity.float().cpu(), classes)
+        weights = output.weights.float().cpu()
         score, polar, weight = (
-            self._per_token(each) for each in (seen.scores.float().cpu(), polarity, weights)
+            self._per_token(values) for values in (output.scores.float().cpu(), polarity, weights)
         )
-        return score, polar, weight, self._answers(seen.logits.float().cpu(), weights)
+        return score, polar, weight, self._losses(output.logits.float().cpu(), weights)
 
-    def _by_form(
+    def _from_closed_form(
         self, model: PooledClassifier, p: Parameters
     ) -> tuple[Floats, dict[str, Floats], list[Curve]]:
         """Mean weight of every token, the rates of all terms, and the answers and the rates of Ω as curves,
@@ -179,16 +181,16 @@ class PooledObserver:
             direction = parameters_of(model, torch.float32, descent.__getitem__).leaves()
             polarity[PENALTY], score[PENALTY] = directional_change(self.form, p, temperature, direction)
             parts[PENALTY] = GradientFactors(direction["embeddings"], p.embeddings)
-        rates = {f"polarity {name}": self._towards(each) for name, each in polarity.items()} | {
-            f"score {name}": each.double().numpy() for name, each in score.items()
+        rates = {f"polarity {name}": self._class_polarity(term) for name, term in polarity.items()} | {
+            f"score {name}": term.double().numpy() for name, term in score.items()
         }
         logits = grads.logits
         if logits.shape[1] == 1:
             logits = torch.cat([torch.zeros_like(logits), logits], dim=1)
-        curves = self._answers(logits, grads.weights) + mean_rates(parts, self.paired)
+        curves = self._losses(logits, grads.weights) + mean_rates(parts, self.paired)
         return self._per_token(grads.weights), rates, curves
 
-    def _answers(self, logits: Tensor, weights: Tensor) -> list[Curve]:
+    def _losses(self, logits: Tensor, weights: Tensor) -> list[Curve]:
         """Loss and accuracy on the probe, and how widely attention is spread there."""
         labels = self.batch["labels"]
         loss = torch.nn.functional.cross_entropy(logits, labels)
@@ -204,17 +206,17 @@ class PooledObserver:
         """[texts, n] → the mean of every token over its places in the probe."""
         mask = self.batch["attention_mask"].bool()
         ids = self.batch["input_ids"][mask].numpy()
-        size = len(self.cohorts.own)
+        size = len(self.groups.class_of)
         often = np.bincount(ids, minlength=size)
         sums = np.bincount(ids, weights=values[mask].double().numpy(), minlength=size)
         return np.divide(sums, often, out=np.full(size, np.nan), where=often > 0)
 
-    def _towards(self, polarity: Tensor) -> Floats:
+    def _class_polarity(self, polarity: Tensor) -> Floats:
         """[v, k] → [v]: towards class 1 of two, else a token's likeliest class against the mean."""
-        own = torch.from_numpy(self.cohorts.own)[None]
-        return target_polarity(polarity[None], own)[0].double().numpy()
+        classes = torch.from_numpy(self.groups.class_of)[None]
+        return target_polarity(polarity[None], classes)[0].double().numpy()
 
-    def _directions(self, model: PooledClassifier) -> list[Curve]:
+    def _coupling_and_norms(self, model: PooledClassifier) -> list[Curve]:
         """VᵀW and norms, where V and W live in one space."""
         context = getattr(model.pooling.score, "context", None)
         output = model.classifier.weight.detach().float().cpu()
@@ -240,11 +242,11 @@ class PooledObserver:
     def _boxes(self, model: PooledClassifier) -> list[Box]:
         """Ω between the tokens of every two groups; of h = M e too, where there is a map."""
         embeddings = model.get_parameter("embedding.weight").detach().float().cpu()
-        found = product_quartiles("e", embeddings, self.paired)
+        quartiles = product_quartiles("e", embeddings, self.paired)
         if model.config.encoder == "affine":
             map_ = model.get_parameter("encoder.map.weight").detach().float().cpu()
-            found += product_quartiles("h", embeddings @ map_.T, self.paired)
-        return found
+            quartiles += product_quartiles("h", embeddings @ map_.T, self.paired)
+        return quartiles
 
 
 def inexactness(recipe: TrainingConfig, dropout: float) -> str | None:

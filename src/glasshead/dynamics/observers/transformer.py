@@ -69,12 +69,12 @@ class TransformerObserver:
             curves += mean_curve("entropy", name, row_entropies(layer).numpy())
             curves += mean_curve("residual", name, residuals(layer).numpy())
         view = make_context(model, self.encoded, self.tokenizer)
-        found = kendall_tau_b(
+        tau = kendall_tau_b(
             EXPLAINERS["attention"].importance(view).double().numpy(),
             EXPLAINERS["gradient"].importance(view).double().numpy(),
             self.encoded.mask.numpy(),
         ).tau
-        return Snapshot(curves + mean_curve("agreement", "", found[np.isfinite(found)]))
+        return Snapshot(curves + mean_curve("agreement", "", tau[np.isfinite(tau)]))
 
 
 def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
@@ -85,13 +85,13 @@ def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
 
 def residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
     """‖O − 1ō‖ / ‖O‖ of the output O [rows, d_v] of every head before every text of two rows or more."""
-    found = []
+    residual = []
     for output, real in texts(layer):
-        kept = output[:, real]  # [h, r, d_v]
-        size = kept.norm(dim=(1, 2))
-        apart = (kept - kept.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
-        found.append(apart[size > 0] / size[size > 0])
-    return torch.cat(found) if found else torch.zeros(0)
+        rows = output[:, real]  # [h, r, d_v]
+        size = rows.norm(dim=(1, 2))
+        distance = (rows - rows.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
+        residual.append(distance[size > 0] / size[size > 0])
+    return torch.cat(residual) if residual else torch.zeros(0)
 
 
 def texts(layer: LayerRecord) -> Iterator[tuple[Float[Tensor, "h r d"], Bool[Tensor, " r"]]]:
