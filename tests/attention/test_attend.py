@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from glasshead.attention import KERNELS, AttentionInputs, Mask, attend, mechanism, select_kernel
-from glasshead.attention.attend import run
+from glasshead.attention.attend import run_kernel
 from glasshead.bench.timing import peak_bytes
 from glasshead.errors import InputError
 from tolerances import ONE_FORMULA, ONE_MODEL
@@ -134,10 +134,10 @@ class TestChoice:
             call = self.call(wanted)
             reason = KERNELS[name].unsupported_reason(call)
             if reason is None:
-                torch.testing.assert_close(run(call, name), run(call, "reference"), **ONE_MODEL)
+                torch.testing.assert_close(run_kernel(call, name), run_kernel(call, "reference"), **ONE_MODEL)
                 continue
             with pytest.raises(InputError) as refused:
-                run(call, name)
+                run_kernel(call, name)
             said = str(refused.value)
             assert said.startswith(f"the {name} kernel cannot serve {wanted}: {reason} (can: ")
             can = said.removesuffix(")").rpartition("(can: ")[2].split(", ")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from glasshead.attention import KERNELS, AttentionInputs, Mask, mechanism
-from glasshead.attention.attend import run, select_kernel
+from glasshead.attention.attend import run_kernel, select_kernel
 from glasshead.attention.kernels import cpu_tiled as tiles
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS, ONE_FORMULA, ONE_FORMULA_SINGLE
@@ -122,7 +122,7 @@ def test_what_it_refuses(options, reason):
     assert reason in KERNELS["tiles"].unsupported_reason(call)
     assert select_kernel(call) != "tiles"
     with pytest.raises(InputError, match="the tiles kernel cannot serve"):
-        run(call, "tiles")
+        run_kernel(call, "tiles")
 
 
 def test_it_is_chosen_where_its_coefficients_may_be_held(monkeypatch):

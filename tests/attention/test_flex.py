@@ -71,7 +71,7 @@ def test_the_changed_products_are_the_exponents_of_the_weights(using):
     groups = q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)
     exponents = changed(q @ k.transpose(-1, -2), *places_of(call))
-    live = flex.single(call.mask, call.q.device)(*places_of(call))
+    live = flex.pair_rule(call.mask, call.q.device)(*places_of(call))
     weights = exponents.masked_fill(~live, -1e30).softmax(dim=-1).masked_fill(~live, 0)
 
     output, expected = weights @ v, call.mechanism(call)[0]
@@ -89,7 +89,9 @@ def test_the_changed_products_are_the_exponents_of_the_weights(using):
 def test_the_mask_pair_by_pair_and_block_by_block(mask):
     call = call_of("softmax", mask)
     allowed = mask.allowed(torch.device("cpu")).expand(2, 2, -1, -1)
-    assert torch.equal(flex.single(mask, torch.device("cpu"))(*places_of(call)).expand_as(allowed), allowed)
+    assert torch.equal(
+        flex.pair_rule(mask, torch.device("cpu"))(*places_of(call)).expand_as(allowed), allowed
+    )
 
     some, every = (each.expand(2, 2, -1, -1) for each in flex.blocks_of(mask, torch.device("cpu")))
     for row in range(some.shape[2]):

@@ -19,7 +19,7 @@ from glasshead.attention import (
     Mask,
     mechanism,
 )
-from glasshead.attention.attend import run
+from glasshead.attention.attend import run_kernel
 from glasshead.attention.kernels import blockwise, sdpa
 from glasshead.attention.kernels.blocking import in_groups
 from glasshead.bench.timing import peak_bytes
@@ -159,7 +159,7 @@ def test_heads_one_after_the_other(name, shape, mask, monkeypatch):
         call = call_of(name, 63, mask, shape)
         call = replace(call, **{each: getattr(call, each).detach() for each in "qkv"})
         call.mechanism.requires_grad_(False)
-        assert sdpa.heads(call) == 1
+        assert sdpa.heads_per_block(call) == 1
         torch.testing.assert_close(KERNELS["sdpa"](call), call.mechanism(call)[0], **ONE_FORMULA)
 
 
@@ -319,7 +319,7 @@ def test_small_scores_of_tanhmax_in_half_precision(kernel, dtype):
 
     def outcome(kernel, dtype):
         leaves = [each.detach().to(dtype).requires_grad_() for each in (q, k, v)]
-        output = run(AttentionInputs.of(mechanism("tanhmax"), *leaves), kernel)
+        output = run_kernel(AttentionInputs.of(mechanism("tanhmax"), *leaves), kernel)
         return output, *torch.autograd.grad(output, leaves, along.to(dtype))
 
     for found, right in zip(outcome(kernel, dtype), outcome("reference", torch.float64), strict=True):
@@ -437,7 +437,7 @@ def test_memory_is_linear_forward_and_backward(kernel, name, mask, monkeypatch):
 def test_dropout_is_refused_where_there_are_no_weights(kernel, name):
     call = replace(call_of(name), dropout=0.3)
     with pytest.raises(InputError, match=r"set dropout=0 \(can: blockwise, reference\)"):
-        run(call, kernel)
+        run_kernel(call, kernel)
 
 
 @pytest.mark.parametrize("kernel", ["reference", "blockwise", "sdpa"])

@@ -58,8 +58,8 @@ def agree(ones, others):
 def backend(monkeypatch, name):
     """Every call by the named kernel."""
     with monkeypatch.context() as patched:
-        run = tap_module.run
-        patched.setattr(tap_module, "run", lambda call, backend: run(call, name))
+        run = tap_module.run_kernel
+        patched.setattr(tap_module, "run_kernel", lambda call, backend: run(call, name))
         yield
 
 

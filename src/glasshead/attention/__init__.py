@@ -2,7 +2,7 @@
 
 from glasshead.attention import activations, kernels, positions  # importing a folder registers all it holds
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.attend import AUTOMATIC, attend, parse_rows, row_index, run, select_kernel
+from glasshead.attention.attend import AUTOMATIC, attend, parse_rows, row_index, run_kernel, select_kernel
 from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.attention.elementwise import ElementwiseRatio
 from glasshead.attention.hooks import ACTIVE_HOOKS, KernelHook, TracedCall, run_hooked, run_hooked_weights
@@ -67,9 +67,9 @@ __all__ = [
     "position_of",
     "positions",
     "row_index",
-    "run",
     "run_hooked",
     "run_hooked_weights",
+    "run_kernel",
     "select_heads",
     "select_kernel",
     "sines",

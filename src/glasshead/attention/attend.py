@@ -68,7 +68,7 @@ def attend(
             raise InputError(f"{backend} never holds the weights: ask with backend='reference' or 'auto'")
         output, weights = call.mechanism(call)
         return AttentionOutput(output, weights.to(call.q.dtype))
-    return AttentionOutput(run(call, backend), None)
+    return AttentionOutput(run_kernel(call, backend), None)
 
 
 def as_pairs(attn_mask: Tensor) -> Tensor:
@@ -83,7 +83,7 @@ def as_pairs(attn_mask: Tensor) -> Tensor:
     return attn_mask[(None,) * max(0, 4 - attn_mask.ndim)]
 
 
-def run(call: AttentionInputs, backend: str = "auto") -> Tensor:
+def run_kernel(call: AttentionInputs, backend: str = "auto") -> Tensor:
     """The output of a call by a named kernel or the best one.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from glasshead.attention.attend import run
+from glasshead.attention.attend import run_kernel
 from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.attention.inputs import AttentionInputs
 
@@ -48,12 +48,12 @@ class TracedCall:
         """The output ``[B, H, Q, d_v]``: of the weights if there are any, else of a kernel."""
         if self.weights is None:
             with COMPILE_GUARD.compiled():
-                return run(self.call, backend)
+                return run_kernel(self.call, backend)
         if self.needs_graph and not self.weights.requires_grad:
             self.weights = self.weights.detach().requires_grad_()
         return self.call.mechanism.output(self.call, self.weights)
 
-    def hand(self, output: Tensor) -> Tensor:
+    def final_output(self, output: Tensor) -> Tensor:
         """What the module goes on with; the sum is worked out as it is without taps, where it can be."""
         if not self.adds:
             return output
@@ -81,7 +81,7 @@ def run_hooked(module: nn.Module, call: AttentionInputs, backend: str = "auto") 
     """The output of a module's attention call, through the taps where there are some."""
     # Where a model is being compiled there are no taps: they keep the compiler away.
     if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
-        return run(call, backend)
+        return run_kernel(call, backend)
     return apply_hooks(TracedCall(module, call), backend)
 
 
@@ -113,7 +113,7 @@ def apply_hooks(flow: TracedCall, backend: str) -> Tensor:
         tap.before(flow)
     # Laid out as [B, Q, H, d_v]: joining the heads is then a view, by which `record` knows the projection.
     output = flow.output(backend).transpose(1, 2).contiguous().transpose(1, 2)
-    flow.handed = flow.hand(output)
+    flow.handed = flow.final_output(output)
     for tap in taps:
         tap.after(flow, output)
     return flow.handed

@@ -58,11 +58,11 @@ class MultiHeadAttention(nn.Module):
         self.context_size = size if context_size is None else context_size
         if heads < 1 or self.kv_heads < 1 or heads % self.kv_heads:
             raise InputError(f"{heads} query heads cannot share {self.kv_heads} key heads")
-        self.head_dim = share(size, heads, "head_dim") if head_dim is None else head_dim
+        self.head_dim = size_per_head(size, heads, "head_dim") if head_dim is None else head_dim
         if value_dim is not None:
             self.value_dim = value_dim
         else:
-            self.value_dim = size if head_combination == "add" else share(size, heads, "value_dim")
+            self.value_dim = size if head_combination == "add" else size_per_head(size, heads, "value_dim")
         if head_combination == "add" and self.value_dim != size:
             raise InputError(
                 f"heads that are added have the size {size} of the layer, not {self.value_dim}: "
@@ -103,18 +103,18 @@ class MultiHeadAttention(nn.Module):
         Raises:
             InputError: on shapes, types or masks that do not fit, and on a causal mask across two sequences.
         """
-        check(x, self.size, "x")
+        check_sequence(x, self.size, "x")
         if context is None and self.context_size != self.size:
             raise InputError(f"this layer reads a context [batch, length, {self.context_size}]: give it one")
         source = x if context is None else context
-        check(source, self.context_size, "context")
-        k = split(self.key(source), self.kv_heads)
+        check_sequence(source, self.context_size, "context")
+        k = split_heads(self.key(source), self.kv_heads)
         allowed = mask_of(x, k, self.heads, mask, is_causal, crossing=context is not None).rows(rows)
-        q = split(self.query(x[:, rows]), self.heads)
+        q = split_heads(self.query(x[:, rows]), self.heads)
         dropout = self.dropout if self.training else 0.0
 
         def call(v: Tensor | None = None) -> AttentionInputs:
-            v = split(self.value(source), self.kv_heads) if v is None else v
+            v = split_heads(self.value(source), self.kv_heads) if v is None else v
             return AttentionInputs.of(self.mechanism, q, k, v, mask=allowed, dropout=dropout)
 
         adds, weights = self.head_combination == "add", None
@@ -139,20 +139,20 @@ class MultiHeadAttention(nn.Module):
         return f"heads={self.heads}, d_k={self.head_dim}, d_v={self.value_dim}, dropout={self.dropout}"
 
 
-def share(size: int, heads: int, option: str) -> int:
+def size_per_head(size: int, heads: int, option: str) -> int:
     """d_e / H."""
     if size % heads:
         raise InputError(f"{heads} heads do not divide the size {size}: give {option}")
     return size // heads
 
 
-def check(sequence: Tensor, size: int, name: str) -> None:
+def check_sequence(sequence: Tensor, size: int, name: str) -> None:
     """Raise InputError unless this is a batch of sequences of vectors of that size."""
     if sequence.ndim != 3 or sequence.shape[2] != size:
         raise InputError(f"{name} is [batch, length, {size}], not {list(sequence.shape)}")
 
 
-def split(joined: Float[Tensor, "b n s"], heads: int) -> Float[Tensor, "b h n d"]:
+def split_heads(joined: Float[Tensor, "b n s"], heads: int) -> Float[Tensor, "b h n d"]:
     """The heads of a projection."""
     return joined.unflatten(2, (heads, -1)).transpose(1, 2)
 

@@ -16,7 +16,7 @@ from glasshead.attention import (
     AttentionInputs,
     mechanism,
     parse,
-    run,
+    run_kernel,
 )
 from glasshead.bench.machine import matmul_rate
 from glasshead.bench.timing import Spread, Work, peak_bytes, ratios, time_interleaved
@@ -170,7 +170,7 @@ def measure_case(case: Case, settings: AttentionSettings, peak_rate: float) -> A
     call = make_inputs(case, settings)
     works: dict[str, Work] = {
         "base": lambda: scaled_dot_product_attention(call.q, call.k, call.v),
-        "case": lambda: literal_tanhmax(call) if case.kernel == LITERAL else run(call, case.kernel),
+        "case": lambda: literal_tanhmax(call) if case.kernel == LITERAL else run_kernel(call, case.kernel),
     }
     if case.backward:
         works = {name: with_gradients(call, work) for name, work in works.items()}
@@ -215,7 +215,7 @@ def with_gradients(call: AttentionInputs, forward: Callable[[], object]) -> Work
 @torch.no_grad()
 def max_error(case: Case, call: AttentionInputs) -> float:
     """The largest difference to the formula in float64, over some rows from the first to the last."""
-    output = literal_tanhmax(call) if case.kernel == LITERAL else run(call, case.kernel)
+    output = literal_tanhmax(call) if case.kernel == LITERAL else run_kernel(call, case.kernel)
     rows = torch.linspace(0, case.length - 1, min(JUDGED, case.length), device=call.q.device).long()
     exact = replace(
         call,

@@ -21,8 +21,8 @@ from glasshead.trace import (
     LayerRecord,
     TokenLayout,
     intervene,
+    logits_of,
     record,
-    run,
     target_score,
     token_layout,
 )
@@ -105,7 +105,7 @@ class ForwardObservation(AttentionObservation):
         maps = self.place.heads * self.place.layers
         for places, inputs in batches(self.encoded, device=self.model.device, maps=maps):
             with torch.enable_grad(), record(self.model, [self.place.layer], keep_graph=True) as trace:
-                logits = run(self.model, inputs, rows=self.place.row)
+                logits = logits_of(self.model, inputs, rows=self.place.row)
             value = target_score(logits, target[places].to(logits.device))
             seen, where = trace.only[self.place.layer], token_layout(self.model, inputs, self.place.unit)
             (slopes,) = torch.autograd.grad(value.sum(), seen.weights)
@@ -159,7 +159,7 @@ class ForwardObservation(AttentionObservation):
             removed[torch.arange(len(places)), token[places]] = True
             edit = edit_without(where.keys(removed)[:, None, None, :])
             with intervene(self.model, edit, [self.place.layer]):
-                logits = run(self.model, inputs)
+                logits = logits_of(self.model, inputs)
             result[text[places], token[places]] = logits.cpu().to(result.dtype)
         return result.gather(1, owner[..., None].expand_as(result))
 
@@ -199,7 +199,7 @@ def weighted_readings(
     maps = place.heads * len(layers)
     for where_to, inputs in batches(encoded, device=model.device, maps=maps):
         with torch.no_grad(), record(model, layers) as trace:
-            run(model, inputs, rows=place.row)
+            logits_of(model, inputs, rows=place.row)
         for result, weigh in zip(results, ways, strict=True):
             tokens = read(trace.only[place.layer], token_layout(model, inputs, place.unit), place, weigh)
             if place.above is not None:
@@ -292,4 +292,4 @@ def logits_with_edit(seen: ForwardObservation, inputs: Inputs, edit: Edit) -> Fl
         return replace_heads(weights, edit(layer, weights, call), seen.place)
 
     with torch.no_grad(), intervene(seen.model, mine, [seen.place.layer]):
-        return run(seen.model, inputs).cpu()
+        return logits_of(seen.model, inputs).cpu()

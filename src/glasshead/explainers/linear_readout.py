@@ -12,7 +12,7 @@ from glasshead.data import Encoded, batches, heads_of
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.attention_observation import LinearReadout, SentenceReadout
 from glasshead.models import EncodedClassifier, is_regression
-from glasshead.trace import AttentionSite, record, run, token_layout
+from glasshead.trace import AttentionSite, logits_of, record, token_layout
 
 
 def is_linear_readout(model: PreTrainedModel, place: AttentionSite) -> TypeGuard[EncodedClassifier]:
@@ -40,7 +40,7 @@ def observe_linear(
     mask = encoded.mask if sentence is None else torch.zeros(texts, n, dtype=torch.bool)
     for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
         with record(model, layers=[place.layer]) as trace:
-            run(model, inputs)
+            logits_of(model, inputs)
         seen, where = trace.only[place.layer], token_layout(model, inputs, place.unit)
         hidden = seen.v[:, 0]  # [R, K, d]
         length = hidden.shape[1] if whole else inputs["input_ids"].shape[1]

@@ -13,10 +13,10 @@ from glasshead.huggingface.saving import (
     read_config,
     silence_transformers,
 )
-from glasshead.huggingface.structure import NAME, attention_modules, positions_of
+from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
 
 __all__ = [
-    "NAME",
+    "MECHANISM",
     "attention_modules",
     "class_names",
     "clear_spec",

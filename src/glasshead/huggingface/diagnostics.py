@@ -13,8 +13,8 @@ from transformers import PreTrainedModel
 from glasshead.attention import Spec, mechanism, position_of, to_name
 from glasshead.errors import InputError
 from glasshead.huggingface.configuration import KEY, spec_of
-from glasshead.huggingface.stops import Diagnostic, Severity, blocking_diagnostics, keywords
-from glasshead.huggingface.structure import attention_modules, learned_positions, sizes
+from glasshead.huggingface.stops import Diagnostic, Severity, blocking_diagnostics, parameter_names
+from glasshead.huggingface.structure import attention_modules, head_sizes, learned_positions
 
 
 def diagnostics(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dtype) -> Iterator[Diagnostic]:
@@ -38,7 +38,7 @@ def diagnostics(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dt
 def check_positions(modules: dict[str, nn.Module], spec: Spec, length: int) -> Iterator[Diagnostic]:
     """Positions beyond what they were built for."""
     module = next(iter(modules.values()))
-    heads, head_dim, value_dim = sizes(module)
+    heads, head_dim, value_dim = head_sizes(module)
     if not position_of(spec).needs_positions or not heads or not head_dim:
         return
     made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
@@ -51,7 +51,7 @@ def check_positions(modules: dict[str, nn.Module], spec: Spec, length: int) -> I
 
 def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
     """Modules that do not say how many heads they have, where the mechanism need not know."""
-    silent = [name for name, module in modules.items() if None in sizes(module)[:2]]
+    silent = [name for name, module in modules.items() if None in head_sizes(module)[:2]]
     if silent and not position_of(spec).learned:
         yield Diagnostic(
             "head count",
@@ -122,7 +122,7 @@ def check_length(model: PreTrainedModel, length: int) -> Iterator[Diagnostic]:
 def window_of(module: nn.Module) -> int | None:
     """Tokens of a module's sliding window, which some keep only in their configuration; None without one."""
     owner: Any = module
-    if not hasattr(module, "sliding_window") and "sliding_window" in keywords(module):
+    if not hasattr(module, "sliding_window") and "sliding_window" in parameter_names(module):
         owner = getattr(module, "config", None)
     window = getattr(owner, "sliding_window", None)
     return window if isinstance(window, int) else None
@@ -147,7 +147,7 @@ def check_sliding_window(modules: dict[str, nn.Module], length: int) -> Iterator
 def check_position_bias(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
     """A position bias of the model's own."""
     for name, module in modules.items():
-        if "position_bias" in keywords(module):
+        if "position_bias" in parameter_names(module):
             yield Diagnostic(
                 "position_bias",
                 Severity.warning,

@@ -22,7 +22,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface.configuration import KEY, Plugged, spec_of
 from glasshead.huggingface.masks import mask_function, parse_mask
 from glasshead.huggingface.stops import UNSUPPORTED
-from glasshead.huggingface.structure import NAME
+from glasshead.huggingface.structure import MECHANISM
 
 SUPPORTED_ARGS = {
     "query",
@@ -114,7 +114,7 @@ def mechanism_of(module: nn.Module) -> Mechanism:
     Raises:
         InputError: where there is none, or where it has parameters that were never loaded.
     """
-    attached = getattr(module, NAME, None)
+    attached = getattr(module, MECHANISM, None)
     if isinstance(attached, Mechanism):
         return attached
     spec = spec_of(getattr(module, "config", None))
@@ -140,7 +140,7 @@ def mechanism_of(module: nn.Module) -> Mechanism:
 
 def attach(module: nn.Module, made: Mechanism) -> None:
     """Make this the mechanism of an attention module."""
-    module.add_module(NAME, made)
+    module.add_module(MECHANISM, made)
     if check_usage_hook not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(check_usage_hook, with_kwargs=True)
 
@@ -151,7 +151,7 @@ def check_usage_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str,
     That is where the attention implementation was switched after the plug, and where positions would be taken
     in two different sequences.
     """
-    made = getattr(module, NAME, None)
+    made = getattr(module, MECHANISM, None)
     if not isinstance(made, Mechanism):
         return
     implementation: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)

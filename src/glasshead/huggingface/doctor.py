@@ -31,17 +31,17 @@ from glasshead.huggingface.configuration import spec_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.saving import first_line, model_class, read_config
-from glasshead.huggingface.stops import Diagnostic, Severity, keywords
+from glasshead.huggingface.stops import Diagnostic, Severity, parameter_names
 from glasshead.huggingface.structure import (
-    NAME,
+    MECHANISM,
     attention_modules,
     built_in,
     computes_own_attention,
     first_int_attr,
+    head_sizes,
     is_cross_attention,
     is_within,
     positions_of,
-    sizes,
 )
 
 TEXT = 512
@@ -131,7 +131,7 @@ def doctor(
         groups.setdefault(examined, []).append(module_name)
     for module_name, module in computes_own_attention(subject):
         if not any(is_within(each, module_name) for each in ours):
-            groups.setdefault(undispatched(module), []).append(module_name)
+            groups.setdefault(examine_undispatched(module), []).append(module_name)
     layers = tuple(replace(each, modules=tuple(names)) for each, names in groups.items())
     at_work = next((each.attention for each in layers if each.weights != "out of reach"), None)
     noted = diagnostics(subject, mechanism_spec, length, dtype)
@@ -145,11 +145,11 @@ def doctor(
         dtype=str(dtype).removeprefix("torch."),
         length=length,
         layers=layers,
-        traps=(*noted, *quadratic(layers, length)),
+        traps=(*noted, *check_kernel_memory(layers, length)),
     )
 
 
-def quadratic(layers: tuple[AttentionLayerGroup, ...], length: int) -> Iterator[Diagnostic]:
+def check_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int) -> Iterator[Diagnostic]:
     """Kernels that hold all pairs of tokens, at a length where that is felt."""
     for layer in layers:
         for kernel, when in ((layer.kernel, "a forward pass"), (layer.training_kernel, "training")):
@@ -182,7 +182,7 @@ def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
     """
     cls = model_class(config)
     try:
-        with torch.device("meta"), silent():
+        with torch.device("meta"), silence_building():
             return cls(config)
     except InputError:
         raise
@@ -191,7 +191,7 @@ def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
 
 
 @contextmanager
-def silent() -> Iterator[None]:
+def silence_building() -> Iterator[None]:
     """Without what is said while a model is built: the report says what matters."""
     logger = logging.getLogger("transformers")
     before = logger.level
@@ -208,12 +208,12 @@ def examine(
     name: str, module: nn.Module, spec: Spec, length: int, device: torch.device, dtype: torch.dtype
 ) -> AttentionLayerGroup:
     """What is true of one attention module."""
-    heads, head_dim, value_dim = sizes(module)
+    heads, head_dim, value_dim = head_sizes(module)
     key_heads = first_int_attr(module, KEY_HEADS) or heads
     crossing = is_cross_attention(name, module)
     # NLLB-MoE says is_causal=False everywhere, and is_decoder where it is causal.
     causal = not crossing and bool(getattr(module, "is_causal", True) or getattr(module, "is_decoder", False))
-    attached = getattr(module, NAME, None)
+    attached = getattr(module, MECHANISM, None)
     window = window_of(module)
     window = window if window is not None and window <= length else None
     kernels: tuple[str | None, str | None] = None, None
@@ -225,7 +225,7 @@ def examine(
             length, length, attn_mask=pairs, causal=causal and window is None, query_positions=range(length)
         )
         qkv = (heads, head_dim), (key_heads, head_dim), (key_heads, value_dim)
-        biased = "position_bias" in keywords(module)
+        biased = "position_bias" in parameter_names(module)
         kernels = serving_kernels(made, blank, qkv, mask, biased=biased)
     return AttentionLayerGroup(
         modules=(),
@@ -247,7 +247,7 @@ def examine_ours(
     module: nn.Module, activation: str, length: int, device: torch.device, dtype: torch.dtype
 ) -> AttentionLayerGroup:
     """What is true of attention in a model of ours; a pooling without a mechanism has the ``activation``."""
-    made = getattr(module, NAME, None)
+    made = getattr(module, MECHANISM, None)
     heads, head_dim = getattr(module, "heads", 1), getattr(module, "head_dim", None)
     kernels: tuple[str | None, str | None] = None, None
     if isinstance(made, Mechanism) and isinstance(module, MultiHeadAttention):
@@ -297,9 +297,9 @@ def kernel_for(
         return None
 
 
-def undispatched(module: nn.Module) -> AttentionLayerGroup:
+def examine_undispatched(module: nn.Module) -> AttentionLayerGroup:
     """What is true of attention that glasshead cannot reach."""
-    heads, head_dim, _ = sizes(module)
+    heads, head_dim, _ = head_sizes(module)
     return AttentionLayerGroup(
         modules=(),
         kind=type(module).__name__,

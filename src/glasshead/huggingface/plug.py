@@ -14,11 +14,11 @@ from glasshead.errors import InputError
 from glasshead.huggingface.configuration import KEY, Plugged, clear_spec, set_spec
 from glasshead.huggingface.dispatch import attach, check_usage_hook
 from glasshead.huggingface.stops import blocking_diagnostics
-from glasshead.huggingface.structure import NAME, attention_modules, sizes
+from glasshead.huggingface.structure import MECHANISM, attention_modules, head_sizes
 
 Model = TypeVar("Model", bound=nn.Module)
 
-BEFORE = "_attention_before_plug"
+PREVIOUS_ATTENTION = "_attention_before_plug"
 """Attribute of a plugged model, and of each model in it, that holds its own attention implementation."""
 
 
@@ -57,14 +57,14 @@ def attach_mechanisms(model: Model, spec: Spec) -> Model:
     dispatch(model, modules)
     for name, module in modules.items():
         attach(module, made[name])
-    for config in configs(model, modules):
+    for config in attention_configs(model, modules):
         set_spec(config, Plugged(spec))
     return model
 
 
 def build_for_module(spec: Spec, module: nn.Module) -> Mechanism:
     """A mechanism for the heads of one attention module, where its weights are."""
-    heads, head_dim, value_dim = sizes(module)
+    heads, head_dim, value_dim = head_sizes(module)
     made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
     weights = list(module.parameters())
     if not weights:
@@ -91,13 +91,13 @@ def dispatch(model: nn.Module, modules: dict[str, nn.Module]) -> None:
         raise
     for part, implementation in own:
         if implementation != KEY:
-            vars(part)[BEFORE] = implementation
+            vars(part)[PREVIOUS_ATTENTION] = implementation
 
 
 def set_key(model: nn.Module, modules: dict[str, nn.Module]) -> None:
     """Set our key without the warnings of the parts that do not take it."""
     if not isinstance(model, PreTrainedModel):  # no method for it, nor a model that could refuse
-        for config in configs(model, modules):
+        for config in attention_configs(model, modules):
             config._attn_implementation_internal = KEY
         return
     logger = logging.getLogger("transformers.modeling_utils")
@@ -120,7 +120,7 @@ def check_key(model: nn.Module, modules: dict[str, nn.Module]) -> None:
             )
 
 
-def configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
+def attention_configs(model: nn.Module, modules: dict[str, nn.Module]) -> list[Any]:
     """Every configuration concerned, once: stacks of an encoder-decoder have copies of their own."""
     whole = [model.config] if isinstance(model, PreTrainedModel) else []
     own = [getattr(module, "config", None) for module in modules.values()]
@@ -147,17 +147,17 @@ def unplug(model: Model) -> Model:
     """Give a plugged model, or a part, the attention back that it had; the mechanism is gone."""
     modules = dict(attention_modules(model))
     for module in modules.values():
-        if hasattr(module, NAME):
-            delattr(module, NAME)
+        if hasattr(module, MECHANISM):
+            delattr(module, MECHANISM)
         for handle, hook in list(module._forward_pre_hooks.items()):
             if hook is check_usage_hook:
                 del module._forward_pre_hooks[handle], module._forward_pre_hooks_with_kwargs[handle]
-    for config in configs(model, modules):
+    for config in attention_configs(model, modules):
         clear_spec(config)
     if isinstance(model, PreTrainedModel):
         # A model that was saved plugged never had another attention.
         model.set_attn_implementation("sdpa" if model._supports_sdpa else "eager")
     for part in owners(model, modules):
-        if BEFORE in vars(part):
-            part.config._attn_implementation_internal = vars(part).pop(BEFORE)
+        if PREVIOUS_ATTENTION in vars(part):
+            part.config._attn_implementation_internal = vars(part).pop(PREVIOUS_ATTENTION)
     return model

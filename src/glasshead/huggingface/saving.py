@@ -19,7 +19,7 @@ from glasshead.files import check_readable
 from glasshead.huggingface.configuration import restore_spec, spec_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.plug import attach_mechanisms
-from glasshead.huggingface.structure import NAME
+from glasshead.huggingface.structure import MECHANISM
 
 
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
@@ -58,7 +58,7 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
     for problem in ("missing_keys", "unexpected_keys", "mismatched_keys"):
         # A mismatch is a key with its two shapes.
         keys = [key if isinstance(key, str) else key[0] for key in info[problem]]
-        ours = sorted(key for key in keys if NAME in key.split("."))
+        ours = sorted(key for key in keys if MECHANISM in key.split("."))
         if ours:
             raise InputError(
                 f"{folder} has {problem.partition('_')[0]} parameters for {json.dumps(spec)}, such as "

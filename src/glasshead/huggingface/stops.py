@@ -17,9 +17,9 @@ from glasshead.huggingface.structure import (
     attention_modules,
     built_in,
     computes_own_attention,
+    head_sizes,
     is_cross_attention,
     pluggable_parts,
-    sizes,
 )
 
 UNSUPPORTED = {
@@ -114,7 +114,7 @@ def check_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
         return
 
 
-def keywords(module: nn.Module) -> set[str]:
+def parameter_names(module: nn.Module) -> set[str]:
     """Names of the arguments that a module's forward passes on by keyword."""
     code = inspect.unwrap(type(module).forward).__code__
     tuples = (constant for constant in code.co_consts if isinstance(constant, tuple))
@@ -126,7 +126,9 @@ def check_unsupported_args(modules: dict[str, nn.Module]) -> Iterator[Diagnostic
     for argument, what in UNSUPPORTED.items():
         switches = SWITCHES.get(argument)
         for name, module in modules.items():
-            if argument in keywords(module) and (switches is None or setting(module, switches) is not None):
+            if argument in parameter_names(module) and (
+                switches is None or first_setting(module, switches) is not None
+            ):
                 yield Diagnostic(
                     argument,
                     Severity.stop,
@@ -137,7 +139,7 @@ def check_unsupported_args(modules: dict[str, nn.Module]) -> Iterator[Diagnostic
                 break
 
 
-def setting(module: nn.Module, attributes: tuple[str, ...]) -> Any:
+def first_setting(module: nn.Module, attributes: tuple[str, ...]) -> Any:
     """The first of these attributes, on the module or in its configuration, that is not None."""
     for owner in (module, getattr(module, "config", None)):
         for attribute in attributes:
@@ -179,7 +181,7 @@ def cross_attention_hint(model: nn.Module) -> str:
 
 def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
     """Modules that do not say how many heads they have, and a mechanism that must know."""
-    silent = [name for name, module in modules.items() if None in sizes(module)[:2]]
+    silent = [name for name, module in modules.items() if None in head_sizes(module)[:2]]
     if silent and position_of(spec).learned:
         yield Diagnostic(
             "head count",

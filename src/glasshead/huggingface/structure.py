@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import AttentionPooling, LearnedQueryAttention, MultiHeadAttention
 
-NAME = "mechanism"
+MECHANISM = "mechanism"
 """Attribute of an attention module that holds its `Mechanism`, and part of its parameters' names."""
 
 HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "num_head")
@@ -96,7 +96,7 @@ def is_cross_attention(name: str, module: nn.Module) -> bool:
     return re.search(r"cross|enc(oder)?_?dec|encoder_attn", named, flags=re.IGNORECASE) is not None
 
 
-def sizes(module: nn.Module) -> tuple[int | None, int | None, int | None]:
+def head_sizes(module: nn.Module) -> tuple[int | None, int | None, int | None]:
     """Heads, size of a key, size of a value; None where the module does not say."""
     heads, head_dim = first_int_attr(module, HEADS), first_int_attr(module, KEY_SIZES)
     if head_dim is None and heads is not None:

@@ -10,7 +10,7 @@ from glasshead.errors import InputError
 from glasshead.pictures.dynamics import file_of
 from glasshead.report import Point, by_ratio, plain, ratios, told
 from glasshead.results import History, read_history
-from glasshead.training import TrainingConfig, chosen_fields, read_record, run_folders
+from glasshead.training import TrainingConfig, option_fields, read_record, run_folders
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def settings_of(recipe: TrainingConfig) -> dict[str, Any]:
     config = recipe.config()
     told = recipe.as_dict()
     named = {name: value for name, value in told.items() if name not in ("preset", "architecture")}
-    return named | {each.name: getattr(config, each.name) for each in chosen_fields(type(config))}
+    return named | {each.name: getattr(config, each.name) for each in option_fields(type(config))}
 
 
 def coupling_of(history: History) -> str | None:

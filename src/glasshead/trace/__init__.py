@@ -9,8 +9,8 @@ from glasshead.trace.attention_site import (
     KeyUnit,
     forward,
     list_attention_calls,
+    logits_of,
     resolve,
-    run,
 )
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.gauge import (
@@ -54,11 +54,11 @@ __all__ = [
     "head_gauges",
     "intervene",
     "list_attention_calls",
+    "logits_of",
     "permute",
     "record",
     "replace",
     "resolve",
-    "run",
     "target_polarity",
     "target_score",
     "text_sums",

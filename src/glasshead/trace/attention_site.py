@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
 from glasshead.errors import InputError
-from glasshead.huggingface import NAME
+from glasshead.huggingface import MECHANISM
 from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
 from glasshead.registry import did_you_mean
 from glasshead.trace.record import record
@@ -98,7 +98,7 @@ def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) 
     return model(**inputs)
 
 
-def run(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Tensor:
+def logits_of(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Tensor:
     """The logits."""
     logits: Tensor = forward(model, inputs, rows=rows).logits
     return logits
@@ -110,7 +110,7 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     Raises:
         InputError: if the model shows no attention.
     """
-    if not any(isinstance(getattr(module, NAME, None), Mechanism) for module in model.modules()):
+    if not any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules()):
         raise InputError(
             f"{type(model).__name__} shows no attention: plug(model, 'softmax') makes it readable (or train "
             "it with `attention`), and the methods 'gradient' and 'erasure-delete' need none"

@@ -56,7 +56,7 @@ def head_gauges(
             rows, texts = packed_texts(model, inputs), len(logits)
             sums.append(
                 [
-                    of_texts(each, slope, None if each.name.startswith("sentences.") else rows, texts)
+                    sums_by_text(each, slope, None if each.name.startswith("sentences.") else rows, texts)
                     for each, slope in zip(records, slopes, strict=True)
                 ]
             )
@@ -86,7 +86,7 @@ def packed_texts(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Int[Te
     return None if segments is None else segments.text
 
 
-def of_texts(
+def sums_by_text(
     record: LayerRecord, slope: Tensor | None, rows: Int[Tensor, " rows"] | None, texts: int
 ) -> Float[Tensor, "texts heads 4"]:
     """`glasshead.trace.text_sums` of a layer for every text, over the rows of weights that z depends on."""

@@ -44,11 +44,11 @@ class InterveneHook(AttentionHook):
         if layer is not None:
             weights = flow.compute_weights()
             edited = self.edit(layer, weights, flow.call)
-            check(edited, weights, flow.call, layer)
+            check_edit(edited, weights, flow.call, layer)
             flow.weights = edited
 
 
-def check(edited: object, weights: Tensor, call: AttentionInputs, layer: int) -> None:
+def check_edit(edited: object, weights: Tensor, call: AttentionInputs, layer: int) -> None:
     """Raise InputError unless these can be weights of the call."""
     if not isinstance(edited, Tensor):
         raise InputError(f"the edit of layer {layer} returned {type(edited).__name__}: return the weights")

@@ -70,10 +70,10 @@ class RecordHook(AttentionHook):
         self.trace = Trace()
         self.copies = SharedCopies()
         self.layer: int | None = None
-        self.wake: tuple[LayerRecord, HeadOutputTracker] | None = None
+        self.head_output: tuple[LayerRecord, HeadOutputTracker] | None = None
 
     def before(self, flow: TracedCall) -> None:
-        self.wake = None
+        self.head_output = None
         self.layer = self.number(flow)
         while len(self.trace.passes) < len(self.counts):
             self.trace.passes.append(ForwardPass())
@@ -91,7 +91,7 @@ class RecordHook(AttentionHook):
         if isinstance(flow.module, LearnedQueryAttention):
             return  # a summary is an output by itself: what reads it is the classifier, no part of attention
         assert flow.handed is not None
-        self.wake = (record, HeadOutputTracker(flow.handed, flow.call.q.shape[1]))
+        self.head_output = (record, HeadOutputTracker(flow.handed, flow.call.q.shape[1]))
 
     def make_record(self, flow: TracedCall, output: Tensor, layer: int) -> LayerRecord:
         """The record of a call."""
@@ -121,19 +121,19 @@ class RecordHook(AttentionHook):
             if call.mechanism.learned or call.mechanism.position.needs_positions:
                 made.head_index = index  # heads have parameters of their own: all are needed to compute some
             else:
-                made.call = of_heads(made.call, index)
+                made.call = select_query_heads(made.call, index)
                 made.scores_and_weights = made.scores_and_weights and (
                     made.scores_and_weights[0][:, index],
                     made.scores_and_weights[1][:, index],
                 )
-        made.call, made.output = self.kept(made.call), copy_tensors(made.output)
+        made.call, made.output = self.detach_call(made.call), copy_tensors(made.output)
         made.scores_and_weights = made.scores_and_weights and (
             copy_tensors(made.scores_and_weights[0]),
             copy_tensors(made.scores_and_weights[1]),
         )
         return made
 
-    def kept(self, call: AttentionInputs) -> AttentionInputs:
+    def detach_call(self, call: AttentionInputs) -> AttentionInputs:
         """A call that no later change reaches."""
         mask, bias = call.mask, call.bias
         return replace(
@@ -159,14 +159,14 @@ class RecordHook(AttentionHook):
 
     def read(self, linear: LinearMap, args: tuple[object, ...]) -> None:
         """A linear map reads something: the heads, perhaps."""
-        if self.wake is None or not args or not self.wake[1].reaches(args[0]):
+        if self.head_output is None or not args or not self.head_output[1].reaches(args[0]):
             return
-        record, wake = self.wake
-        if wake.readers:  # an adapter beside it: no single map makes the output
+        record, tracker = self.head_output
+        if tracker.readers:  # an adapter beside it: no single map makes the output
             record.projection = None
         else:
-            record.projection = self.projection(wake.projection(linear), record)
-        wake.readers += 1
+            record.projection = self.projection(tracker.projection(linear), record)
+        tracker.readers += 1
 
     def projection(self, whole: Tensor | None, record: LayerRecord) -> Tensor | None:
         """D of the recorded heads."""
@@ -179,7 +179,7 @@ class RecordHook(AttentionHook):
             return copied[list(record.heads)]
 
 
-def of_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:
+def select_query_heads(call: AttentionInputs, heads: Tensor) -> AttentionInputs:
     """The call for some of the query heads, for a mechanism that treats all heads alike."""
     shared = heads // call.groups
     return replace(

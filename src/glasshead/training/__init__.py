@@ -9,7 +9,7 @@ from glasshead.training.build_model import (
     load_embeddings,
 )
 from glasshead.training.checkpointing import CHECKPOINTS, workspace
-from glasshead.training.config import OPTIMIZERS, TrainingConfig, chosen_fields
+from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
     AUDIT,
@@ -61,7 +61,6 @@ __all__ = [
     "TrainingConfig",
     "align_classes",
     "check_texts",
-    "chosen_fields",
     "class_metrics",
     "encoded_split",
     "guess_in_words",
@@ -74,6 +73,7 @@ __all__ = [
     "load_run",
     "open_model",
     "open_record",
+    "option_fields",
     "penalty_descent",
     "penalty_of",
     "rating_metrics",

@@ -14,7 +14,7 @@ from glasshead.models import MODELS
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training.field_types import validate_type
 from glasshead.training.old_names import OLD_NAMES, with_current_names
-from glasshead.training.penalties import checked_penalties
+from glasshead.training.penalties import validate_penalties
 
 SET_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
 """Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
@@ -72,9 +72,9 @@ class TrainingConfig:
         if self.pretrained:
             self.check_pretrained()
         else:
-            object.__setattr__(self, "architecture", self.checked_architecture())
+            object.__setattr__(self, "architecture", self.validate_architecture())
             self.config().check()
-        object.__setattr__(self, "penalties", self.checked_penalties())
+        object.__setattr__(self, "penalties", self.validate_penalties())
 
     @property
     def pretrained(self) -> bool:
@@ -105,14 +105,14 @@ class TrainingConfig:
         if self.attention is not None:
             parse(self.attention)
 
-    def checked_architecture(self) -> dict[str, Any]:
+    def validate_architecture(self) -> dict[str, Any]:
         """What was chosen, by the names and in the types of the model's configuration.
 
         Raises:
             InputError: on a name that is no field of it, and on a value of another type.
         """
         family = MODELS[self.model].config_class
-        kinds = {option.name: option.type for option in chosen_fields(family)}
+        kinds = {option.name: option.type for option in option_fields(family)}
         checked = {}
         for name, value in config_field_names(self.model, self.architecture).items():
             if name not in kinds:
@@ -122,11 +122,11 @@ class TrainingConfig:
             checked[name] = validate_type(name, value, kinds[name])
         return checked
 
-    def checked_penalties(self) -> dict[str, float]:
+    def validate_penalties(self) -> dict[str, float]:
         """The weights of penalties, for a model that has what they penalise.
 
         Raises:
-            InputError: on any other model, and as `glasshead.training.penalties.checked_penalties`.
+            InputError: on any other model, and as `glasshead.training.penalties.validate_penalties`.
         """
         if not isinstance(self.penalties, Mapping):
             raise InputError(f"penalties must be a mapping, not {self.penalties!r}")
@@ -136,7 +136,7 @@ class TrainingConfig:
             raise InputError(
                 f"penalties are for the model 'pooled', not {self.model!r}: leave `penalties` out"
             )
-        return checked_penalties(self.penalties, self.config())
+        return validate_penalties(self.penalties, self.config())
 
     def with_changes(self, **changes: Any) -> "TrainingConfig":
         """A copy with every change that is not None, as `with_settings`."""
@@ -194,12 +194,12 @@ def field_hint(name: str, known: Iterable[str]) -> str:
         model
         for model, family in MODELS.items()
         if set(config_field_names(model, {name: None}))
-        & {option.name for option in chosen_fields(family.config_class)}
+        & {option.name for option in option_fields(family.config_class)}
     ]
     return f"it is one of {', '.join(others)}" if others else did_you_mean(name, [*known, *SETTINGS])
 
 
-def chosen_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
+def option_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:
     """The fields of a configuration that are a matter of choice: its own, not Hugging Face's."""
     common = {option.name for option in fields(PreTrainedConfig)}
     return [option for option in fields(kind) if option.name not in common and option.name not in SET_BY_DATA]

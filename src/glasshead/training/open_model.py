@@ -16,7 +16,7 @@ from glasshead.attention import Mechanism
 from glasshead.errors import InputError
 from glasshead.files import check_readable, partial_path
 from glasshead.huggingface import (
-    NAME,
+    MECHANISM,
     first_line,
     load,
     load_weights,
@@ -126,4 +126,4 @@ def shows_attention(model: PreTrainedModel) -> bool:
     """Whether attention of the model can be read without plugging it."""
     if isinstance(model, PooledClassifier):
         return True
-    return any(isinstance(getattr(each, NAME, None), Mechanism) for each in model.modules())
+    return any(isinstance(getattr(each, MECHANISM, None), Mechanism) for each in model.modules())

@@ -95,7 +95,7 @@ def penalty_values(model: PreTrainedModel, names: Iterable[str]) -> dict[str, fl
     return {name: PENALTIES[name](model).item() for name in names if isinstance(model, PooledClassifier)}
 
 
-def checked_penalties(weights: Mapping[str, float], config: PooledConfig) -> dict[str, float]:
+def validate_penalties(weights: Mapping[str, float], config: PooledConfig) -> dict[str, float]:
     """The weights as floats, by name.
 
     Raises:

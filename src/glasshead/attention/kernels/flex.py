@@ -69,7 +69,7 @@ class Flex(Kernel):
                     f"the flex kernel is compiled anew for each length, at most {VARIANTS} kinds of calls: "
                     "pad sequences to fewer lengths, or use backend='auto'"
                 ) from None
-        SEEN.add(kind(call))
+        SEEN.add(compilation_key(call))
         output = output[..., : call.v.shape[3]].to(call.q.dtype)
         if q.is_cuda:
             return output
@@ -79,10 +79,10 @@ class Flex(Kernel):
 
 def affordable(call: AttentionInputs) -> bool:
     """Whether nothing new has to be compiled, or only one of a few."""
-    return len(SEEN) < BUDGET or kind(call) in SEEN
+    return len(SEEN) < BUDGET or compilation_key(call) in SEEN
 
 
-def kind(call: AttentionInputs) -> tuple[object, ...]:
+def compilation_key(call: AttentionInputs) -> tuple[object, ...]:
     """All that torch compiles anew for."""
     mask = call.mask
     parts = (call.q, call.k, call.v, mask.padding, mask.attn_mask)
@@ -196,7 +196,7 @@ def block_mask(mask: Mask, device: torch.device) -> Any:
         *partly,
         *fully,
         BLOCK_SIZE=BLOCK,
-        mask_mod=single(mask, device),
+        mask_mod=pair_rule(mask, device),
         seq_lengths=(mask.queries, mask.keys),
     )
 
@@ -235,7 +235,7 @@ def block_lists(blocks: Bool[Tensor, "b h rows columns"]) -> tuple[Tensor, Tenso
     return blocks.sum(dim=-1, dtype=torch.int32), order.int().contiguous()
 
 
-def single(mask: Mask, device: torch.device) -> Callable[..., Tensor]:
+def pair_rule(mask: Mask, device: torch.device) -> Callable[..., Tensor]:
     """Whether one pair is allowed, as flex attention asks."""
     tests: list[Callable[..., Tensor]] = []
     if mask.padding is not None:

@@ -52,7 +52,11 @@ class SDPA(Kernel):
             # Small scores make the two nearly equal: rounded to half precision, little is left of their
             # difference.
             call = replace(call, q=upcast_half(call.q), k=upcast_half(call.k), v=upcast_half(call.v))
-        return in_groups(call, heads(call), lambda part: in_blocks(part, rows(part), fused)).to(dtype)
+
+        def blockwise(part: AttentionInputs) -> Tensor:
+            return in_blocks(part, rows_per_block(part), fused_attention)
+
+        return in_groups(call, heads_per_block(call), blockwise).to(dtype)
 
 
 def is_softmax(activation: Activation) -> bool:
@@ -61,7 +65,7 @@ def is_softmax(activation: Activation) -> bool:
     return activation.softmax_logits(scores) is scores
 
 
-def heads(call: AttentionInputs) -> int:
+def heads_per_block(call: AttentionInputs) -> int:
     """Key heads of one group: as many as need a block of memory for what is made of q, k and v.
 
     All of them where nothing is made, where a backward pass would keep it, on a GPU, which wants them all at
@@ -78,7 +82,7 @@ def heads(call: AttentionInputs) -> int:
     return max(1, MADE // max(1, batch * made))
 
 
-def rows(call: AttentionInputs) -> int:
+def rows_per_block(call: AttentionInputs) -> int:
     """Query rows of one block: all of them where no row has a mask of its own and a fused kernel runs."""
     batch, every, queries = call.q.shape[:3]
     keys = call.k.shape[2] * (2 if call.mechanism.activation.uses_paired_exponential else 1)
@@ -108,7 +112,7 @@ def natively_causal(call: AttentionInputs) -> bool:
     return whole and alone and call.scale > 0 and not call.mechanism.activation.uses_paired_exponential
 
 
-def fused(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
+def fused_attention(call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
     """One call of PyTorch's kernel."""
     q, k, v, scale = features(call)
     value_dim = v.shape[-1]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glasshead.attention.attend import run
+from glasshead.attention.attend import run_kernel
 from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.blocking import in_blocks
-from glasshead.attention.kernels.blockwise import rows as block_rows
+from glasshead.attention.kernels.blockwise import rows_per_block as block_rows
 from glasshead.attention.kernels.kernel import KERNELS
 from glasshead.attention.mechanism import upcast_half
 from glasshead.attention.precision import no_autocast
@@ -19,7 +19,7 @@ def one_by_one(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
 
     Fused kernels want queries and keys as wide as the values.
     """
-    return run(call, "reference" if is_small(call) else "auto").sum(dim=1, keepdim=True)
+    return run_kernel(call, "reference" if is_small(call) else "auto").sum(dim=1, keepdim=True)
 
 
 def sum_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
@@ -31,7 +31,7 @@ def sum_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
     """
     if call.mechanism.position.changes_output or call.k.shape[2] > call.v.shape[3]:
         return one_by_one(call)
-    return in_blocks(call, rows(call), concatenate_heads, heads=1)
+    return in_blocks(call, rows_per_block(call), concatenate_heads, heads=1)
 
 
 def concatenate_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
@@ -49,7 +49,7 @@ def output_weights(call: AttentionInputs, value: nn.Linear) -> Float[Tensor, "b 
     The rows of A_h need not sum to one. For fewer queries than keys it is cheaper than values for all keys:
     H (q n d + q d²) products and not H (n d² + q n d).
     """
-    return in_blocks(call, rows(call), lambda block: project(block, value), heads=1)
+    return in_blocks(call, rows_per_block(call), lambda block: project(block, value), heads=1)
 
 
 def project(call: AttentionInputs, value: nn.Linear) -> Float[Tensor, "b 1 q d_v"]:
@@ -75,7 +75,7 @@ def of_key_heads(call: AttentionInputs, weights: Float[Tensor, "b h q k"]) -> Fl
     return weights.unflatten(1, (-1, call.groups)).sum(dim=2)
 
 
-def rows(call: AttentionInputs) -> int:
+def rows_per_block(call: AttentionInputs) -> int:
     """Query rows of one block: all of them where the whole matrix may be held."""
     return max(1, call.q.shape[2]) if is_small(call) else block_rows(call)
 
