@@ -332,7 +332,7 @@ def dynamics(places: Places) -> Values:
     """Histories, the ledgers and findings of old ones, and the page about them."""
     read_history = first_of("glasshead.results:read_history", "glasshead.histories:read_history")
     findings = first_of("glasshead.dynamics:findings", "glasshead.dynamics.findings:findings")
-    mean_ledger = first_of("glasshead.dynamics:mean_ledger", "glasshead.report.dynamics.ledger:mean_ledger")
+    mean_ledger = first_of("glasshead.results:mean_ledger", "glasshead.report.dynamics.ledger:mean_ledger")
     values: Values = {}
     for name, options in WATCHED.items():
         values |= train(places, name, "synthetic", "--watch", "dynamics", *options.split())

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from glasshead.report import render
+from glasshead.report import audit_page
 from glasshead.results import AuditCard
 
 cards = [AuditCard.load(Path("audits") / name) for name in ("softmax", "tanhmax")]
-Path("both.html").write_text(render(cards), encoding="utf-8")
+Path("both.html").write_text(audit_page(cards), encoding="utf-8")
 print("both.html:", len(cards), "audits,", sum(len(card.findings) for card in cards), "findings")

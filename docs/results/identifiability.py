@@ -26,10 +26,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from encoders import STUDY
 from glasshead.data import LoadOptions, load
-from glasshead.identifiability import IntervalQuery, RowSelector, run_batches
+from glasshead.identifiability import (
+    IntervalQuery,
+    RowSelector,
+    logit_ranks_by_length,
+    ranks_by_length,
+    run_batches,
+)
 from glasshead.identifiability.length_sampling import LengthSample, clip_texts
-from glasshead.pictures import logits, ranks
-from glasshead.report import drawn
+from glasshead.report import PLOTS, image_file
+from glasshead.results import LogitRankTable, RankTable
 from glasshead.training import TrainingConfig, recipe_for, train
 from glasshead.training.open_model import open_model
 from study import DATA, rounded
@@ -53,6 +59,7 @@ CURVES: dict[str, tuple[TrainingConfig, tuple[int, ...]]] = {
         (16, 32, 48, 64, 80, 96, 112, 128, 129, 144, 160, 176, 192, 208, 224, 240, 256),
     ),
 }
+HEAD = RowSelector((0,), (0,))
 LOGITS = LengthSample((66, 72, 80, 88, 96, 104, 112, 120, 128), texts=5)
 DRAWS = 1000  # alternatives of each review
 
@@ -121,21 +128,21 @@ def ranked(
     at: tuple[int, ...],
 ) -> dict[str, Any]:
     """Figs. 2 and 6: the first head, 100 reviews of each length."""
-    points = ranks.rank_points(model, tokenizer, texts, LengthSample(at), RowSelector((0,), (0,)), print)
-    picture(f"ranks-{name}", ranks.figure_of(points))
+    table = ranks_by_length(model, tokenizer, texts, LengthSample(at), HEAD, print)
+    picture(f"ranks-{name}", "ranks", table)
     metrics = json.loads((RUNS / name / "metrics.json").read_text(encoding="utf-8"))
-    found = {"accuracy": metrics["test"]["accuracy"], "size": points.size}
-    return found | by_length({each: points.column(each) for each in ranks.COLUMNS})
+    found = {"accuracy": metrics["test"]["accuracy"], "size": table.value_dim}
+    return found | by_length({column: table.column(column) for column in table.COLUMNS})
 
 
 def leasts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> dict[str, Any]:
     """Fig. 5: the first head."""
-    points = logits.logit_points(
-        model, tokenizer, texts, LOGITS, logits.Head(), draws=DRAWS, processes=PROCESSES, progress=print
+    table = logit_ranks_by_length(
+        model, tokenizer, texts, LOGITS, HEAD, draws=DRAWS, processes=PROCESSES, progress=print
     )
-    picture("logits", logits.figure_of(points))
-    columns = zip(logits.COLUMNS, np.array(points.lines).T, strict=True)
-    return {"key_size": points.head_dim} | by_length(dict(columns))
+    picture("logits", "logits", table)
+    columns = zip(table.COLUMNS, np.array(table.lines).T, strict=True)
+    return {"key_size": table.head_dim} | by_length(dict(columns))
 
 
 def by_length(columns: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -154,8 +161,9 @@ def by_length(columns: dict[str, np.ndarray]) -> dict[str, Any]:
     }
 
 
-def picture(name: str, figure: Any) -> None:
-    (IMAGES / f"identifiability-{name}.png").write_bytes(drawn(figure, "png"))
+def picture(name: str, plot: str, table: RankTable | LogitRankTable) -> None:
+    figure = PLOTS[plot].draw(table)
+    (IMAGES / f"identifiability-{name}.png").write_bytes(image_file(figure, "png"))
 
 
 def lengths() -> None:
@@ -221,13 +229,12 @@ def of_run(folder: Path, texts: list[str]) -> dict[str, Any]:
     name = f"keys/{folder.parent.name}-{folder.name}"
     found = surveyed(name, model, tokenizer, texts, TOKENS, SENTENCES)
     sample, draws = FEW_DRAWS
-    points = logits.logit_points(model, tokenizer, texts, sample, logits.Head(), draws=draws)
-    each = [some for _, _, some in points.found]
+    table = logit_ranks_by_length(model, tokenizer, texts, sample, HEAD, draws=draws)
     return found | {
-        "least": float(np.mean([one.ranks.mean() for one in each])),
-        "own": float(np.mean([one.own for one in each])),
-        "obtainable": float(np.mean([one.obtainable for one in each])),
-        "key_size": points.head_dim,
+        "least": float(table.column("mean").mean()),
+        "own": float(table.column("own").mean()),
+        "obtainable": float(table.column("obtainable").mean()),
+        "key_size": table.head_dim,
     }
 
 

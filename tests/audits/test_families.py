@@ -12,7 +12,7 @@ from glasshead.audits.perturbation import Perturbation
 from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers.forward_observation import observe_by_forward
-from glasshead.report import render
+from glasshead.report import audit_page
 from glasshead.results import RAW_SIGN, AuditCard
 from glasshead.trace import AttentionSelector, head_gauges
 from readable import KINDS, WORDS, as_run, data, family, planted
@@ -47,7 +47,7 @@ DRAWN = ("encoder", "encoder rating", "encoder added, three classes")  # of the 
 @pytest.mark.parametrize("name", list(KINDS))
 def test_every_family_is_audited_saved_and_shown(name, tmp_path, monkeypatch):
     if name not in DRAWN:
-        monkeypatch.setattr("glasshead.report.plots.plots", lambda cards, called: [])
+        monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])
     kind, labels = many(KINDS[name]())
     run, split = as_run(kind, labels), data(kind, labels)
     before = {key: value.clone() for key, value in kind.model.state_dict().items()}
@@ -58,7 +58,7 @@ def test_every_family_is_audited_saved_and_shown(name, tmp_path, monkeypatch):
     card.save(tmp_path)
     loaded = AuditCard.load(tmp_path)
     assert loaded.findings == card.findings
-    page = render([loaded])
+    page = audit_page([loaded])
     assert "agreement" in page.lower()
     if name in ("encoder", "gpt2"):
         again = audit(run, split, draws=3)

@@ -11,7 +11,7 @@ import torch
 from glasshead.audits import Identifiability, audit
 from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
 from glasshead.identifiability import IntervalQuery
-from glasshead.report.weight_intervals import counted
+from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import PairedDifference
 from small import as_run, random_model, split, tokenizer
 
@@ -219,7 +219,7 @@ def test_a_rank_close_to_rounding_makes_no_map_certain():
     shown = made.highlights[0].attribution
     assert 1 / 100 < shown.conditioning < 1 / 5
     assert not any(map(shown.certain, range(4)))
-    assert "no weight is called certain" in counted(shown)
+    assert "no weight is called certain" in summary_of_ranges(shown)
     clear = replace(shown, conditioning=1e-3)
     assert all(map(clear.certain, range(4)))
-    assert counted(clear).endswith("; ends good to about 1·10⁻⁵")
+    assert summary_of_ranges(clear).endswith("; ends good to about 1·10⁻⁵")

@@ -24,9 +24,8 @@ def tiny(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch):
-    """Pages without their pictures: drawing them is most of the work, and tests/report looks at them."""
-    monkeypatch.setattr("glasshead.report.plots.plots", lambda cards, called: [])
-    monkeypatch.setattr("glasshead.report.dynamics.page.drawings", lambda picture, key: [])
+    """Pages without their plots: drawing them is most of the work, and tests/report looks at them."""
+    monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from glasshead.cli.dynamics_remarks import (
 from glasshead.cli.rewatch import rewatch_command
 from glasshead.dynamics.caveats import FEW_SNAPSHOTS
 from glasshead.dynamics.findings import LARGEST, finding
-from glasshead.report.dynamics.registry import PICTURES
+from glasshead.report import plots_of
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, History, Verdict
 
 WATCHED = ("--watch", "dynamics", "--watch-every", "3", "--scale", "10")
@@ -414,7 +414,7 @@ class TestRefusals:
 
 
 class TestPlot:
-    @pytest.mark.parametrize("what", [name for name in PICTURES if name != "layers"])
+    @pytest.mark.parametrize("what", [name for name in plots_of(History) if name != "layers"])
     def test_every_picture(self, runs, tmp_path, what):
         out = tmp_path / f"{what}.svg"
         chosen = ("--token", "superb") if what in ("ledger", "tokens", "scatter") else ()

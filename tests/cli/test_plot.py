@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from typed import glasshead, refusal
 
-from glasshead import pictures
-from glasshead.pictures.distances import coefficients
+from glasshead import attention, report
+from glasshead.attention.positions.distance_coefficients import coefficients
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
@@ -28,16 +28,22 @@ def test_the_same_command_gives_the_same_file(tmp_path):
     assert out.read_bytes() == first
 
 
-def test_options_reach_the_picture(tmp_path, monkeypatch):
+def test_options_reach_the_plot(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(pictures, "distance_aware", lambda *each: asked.append(each) or b"drawn")
+    compute = attention.distance_coefficients
+    monkeypatch.setattr(
+        attention, "distance_coefficients", lambda *given: asked.append(given) or compute(*given)
+    )
+    monkeypatch.setattr(report, "image_file", lambda figure, kind: asked.append(kind) or b"drawn")
     out = tmp_path / "a.PNG"
     glasshead("plot", "distance-aware", "--out", out)
     options = ["--curves", "0,-.5", "--w", "-0.3,0.05,0", "--v", "-3,-3", "--tokens", "5", "--overwrite"]
     glasshead("plot", "distance-aware", "--out", out, *options)
     assert asked == [
-        ("png", [-2, -1, 0, 1, 2], [1, -1], [-1, 1], 12),
-        ("png", [0, -0.5], [-0.3, 0.05, 0], [-3], 5),
+        ([-2, -1, 0, 1, 2], [1, -1], [-1, 1], 12),
+        "png",
+        ([0, -0.5], [-0.3, 0.05, 0], [-3], 5),
+        "png",
     ]
     assert out.read_bytes() == b"drawn"
 

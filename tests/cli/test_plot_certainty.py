@@ -8,14 +8,15 @@ from typed import glasshead, refusal
 
 from fake_models import write_model
 from glasshead.errors import InputError
-from glasshead.identifiability import RowSelector
+from glasshead.identifiability import RowSelector, logit_ranks_by_length, ranks_by_length
 from glasshead.identifiability.length_sampling import LengthSample, clip_texts, texts_of
-from glasshead.pictures.logits import Head, logit_points
-from glasshead.pictures.ranks import rank_points, usual_lengths
+from glasshead.identifiability.logit_rank_by_length import usual_logit_lengths
+from glasshead.identifiability.rank_by_length import usual_lengths
 from glasshead.training.open_model import open_model
 from kinds import saved
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")
+HEAD = RowSelector((0,), (0,))
 SIZE = 4  # d_v and d_k of the models
 
 
@@ -105,9 +106,9 @@ def test_ranks_follow_the_length(folder, name, tmp_path):
 
 def test_the_head_and_the_layer_that_were_asked_for(folder):
     model, tokenizer = open_model(folder / "bert")
-    points = rank_points(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((1,), (1,)))
-    assert points.describe == "layer 1, head 1: T = V D, d_v = 8, d_e = 16"
-    others = rank_points(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((0,), (1,)))
+    points = ranks_by_length(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((1,), (1,)))
+    assert points.description == "layer 1, head 1: T = V D, d_v = 8, d_e = 16"
+    others = ranks_by_length(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((0,), (1,)))
     assert (points.column("margin") != others.column("margin")).all()
 
 
@@ -137,13 +138,11 @@ def test_logits_of_other_weights(folder, tmp_path):
 
 
 def test_the_usual_lengths_of_logits(folder):
-    from glasshead.pictures.logits import usual_lengths
-
     model, tokenizer = open_model(folder / "softmax")
-    assert usual_lengths(model, tokenizer, TEXTS, LengthSample(()), Head()) == (6, 7, 8)
+    assert usual_logit_lengths(model, tokenizer, TEXTS, LengthSample(()), HEAD) == (6, 7, 8)
     tokenizer.model_max_length = 5
     with pytest.raises(InputError, match="give other weights to no text of 5 tokens"):
-        usual_lengths(model, tokenizer, TEXTS, LengthSample(()), Head())
+        usual_logit_lengths(model, tokenizer, TEXTS, LengthSample(()), HEAD)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +162,13 @@ def test_where_the_rank_of_logits_says_nothing(folder, name, said, tmp_path):
 def test_a_learned_query_has_one_row(folder):
     model, tokenizer = open_model(folder / "softmax")
     with pytest.raises(InputError, match="one learned query gives one row of weights"):
-        logit_points(model, tokenizer, TEXTS, LengthSample((6,)), Head(layer=1), draws=1)
+        logit_ranks_by_length(model, tokenizer, TEXTS, LengthSample((6,)), RowSelector((1,), (0,)), draws=1)
 
 
 def test_no_draws(folder):
     model, tokenizer = open_model(folder / "softmax")
     with pytest.raises(InputError, match="--draws is at least 1, not 0"):
-        logit_points(model, tokenizer, TEXTS, LengthSample((6,)), Head(), draws=0)
+        logit_ranks_by_length(model, tokenizer, TEXTS, LengthSample((6,)), HEAD, draws=0)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from typed import glasshead, refusal
 
 from fake_models import TEXT, write_model
-from glasshead.pictures import heads as heads_module
-from glasshead.pictures import positions as positions_module
-from glasshead.pictures.heads import heads_picture
-from glasshead.pictures.positions import learned, positions_picture
+from glasshead.trace import head_maps as maps_of
+from glasshead.trace import head_weights as heads_module
+from glasshead.trace import learned_positions
+from glasshead.training import load_run, load_run_model, run_folders
 
 FIRST = {"attention": "distance-aware", "pooling": "first"}
 
@@ -32,15 +32,17 @@ def runs(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def drawing(monkeypatch):
-    """What reaches the drawing."""
-    seen = {}
-    monkeypatch.setattr(heads_module, "heads_figure", lambda *given, **more: seen.update(heads=(given, more)))
-    monkeypatch.setattr(positions_module, "positions_figure", lambda rows: seen.update(rows=rows))
-    for module in (heads_module, positions_module):
-        monkeypatch.setattr(module, "drawn", lambda figure, kind: b"")
-    return seen
+def positions(folder):
+    return learned_positions([load_run_model(run) for run in run_folders(folder)])
+
+
+def head_maps(folder, text, pair=None, **options):
+    run = load_run(folder)
+    return maps_of(run.model, run.tokenizer, text, pair, **options)
+
+
+def titles(maps):
+    return [one.title for one in maps.maps]
 
 
 class TestPositions:
@@ -53,11 +55,10 @@ class TestPositions:
 
     def test_every_layer_of_both_levels(self, runs):
         names = [f"{level} level, layers.{layer}" for level in ("word", "sentence") for layer in (0, 1)]
-        assert list(learned(runs / "sentences")) == names
+        assert [layer[0].layer for layer in positions(runs / "sentences")] == names
 
-    def test_values_and_where_they_began(self, runs, drawing):
-        positions_picture(runs / "repeats", "png")
-        ((w, v),) = drawing["rows"]
+    def test_values_and_where_they_began(self, runs):
+        ((w, v),) = positions(runs / "repeats")
         expected = np.roll(np.linspace(-1, 1, 6), 1)
         np.testing.assert_allclose(w.values, [expected, 2 * expected], rtol=1e-6)
         np.testing.assert_allclose(v.values[0], expected**2, rtol=1e-6)
@@ -66,9 +67,8 @@ class TestPositions:
         assert (w.layer, w.parameter, v.parameter) == ("encoder.layers.0", "w", "v")
 
     @pytest.mark.parametrize(("run", "known"), [("linear", ["w", "k", "b"]), ("clip", ["w"])])
-    def test_other_mappings_show_what_they_learn(self, runs, run, known, drawing):
-        positions_picture(runs / run, "png")
-        assert [[each.parameter for each in row] for row in drawing["rows"]] == [known]
+    def test_other_mappings_show_what_they_learn(self, runs, run, known):
+        assert [[one.parameter for one in layer] for layer in positions(runs / run)] == [known]
 
     def test_nothing_learned(self, runs, tmp_path):
         said = refusal(tmp_path, "plot", "positions", runs / "signed", "--out", tmp_path / "a.png")
@@ -83,7 +83,8 @@ class TestPositions:
         NewsRecommender(config).save_pretrained(tmp_path / "run")
         record = {"what": "news recommender", "recipe": {}, "data": {}, "seed": 0}
         (tmp_path / "run" / "run.json").write_text(json.dumps(record))
-        assert list(learned(tmp_path / "run")) == ["word level, layers.0", "news level, layers.0"]
+        names = [layer[0].layer for layer in positions(tmp_path / "run")]
+        assert names == ["word level, layers.0", "news level, layers.0"]
         glasshead("plot", "positions", tmp_path / "run", "--out", tmp_path / "levels.svg")
         assert (tmp_path / "levels.svg").read_bytes().startswith(b"<?xml")
 
@@ -105,103 +106,83 @@ class TestHeads:
         )
         assert out.read_bytes().startswith(b"\x89PNG")
 
-    def test_the_lowest_and_the_highest_w(self, runs, drawing):
-        heads_picture(runs / "first", "png", TEXT)
-        (maps, rows, columns, layer), more = drawing["heads"]
-        assert [each.title.split(":")[0] for each in maps] == ["head 1", "head 2", "head 5", "head 0"]
-        assert maps[0].title == "head 1:  w = −1,  v = 1"
-        assert (layer, more) == ("encoder.layers.0", {"signed": False})
-        assert rows == columns == ["[CLS]", *TEXT.split()]
-        for each in maps:  # every row, although the model itself reads only the first
-            assert each.weights.shape == (len(rows), len(rows))
-            np.testing.assert_allclose(each.weights.sum(axis=1), 1.0, rtol=1e-5)
+    def test_the_lowest_and_the_highest_w(self, runs):
+        found = head_maps(runs / "first", TEXT)
+        assert [title.split(":")[0] for title in titles(found)] == ["head 1", "head 2", "head 5", "head 0"]
+        assert titles(found)[0] == "head 1:  w = −1,  v = 1"
+        assert (found.layer, found.signed) == ("encoder.layers.0", False)
+        assert found.rows == found.columns == ["[CLS]", *TEXT.split()]
+        for one in found.maps:  # every row, although the model itself reads only the first
+            assert one.weights.shape == (len(found.rows), len(found.rows))
+            np.testing.assert_allclose(one.weights.sum(axis=1), 1.0, rtol=1e-5)
 
-    def test_signed_weights_without_positions(self, runs, drawing):
-        heads_picture(runs / "signed", "png", TEXT, layer=1)
-        (maps, _, _, layer), more = drawing["heads"]
-        assert [each.title for each in maps] == ["head 0", "head 1", "head 2", "head 3"]
-        assert (layer, more) == ("encoder.layers.1, raw signs", {"signed": True})
-        assert min(each.weights.min() for each in maps) < 0
+    def test_signed_weights_without_positions(self, runs):
+        found = head_maps(runs / "signed", TEXT, layer=1)
+        assert titles(found) == ["head 0", "head 1", "head 2", "head 3"]
+        assert (found.layer, found.signed) == ("encoder.layers.1, raw signs", True)
+        assert min(one.weights.min() for one in found.maps) < 0
 
-    def test_signed_weights_are_canonical_where_a_gauge_was_fixed(self, runs, drawing, monkeypatch):
-        heads_picture(runs / "signed", "png", TEXT, layer=1, heads=[1, 0])
-        (raw, *_), _ = drawing["heads"]
-        loaded = heads_module.load_run
+    def test_signed_weights_are_canonical_where_a_gauge_was_fixed(self, runs):
+        run = load_run(runs / "signed")
+        raw = maps_of(run.model, run.tokenizer, TEXT, layer=1, heads=[1, 0]).maps
+        heads = run.model.config.num_attention_heads
+        run.model.config.gauge = [[1] * heads, [1, -1, *[1] * (heads - 2)]]
+        found = maps_of(run.model, run.tokenizer, TEXT, layer=1, heads=[1, 0])
+        assert found.layer == "encoder.layers.1, canonical signs"
+        np.testing.assert_array_equal(found.maps[0].weights, -raw[0].weights)
+        np.testing.assert_array_equal(found.maps[1].weights, raw[1].weights)
 
-        def fixed(folder):
-            run = loaded(folder)
-            heads = run.model.config.num_attention_heads
-            run.model.config.gauge = [[1] * heads, [1, -1, *[1] * (heads - 2)]]
-            return run
-
-        monkeypatch.setattr(heads_module, "load_run", fixed)
-        heads_picture(runs / "signed", "png", TEXT, layer=1, heads=[1, 0])
-        (maps, _, _, layer), _ = drawing["heads"]
-        assert layer == "encoder.layers.1, canonical signs"
-        np.testing.assert_array_equal(maps[0].weights, -raw[0].weights)
-        np.testing.assert_array_equal(maps[1].weights, raw[1].weights)
-
-    def test_a_pair_is_two_blocks(self, runs, drawing):
-        _, note = heads_picture(runs / "pair", "png", "a warm film", pair="the end", heads=[3])
-        (maps, rows, _, _), _ = drawing["heads"]
-        assert [each.title.split(":")[0] for each in maps] == ["head 3"]
-        assert rows == ["[CLS]", "a", "warm", "film", "[CLS]", "the", "end"]
-        seen = ~np.isnan(maps[0].weights)
+    def test_a_pair_is_two_blocks(self, runs):
+        found = head_maps(runs / "pair", "a warm film", pair="the end", heads=[3])
+        assert [title.split(":")[0] for title in titles(found)] == ["head 3"]
+        assert found.rows == ["[CLS]", "a", "warm", "film", "[CLS]", "the", "end"]
+        seen = ~np.isnan(found.maps[0].weights)
         assert seen[:4, :4].all()
         assert seen[4:, 4:].all()
         assert seen.sum() == 16 + 9
-        assert note.startswith("Each text stands in a block of its own")
+        assert found.remark.startswith("Each text stands in a block of its own")
 
-    def test_heads_without_a_pattern_are_named(self, runs, drawing, monkeypatch):
-        def flat_but(head):
-            def recorded(*given):
-                seen, segments = heads_module_recorded(*given)
-                weights, allowed = seen[0].weights, seen[0].allowed
-                weights[:] = allowed / allowed.sum(dim=-1, keepdim=True)
-                weights[:, head] = weights[:, head].cumsum(dim=-1)
-                return seen, segments
+    def test_heads_without_a_pattern_are_named(self, runs, monkeypatch):
+        record_layers = heads_module.record_layers
 
-            return recorded
+        def uniform_but_one(*inputs):
+            records, segments = record_layers(*inputs)
+            weights, allowed = records[0].weights, records[0].allowed
+            weights[:] = allowed / allowed.sum(dim=-1, keepdim=True)
+            weights[:, 2] = weights[:, 2].cumsum(dim=-1)
+            return records, segments
 
-        heads_module_recorded = heads_module.recorded
-        monkeypatch.setattr(heads_module, "recorded", flat_but(2))
-        _, note = heads_picture(runs / "sentences", "png", TEXT, heads=[0, 2, 4])
-        ((maps, *_), _) = drawing["heads"]
-        assert [each.uniform for each in maps] == [True, False, True]
-        assert note.startswith(
+        monkeypatch.setattr(heads_module, "record_layers", uniform_but_one)
+        found = head_maps(runs / "sentences", TEXT, heads=[0, 2, 4])
+        assert [one.uniform for one in found.maps] == [True, False, True]
+        assert found.remark.startswith(
             "Each sentence stands in a block of its own: no head looks across. Nearly uniform: "
         )
-        assert "Nearly uniform: heads 0, 4. In every row the entropy is above 97\u00a0% of" in note
-        _, note = heads_picture(runs / "first", "png", TEXT, heads=[3])
-        assert note.startswith("Nearly uniform: head 3.")
-        _, note = heads_picture(runs / "first", "png", TEXT, heads=[2])
-        assert note == ""
+        assert "Nearly uniform: heads 0, 4. In every row the entropy is above 97\u00a0% of" in found.remark
+        assert head_maps(runs / "first", TEXT, heads=[3]).remark.startswith("Nearly uniform: head 3.")
+        assert head_maps(runs / "first", TEXT, heads=[2]).remark == ""
 
-    def test_words_and_sentences_of_a_document(self, runs, drawing):
-        heads_picture(runs / "sentences", "png", TEXT)
-        (maps, rows, _, layer), _ = drawing["heads"]
-        assert layer == "word level, layers.0"
-        assert rows == TEXT.split()
-        assert (~np.isnan(maps[0].weights)).sum() == 4**2 + 5**2 + 11**2
-        heads_picture(runs / "sentences", "png", TEXT, layer=3)
-        (maps, rows, _, layer), _ = drawing["heads"]
-        assert layer == "sentence level, layers.0"
-        assert [each[0] for each in rows] == ["1", "2", "3"]
-        assert maps[0].weights.shape == (3, 3)
+    def test_words_and_sentences_of_a_document(self, runs):
+        words = head_maps(runs / "sentences", TEXT)
+        assert words.layer == "word level, layers.0"
+        assert words.rows == TEXT.split()
+        assert (~np.isnan(words.maps[0].weights)).sum() == 4**2 + 5**2 + 11**2
+        sentences = head_maps(runs / "sentences", TEXT, layer=3)
+        assert sentences.layer == "sentence level, layers.0"
+        assert [row[0] for row in sentences.rows] == ["1", "2", "3"]
+        assert sentences.maps[0].weights.shape == (3, 3)
 
-    def test_a_long_document_shows_its_longest_sentence(self, runs, drawing):
+    def test_a_long_document_shows_its_longest_sentence(self, runs):
         long = " ".join(["the plot is thin ."] * 9 + ["the end was good and the music was good ."] * 2)
-        _, note = heads_picture(runs / "sentences", "png", long)
-        (_, rows, _, _), _ = drawing["heads"]
-        assert rows == ["the", "end", "was", "good", "and", "the", "music", "was", "good", "."]
-        assert note.startswith("Drawn is sentence 10 of 11, the longest.")
+        found = head_maps(runs / "sentences", long)
+        assert found.rows == ["the", "end", "was", "good", "and", "the", "music", "was", "good", "."]
+        assert found.remark.startswith("Drawn is sentence 10 of 11, the longest.")
 
-    def test_a_pooling_is_one_row(self, runs, drawing):
-        heads_picture(runs / "sentences", "png", TEXT, layer=2)
-        (maps, rows, columns, _), _ = drawing["heads"]
-        assert rows == ["pooling"]
-        assert maps[0].weights.shape == (1, len(columns))
-        assert maps[0].weights.sum() == pytest.approx(3.0)  # one summary for each sentence
+    def test_a_pooling_is_one_row(self, runs):
+        found = head_maps(runs / "sentences", TEXT, layer=2)
+        assert found.rows == ["pooling"]
+        assert found.maps[0].weights.shape == (1, len(found.columns))
+        assert found.maps[0].weights.sum() == pytest.approx(3.0)  # one summary for each sentence
 
     @pytest.mark.parametrize(
         ("run", "arguments", "message"),

@@ -10,9 +10,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import fake_histories
 from glasshead.dynamics.findings import findings
-from glasshead.report import attribution_page, render
-from glasshead.report.dynamics.page import dynamics_page
-from glasshead.report.dynamics.summary import Told
+from glasshead.report import DynamicsSummary, attribution_page, audit_page
+from glasshead.report.html.dynamics_page import dynamics_page
 from glasshead.results import AuditCard
 
 pytestmark = pytest.mark.slow
@@ -38,7 +37,7 @@ CONTRAST = """selector => {
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory, softmax: AuditCard, tanhmax: AuditCard) -> str:
     file = tmp_path_factory.mktemp("report") / "report.html"
-    file.write_text(render([softmax, tanhmax]), encoding="utf-8")
+    file.write_text(audit_page([softmax, tanhmax]), encoding="utf-8")
     return file.as_uri()
 
 
@@ -87,7 +86,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "layers": fake_histories.layered(),
     }.items():
         tokens = () if name == "layers" else ("positive0", fake_histories.NASTY)
-        told = Told(name, history, findings(history), tokens, remarks=["a remark"])
+        told = DynamicsSummary(name, history, findings(history), tokens, remarks=["a remark"])
         (folder / f"{name}.html").write_text(dynamics_page(told), encoding="utf-8")
     return {path.stem: path.as_uri() for path in folder.iterdir()}
 
@@ -133,7 +132,7 @@ def ranges(
     asked = fake_cards.with_ranges(tanhmax)
     pages = {
         "texts": attribution_page([highlight.attribution for highlight in asked.highlights]),
-        "report": render([fake_cards.texts_alone(softmax), asked]),
+        "report": audit_page([fake_cards.texts_alone(softmax), asked]),
     }
     for name, html in pages.items():
         (folder / f"{name}.html").write_text(html, encoding="utf-8")

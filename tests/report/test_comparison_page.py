@@ -7,8 +7,8 @@ import pytest
 from pages import Page
 from rich.console import Console
 
-from glasshead.report import card_table, comparison_page, comparison_table, render
-from glasshead.report.comparison import settings, span
+from glasshead.report import audit_page, card_table, comparison_page, comparison_table
+from glasshead.report.comparison_rows import compared_settings, round_limits
 from glasshead.results import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
 
 NASTY = "<script>alert(1)</script>"
@@ -118,14 +118,14 @@ def test_a_model_of_one_class_is_named(comparison):
 
 
 def test_settings_that_differ_come_first(comparison):
-    differing, alike = settings(comparison)
+    differing, alike = compared_settings(comparison)
     assert differing == [("attention", ["softmax", "distance-aware"])]
     assert alike == [("layers", ["1", "1"]), ("seeds", ["0, 1", "0, 1"])]
 
 
 def test_ends_of_a_strip_are_round():
-    assert span([0.7776, 0.84, 0.82]) == pytest.approx((0.76, 0.84))
-    low, high = span([0.5, 0.5])
+    assert round_limits([0.7776, 0.84, 0.82]) == pytest.approx((0.76, 0.84))
+    low, high = round_limits([0.5, 0.5])
     assert low <= 0.5 <= high
     assert low < high
 
@@ -133,10 +133,10 @@ def test_ends_of_a_strip_are_round():
 def test_audits_show_paired_differences(softmax, tanhmax):
     name = "agreement.contribution.gradient.all"
     paired = Difference(name, 1, 0, 0.3125, (0.25, 0.375), 80, "higher")
-    said = text(render([softmax, tanhmax], [paired], ["Token groups are not paired."]))
+    said = text(audit_page([softmax, tanhmax], [paired], ["Token groups are not paired."]))
     assert "minus softmax: +0.312 [0.250, 0.375] over 80 shared texts: higher." in said
     assert "Token groups are not paired." in said
-    plain = render([softmax, tanhmax])
+    plain = audit_page([softmax, tanhmax])
     assert "shared texts" not in plain
     assert "intervals" in text(plain)
     console = Console(width=140, record=True, file=io.StringIO())

@@ -14,10 +14,10 @@ import fake_histories
 from fake_histories import NASTY
 from glasshead.dynamics.context_comparison import context_findings
 from glasshead.dynamics.findings import finding, findings
-from glasshead.report.dynamics.page import dynamics_page
-from glasshead.report.dynamics.precision import bounds, digits, fixed, span
-from glasshead.report.dynamics.summary import Told, lead, levels, parts
-from glasshead.report.dynamics.terminal import dynamics_table
+from glasshead.report.dynamics.summary import DynamicsSummary, group_changes, intro_sentence, term_shares
+from glasshead.report.html.dynamics_page import dynamics_page
+from glasshead.report.interval_format import bounds, digits, fixed, span
+from glasshead.report.terminal.dynamics_table import dynamics_table
 from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, History, Verdict
 
 
@@ -25,14 +25,14 @@ from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, History, Verdict
 def undrawn(monkeypatch):
     """Pages with the words of their pictures only: to draw them takes nearly all of the time."""
     monkeypatch.setattr(
-        "glasshead.report.dynamics.page.drawings",
-        lambda picture, key: [(panel.title, Markup(escape(panel.about))) for panel in picture.panels],
+        "glasshead.report.html.figure_page.panel_drawings",
+        lambda figure, key: [(panel.title, Markup(escape(panel.description))) for panel in figure.panels],
     )
 
 
 def told(history=None, tokens=("positive0", NASTY), **more):
     history = fake_histories.history() if history is None else history
-    return Told("synthetic · softmax · seed 0", history, findings(history), tokens, **more)
+    return DynamicsSummary("synthetic · softmax · seed 0", history, findings(history), tokens, **more)
 
 
 def printed(told, width=80):
@@ -105,7 +105,7 @@ def test_every_group_has_a_line_in_the_ledger():
         "neutral: undecided: too few tokens to tell which part is the largest.",
     ):
         assert line in said
-    judged = [part for part in parts(found, "score") if part.verdict]
+    judged = [part for part in term_shares(found, "score") if part.verdict]
     assert [part.group for part in judged] == ["positive", "negative", "neutral"]
     assert [part.verdict for part in judged] == [NONE_LEADS.words, NONE_LEADS.words, TOO_FEW_TOKENS.words]
     assert NONE_LEADS.words in plain(dynamics_page(found))
@@ -340,10 +340,10 @@ def small(factor, **more):
 def test_a_ledger_of_small_numbers_is_none_of_zeros():
     """Before the third look there are no intervals: digits follow from the numbers, and it is said why."""
     history = small(2.4e-7)
-    found = Told("small", history, findings(history, step=10), step=10)
+    found = DynamicsSummary("small", history, findings(history, step=10), step=10)
     for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
         assert "No intervals: fewer than three looks do not tell" in said
-    shown = {(part.group, part.term): (part.added, part.interval) for part in parts(found, "score")}
+    shown = {(part.group, part.term): (part.added, part.interval) for part in term_shares(found, "score")}
     assert shown["positive", "D"] == ("+6.0·10⁻⁸", "–")
     assert shown["positive", "E"] == ("−1.5·10⁻⁸", "–")
     assert shown["negative", "F"] == ("−3.0·10⁻⁸", "–")
@@ -378,14 +378,14 @@ def test_nothing_is_cut_where_there_is_no_room(width, names):
     found = told(history, tokens=("positive0",))
     said, whole = printed(found, width), printed(found, 400)
     assert "…" not in said
-    assert any(len(row.now) > (8 if "positive" not in names else 4) for row in levels(found))
+    assert any(len(row.now) > (8 if "positive" not in names else 4) for row in group_changes(found))
 
     def letters(text):
         return Counter(re.sub(r"[^\w]", "", text))
 
     assert not letters(whole) - letters(said)  # headings may be repeated
     if width >= 80:
-        for row in levels(found):
+        for row in group_changes(found):
             for each in (row.start, row.now, row.interval, row.verdict):
                 assert each in said or "undecided" in each, each
 
@@ -419,7 +419,7 @@ def test_how_to_read_says_what_the_rest_is_due_to():
     ],
 )  # fmt: skip
 def test_the_encoder_is_named(facts, words):
-    assert lead(told(fake_histories.history(exact=False, terms={}, **facts))).startswith(words)
+    assert intro_sentence(told(fake_histories.history(exact=False, terms={}, **facts))).startswith(words)
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -432,7 +432,7 @@ def test_an_auc_has_three_decimals_and_so_has_its_interval():
 def in_context(**planted):
     history = fake_histories.in_context(**planted)
     found = [*findings(history), *context_findings(history)]
-    return Told("synthetic · softmax · seed 0", history, found)
+    return DynamicsSummary("synthetic · softmax · seed 0", history, found)
 
 
 @pytest.mark.usefixtures("undrawn")

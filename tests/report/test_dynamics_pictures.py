@@ -15,18 +15,17 @@ from pages import Page
 import fake_histories
 from fake_histories import NASTY, REST, SCORE, STEPS
 from glasshead.errors import InputError
-from glasshead.report.dynamics.ledger import ledger, mean_ledger, stacked
-from glasshead.report.dynamics.page import picture_page
-from glasshead.report.dynamics.picture import LONGEST, drawings, figure_of, shortened
-from glasshead.report.dynamics.ratios import Point, ratios
-from glasshead.report.dynamics.registry import PICTURES, Asked
-from glasshead.report.dynamics.term_labels import scaled
-from glasshead.report.dynamics.tokens import groups_of
+from glasshead.report import PLOTS, PlotOptions, figure_page, image_file, plots_of
+from glasshead.report.figure_file import drawable, to_matplotlib
+from glasshead.report.html.inline_svg import PLACEHOLDERS, panel_drawings, shortened
+from glasshead.report.marks.limits import power_of_ten
 from glasshead.report.number_format import number
-from glasshead.report.style import COLOURS, drawable, drawn
-from glasshead.report.svg import PLACEHOLDERS
+from glasshead.report.plots.ledger import stacked_areas
+from glasshead.report.plots.token_scatter import drawn_by_group
+from glasshead.report.style import COLOURS
+from glasshead.results import CouplingByRatio, History, RatioPoint, mean_ledger, token_ledger
 
-CHOSEN = Asked(("positive0", NASTY))
+CHOSEN = PlotOptions(("positive0", NASTY))
 OF_LAYERS = "layers"
 IN_CONTEXT = "contexts"
 
@@ -41,15 +40,19 @@ def lines(axes):
     return [np.asarray(each.get_xydata()).tolist() for each in axes.get_lines()]
 
 
+def ratios(points, name, when):
+    return PLOTS["ratios"].draw(CouplingByRatio(points, name, ("negative", "positive"), when))
+
+
 def panel(picture, at=0):
-    return figure_of(picture).axes[at]
+    return to_matplotlib(picture).axes[at]
 
 
-@pytest.mark.parametrize("name", list(PICTURES))
+@pytest.mark.parametrize("name", list(plots_of(History)))
 def test_every_picture_on_paper_and_on_the_page(name):
-    picture = PICTURES[name](history_for(name), CHOSEN)
-    assert drawn(figure_of(picture), "svg").startswith(b"<?xml")
-    found = drawings(picture, name)
+    picture = PLOTS[name].draw(history_for(name), CHOSEN)
+    assert image_file(picture, "svg").startswith(b"<?xml")
+    found = panel_drawings(picture, name)
     assert len(found) == len(picture.panels)
     for _, svg in found:
         assert not any(colour in svg for colour in PLACEHOLDERS.values())
@@ -60,13 +63,13 @@ def test_every_picture_on_paper_and_on_the_page(name):
 
 
 def test_a_picture_is_drawn_the_same_twice_and_in_pixels_too():
-    picture = PICTURES["scores"](fake_histories.history(), CHOSEN)
-    assert drawn(figure_of(picture), "svg") == drawn(figure_of(picture), "svg")
-    assert drawn(figure_of(picture), "png").startswith(b"\x89PNG")
+    picture = PLOTS["scores"].draw(fake_histories.history(), CHOSEN)
+    assert image_file(picture, "svg") == image_file(picture, "svg")
+    assert image_file(picture, "png").startswith(b"\x89PNG")
 
 
 def test_means_and_bands():
-    axes = panel(PICTURES["scores"](fake_histories.history(), Asked()))
+    axes = panel(PLOTS["scores"].draw(fake_histories.history(), PlotOptions()))
     ends = {tuple(line[-1]) for line in lines(axes) if len(line) == len(STEPS)}
     assert ends == {(40.0, 1.25 + REST), (40.0, -1.25 - REST), (40.0, 0.0)}
     band = axes.collections[0].get_paths()[0].vertices
@@ -76,23 +79,23 @@ def test_means_and_bands():
 
 def test_the_kept_step_is_marked_unless_it_is_the_last():
     for best, marked in ((20, True), (40, False), (None, False)):
-        axes = panel(PICTURES["polarity"](fake_histories.history(best_step=best), Asked()))
+        axes = panel(PLOTS["polarity"].draw(fake_histories.history(best_step=best), PlotOptions()))
         assert ("kept" in [each.get_text() for each in axes.texts]) == marked
         assert ([[20.0, 0.0], [20.0, 1.0]] in lines(axes)) == marked
 
 
 def test_zero_is_left_out_where_it_would_squeeze_the_curves():
-    low, high = panel(PICTURES["weights"](fake_histories.history(), Asked())).get_ylim()
+    low, high = panel(PLOTS["weights"].draw(fake_histories.history(), PlotOptions())).get_ylim()
     assert 0.08 < low < 0.09
     assert 0.11 < high < 0.12
 
 
 def test_boxes_stand_at_the_quartiles_of_a_step():
-    axes = panel(PICTURES["boxes"](fake_histories.history(), Asked(step=20)))
+    axes = panel(PLOTS["boxes"].draw(fake_histories.history(), PlotOptions(step=20)))
     assert [each.get_text() for each in axes.get_yticklabels()][-1] == "positive × positive"
     (box,) = [each for each in axes.patches if each.get_y() > 4]
     assert (box.get_x(), box.get_width()) == pytest.approx((0.5, 1.0))
-    assert "at step 20" in PICTURES["boxes"](fake_histories.history(), Asked(step=20)).title
+    assert "at step 20" in PLOTS["boxes"].draw(fake_histories.history(), PlotOptions(step=20)).title
 
 
 @pytest.mark.parametrize(("step", "look"), [(11, 10), (15, 10), (29, 20), (31, 40), (None, 40)])
@@ -100,16 +103,16 @@ def test_what_stands_at_one_step_is_told_of_the_look_nearest_to_it(step, look):
     history = fake_histories.history()
     assert history.nearest(step) == look
     for name in ("boxes", "scatter"):
-        asked, exact = (PICTURES[name](history, Asked(step=each)) for each in (step, look))
+        asked, exact = (PLOTS[name].draw(history, PlotOptions(step=each)) for each in (step, look))
         assert asked.title.endswith(f"at step {look}")
-        assert asked.panels[0].about == exact.panels[0].about
+        assert asked.panels[0].description == exact.panels[0].description
         if step == 11:
-            assert drawn(figure_of(asked), "svg") == drawn(figure_of(exact), "svg")
+            assert image_file(asked, "svg") == image_file(exact, "svg")
 
 
 def test_pairs_of_groups_have_lines_of_their_own():
-    picture = PICTURES["products"](fake_histories.history(), Asked())
-    assert [(key.words, key.colour, key.kind) for key in picture.keys] == [
+    picture = PLOTS["products"].draw(fake_histories.history(), PlotOptions())
+    assert [(key.words, key.colour, key.kind) for key in picture.legend] == [
         ("positive × positive", "--positive", "line"),
         ("positive × negative", "--ink", "line"),
         ("positive × neutral", "--positive", "dashed"),
@@ -122,17 +125,17 @@ def test_pairs_of_groups_have_lines_of_their_own():
 
 
 def test_rates_of_pairs_and_their_sum_on_one_scale():
-    picture = PICTURES["product-rates"](fake_histories.history(), Asked())
+    picture = PLOTS["product-rates"].draw(fake_histories.history(), PlotOptions())
     assert [each.title for each in picture.panels] == ["A: own lead", "B: own labels", "A + B = dΩ/dτ"]
-    assert picture.keys == PICTURES["products"](fake_histories.history(), Asked()).keys
-    figure = figure_of(picture)
+    assert picture.legend == PLOTS["products"].draw(fake_histories.history(), PlotOptions()).legend
+    figure = to_matplotlib(picture)
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     assert figure.axes[0].get_ylabel() == "dΩ/dτ"
     for axes, rate in zip(figure.axes, (0.1, 1.9, 2.0), strict=True):
         curves = [line for line in lines(axes) if len(line) == len(STEPS)]
         ends = [curve[-1] for curve in curves]
         assert ends == [[40.0, pytest.approx(rate * sign / 40)] for sign in (1, -1, 0, 1, 0, 0)]
-    assert f"positive × negative {number(-2 / 40)}" in picture.panels[-1].about
+    assert f"positive × negative {number(-2 / 40)}" in picture.panels[-1].description
 
 
 def test_a_history_of_before_has_no_rates_of_pairs():
@@ -140,18 +143,18 @@ def test_a_history_of_before_has_no_rates_of_pairs():
     here = ~np.char.startswith(whole.curves["quantity"], "Ω ")
     before = replace(whole, curves={name: each[here] for name, each in whole.curves.items()})
     with pytest.raises(InputError, match="before rates of dot products were recorded: train it again"):
-        PICTURES["product-rates"](before, Asked())
-    PICTURES["products"](before, Asked())
+        PLOTS["product-rates"].draw(before, PlotOptions())
+    PLOTS["products"].draw(before, PlotOptions())
 
 
 def test_tokens_in_their_texts_and_alone():
     history = fake_histories.in_context(local=0.0, alone=2.0)
-    picture = PICTURES["contexts"](history, Asked())
+    picture = PLOTS["contexts"].draw(history, PlotOptions())
     assert [each.title for each in picture.panels] == ["in their texts", "alone"]
-    assert [(key.words, key.colour) for key in picture.keys] == [
+    assert [(key.words, key.colour) for key in picture.legend] == [
         ("positive", "--positive"), ("negative", "--negative"), ("neutral", "--neutral"),
     ]  # fmt: skip
-    figure = figure_of(picture)
+    figure = to_matplotlib(picture)
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()  # one scale
     for axes, where in zip(figure.axes, ("local", "global"), strict=True):
         for drawn_as, group in zip(axes.collections, ("neutral", "negative", "positive"), strict=True):
@@ -159,20 +162,20 @@ def test_tokens_in_their_texts_and_alone():
             expected = [history.contexts[f"{where} {name}"][here] for name in ("polarity", "score")]
             np.testing.assert_allclose(drawn_as.get_offsets(), np.stack(expected, axis=1))
     with pytest.raises(InputError, match="only where the encoder reads the words around it"):
-        PICTURES["contexts"](fake_histories.history(), Asked())
+        PLOTS["contexts"].draw(fake_histories.history(), PlotOptions())
 
 
 class TestLedger:
     def test_terms_and_rest_are_the_measured_change(self):
         history = fake_histories.history()
-        found = ledger(history, "score", history.token("positive0"))
+        found = token_ledger(history, "score", history.token("positive0"))
         assert {name: values[-1] for name, values in found.added.items()} == SCORE
         np.testing.assert_allclose(found.rest, REST * STEPS / 40, atol=1e-12)
         np.testing.assert_allclose(sum(found.added.values()) + found.rest, found.measured, atol=1e-15)
 
     def test_a_group_is_the_mean_of_its_tokens(self):
         history = fake_histories.history()
-        each = [ledger(history, "polarity", history.token(f"negative{i}")) for i in range(3)]
+        each = [token_ledger(history, "polarity", history.token(f"negative{i}")) for i in range(3)]
         found = mean_ledger(history, "polarity", "negative")
         np.testing.assert_allclose(
             found.measured, np.mean([one.measured for one in each], axis=0), atol=1e-12
@@ -185,7 +188,7 @@ class TestLedger:
     def test_areas_above_less_those_below_are_the_sum_everywhere(self, parts):
         """By the areas, and by straight lines between the looks."""
         steps = np.array([0.0, 1.0, 3.0, 4.0, 8.0, 9.0])
-        fine, areas = stacked(steps, {str(rank): each for rank, each in enumerate(parts)})
+        fine, areas = stacked_areas(steps, {str(rank): each for rank, each in enumerate(parts)})
         above = sum(upper - lower for _, (lower, upper) in areas[::2])
         below = sum(upper - lower for _, (lower, upper) in areas[1::2])
         np.testing.assert_allclose(above - below, np.interp(fine, steps, parts.sum(axis=0)), atol=1e-9)
@@ -198,12 +201,12 @@ class TestLedger:
             np.testing.assert_array_equal(upper, lower)  # no gap, nothing hidden
 
     def test_the_line_is_the_measured_change(self):
-        picture = PICTURES["ledger"](fake_histories.history(), Asked(("positive0",)))
+        picture = PLOTS["ledger"].draw(fake_histories.history(), PlotOptions(("positive0",)))
         assert [each.title for each in picture.panels] == [
             "positive0: attention score a",
             "positive0: polarity s",
         ]
-        assert [key.words for key in picture.keys if key.kind == "hatched"] == ["not explained"]
+        assert [key.words for key in picture.legend if key.kind == "hatched"] == ["not explained"]
         ends = [line[-1] for line in lines(panel(picture)) if len(line) == len(STEPS)]
         assert ends == [[40.0, pytest.approx(1.25 + REST)]] * 2  # its halo and itself
 
@@ -217,20 +220,20 @@ class TestLedger:
     )
     def test_none(self, changes, why):
         with pytest.raises(InputError, match=why):
-            PICTURES["ledger"](fake_histories.history(**changes), Asked())
+            PLOTS["ledger"].draw(fake_histories.history(**changes), PlotOptions())
 
 
 def test_terms_fill_their_panels_and_lie_upon_their_sum():
-    picture = PICTURES["terms"](fake_histories.history(), Asked())
+    picture = PLOTS["terms"].draw(fake_histories.history(), PlotOptions())
     assert [each.title for each in picture.panels][:3] == [
         "score, positive",
         "polarity, positive",
         "score, negative",
     ]
-    assert [key.words for key in picture.keys] == [
+    assert [key.words for key in picture.legend] == [
         "D, B: own labels", "E, A: own lead", "F, C: similar tokens", "sum of all terms",
     ]  # fmt: skip
-    figure = figure_of(picture)
+    figure = to_matplotlib(picture)
     for rank, sign in ((0, 1), (2, -1)):
         axes = figure.axes[rank]
         ends = [line[-1][1] for line in lines(axes) if len(line) == len(STEPS)]
@@ -248,7 +251,7 @@ def test_terms_of_neutral_tokens_have_a_scale_of_their_own():
     curves = history.curves
     small = np.char.startswith(curves["quantity"], "score ") & (curves["group"] == "neutral")
     mean = np.where(small, 1e-6 * curves["step"], curves["mean"])
-    axes = panel(PICTURES["terms"](replace(history, curves=curves | {"mean": mean}), Asked()), 4)
+    axes = panel(PLOTS["terms"].draw(replace(history, curves=curves | {"mean": mean}), PlotOptions()), 4)
     assert axes.get_ylabel() == "da/dτ · 10⁴"
     ends = [line[-1][1] for line in lines(axes) if len(line) == len(STEPS)]
     assert ends == pytest.approx([1.2, 0.4, 0.4, 0.4])
@@ -263,7 +266,7 @@ def test_no_axis_has_an_offset_or_a_power_of_ten_above_it():
             here, (quantity == "entropy") - scale * history.curves["step"] / 40, history.curves["mean"]
         )
         history = replace(history, curves=history.curves | {"mean": mean, "std": mean * 0})
-    figure = figure_of(PICTURES["training"](history, Asked()))
+    figure = to_matplotlib(PLOTS["training"].draw(history, PlotOptions()))
     figure.draw_without_rendering()
     for axes in figure.axes:
         assert axes.yaxis.get_offset_text().get_text() == ""
@@ -276,9 +279,9 @@ def test_no_axis_has_an_offset_or_a_power_of_ten_above_it():
 
 
 def test_a_picture_says_what_is_drawn_below_it_and_nothing_lies_upon_another():
-    for name in PICTURES:
-        picture = PICTURES[name](history_for(name), Asked(("positive0",)))
-        figure = figure_of(picture)
+    for name in plots_of(History):
+        picture = PLOTS[name].draw(history_for(name), PlotOptions(("positive0",)))
+        figure = to_matplotlib(picture)
         figure.draw_without_rendering()
         (below,) = [each for each in figure.texts if each is not figure._suptitle]
         said = " ".join(below.get_text().split())
@@ -301,10 +304,10 @@ def test_pairs_of_different_classes_are_one_entry():
     first = history.products["pair"] == old[0]
     rows = {name: np.concatenate([column[first]] * len(pairs)) for name, column in history.products.items()}
     rows["pair"] = np.repeat(pairs, first.sum())
-    picture = PICTURES["products"](
-        replace(history, facts=history.facts | {"groups": groups}, products=rows), Asked()
+    picture = PLOTS["products"].draw(
+        replace(history, facts=history.facts | {"groups": groups}, products=rows), PlotOptions()
     )
-    assert [key.words for key in picture.keys if key.colour == "--ink"] == ["different classes"]
+    assert [key.words for key in picture.legend if key.colour == "--ink"] == ["different classes"]
 
 
 @pytest.mark.parametrize(
@@ -320,14 +323,14 @@ def test_pairs_of_different_classes_are_one_entry():
 def test_a_picture_names_the_equations_of_its_model_alone(form, labels, equations):
     history = fake_histories.history(form=form, labels=[f"class {rank}" for rank in range(labels)])
     for name, before in (("terms", ""), ("ledger", "terms: ")):
-        assert PICTURES[name](history, Asked()).source == f"{before}Sun and Lu 2020, {equations}"
+        assert PLOTS[name].draw(history, PlotOptions()).source == f"{before}Sun and Lu 2020, {equations}"
 
 
 def test_score_and_polarity_of_a_group_stand_in_one_row():
     for name in ("terms", "ledger"):
-        picture = PICTURES[name](fake_histories.history(), Asked())
+        picture = PLOTS[name].draw(fake_histories.history(), PlotOptions())
         assert picture.columns == 2
-        places = [axes.get_subplotspec() for axes in figure_of(picture).axes]
+        places = [axes.get_subplotspec() for axes in to_matplotlib(picture).axes]
         assert [(each.rowspan.start, each.colspan.start) for each in places] == [
             (row, column) for row in range(3) for column in range(2)
         ]
@@ -339,16 +342,16 @@ def test_both_names_of_a_pair_can_be_read_beside_its_row():
         for name in ("abbreviation", "location")
         for other in ("description", "location")
     ]
-    cut = [shortened(name) for name in long]
+    cut = [shortened(name, 34) for name in long]
     assert len(set(cut)) == len(long)
     assert cut[0] == "class abbrevia… × class descript…"
-    assert all(len(each) <= LONGEST for each in cut)
-    assert shortened("neutral × neutral") == "neutral × neutral"
-    assert len(shortened("x" * 99)) == LONGEST
+    assert all(len(each) <= 34 for each in cut)
+    assert shortened("neutral × neutral", 34) == "neutral × neutral"
+    assert len(shortened("x" * 99, 34)) == 34
 
 
 def test_terms_of_a_single_look_are_bars_with_intervals():
-    picture = PICTURES["terms"](fake_histories.history(steps=[40]), Asked())
+    picture = PLOTS["terms"].draw(fake_histories.history(steps=[40]), PlotOptions())
     axes = panel(picture)
     assert [each.get_text() for each in axes.get_yticklabels()][-1] == "positive: D"
     assert max(each.get_width() for each in axes.patches) == pytest.approx(1 / 40)
@@ -357,8 +360,8 @@ def test_terms_of_a_single_look_are_bars_with_intervals():
 
 
 def test_scatter_holds_every_token_and_names_the_chosen():
-    picture = PICTURES["scatter"](fake_histories.history(), CHOSEN)
-    (page,) = [svg for _, svg in drawings(picture, "k")]
+    picture = PLOTS["scatter"].draw(fake_histories.history(), CHOSEN)
+    (page,) = [svg for _, svg in panel_drawings(picture, "k")]
     assert len(Page(page).all("circle")) == len(fake_histories.token_names())
     assert {each.text for each in Page(page).all("text") if "halo" in each.classes} <= {
         "positive0",
@@ -366,8 +369,8 @@ def test_scatter_holds_every_token_and_names_the_chosen():
     }
     axes = panel(picture)
     names = fake_histories.token_names()
-    *groups, ring, other = axes.collections
-    assert sum(len(each.get_offsets()) for each in groups) == len(names)
+    *_, ring, other = axes.collections
+    assert sum(len(each.get_offsets()) for each in axes.collections) == len(names)
     history = fake_histories.history()
     for points, token in ((ring, NASTY), (other, "positive0")):
         last = {
@@ -381,14 +384,14 @@ def test_scatter_holds_every_token_and_names_the_chosen():
         assert to_hex(points.get_edgecolor()[0]) == COLOURS["--ink"]
     for each in axes.texts:
         assert [effect._gc["foreground"] for effect in each.get_path_effects()] == [COLOURS["--paper"]]
-    ringed = re.search(r'<g fill="[^"]*" stroke="var\(--ink\)">(.*?)</g>', page)
+    ringed = re.search(r'<g [^>]*stroke="var\(--ink\)"[^>]*>(<circle.*?)</g>', page)
     assert ringed is not None
     assert len(Page(ringed[0]).all("circle")) == 1
     assert "have a ring" in picture.caption
-    plain = PICTURES["scatter"](history, Asked())
+    plain = PLOTS["scatter"].draw(history, PlotOptions())
     assert "have a ring" not in plain.caption
     assert sum(len(each.get_offsets()) for each in panel(plain).collections) == len(names)
-    assert [key.words for key in picture.keys] == ["positive", "negative", "no group", "neutral"]
+    assert [key.words for key in picture.legend] == ["positive", "negative", "no group", "neutral"]
 
 
 def test_a_part_of_many_tokens_keeps_the_chosen_ones():
@@ -396,7 +399,7 @@ def test_a_part_of_many_tokens_keeps_the_chosen_ones():
     x = np.arange(n, dtype=float)
     x[0] = np.nan
     tokens = np.array([f"t{i}" for i in range(n)])
-    found = groups_of(np.full(n, "neutral"), x, x, tokens, ["t0", "t1", "t2", "t2999"])
+    found = drawn_by_group(np.full(n, "neutral"), x, x, tokens, ["t0", "t1", "t2", "t2999"])
     kept = set(np.concatenate(list(found.values())).tolist())
     assert {1, 2, 2999} <= kept
     assert 0 not in kept
@@ -406,26 +409,26 @@ def test_a_part_of_many_tokens_keeps_the_chosen_ones():
 def test_as_many_tokens_as_can_be_told_apart():
     history = fake_histories.history()
     names = [f"positive{rank}" for rank in range(10)]
-    picture = PICTURES["tokens"](history, Asked((*names[:8], names[0])))
-    tokens = [key for key in picture.keys if key.kind == "line"]
+    picture = PLOTS["tokens"].draw(history, PlotOptions((*names[:8], names[0])))
+    tokens = [key for key in picture.legend if key.kind == "line"]
     assert [key.words for key in tokens] == names[:8]
     assert len({key.colour for key in tokens}) == 8
-    for axes in figure_of(picture).axes:
+    for axes in to_matplotlib(picture).axes:
         assert len([line for line in lines(axes) if len(line) == len(STEPS)]) == 8
-    with pytest.raises(InputError, match=r"^the picture of tokens takes at most 8 tokens, not 10$"):
-        PICTURES["tokens"](history, Asked(tuple(names)))
+    with pytest.raises(InputError, match=r"^the plot of tokens takes at most 8 tokens, not 10$"):
+        PLOTS["tokens"].draw(history, PlotOptions(tuple(names)))
     with pytest.raises(InputError, match="name one"):
-        PICTURES["tokens"](history, Asked())
+        PLOTS["tokens"].draw(history, PlotOptions())
 
 
 def test_layers_by_quantity():
-    figure = figure_of(PICTURES["layers"](fake_histories.layered(), Asked()))
+    figure = to_matplotlib(PLOTS["layers"].draw(fake_histories.layered(), PlotOptions()))
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "Entropy of attention", "Distance from rank one", "Agreement with gradients",
     ]  # fmt: skip
     assert [40.0, pytest.approx(0.5)] in lines(figure.axes[0])[2]
     with pytest.raises(InputError, match="several of them"):
-        PICTURES["layers"](fake_histories.history(), Asked())
+        PLOTS["layers"].draw(fake_histories.history(), PlotOptions())
 
 
 @pytest.mark.parametrize(
@@ -434,7 +437,7 @@ def test_layers_by_quantity():
 )
 def test_a_single_look_has_no_curves(name):
     with pytest.raises(InputError, match="train with `DynamicsCallback`"):
-        PICTURES[name](fake_histories.history(steps=[40]), CHOSEN)
+        PLOTS[name].draw(fake_histories.history(steps=[40]), CHOSEN)
 
 
 @pytest.mark.parametrize(
@@ -443,7 +446,7 @@ def test_a_single_look_has_no_curves(name):
 )
 def test_layers_have_no_tokens(name):
     with pytest.raises(InputError):
-        PICTURES[name](fake_histories.layered(), Asked())
+        PLOTS[name].draw(fake_histories.layered(), PlotOptions())
 
 
 @pytest.mark.parametrize("name", ["polarity", "scores", "weights", "coupling"])
@@ -451,38 +454,38 @@ def test_the_reason_why_layers_have_no_scores_is_theirs(name):
     with pytest.raises(
         InputError, match=r"no number of their own in a model with layers .* `what='layers'`$"
     ):
-        PICTURES[name](fake_histories.layered(), Asked())
+        PLOTS[name].draw(fake_histories.layered(), PlotOptions())
 
 
 @pytest.mark.parametrize(("every", "words"), [(1, "one batch each."), (20, "looks that are 20 steps apart.")])
 def test_a_ledger_says_what_its_rest_is_due_to(every, words):
     history = fake_histories.history(every=every)
-    for asked in (Asked(), CHOSEN):
-        caption = PICTURES["ledger"](history, asked).caption
+    for asked in (PlotOptions(), CHOSEN):
+        caption = PLOTS["ledger"].draw(history, asked).caption
         assert "steps that are not infinitely small and of one batch each" in caption
         assert words in caption
 
 
 def test_vtw_pulls_only_where_a_closed_form_says_so():
-    known = PICTURES["coupling"](fake_histories.history(), Asked()).caption
+    known = PLOTS["coupling"].draw(fake_histories.history(), PlotOptions()).caption
     assert "positive tokens gain attention through it" in known
     why = "no closed form is known for this"
     bare = fake_histories.history(form=None, why_no_form=why, terms={}, exact=False)
-    unknown = PICTURES["coupling"](bare, Asked()).caption
+    unknown = PLOTS["coupling"].draw(bare, PlotOptions()).caption
     assert "gain attention" not in unknown
     assert f"How it moves scores is not known here: {why}." in unknown
 
 
 def test_what_a_print_cannot_do_is_said_on_the_page_alone():
-    picture = PICTURES["scatter"](fake_histories.history(), Asked())
-    assert "Point at one" in picture_page(picture)
-    assert "oint at" not in "".join(each.get_text() for each in figure_of(picture).texts)
+    picture = PLOTS["scatter"].draw(fake_histories.history(), PlotOptions())
+    assert "Point at one" in figure_page(picture)
+    assert "oint at" not in "".join(each.get_text() for each in to_matplotlib(picture).texts)
 
 
 def test_weights_differ_from_the_start():
     assert (
         "Before training it is about 1 / length"
-        in PICTURES["weights"](fake_histories.history(), Asked()).caption
+        in PLOTS["weights"].draw(fake_histories.history(), PlotOptions()).caption
     )
 
 
@@ -498,12 +501,14 @@ def test_weights_differ_from_the_start():
 )
 def test_powers_of_ten(largest, told):
     """A value times the power that stands behind the name is what the axis shows."""
-    size, words = scaled([np.array([-largest / 2, largest])])
+    size, words = power_of_ten([np.array([-largest / 2, largest])])
     assert (size, words) == (pytest.approx(told[0]), told[1])
 
 
 def test_ink_is_the_page_in_daylight():
-    style = resources.files("glasshead.report").joinpath("templates/style.css").read_text(encoding="utf-8")
+    style = (
+        resources.files("glasshead.report").joinpath("html/templates/style.css").read_text(encoding="utf-8")
+    )
     light = dict(re.findall(r"(--[\w]+): (#[0-9a-f]{6})", style[: style.index("@media")]))
     for name in ("--positive", "--negative", "--neutral", "--accent", *(f"--c{rank}" for rank in range(8))):
         assert COLOURS[name] == light[name], name
@@ -515,11 +520,11 @@ def test_letters_that_the_font_lacks_are_replaced():
 
 
 def test_a_picture_of_ratios_says_at_which_step_and_of_how_many():
-    points = [Point(ratio, coupling) for ratio in (0.5, 2.0) for coupling in (1.0, 2.0, 4.0)]
-    picture = ratios(points, "V′ᵀW′", ("negative", "positive"), "at step 2,640")
+    points = [RatioPoint(ratio, coupling) for ratio in (0.5, 2.0) for coupling in (1.0, 2.0, 4.0)]
+    picture = ratios(points, "V′ᵀW′", "at step 2,640")
     assert "at step 2,640" in picture.caption
     assert "n = 3 of each ratio." in picture.caption
-    assert picture.keys[0].words == "one training (of 6)"
+    assert picture.legend[0].words == "one training (of 6)"
     assert panel(picture).get_ylabel() == "V′\u2009ᵀW′"
-    uneven = ratios(points[1:], "VᵀW", ("negative", "positive"), "at step 9")
+    uneven = ratios(points[1:], "VᵀW", "at step 9")
     assert "n by ratio: 2 at 0.5, 3 at 2." in uneven.caption

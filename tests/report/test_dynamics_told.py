@@ -9,9 +9,9 @@ from rich.console import Console
 
 import fake_histories
 from glasshead.dynamics.findings import findings
-from glasshead.report.dynamics.page import dynamics_page
-from glasshead.report.dynamics.summary import Told, moved_by
-from glasshead.report.dynamics.terminal import dynamics_table
+from glasshead.report.dynamics.summary import DynamicsSummary, dominant_term_words
+from glasshead.report.html.dynamics_page import dynamics_page
+from glasshead.report.terminal.dynamics_table import dynamics_table
 from glasshead.results import MUCH_LEFT, History, added
 
 TOKEN = "neutral3"
@@ -30,7 +30,7 @@ def planted(change, **terms):
 
 
 def told(history, **more):
-    return Told("planted", history, findings(history), (TOKEN,), **more)
+    return DynamicsSummary("planted", history, findings(history), (TOKEN,), **more)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -58,15 +58,15 @@ def test_the_planted_cause_is_named(sign, change, terms, term, size, words):
     signed = {name: sign * value for name, value in terms.items()}
     written = f"{'+' if sign * size > 0 else '−'}{abs(size):.3f}"
     history = planted(sign * change, **signed)
-    assert moved_by(told(history), TOKEN) == f"{term} {written}{words}"
+    assert dominant_term_words(told(history), TOKEN) == f"{term} {written}{words}"
     half = f"{'+' if sign * size > 0 else '−'}{abs(size) / 2:.3f}"
-    assert moved_by(told(history, step=20), TOKEN) == f"{term} {half}{words}"
+    assert dominant_term_words(told(history, step=20), TOKEN) == f"{term} {half}{words}"
 
 
 def test_what_has_not_moved_has_no_cause():
-    assert moved_by(told(planted(0.0, D=1.0, E=-1.0)), TOKEN) == "–"
-    assert moved_by(told(planted(1.0, D=1.0), step=0), TOKEN) == "–"
-    assert moved_by(told(fake_histories.history(exact=False)), TOKEN) == "–"
+    assert dominant_term_words(told(planted(0.0, D=1.0, E=-1.0)), TOKEN) == "–"
+    assert dominant_term_words(told(planted(1.0, D=1.0), step=0), TOKEN) == "–"
+    assert dominant_term_words(told(fake_histories.history(exact=False)), TOKEN) == "–"
 
 
 def test_terminal_and_page_say_the_same_as_the_table_of_groups():

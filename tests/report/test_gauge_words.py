@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from glasshead.report.gauge import gauge, gauge_fact, weak_gauge
+from glasshead.report.sign_gauge import sign_caution, sign_fact, sign_sentence
 from glasshead.results import ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, AuditCard
 
 
@@ -15,9 +15,9 @@ def of_kind(card: AuditCard, kind: str | None, **more: object) -> AuditCard:
 
 def test_weights_that_carry_the_sign(tanhmax: AuditCard) -> None:
     card = of_kind(tanhmax, SIGN_IN_WEIGHTS)
-    assert "the sign lives in them (margin 0.93 of 1" in gauge(card)
-    assert "their sign was turned round after training." in gauge(card)
-    assert weak_gauge(card) is None
+    assert "the sign lives in them (margin 0.93 of 1" in sign_sentence(card)
+    assert "their sign was turned round after training." in sign_sentence(card)
+    assert sign_caution(card) is None
 
 
 def test_weights_of_one_sign_say_how_much_of_them_has_it_and_never_more(tanhmax: AuditCard) -> None:
@@ -27,34 +27,34 @@ def test_weights_of_one_sign_say_how_much_of_them_has_it_and_never_more(tanhmax:
         {"name": "few", "texts": 3, "positive": [0.5, 0.1, 0.9], "lean": None},
     ]
     card = of_kind(tanhmax, ONE_SIGN, classes=classes, margin=0.02)
-    assert "have one sign (at least 99.9\u00a0% of Σ|a| in the texts of every class)" in gauge(card)
-    assert "the values for which side" in gauge(card)
-    assert "margin" not in gauge(card)
+    assert "have one sign (at least 99.9\u00a0% of Σ|a| in the texts of every class)" in sign_sentence(card)
+    assert "the values for which side" in sign_sentence(card)
+    assert "margin" not in sign_sentence(card)
     whole = [each | {"positive": [1.0, 1.0, 1.0]} for each in classes]
-    assert "one sign (all of Σ|a| in the texts" in gauge(of_kind(tanhmax, ONE_SIGN, classes=whole))
-    assert weak_gauge(card) is None
-    fact = gauge_fact(card.facts["gauge"])
+    assert "one sign (all of Σ|a| in the texts" in sign_sentence(of_kind(tanhmax, ONE_SIGN, classes=whole))
+    assert sign_caution(card) is None
+    fact = sign_fact(card.facts["gauge"])
     assert "few, 3 texts (fewer than 30, so without a say)" in fact
     assert "b, 50 texts: Σ|a| positive 1.000 [1.000, 1.000], Σ|a|o / Σ|a||o| −0.60 [−0.70, −0.50]" in fact
 
 
 def test_undecided_is_a_caution(tanhmax: AuditCard) -> None:
     card = of_kind(tanhmax, UNDECIDED, margin=0.3)
-    assert "undecided where the sign lives (margin 0.30 of 1)" in gauge(card)
-    assert "trust contributions" in (weak_gauge(card) or "")
+    assert "undecided where the sign lives (margin 0.30 of 1)" in sign_sentence(card)
+    assert "trust contributions" in (sign_caution(card) or "")
 
 
 def test_a_card_of_an_earlier_version_claims_nothing_about_where(tanhmax: AuditCard) -> None:
     old = {"sign": 1, "margin": 0.4, "positive_polarity": 0.5}
     card = replace(tanhmax, facts=tanhmax.facts | {"gauge": old})
-    assert "lives" not in gauge(card)
-    assert "margin 0.40 of 1" in gauge(card)
-    assert gauge_fact(old) == "kept as trained (+1), margin 0.40, 50\u00a0% of polarities positive"
+    assert "lives" not in sign_sentence(card)
+    assert "margin 0.40 of 1" in sign_sentence(card)
+    assert sign_fact(old) == "kept as trained (+1), margin 0.40, 50\u00a0% of polarities positive"
 
 
 @pytest.mark.parametrize("kinds", [[ONE_SIGN] * 2, [ONE_SIGN, UNDECIDED]])
 def test_heads_of_several_kinds_are_counted(tanhmax: AuditCard, kinds: list[str]) -> None:
     fixed = {"signs": [1, -1], "kinds": kinds, "kind": kinds[-1], "margin": 0.5}
-    said = gauge(replace(tanhmax, facts=tanhmax.facts | {"gauge": fixed}))
+    said = sign_sentence(replace(tanhmax, facts=tanhmax.facts | {"gauge": fixed}))
     assert "the sign of 1 of 2 heads was turned round" in said
     assert ("1 one sign, 1 undecided" in said) == (len(set(kinds)) == 2)

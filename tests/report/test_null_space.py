@@ -3,31 +3,33 @@
 import numpy as np
 import pytest
 
-from glasshead.report.null_space import Curve, logits_figure, rank_figure
-from glasshead.report.style import drawn
+from glasshead.report import PLOTS, image_file
+from glasshead.report.figure_file import to_matplotlib
+from glasshead.results import LogitRankTable, RankTable
 
-LENGTHS = np.arange(2, 7)
 
-
-def curve(name, values, expected):
-    tokens = np.repeat([2, 6], 2)
-    return Curve(name, tokens, np.array(values), LENGTHS, np.array(expected))
+def ranks(tokens, rank, null, size):
+    lines = [(d_s, 0, r, n, r, n, 1.0, 1.0) for d_s, r, n in zip(tokens, rank, null, strict=True)]
+    return PLOTS["ranks"].draw(RankTable(lines, size, "head 0"))
 
 
 def two_curves():
-    rank = curve("rank T", [2, 2, 3, 4], np.minimum(LENGTHS, 4))
-    null = curve("dim LN(T)", [0, 0, 3, 2], np.maximum(LENGTHS - 4, 0))
-    return rank, null
+    return ranks([2, 2, 6, 6], [2, 2, 3, 4], [0, 0, 3, 2], 4)
+
+
+def axes_of(figure):
+    (axes,) = to_matplotlib(figure).axes
+    return axes
 
 
 def lines(axes):
-    return [np.asarray(each.get_xydata()).tolist() for each in axes.get_lines()]
+    return [np.asarray(line.get_xydata()).tolist() for line in axes.get_lines()]
 
 
 def test_dots_means_theory_and_names():
-    (axes,) = rank_figure(*two_curves(), 4, "head 0").axes
+    axes = axes_of(two_curves())
     assert axes.get_title(loc="left") == "head 0"
-    null, rank = (np.asarray(each.get_offsets()).tolist() for each in axes.collections)
+    null, rank = (np.asarray(dots.get_offsets()).tolist() for dots in axes.collections)
     assert rank == [[2, 2], [2, 2], [6, 3], [6, 4]]
     assert null == [[2, 0], [2, 0], [6, 3], [6, 2]]
     found = lines(axes)
@@ -35,29 +37,26 @@ def test_dots_means_theory_and_names():
     assert [[2.0, 0.0], [6.0, 2.5]] in found
     assert [[2, 2], [3, 3], [4, 4], [5, 4], [6, 4]] in found
     assert [[2, 0], [3, 0], [4, 0], [5, 1], [6, 2]] in found
-    assert {each.get_text() for each in axes.texts} == {"rank T", "dim LN(T)", "d_v = 4"}
+    assert {text.get_text() for text in axes.texts} == {"rank T", "dim LN(T)", "d_v = 4"}
 
 
 def test_names_do_not_lie_upon_each_other():
     """Curves that end at one height."""
-    rank = curve("rank T", [1, 1, 3, 3], np.minimum(LENGTHS, 3))
-    null = curve("dim LN(T)", [1, 1, 3, 3], np.maximum(LENGTHS - 3, 0))
-    (axes,) = rank_figure(rank, null, 9, "head 0").axes
-    heights = sorted(each.xy[1] for each in axes.texts)
+    axes = axes_of(ranks([2, 2, 6, 6], [1, 1, 3, 3], [1, 1, 3, 3], 9))
+    heights = sorted(text.xy[1] for text in axes.texts)
     assert heights[1] - heights[0] >= 0.05 * 3
 
 
 def test_mean_range_and_limit_of_logits():
-    tokens = np.array([4, 6])
-    (axes,) = logits_figure(tokens, [np.array([3, 3]), np.array([4, 5, 5, 4])], 2, "head 0").axes
+    rows = [(4, 0, 3, 3, 3, 2, 0), (6, 0, 4, 4.5, 5, 2, 0), (6, 1, 4, 4.5, 5, 2, 0)]
+    found = [np.array([3, 3]), np.array([4, 5]), np.array([5, 4])]
+    axes = axes_of(PLOTS["logits"].draw(LogitRankTable(rows, found, 2, "head 0")))
     assert lines(axes) == [[[4.0, 3.0], [6.0, 4.5]], [[4.0, 2.0], [6.0, 2.0]]]
     band = axes.collections[0].get_paths()[0].vertices
-    assert {tuple(each) for each in band.tolist()} >= {(4.0, 3.0), (6.0, 4.0), (6.0, 5.0)}
-    assert {each.get_text() for each in axes.texts} == {"d_k = 2", "least rank"}
+    assert {tuple(corner) for corner in band.tolist()} >= {(4.0, 3.0), (6.0, 4.0), (6.0, 5.0)}
+    assert {text.get_text() for text in axes.texts} == {"d_k = 2", "least rank"}
 
 
 @pytest.mark.parametrize("kind", ["svg", "png"])
 def test_the_same_bytes_again(kind):
-    assert drawn(rank_figure(*two_curves(), 4, "head 0"), kind) == drawn(
-        rank_figure(*two_curves(), 4, "head 0"), kind
-    )
+    assert image_file(two_curves(), kind) == image_file(two_curves(), kind)

@@ -10,12 +10,9 @@ from glasshead.cli.plot import ratios as plot_ratios
 from glasshead.data import LoadOptions, load
 from glasshead.dynamics import dynamics_callback
 from glasshead.errors import InputError
-from glasshead.report.dynamics.page import dynamics_page, picture_page
-from glasshead.report.dynamics.ratios import Point, ratios
-from glasshead.report.dynamics.registry import PICTURES, Asked
-from glasshead.report.dynamics.summary import Told
+from glasshead.report import PLOTS, DynamicsSummary, PlotOptions, dynamics_page, figure_page
 from glasshead.report.number_format import number
-from glasshead.results import read_history
+from glasshead.results import CouplingByRatio, RatioPoint, read_history
 from glasshead.training import recipe_for, train
 
 
@@ -25,9 +22,9 @@ def plain(text):
 
 def test_the_same_figure_as_on_the_page_of_the_history():
     history = fake_histories.history()
-    whole = Page(dynamics_page(Told("run", history, [])))
+    whole = Page(dynamics_page(DynamicsSummary("run", history, [])))
     for name in ("terms", "boxes", "scores"):
-        (figure,) = Page(picture_page(PICTURES[name](history, Asked()))).all("figure")
+        (figure,) = Page(figure_page(PLOTS[name].draw(history, PlotOptions()))).all("figure")
         assert plain(figure.text) in [
             plain(each.text.replace(heading.text, "", 1))
             for each, heading in zip(whole.all("figure"), whole.all("h3"), strict=True)
@@ -35,8 +32,8 @@ def test_the_same_figure_as_on_the_page_of_the_history():
 
 
 def test_it_is_whole_and_outside_words_are_words():
-    points = [Point(ratio, ratio - 1 + shift) for ratio in (0.5, 2.0) for shift in (0, 0.1)]
-    html = picture_page(ratios(points, "VᵀW", ("negative", NASTY), "at step 9"))
+    points = [RatioPoint(ratio, ratio - 1 + shift) for ratio in (0.5, 2.0) for shift in (0, 0.1)]
+    html = figure_page(PLOTS["ratios"].draw(CouplingByRatio(points, "VᵀW", ("negative", NASTY), "at step 9")))
     page = Page(html)
     assert "<b onclick" not in html
     (title,), (heading,), (drawing,) = page.all("title"), page.all("h1"), page.all("svg")
@@ -79,6 +76,8 @@ def test_pictures_are_pages_where_the_name_of_the_file_says_so(runs, tmp_path):
         )
     one = tmp_path / "ledger.HTML"
     plot_dynamics(runs[0], what="ledger", out=one)
-    assert one.read_text(encoding="utf-8") == picture_page(PICTURES["ledger"](read_history(runs[0]), Asked()))
+    assert one.read_text(encoding="utf-8") == figure_page(
+        PLOTS["ledger"].draw(read_history(runs[0]), PlotOptions())
+    )
     with pytest.raises(InputError, match=r"is to end in \.png, \.svg, \.pdf or \.html$"):
         plot_ratios(runs, out=tmp_path / "ratios.htm")

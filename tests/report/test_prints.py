@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from glasshead.report.style import drawn
+from glasshead.report.figure_file import to_bytes
 
 NUDGES = (0.0, 1e-15, -1e-15)
 
@@ -28,7 +28,7 @@ def file_of(monkeypatch: pytest.MonkeyPatch, nudge: float, kind: str, colours: b
         figure.colorbar(shown)
     with monkeypatch.context() as patch:
         patch.setattr(ConstrainedLayoutEngine, "execute", nudged)
-        return drawn(figure, kind)
+        return to_bytes(figure, kind)
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
@@ -41,5 +41,5 @@ def test_the_last_digits_of_a_layout_do_not_show(monkeypatch, kind, colours):
 def test_a_figure_without_a_layout_keeps_its_places():
     figure = Figure()
     axes = figure.add_axes((0.123456789012, 0.1, 0.5, 0.5))
-    drawn(figure, "svg")
+    to_bytes(figure, "svg")
     assert axes.get_position().x0 == 0.123456789012

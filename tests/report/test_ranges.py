@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from test_terminal import made, printed
 
-from glasshead.report import attribution_table, coloured
-from glasshead.report.bars import BLUE, RANGE, RED, range_bar
-from glasshead.report.terminal import faint
-from glasshead.report.text_spans import described
-from glasshead.report.weight_intervals import MEANING, could_be, counted, extremes, spoken
+from glasshead.report import attribution_table, highlighted_text
+from glasshead.report.terminal.attribution_table import faint_style
+from glasshead.report.terminal.bars import BLUE, RANGE, RED, range_bar
+from glasshead.report.text_spans import token_description
+from glasshead.report.weight_intervals import MEANING, extremes, range_text, spoken_range, summary_of_ranges
 from glasshead.results import Attribution, AuditCard
 
 Ends = tuple[float | None, float | None] | None
@@ -44,20 +44,20 @@ def dreary() -> Attribution:
 
 
 def test_ranges_in_words(dreary: Attribution) -> None:
-    assert [could_be(dreary, i) for i in range(6)] == [
+    assert [range_text(dreary, i) for i in range(6)] == [
         "[0.000, 0.263]", "[0.050, 0.440]", "[0.000, 0.210]", "certain", "?", "[0.100, ∞]",
     ]  # fmt: skip
-    assert [spoken(dreary, i) for i in (0, 1, 3, 4, 5)] == [
+    assert [spoken_range(dreary, i) for i in (0, 1, 3, 4, 5)] == [
         "could be 0.000 to 0.263, so perhaps zero",
         "could be 0.050 to 0.440",
         "certain",
         "range not known",
         "could be 0.100 to ∞",
     ]
-    assert described(dreary, 1) == "dreary: weight 0.310, could be 0.050 to 0.440"
-    assert counted(dreary) == "1 of 6 weights certain, 2 may be zero, 1 not known"
+    assert token_description(dreary, 1) == "dreary: weight 0.310, could be 0.050 to 0.440"
+    assert summary_of_ranges(dreary) == "1 of 6 weights certain, 2 may be zero, 1 not known"
     negative = replace(dreary, scores=(-0.1,) * 6, intervals=((None, -0.05),) * 6, signed=True)
-    assert could_be(negative, 0) == "[−∞, −0.050]"
+    assert range_text(negative, 0) == "[−∞, −0.050]"
 
 
 def test_the_terminal_shows_each_range_in_numbers_and_as_a_bar(dreary: Attribution) -> None:
@@ -81,7 +81,7 @@ def test_the_terminal_says_in_one_line_what_a_range_is(dreary: Attribution) -> N
     assert f"could be: {MEANING}" in lines
     assert "no confidence interval" in MEANING
     assert any(line.startswith("? no solver") for line in lines)
-    assert lines[-1] == counted(dreary)
+    assert lines[-1] == summary_of_ranges(dreary)
     known = replace(dreary, intervals=((0.0, 1.0),) * 6)
     assert not any(line.startswith("?") for line in printed(attribution_table(known)).splitlines())
     plain = printed(attribution_table(replace(dreary, intervals=None)))
@@ -91,19 +91,19 @@ def test_the_terminal_says_in_one_line_what_a_range_is(dreary: Attribution) -> N
 
 def test_the_text_has_no_ground_where_a_weight_may_be_zero(dreary: Attribution) -> None:
     told = replace(dreary, scores=(0.1, 0.3, 0.31, 0.2, 0.001, 0.2))
-    styles = {told.text[span.start : span.end]: str(span.style) for span in coloured(told).spans}
+    styles = {told.text[span.start : span.end]: str(span.style) for span in highlighted_text(told).spans}
     assert styles["dreary"] == RED[3]
-    assert styles["the"] == faint(1.0) == f"italic {RED[0]}"
-    assert faint(-1.0) == f"italic {BLUE[0]}"
-    assert coloured(told).plain == told.text
+    assert styles["the"] == faint_style(1.0) == f"italic {RED[0]}"
+    assert faint_style(-1.0) == f"italic {BLUE[0]}"
+    assert highlighted_text(told).plain == told.text
 
 
 def test_with_ranges_colours_are_weights(dreary: Attribution) -> None:
     told = replace(dreary, contributions=(0.0, -0.5, 0.0, 0.0, 0.0, 0.0))
-    styles = {told.text[span.start : span.end]: str(span.style) for span in coloured(told).spans}
+    styles = {told.text[span.start : span.end]: str(span.style) for span in highlighted_text(told).spans}
     assert styles["dreary"] == RED[3]
     bare = replace(told, intervals=None)
-    styles = {told.text[span.start : span.end]: str(span.style) for span in coloured(bare).spans}
+    styles = {told.text[span.start : span.end]: str(span.style) for span in highlighted_text(bare).spans}
     assert styles["dreary"] == BLUE[3]
 
 
@@ -114,14 +114,14 @@ def test_eighty_columns_hold_ranges_beside_contributions(signed: bool) -> None:
     told = asked(scores, intervals, signed=signed, contributions=(0.1,) * 3, tokens=("x" * 40,) * 3)
     lines = printed(attribution_table(told)).splitlines()
     assert max(map(cell_len, lines)) <= 80
-    assert sum(could_be(told, 0) in line and "+0.100" in line and "│" in line for line in lines) == 3
+    assert sum(range_text(told, 0) in line and "+0.100" in line and "│" in line for line in lines) == 3
 
 
 def test_a_bar_goes_before_a_number_is_cut() -> None:
     told = asked((1e-5,) * 3, ((2e-6, 3e-5),) * 3, signed=True, contributions=(1e-5,) * 3, words=(0, 0, 1))
     lines = printed(attribution_table(told)).splitlines()
     assert max(map(cell_len, lines)) <= 80
-    assert sum(could_be(told, 0) in line and "…" not in line for line in lines) == 3
+    assert sum(range_text(told, 0) in line and "…" not in line for line in lines) == 3
     assert not any("│" in line for line in lines)
 
 

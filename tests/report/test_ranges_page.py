@@ -8,9 +8,9 @@ import pytest
 from pages import Element, Page
 from test_report_page import OURS
 
-from glasshead.report import attribution_page, render
-from glasshead.report.html_fragments import EDGE, WIDTH, Scale
-from glasshead.report.weight_intervals import could_be, counted, extremes, spoken
+from glasshead.report import attribution_page, audit_page
+from glasshead.report.html.interval_marks import EDGE, WIDTH, IntervalMark, axis, draw
+from glasshead.report.weight_intervals import extremes, range_text, spoken_range, summary_of_ranges
 from glasshead.results import Attribution, AuditCard
 
 
@@ -34,14 +34,14 @@ def rows(page: Page) -> list[list[Element]]:
 def test_every_token_has_its_range_in_the_table(told: list[Attribution], page: Page) -> None:
     found = [row[3].text.strip() for row in rows(page)]
     expected = [
-        could_be(each, i) + (" range not known" if each.interval(i) is None else "")
+        range_text(each, i) + (" range not known" if each.interval(i) is None else "")
         for each in told
         for i in range(len(each.scores))
     ]
     assert found == expected
     spans = [span.text for span in page.all("span") if " weights certain" in span.text]
     for each in told:
-        assert counted(each) in spans
+        assert summary_of_ranges(each) in spans
 
 
 def test_every_range_is_drawn_and_said(told: list[Attribution], page: Page) -> None:
@@ -50,7 +50,7 @@ def test_every_range_is_drawn_and_said(told: list[Attribution], page: Page) -> N
     assert len(drawings) == len(tokens)
     for drawing, (each, i) in zip(drawings, tokens, strict=True):
         label = drawing.attributes["aria-label"] or ""
-        assert label.endswith(spoken(each, i))
+        assert label.endswith(spoken_range(each, i))
         assert drawing.attributes["role"] == "img"
     kinds = [e.classes for e in page.all("path") if "range" in e.classes]
     assert kinds.count(["range", "maybe"]) == sum(e.may_be_zero(i) for e, i in tokens)
@@ -58,8 +58,7 @@ def test_every_range_is_drawn_and_said(told: list[Attribution], page: Page) -> N
 
 
 def test_a_whisker_spans_its_range() -> None:
-    scale = Scale(0.0, 0.5)
-    drawn = Page(scale.reach(0.2, (0.1, 0.5), "said", hollow=False))
+    drawn = Page(draw(IntervalMark("said", 0.2, span=(0.1, 0.5)), (0.0, 0.5)))
     places = {share: f"{EDGE + (WIDTH - 2 * EDGE) * share:.1f}" for share in (0.2, 0.4, 1.0)}
     (band,) = [e for e in drawn.all("path") if e.classes == ["range"]]
     assert band.attributes["d"] == f"M{places[0.2]} 10H{places[1.0]}"
@@ -68,7 +67,8 @@ def test_a_whisker_spans_its_range() -> None:
 
 
 def test_no_bound_is_an_arrow_at_the_edge() -> None:
-    drawn = Page(Scale(-1.0, 1.0).reach(0.0, (float("-inf"), float("inf")), "said", hollow=True))
+    unbounded = (float("-inf"), float("inf"))
+    drawn = Page(draw(IntervalMark("said", 0.0, span=unbounded, hollow=True), (-1.0, 1.0)))
     (whisker,) = drawn.all("path", "whisker")
     assert (
         whisker.attributes["d"] == f"M11 6L{EDGE} 10L11 14M{WIDTH - 11} 6L{WIDTH - EDGE} 10L{WIDTH - 11} 14"
@@ -86,7 +86,7 @@ def test_hatching_stands_for_what_may_be_zero(told: list[Attribution], page: Pag
             mark = next(marks)
             assert ("maybe" in mark.classes) == each.may_be_zero(i)
             assert ("unknown" in mark.classes) == (each.interval(i) is None)
-            assert spoken(each, i) in (mark.attributes["data-tip"] or "")
+            assert spoken_range(each, i) in (mark.attributes["data-tip"] or "")
             assert set(mark.attributes) <= OURS
     assert next(marks, None) is None
     hatches = page.all("i", "hatch")
@@ -126,7 +126,7 @@ def test_what_is_drawn_is_also_heard(told: list[Attribution], page: Page) -> Non
     texts = page.all("p", "text")
     for text, each in zip(texts, told, strict=True):
         if each.tokens:
-            assert counted(each) in text.text
+            assert summary_of_ranges(each) in text.text
             assert "Strongest tokens:" in text.text
     (switch,) = page.all("input")
     assert switch.attributes["type"] == "checkbox"
@@ -170,21 +170,21 @@ def test_nothing_from_outside_becomes_markup_and_no_number_is_lost(told: list[At
 
 def test_the_report_shows_ranges_of_the_card_that_has_them(softmax: AuditCard, tanhmax: AuditCard) -> None:
     asked, plain = fake_cards.with_ranges(tanhmax), fake_cards.texts_alone(softmax)
-    page = Page(render([plain, asked]))
+    page = Page(audit_page([plain, asked]))
     assert len(page.all("table", "numbers")) == len(asked.highlights)
     assert len(page.all("input")) == 1
     texts = [e for e in page.all("table", "numbers")[0].text.split("\n") if e.strip()]
     first = asked.highlights[0].attribution
-    assert any(could_be(first, 0) in line for line in texts)
+    assert any(range_text(first, 0) in line for line in texts)
     both = [p.text for p in page.all("p", "key")]
     assert any("for the target" in text for text in both)
     ids = [e.attributes["id"] for e in page.elements if "id" in e.attributes]
     assert ids.count("only-certain") == 1
     assert "Colour is the attention weight where it has a range, else the" in page.all("main")[0].text
-    alone = Page(render([asked]))
+    alone = Page(audit_page([asked]))
     assert not any("for the target" in p.text for p in alone.all("p", "key"))
     assert "Colour is the attention weight, and every weight" in alone.all("main")[0].text
-    bare = Page(render([plain]))
+    bare = Page(audit_page([plain]))
     assert "Colour is the contribution a·o where" in bare.all("main")[0].text
     assert bare.all("input") == []
     assert bare.all("table", "numbers") == []
@@ -192,6 +192,5 @@ def test_the_report_shows_ranges_of_the_card_that_has_them(softmax: AuditCard, t
 
 def test_one_axis_for_all_texts_of_a_card(told: list[Attribution], page: Page) -> None:
     axes = {svg.text for svg in page.all("svg", "ticks")}
-    low, high = extremes(told)
     assert len(axes) == 1
-    assert axes == {Page(Scale(low, high).axis()).all("svg")[0].text}
+    assert axes == {Page(axis(extremes(told))).all("svg")[0].text}

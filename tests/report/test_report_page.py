@@ -8,7 +8,7 @@ import fake_cards
 import pytest
 from pages import Page
 
-from glasshead.report import attribution_page, render
+from glasshead.report import attribution_page, audit_page
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
 from glasshead.results import UNDECIDED, Attribution, AuditCard, Highlight
@@ -19,9 +19,9 @@ OURS = {"style", "data-tip", "tabindex", "aria-label", "class", "dir", "title"}
 @pytest.fixture(scope="module")
 def pages(tanhmax: AuditCard, softmax: AuditCard, four_classes: AuditCard) -> dict[str, str]:
     return {
-        "one": render([tanhmax]),
-        "two": render([softmax, tanhmax]),
-        "four": render([four_classes]),
+        "one": audit_page([tanhmax]),
+        "two": audit_page([softmax, tanhmax]),
+        "four": audit_page([four_classes]),
         "texts": attribution_page([h.attribution for h in tanhmax.highlights]),
     }
 
@@ -85,8 +85,8 @@ def test_ids_are_unique_and_references_arrive(read: dict[str, Page]) -> None:
 
 
 def test_the_same_cards_give_the_same_page(tanhmax: AuditCard, pages: dict[str, str]) -> None:
-    assert render([tanhmax]) == pages["one"]
-    assert render([fake_cards.make("tanhmax")]) == pages["one"]
+    assert audit_page([tanhmax]) == pages["one"]
+    assert audit_page([fake_cards.make("tanhmax")]) == pages["one"]
 
 
 def test_pages_stay_small(pages: dict[str, str]) -> None:
@@ -146,7 +146,7 @@ def test_what_is_true_by_construction_is_shown_but_never_a_headline(read: dict[s
 
 def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
     nothing = fake_cards.finding("agreement", "attention-absolute", "gradient", "all", [float("nan")] * 3)
-    html = render([replace(tanhmax, findings=[nothing])])
+    html = audit_page([replace(tanhmax, findings=[nothing])])
     page = Page(html)
     assert page.all("table", "findings")[0].text.count("undefined") == 2  # the estimate and its plot
     assert not page.all("p", "figure")  # what has no number is no headline
@@ -157,7 +157,7 @@ def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
 
 @pytest.mark.parametrize("several", [1, 2, 3])
 def test_a_card_with_nothing_in_it_still_makes_a_page(several: int) -> None:
-    page = Page(render([AuditCard({}, [])] * several))
+    page = Page(audit_page([AuditCard({}, [])] * several))
     assert "This audit has no findings." in page.all("main")[0].text
     if several > 1:
         assert page.all("dt")[1].text == "audit 2"
@@ -165,7 +165,7 @@ def test_a_card_with_nothing_in_it_still_makes_a_page(several: int) -> None:
 
 def test_partial_columns_are_left_out_without_a_word_too_much(tanhmax: AuditCard) -> None:
     examples = {"tau.attention.gradient": [0.5, None, float("nan")]}
-    page = Page(render([replace(tanhmax, examples=examples, tokens={"token": ["a"]}, highlights=[])]))
+    page = Page(audit_page([replace(tanhmax, examples=examples, tokens={"token": ["a"]}, highlights=[])]))
     assert [h3.text for h3 in page.all("h3") if "figure" in h3.above] == [
         "Agreement of attention with gradient"
     ]
@@ -173,14 +173,14 @@ def test_partial_columns_are_left_out_without_a_word_too_much(tanhmax: AuditCard
 
 def test_a_missing_card_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one"):
-        render([])
+        audit_page([])
 
 
 def test_a_weak_gauge_is_a_caution(tanhmax: AuditCard) -> None:
     fixed = tanhmax.facts["gauge"] | {"kind": UNDECIDED, "margin": 0.04}
     weak = replace(tanhmax, facts=tanhmax.facts | {"gauge": fixed})
-    assert "trust contributions" in Page(render([weak])).all("p", "caution")[0].text
-    assert not Page(render([tanhmax])).all("p", "caution")
+    assert "trust contributions" in Page(audit_page([weak])).all("p", "caution")[0].text
+    assert not Page(audit_page([tanhmax])).all("p", "caution")
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_a_model_no_better_than_a_guess_is_a_caution_without_any_finding(
 ) -> None:
     def caution(**facts: object) -> list[str]:
         card = replace(tanhmax, findings=[], facts=tanhmax.facts | task | facts)
-        return [each.text for each in Page(render([card])).all("p", "caution")]
+        return [each.text for each in Page(audit_page([card])).all("p", "caution")]
 
     (poor,) = caution(against_guessing="not better")
     assert f"the model is not better than always guessing the {guess}." in poor
@@ -206,32 +206,32 @@ def test_a_model_no_better_than_a_guess_is_a_caution_without_any_finding(
 
 
 def test_what_a_verdict_rests_on_stands_beside_it(tanhmax: AuditCard) -> None:
-    page = Page(render([fake_cards.with_differences(tanhmax)]))
+    page = Page(audit_page([fake_cards.with_differences(tanhmax)]))
     assert page.all("p", "paired")[0].text == fake_cards.DIFFERENCES
     differences = [span.text.replace("\u00a0", " ") for span in page.all("span", "over")]
     assert differences == ["−0.023 [−0.045, −0.002]", "+0.500 [+0.400, +0.600]"]
     one = fake_cards.with_differences(tanhmax, "random")
-    assert "Text by text (n = 60), minus random: −0.023 [−0.045, −0.002]." in render([one])
+    assert "Text by text (n = 60), minus random: −0.023 [−0.045, −0.002]." in audit_page([one])
 
 
 def test_medians_of_signed_draws_are_said_to_be_noise(read: dict[str, Page], softmax: AuditCard) -> None:
     assert "mostly the luck of its draws" in read["one"].all("main")[0].text
-    assert "mostly the luck of its draws" not in Page(render([softmax])).all("main")[0].text
+    assert "mostly the luck of its draws" not in Page(audit_page([softmax])).all("main")[0].text
 
 
 def test_cards_on_different_data_are_a_caution_and_not_compared(
     tanhmax: AuditCard, softmax: AuditCard
 ) -> None:
     other = replace(softmax, facts=softmax.facts | {"data": "imdb"})
-    page = Page(render([tanhmax, other]))
+    page = Page(audit_page([tanhmax, other]))
     assert "differ in their data" in page.all("p", "caution")[0].text
     assert not page.all("span", "difference")
-    assert Page(render([tanhmax, softmax])).all("span", "difference")
+    assert Page(audit_page([tanhmax, softmax])).all("span", "difference")
 
 
 def test_weights_that_are_never_negative_have_no_gauge(tanhmax: AuditCard, softmax: AuditCard) -> None:
     def labels(*cards: AuditCard) -> set[str]:
-        page = Page(render(list(cards)))
+        page = Page(audit_page(list(cards)))
         rows = {th.text.strip() for th in page.all("th") if "tbody" in th.above}
         legends = {span.text for p in page.all("p", "legend") for span in page.all("span")}
         return rows | {dt.text for dt in page.all("dt")} | legends
@@ -247,7 +247,7 @@ def test_weights_that_are_never_negative_have_no_gauge(tanhmax: AuditCard, softm
 
 def test_notes_and_unknown_facts_are_shown(tanhmax: AuditCard) -> None:
     more = {"weather": "<i>rain</i>", "recipe": {"optimizer": {"name": "sgd"}, "vectors": None}}
-    page = Page(render([replace(tanhmax, facts=tanhmax.facts | more)]))
+    page = Page(audit_page([replace(tanhmax, facts=tanhmax.facts | more)]))
     assert "(a < b & c)" in page.all("ul", "notes")[0].text
     assert "<i>rain</i>" in page.all("dl", "facts")[0].text
     (details,) = page.all("table", "facts")
@@ -283,7 +283,7 @@ def test_tokens_sit_at_their_offsets_and_carry_their_numbers() -> None:
 def test_one_scale_for_all_texts_of_a_card(tanhmax: AuditCard) -> None:
     pale = replace(tanhmax.highlights[0].attribution, contributions=(0.001,) * 11)
     strong = tanhmax.highlights[1]
-    html = render([replace(tanhmax, highlights=[Highlight("correct", "positive", pale, 0.5), strong])])
+    html = audit_page([replace(tanhmax, highlights=[Highlight("correct", "positive", pale, 0.5), strong])])
     marks = [mark for mark in Page(html).all("mark") if "data-tip" in mark.attributes]
     assert {mark.attributes["style"] for mark in marks[:11]} == {"--a:0.00"}
 

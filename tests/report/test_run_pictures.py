@@ -3,12 +3,24 @@
 import numpy as np
 import pytest
 
-from glasshead.report.heads import UNIFORM, HeadMap, heads_figure, nearly_uniform
-from glasshead.report.positions import Learned, positions_figure
-from glasshead.report.style import drawn
+from glasshead.report import PLOTS, image_file
+from glasshead.report.figure_file import to_matplotlib
+from glasshead.results import HeadMap, HeadMaps, LearnedParameter
 
 W = np.array([[0.5, -1.0, 0.25], [0.75, 0.5, -0.5]])
 START = np.array([-0.05, 0.0, 0.05])
+
+
+def positions_figure(layers):
+    return to_matplotlib(PLOTS["positions"].draw(layers))
+
+
+def heads(maps, rows, columns, layer, *, signed):
+    return PLOTS["heads"].draw(HeadMaps(layer, maps, rows, columns, signed))
+
+
+def heads_figure(*maps, **more):
+    return to_matplotlib(heads(*maps, **more))
 
 
 def heights(axes):
@@ -24,7 +36,7 @@ def marks(axes):
 
 
 def test_one_seed_is_sorted_and_keeps_its_head_numbers():
-    (axes,) = positions_figure([[Learned("encoder.layers.0", "w", W[:1], START)]]).axes
+    (axes,) = positions_figure([[LearnedParameter("encoder.layers.0", "w", W[:1], START)]]).axes
     assert heights(axes) == [-1.0, 0.25, 0.5]
     assert [each.get_text() for each in axes.get_xticklabels()] == ["1", "2", "0"]
     assert [segment[0][1] for segment in marks(axes)] == [0.0, 0.05, -0.05]  # where each of these heads began
@@ -33,7 +45,7 @@ def test_one_seed_is_sorted_and_keeps_its_head_numbers():
 
 
 def test_seeds_are_sorted_before_they_are_averaged():
-    (axes,) = positions_figure([[Learned("a", "w", W, START)]]).axes
+    (axes,) = positions_figure([[LearnedParameter("a", "w", W, START)]]).axes
     assert heights(axes) == pytest.approx([-0.75, 0.375, 0.625])
     whiskers = axes.collections[0].get_segments()
     ends = [(segment[:, 1].max() - segment[:, 1].min()) / 2 for segment in whiskers]
@@ -43,7 +55,9 @@ def test_seeds_are_sorted_before_they_are_averaged():
 
 
 def test_colours_follow_the_sign_of_w_alone():
-    w, v = positions_figure([[Learned("a", "w", W[:1], START), Learned("a", "v", W[:1], START)]]).axes
+    w, v = positions_figure(
+        [[LearnedParameter("a", "w", W[:1], START), LearnedParameter("a", "v", W[:1], START)]]
+    ).axes
     assert len({bar.get_facecolor() for bar in w.patches}) == 2
     assert len({bar.get_facecolor() for bar in v.patches}) == 1
 
@@ -51,11 +65,11 @@ def test_colours_follow_the_sign_of_w_alone():
 def test_layers_without_a_parameter_leave_a_gap():
     made = positions_figure(
         [
-            [Learned("a", "w", W[:1], START), Learned("a", "v", W[:1], START)],
-            [Learned("b", "w", W[:1], START)],
+            [LearnedParameter("a", "w", W[:1], START), LearnedParameter("a", "v", W[:1], START)],
+            [LearnedParameter("b", "w", W[:1], START)],
         ]
     )
-    assert [axes.get_visible() for axes in made.axes] == [True, True, True, False]
+    assert [axes.get_title(loc="left") for axes in made.axes] == ["a", "", "b"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +78,9 @@ def test_layers_without_a_parameter_leave_a_gap():
 @pytest.mark.parametrize("heads", [1, 3, 16])
 def test_titles_do_not_run_into_each_other(name, heads):
     values = np.linspace(-1, 1, heads)
-    made = positions_figure([[Learned(name, each, np.stack([values] * 2), values) for each in ("w", "v")]])
+    made = positions_figure(
+        [[LearnedParameter(name, each, np.stack([values] * 2), values) for each in ("w", "v")]]
+    )
     made.canvas.draw()
     first, second = made.axes
     name_box, caption_box = (each.get_window_extent() for each in (first._left_title, caption(first)))
@@ -108,37 +124,9 @@ def test_where_nothing_can_look_nothing_is_drawn():
 def test_a_nearly_uniform_map_says_so_in_the_picture():
     given = [HeadMap("head 0", np.full((2, 2), 0.5), uniform=True), HeadMap("head 1", np.eye(2))]
     shown = images(heads_figure(given, "ab", "ab", "a", signed=False))
-    titles = [axes.get_title(loc="left") for axes in shown]
-    assert titles == ["head 0\nnearly uniform", "head 1"]
-
-
-def test_nearly_uniform_is_a_bar_on_the_entropy_of_every_row():
-    there = np.ones((2, 4), dtype=bool)
-    even = np.full((2, 4), 0.25)
-    assert nearly_uniform(even, there)
-    assert nearly_uniform(even * [[1, -1, 1, -1]], there)  # of signed weights the sizes count
-    assert nearly_uniform(3 * even, there)  # rows need not sum to one
-    one = even.copy()
-    one[1] = [0.85, 0.05, 0.05, 0.05]
-    assert not nearly_uniform(one, there)
-    # On both sides of the bar: H(p, (1 − p)/3 …) = 0.97 log 4 has the root p ≈ 0.386.
-    for p, said in ((0.37, True), (0.40, False)):
-        row = np.array([[p, *[(1 - p) / 3] * 3]])
-        assert ((-(row * np.log(row)).sum() > UNIFORM * np.log(4)), nearly_uniform(row, there[:1])) == (
-            said,
-            said,
-        )
-
-
-def test_only_keys_that_may_be_looked_at_count():
-    causal = np.tril(np.ones((3, 3), dtype=bool))
-    weights = np.tril(np.ones((3, 3))) / np.arange(1, 4)[:, None]
-    assert nearly_uniform(weights, causal)
-    assert not nearly_uniform(weights, np.ones((3, 3), dtype=bool))
-    assert not nearly_uniform(np.ones((1, 1)), np.ones((1, 1), dtype=bool))  # one key: nothing to prefer
-    assert not nearly_uniform(np.zeros((1, 3)), np.ones((1, 3), dtype=bool))
+    assert [[text.get_text() for text in axes.texts] for axes in shown] == [["nearly uniform"], []]
 
 
 def test_the_same_picture_is_the_same_file():
-    made = [drawn(heads_figure(maps(5), "abcde", "abcde", "a", signed=False), "svg") for _ in range(2)]
+    made = [image_file(heads(maps(5), "abcde", "abcde", "a", signed=False), "svg") for _ in range(2)]
     assert made[0] == made[1]

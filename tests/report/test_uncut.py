@@ -19,10 +19,10 @@ from glasshead.bench.identifiability import IdentifiabilityResult
 from glasshead.bench.tables import identifiability_table, table, training_table
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
-from glasshead.report import Uncut, attribution_table, card_table, comparison_table, ranking_table
-from glasshead.report.doctor_table import layer_table
-from glasshead.report.dynamics.terminal import dynamics_table
-from glasshead.report.tables import NAME
+from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, ranking_table
+from glasshead.report.terminal.doctor_table import layer_table
+from glasshead.report.terminal.dynamics_table import dynamics_table
+from glasshead.report.terminal.wrapping_table import NAME
 from glasshead.results import Comparison, Floor, RunDifference, SeedTest
 
 NUMBER = re.compile(r"[−+]?\d[\d,.·⁻⁰¹²³⁴-⁹]*")
@@ -166,12 +166,12 @@ def test_names_fold_before_numbers_leave_their_columns():
     made = Table("name")
     made.add_column("number", justify="right", no_wrap=True)
     made.add_row("a-name-of-thirty-letters-or-so", "1.2·10⁻⁶")
-    beside = printed(Uncut(made), 30)
+    beside = printed(WrappingTable(made), 30)
     assert "1.2·10⁻⁶" in beside
     assert "number" in beside.splitlines()[1]
-    below = printed(Uncut(made), NAME + 8)
+    below = printed(WrappingTable(made), NAME + 8)
     assert below.splitlines()[-1].split() == ["number", "1.2·10⁻⁶"]
-    assert printed(Uncut(made), 100) == printed(made, 100)  # and the table itself is as it was
+    assert printed(WrappingTable(made), 100) == printed(made, 100)  # and the table itself is as it was
 
 
 def test_an_ornament_goes_first():
@@ -179,7 +179,7 @@ def test_an_ornament_goes_first():
     made.add_column("number", no_wrap=True)
     made.add_column("", no_wrap=True, width=20)
     made.add_row("token", "1.2·10⁻⁶", "█" * 20)
-    assert "█" * 20 in printed(Uncut(made, ornament=True), 50)
-    narrow = printed(Uncut(made, ornament=True), 30)
+    assert "█" * 20 in printed(WrappingTable(made, ornament=True), 50)
+    narrow = printed(WrappingTable(made, ornament=True), 30)
     assert "█" not in narrow
     assert "number" in narrow.splitlines()[1]

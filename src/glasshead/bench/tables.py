@@ -11,7 +11,7 @@ from glasshead.bench.attention import AttentionResult
 from glasshead.bench.identifiability import JUDGED, IdentifiabilityResult
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
-from glasshead.report import Uncut
+from glasshead.report import WrappingTable
 
 
 def table(results: Sequence[AttentionResult], facts: Mapping[str, object]) -> RenderableType:
@@ -20,7 +20,7 @@ def table(results: Sequence[AttentionResult], facts: Mapping[str, object]) -> Re
     kinds = dict.fromkeys((each.backward, each.size, each.length) for each in results)
     for kind in kinds:
         rows = [each for each in results if (each.backward, each.size, each.length) == kind]
-        parts.append(Uncut(one(rows, gpu="gpu" in facts)))
+        parts.append(WrappingTable(one(rows, gpu="gpu" in facts)))
     parts.append(
         Text(
             "×: time over that of softmax by PyTorch's fused attention, median and range of the rounds in "
@@ -59,7 +59,7 @@ def training_table(results: Sequence[TrainingResult], facts: Mapping[str, object
                     short(each.least_ratio),
                     short(each.memory_ratio),
                 )
-        parts.append(Uncut(drawn))
+        parts.append(WrappingTable(drawn))
     parts.append(
         Text(
             "×: time over that of the first row, median and range of the rounds in which both ran. least ×: "
@@ -90,7 +90,7 @@ def identifiability_table(
                     *(ranged(ratio) for ratio in (each.faster, each.over_warm) if ratio is not None),
                     *([] if work == "ranks" else ["" if each.error is None else f"{each.error:.0e}"]),
                 )
-        parts.append(Uncut(drawn))
+        parts.append(WrappingTable(drawn))
     parts.append(
         Text(
             "intervals: of all weights of a row. ÷: how many times faster, median and range of the rounds in "

@@ -141,9 +141,9 @@ def run_audit(request: "AuditRequest") -> "AuditCard":
 def write_audit(card: "AuditCard", folder: Path, parts: Path | None = None) -> None:
     """The values and their report, and the lines of ``parts`` about every head and weight."""
     from glasshead.identifiability import merge_parts
-    from glasshead.report import render
+    from glasshead.report import audit_page
 
     card.save(folder)
     if parts is not None:
         merge_parts(parts, folder)
-    (folder / "report.html").write_text(render([card]), encoding="utf-8")
+    (folder / "report.html").write_text(audit_page([card]), encoding="utf-8")

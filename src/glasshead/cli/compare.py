@@ -50,10 +50,10 @@ def compare(
 
 def page_and_table(comparison: "AuditComparison | Comparison") -> "tuple[str, RenderableType]":
     """A comparison as a page and for the terminal."""
-    from glasshead.report import card_table, comparison_page, comparison_table, render
+    from glasshead.report import audit_page, card_table, comparison_page, comparison_table
     from glasshead.results import Comparison
 
     if isinstance(comparison, Comparison):
         return comparison_page(comparison), comparison_table(comparison)
     parts = comparison.cards, comparison.differences, comparison.remarks
-    return render(*parts), card_table(*parts)
+    return audit_page(*parts), card_table(*parts)

@@ -14,7 +14,7 @@ from glasshead.cli.options import Overwrite, RunFolder, default_out
 from glasshead.cli.parsing import parse_names
 
 if TYPE_CHECKING:
-    from glasshead.report import Told
+    from glasshead.report import DynamicsSummary
 
 
 @app.command()
@@ -36,10 +36,10 @@ def dynamics(
     Example: [bold]glasshead dynamics runs/dyn --tokens superb,dreary --out dynamics.html[/]
     """
     from glasshead.files import check_writable, format_from_suffix, write_text
-    from glasshead.report import dynamics_page, dynamics_table, few
+    from glasshead.report import dynamics_page, dynamics_table, unique_tokens
     from glasshead.training import read_record
 
-    request = DynamicsRequest(run, data, few(parse_names(tokens) or (), "--tokens"), step)
+    request = DynamicsRequest(run, data, unique_tokens(parse_names(tokens) or (), "--tokens"), step)
     read_record(run)
     out = default_out(run, "dynamics.html") if out is None else out
     check_writable(out, overwrite=overwrite, reads=[run])
@@ -60,14 +60,14 @@ class DynamicsRequest:
     step: int | None
 
 
-def summarise(request: DynamicsRequest) -> "Told":
+def summarise(request: DynamicsRequest) -> "DynamicsSummary":
     """The history of the run with its findings and remarks.
 
     Raises:
         InputError: on a step or a token that the run does not have, and as `dynamics.load_history`.
     """
     from glasshead.dynamics import context_findings, findings
-    from glasshead.report import Told
+    from glasshead.report import DynamicsSummary
     from glasshead.training import read_record
 
     loaded = load_history(request.run, request.data)
@@ -78,4 +78,4 @@ def summarise(request: DynamicsRequest) -> "Told":
     remarks = [*loaded.remarks, *history_remarks(history, all_findings, request.step), *token_remarks]
     if not loaded.recorded:
         remarks.insert(0, not_recorded_remark(request.run, request.data, read_record(request.run)))
-    return Told(loaded.title, history, all_findings, followed, request.step, remarks)
+    return DynamicsSummary(loaded.title, history, all_findings, followed, request.step, remarks)

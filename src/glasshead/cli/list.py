@@ -26,11 +26,11 @@ def list_entries(
     from rich.table import Table
 
     from glasshead.cli.listing import list_table
-    from glasshead.report import Uncut
+    from glasshead.report import WrappingTable
 
     columns, rows = list_table(kind)
     table = Table(*columns, title=kind, title_style="bold", title_justify="left")
     table.columns[0].no_wrap = True  # a name is there to be copied
     for row in rows:
         table.add_row(*map(escape, row))
-    console.print(Uncut(table))
+    console.print(WrappingTable(table))

@@ -12,16 +12,17 @@ from glasshead.cli.app import app
 from glasshead.cli.console import print_line
 from glasshead.cli.history_options import Step, TrainingData, load_history, split_followed_tokens
 from glasshead.cli.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
+from glasshead.cli.plot_arguments import PAGE, file_kind, numbers, whole_numbers
 from glasshead.cli.progress import progress_stages
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
 
-MOST_HEADS = 16
-MOST_LENGTHS = 40
-PictureOut = Annotated[
+MAX_HEADS = 16
+MAX_LENGTHS = 40
+FileOut = Annotated[
     Path | None, typer.Option("--out", help="The file to write: .png, .svg or .pdf.", show_default=False)
 ]
-PictureOrPageOut = Annotated[
+FileOrPageOut = Annotated[
     Path | None,
     typer.Option("--out", help="The file to write: .png, .svg, .pdf or .html.", show_default=False),
 ]
@@ -37,16 +38,16 @@ Split = Annotated[str, typer.Option(help="train, dev or test; 'all' takes every 
 Seed = Annotated[int, typer.Option(help="Seed of what is drawn.", **SEEDS)]
 
 
-class Pictures(TyperGroup):
-    """Answers a misspelt picture with one line."""
+class PlotGroup(TyperGroup):
+    """Answers a misspelt plot with one line."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise InputError(f"unknown picture {args[0]!r}: {did_you_mean(args[0], self.commands)}")
+            raise InputError(f"unknown plot {args[0]!r}: {did_you_mean(args[0], self.commands)}")
         return super().resolve_command(ctx, args)
 
 
-plots = typer.Typer(cls=Pictures, no_args_is_help=True, rich_markup_mode="rich")
+plots = typer.Typer(cls=PlotGroup, no_args_is_help=True, rich_markup_mode="rich")
 app.add_typer(
     plots,
     name="plot",
@@ -70,30 +71,33 @@ def distance_aware(
 
     Example: [bold]glasshead plot distance-aware --out distances.svg[/]
     """
+    from glasshead.attention import distance_coefficients
     from glasshead.files import check_writable
-    from glasshead.pictures import distance_aware as draw
-    from glasshead.pictures.plot_arguments import file_kind, numbers
 
-    kind = file_kind(out)
+    file_kind(out)
     check_writable(out, overwrite=overwrite)
-    given = numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4)
-    written(out, draw(kind, *given, tokens), overwrite)
+    coefficients = distance_coefficients(
+        numbers("--curves", curves, 9), numbers("--w", w, 4), numbers("--v", v, 4), tokens
+    )
+    write_plot(out, "distance-aware", coefficients, overwrite)
 
 
 @plots.command("positions")
-def positions(run: RunFolder, out: PictureOut = None, overwrite: Overwrite = False) -> None:
+def positions(run: RunFolder, out: FileOut = None, overwrite: Overwrite = False) -> None:
     """Draw the w and v that the heads of a run have learned; of repeats, their mean over seeds.
 
     Example: [bold]glasshead plot positions runs/trec-da --out positions.svg[/]
     """
+    import glasshead.recommend  # noqa: F401  (registers its models)
     from glasshead.files import check_writable
-    from glasshead.pictures import positions_picture
-    from glasshead.pictures.plot_arguments import file_kind
+    from glasshead.trace import learned_positions
+    from glasshead.training import load_run_model, run_folders
 
     out = default_out(run, "positions.svg") if out is None else out
-    kind = file_kind(out)
+    file_kind(out)
     check_writable(out, overwrite=overwrite, reads=[run])
-    written(out, positions_picture(run, kind), overwrite)
+    layers = learned_positions([load_run_model(folder) for folder in run_folders(run)])
+    write_plot(out, "positions", layers, overwrite)
 
 
 @plots.command("heads")
@@ -110,7 +114,7 @@ def heads(
     heads: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Head numbers; else the two lowest and highest w.")
     ] = None,
-    out: PictureOut = None,
+    out: FileOut = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Draw the attention of some heads to one text.
@@ -118,17 +122,18 @@ def heads(
     Example: [bold]glasshead plot heads runs/trec-da "What is the capital of Peru ?"[/]
     """
     from glasshead.files import check_writable
-    from glasshead.pictures import heads_picture
-    from glasshead.pictures.plot_arguments import file_kind, whole_numbers
+    from glasshead.trace import head_maps
+    from glasshead.training import load_run
 
     out = default_out(run, "heads.svg") if out is None else out
-    kind = file_kind(out)
-    chosen = None if heads is None else whole_numbers("--heads", heads, MOST_HEADS)
+    file_kind(out)
+    chosen = None if heads is None else whole_numbers("--heads", heads, MAX_HEADS)
     check_writable(out, overwrite=overwrite, reads=[run])
-    picture, note = heads_picture(run, kind, text, pair=pair, layer=layer, heads=chosen)
-    written(out, picture, overwrite)
-    if note:
-        print_line(note)
+    loaded = load_run(run)
+    maps = head_maps(loaded.model, loaded.tokenizer, text, pair, layer=layer, heads=chosen)
+    write_plot(out, "heads", maps, overwrite)
+    if maps.remark:
+        print_line(maps.remark)
 
 
 @plots.command("ranks")
@@ -144,7 +149,7 @@ def ranks(
     split: Split = "test",
     seed: Seed = 0,
     text_column: TextColumn = None,
-    out: PictureOut = None,
+    out: FileOut = None,
     table: TableOut = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -154,22 +159,20 @@ def ranks(
 
     Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
     """
-    from glasshead import pictures
-    from glasshead.identifiability import LengthSample, RowSelector, texts_of
-    from glasshead.pictures import COLUMNS
+    from glasshead.identifiability import LengthSample, RowSelector, ranks_by_length, texts_of
+    from glasshead.training import open_model
 
-    out, kind, chosen = claimed(model, "ranks", out, table, lengths, overwrite)
+    out, chosen = checked_output(model, "ranks", out, table, lengths, overwrite)
     with progress_stages("ranks") as progress:
-        picture, points = pictures.ranks_picture(
-            model,
-            kind,
+        ranks = ranks_by_length(
+            *open_model(model),
             texts_of(data, split, text_column),
             LengthSample(chosen, texts, seed),
             RowSelector(layers=(layer,), heads=(head,)),
             progress,
         )
-    written(out, picture, overwrite)
-    written_table(table, COLUMNS, points.lines, overwrite)
+    write_plot(out, "ranks", ranks, overwrite)
+    write_table(table, ranks.COLUMNS, ranks.lines, overwrite)
 
 
 @plots.command("logits")
@@ -187,7 +190,7 @@ def logits(
     seed: Seed = 0,
     processes: Annotated[int | None, typer.Option(help="One for each core, unless given.", min=1)] = None,
     text_column: TextColumn = None,
-    out: PictureOut = None,
+    out: FileOut = None,
     table: TableOut = None,
     overwrite: Overwrite = False,
 ) -> None:
@@ -197,24 +200,22 @@ def logits(
 
     Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
     """
-    from glasshead import pictures
-    from glasshead.identifiability import LengthSample, texts_of
-    from glasshead.pictures.logits import COLUMNS
+    from glasshead.identifiability import LengthSample, RowSelector, logit_ranks_by_length, texts_of
+    from glasshead.training import open_model
 
-    out, kind, chosen = claimed(model, "logits", out, table, lengths, overwrite)
+    out, chosen = checked_output(model, "logits", out, table, lengths, overwrite)
     with progress_stages("least ranks") as progress:
-        picture, points = pictures.logits_picture(
-            model,
-            kind,
+        ranks = logit_ranks_by_length(
+            *open_model(model),
             texts_of(data, split, text_column),
             LengthSample(chosen, texts, seed),
-            pictures.Head(layer, head),
+            RowSelector(layers=(layer,), heads=(head,)),
             draws=draws,
             processes=processes or os.cpu_count() or 1,
             progress=progress,
         )
-    written(out, picture, overwrite)
-    written_table(table, COLUMNS, points.lines, overwrite)
+    write_plot(out, "logits", ranks, overwrite)
+    write_table(table, ranks.COLUMNS, ranks.lines, overwrite)
 
 
 @plots.command("dynamics")
@@ -235,7 +236,7 @@ def dynamics(
         ),
     ] = None,
     step: Step = None,
-    out: PictureOrPageOut = None,
+    out: FileOrPageOut = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Draw how attention came about in a watched training.
@@ -244,29 +245,32 @@ def dynamics(
     """
     from glasshead.dynamics import reads_context
     from glasshead.files import check_writable
-    from glasshead.pictures import dynamics_picture
-    from glasshead.pictures.plot_arguments import PAGE, file_kind
-    from glasshead.report import PICTURES, few
+    from glasshead.report import PLOTS, PlotOptions, plots_of, unique_tokens
+    from glasshead.results import History
 
-    PICTURES[what]  # a misspelt name is refused before any work
-    chosen = few(token or (), "--token")
-    if chosen and what not in ABOUT_TOKENS:
-        raise InputError(f"--token is for {', '.join(ABOUT_TOKENS)}, not for {what}: leave it out")
-    if what == "tokens" and not chosen:
-        raise InputError("--what tokens draws chosen tokens: name one by --token")
-    if step is not None and what not in AT_A_STEP:
-        raise InputError(f"--step is for {' and '.join(AT_A_STEP)}, not for {what}: leave it out")
+    known = plots_of(History)
+    if what not in known:
+        raise InputError(f"unknown plot {what!r}: {did_you_mean(what, known)}")
+    chosen, drawn = unique_tokens(token or (), "--token"), PLOTS[what]
+    if chosen and drawn.tokens == "no":
+        names = ", ".join(name for name, plot in known.items() if plot.tokens != "no")
+        raise InputError(f"--token is for {names}, not for {what}: leave it out")
+    if drawn.tokens == "required" and not chosen:
+        raise InputError(f"--what {what} draws chosen tokens: name one by --token")
+    if step is not None and not drawn.at_step:
+        names = " and ".join(name for name, plot in known.items() if plot.at_step)
+        raise InputError(f"--step is for {names}, not for {what}: leave it out")
     out = default_out(run, f"{what}.svg") if out is None else out
-    kind = file_kind(out, PAGE)
+    file_kind(out, PAGE)
     check_writable(out, overwrite=overwrite, reads=[run])
-    opened = load_history(run, data, contexts=what == "contexts")
-    opened.history.nearest(step)  # before the work
-    if what == "contexts" and reads_context(opened.history) and not opened.history.contexts:
-        raise InputError(opened.remarks[-1])
-    followed, remarks = split_followed_tokens(run, opened.history, chosen)
+    loaded = load_history(run, data, contexts=what == "contexts")
+    loaded.history.nearest(step)  # before the work
+    if what == "contexts" and reads_context(loaded.history) and not loaded.history.contexts:
+        raise InputError(loaded.remarks[-1])
+    followed, remarks = split_followed_tokens(run, loaded.history, chosen)
     if remarks:
         raise InputError(remarks[0])
-    written(out, dynamics_picture(opened.history, kind, what, followed, step), overwrite)
+    write_plot(out, what, loaded.history, overwrite, PlotOptions(tuple(followed), step))
 
 
 @plots.command("ratios")
@@ -275,56 +279,56 @@ def ratios(
         list[Path], typer.Argument(metavar="RUN…", help="Watched runs, or their repeats, of several ratios.")
     ],
     step: Step = None,
-    out: PictureOrPageOut = None,
+    out: FileOrPageOut = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Draw VᵀW of watched trainings against the ratio of positive to negative texts.
 
     Example: [bold]glasshead plot ratios runs/half runs/even runs/double --out ratios.svg[/]
     """
+    from glasshead.dynamics import coupling_by_ratio
     from glasshead.files import check_writable
-    from glasshead.pictures import ratios_picture
-    from glasshead.pictures.plot_arguments import PAGE, file_kind
+    from glasshead.report import ratio_lines
 
     out = Path("ratios.svg") if out is None else out
-    kind = file_kind(out, PAGE)
+    file_kind(out, PAGE)
     check_writable(out, overwrite=overwrite, reads=runs)
-    picture, lines = ratios_picture(runs, kind, step)
-    written(out, picture, overwrite)
-    for line in lines:
+    coupling = coupling_by_ratio(runs, step)
+    write_plot(out, "ratios", coupling, overwrite)
+    for line in ratio_lines(coupling):
         print_line(line)
 
 
-ABOUT_TOKENS = ("ledger", "tokens", "scatter", "contexts")
-AT_A_STEP = ("boxes", "scatter")
-
-
-def claimed(
+def checked_output(
     model: Path, what: str, out: Path | None, table: Path | None, lengths: str | None, overwrite: bool
-) -> tuple[Path, str, tuple[int, ...]]:
-    """Where to write, in which format, and the lengths (none: the usual ones): whatever can be refused before
-    the work begins."""
+) -> tuple[Path, tuple[int, ...]]:
+    """Where to write, and the lengths (none: the usual ones): whatever can be refused before the work
+    begins."""
     from glasshead.files import check_writable
-    from glasshead.pictures.plot_arguments import file_kind, whole_numbers
 
     out = default_out(model, f"{what}.svg") if out is None else out
-    kind = file_kind(out)
-    for each in (out, table):
-        if each is not None:
-            check_writable(each, overwrite=overwrite, reads=[model])
-    given = [] if lengths is None else whole_numbers("--lengths", lengths, MOST_LENGTHS)
-    return out, kind, tuple(sorted(given))
+    file_kind(out)
+    for path in (out, table):
+        if path is not None:
+            check_writable(path, overwrite=overwrite, reads=[model])
+    chosen = [] if lengths is None else whole_numbers("--lengths", lengths, MAX_LENGTHS)
+    return out, tuple(sorted(chosen))
 
 
-def written(out: Path, picture: bytes, overwrite: bool) -> None:
-    """Write a picture and say so."""
+def write_plot(out: Path, name: str, values: Any, overwrite: bool, *options: Any) -> None:
+    """Draw a plot of some values, as a page where the file's name asks for one, and say where it is."""
     from glasshead.files import write_bytes
+    from glasshead.report import PLOTS, figure_page, image_file
 
-    write_bytes(out, picture, overwrite=overwrite)
+    figure = PLOTS[name].draw(values, *options)
+    assert figure is not None
+    kind = file_kind(out, PAGE)
+    content = figure_page(figure).encode() if kind == PAGE else image_file(figure, kind)
+    write_bytes(out, content, overwrite=overwrite)
     print_line(f"Written to {out}")
 
 
-def written_table(
+def write_table(
     table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float]], overwrite: bool
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""

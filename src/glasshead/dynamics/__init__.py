@@ -2,6 +2,7 @@
 
 from glasshead.dynamics.callback import DynamicsCallback
 from glasshead.dynamics.caveats import best_step, interval_for_curves, interval_for_terms, loss_plateau
+from glasshead.dynamics.class_ratios import coupling_by_ratio
 from glasshead.dynamics.context_comparison import context_findings, reads_context, with_contexts
 from glasshead.dynamics.findings import findings
 from glasshead.dynamics.followed_tokens import UntrackedToken, split_followed_tokens
@@ -21,6 +22,7 @@ __all__ = [
     "check_not_regression",
     "config_of",
     "context_findings",
+    "coupling_by_ratio",
     "dynamics_callback",
     "findings",
     "groups_from_source",

@@ -19,7 +19,6 @@ from glasshead.explainers.explainer import (
 from glasshead.explainers.forward_observation import (
     ForwardObservation,
     head_signs,
-    head_signs_of,
     logits_with_edit,
 )
 from glasshead.explainers.interval_arithmetic import IntervalVector
@@ -49,7 +48,6 @@ __all__ = [
     "check_weights",
     "explain_run",
     "head_signs",
-    "head_signs_of",
     "logits_with_edit",
     "make_context",
     "observe_pooled",

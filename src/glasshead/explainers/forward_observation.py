@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -20,6 +19,7 @@ from glasshead.trace import (
     Edit,
     LayerRecord,
     TokenLayout,
+    head_signs_of,
     intervene,
     logits_of,
     record,
@@ -243,12 +243,6 @@ def read(seen: LayerRecord, where: TokenLayout, place: AttentionSite, weigh: Wei
 def head_signs(model: PreTrainedModel, place: AttentionSite) -> Float[Tensor, " heads"] | None:
     """The canonical sign of each head of the layer; None where none was fixed."""
     return head_signs_of(model, place.layer)
-
-
-def head_signs_of(model: PreTrainedModel, layer: int) -> Float[Tensor, " heads"] | None:
-    """The same of a layer by its number in the order of a pass."""
-    gauge: Any = getattr(model.config, "gauge", None)
-    return torch.tensor(gauge[layer]) if isinstance(gauge, list) else None
 
 
 def mask_heads(weights: Float[Tensor, "r h q k"], place: AttentionSite) -> Float[Tensor, "r h q k"]:

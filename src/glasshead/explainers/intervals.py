@@ -16,12 +16,11 @@ from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS, Explainer, check_texts
-from glasshead.explainers.forward_observation import head_signs_of
 from glasshead.explainers.interval_arithmetic import Floats, IntervalVector
 from glasshead.identifiability import SINGLE, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.results import Attribution
-from glasshead.trace import AttentionSelector, AttentionSite, eval_mode, resolve
+from glasshead.trace import AttentionSelector, AttentionSite, eval_mode, head_signs_of, resolve
 
 OTHERS = (
     "these are not the weights of this model, these texts and this reading: give what they were read with"

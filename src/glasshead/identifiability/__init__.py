@@ -9,18 +9,22 @@ if TYPE_CHECKING:
     from glasshead.identifiability.effective import effective_weights
     from glasshead.identifiability.length_sampling import LengthSample, table, texts_of
     from glasshead.identifiability.logit_rank import LeastRanks, least_ranks, objection_to_call
+    from glasshead.identifiability.logit_rank_by_length import logit_ranks_by_length
     from glasshead.identifiability.lp.highs import highs_maxima
     from glasshead.identifiability.lp.intervals import Intervals, intervals
     from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
     from glasshead.identifiability.lp.rank import SINGLE, ColumnSpace, column_space, threshold
     from glasshead.identifiability.parallel import IntervalQuery, solve_parallel
     from glasshead.identifiability.pooled import pooled_rows
+    from glasshead.identifiability.rank_by_length import ranks_by_length
     from glasshead.identifiability.ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.row_extraction import attention_rows, projected_values, values_of
     from glasshead.identifiability.row_selection import AttentionRow, RowSelector, weight_domain
 
 # The linear programs run in processes of their own, which need no torch.
 MODULES = {
+    "logit_ranks_by_length": "glasshead.identifiability.logit_rank_by_length",
+    "ranks_by_length": "glasshead.identifiability.rank_by_length",
     "texts_of": "glasshead.identifiability.length_sampling",
     "table": "glasshead.identifiability.length_sampling",
     "LengthSample": "glasshead.identifiability.length_sampling",
@@ -74,10 +78,12 @@ __all__ = [
     "intervals",
     "layer_ranks",
     "least_ranks",
+    "logit_ranks_by_length",
     "merge_parts",
     "objection_to_call",
     "pooled_rows",
     "projected_values",
+    "ranks_by_length",
     "run_batches",
     "solve_parallel",
     "table",

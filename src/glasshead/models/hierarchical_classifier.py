@@ -1,6 +1,6 @@
 """Words → vectors of sentences → vector of the document → class or rating."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from huggingface_hub.dataclasses import strict
@@ -51,6 +51,7 @@ class HierarchicalClassifier(EncodedClassifier):
     config_class = HierarchicalConfig
     config: HierarchicalConfig
     special_tokens = False
+    attention_levels: ClassVar = {"words.": "word level", "sentences.": "sentence level"}
     sentence_marks = (ENDS, CLOSERS)
 
     def build(self, config: EncoderConfig) -> None:

@@ -1,7 +1,7 @@
 """Titles → vectors of news; clicked news → vector of the user; click score = their inner product."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from huggingface_hub.dataclasses import strict
@@ -63,6 +63,7 @@ class NewsRecommender(PreTrainedModel):
 
     config_class = NewsRecommenderConfig
     config: NewsRecommenderConfig
+    attention_levels: ClassVar = {"words.": "word level", "clicks.": "news level"}
     base_model_prefix = "recommender"
     main_input_name = "input_ids"
 

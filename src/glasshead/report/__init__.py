@@ -1,65 +1,91 @@
-"""One offline HTML page, and the same findings in the terminal; knows nothing of torch."""
+"""Everything that is drawn, each thing once: plots, pages and terminal tables; knows nothing of torch."""
 
-from glasshead.report.comparison import comparison_table
-from glasshead.report.distances import Curve, Floats, Matrix, distance_figure
-from glasshead.report.doctor_table import checkup_table
-from glasshead.report.dynamics.page import dynamics_page, picture_page
-from glasshead.report.dynamics.picture import Picture, figure_of
-from glasshead.report.dynamics.ratios import Point, by_ratio, ratios, told
-from glasshead.report.dynamics.registry import PICTURES, Asked
-from glasshead.report.dynamics.summary import Told
-from glasshead.report.dynamics.terminal import dynamics_table
-from glasshead.report.dynamics.tokens import few
-from glasshead.report.heads import UNIFORM, HeadMap, heads_figure, nearly_uniform
-from glasshead.report.html import attribution_page, comparison_page, render
-from glasshead.report.null_space import logits_figure, rank_figure
-from glasshead.report.number_format import number, share
-from glasshead.report.positions import Learned, positions_figure
-from glasshead.report.ranking_table import ranking_table
-from glasshead.report.style import drawn, plain
-from glasshead.report.tables import Uncut
-from glasshead.report.terminal import attribution_table, card_table, coloured
-from glasshead.report.text_spans import prediction
+from typing import TYPE_CHECKING
+
+from glasshead.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from glasshead.report.dynamics.summary import DynamicsSummary
+    from glasshead.report.figure import Figure, Panel
+    from glasshead.report.figure_file import image_file
+    from glasshead.report.html.attribution_page import attribution_page
+    from glasshead.report.html.audit_page import audit_page
+    from glasshead.report.html.comparison_page import comparison_page
+    from glasshead.report.html.dynamics_page import dynamics_page
+    from glasshead.report.html.figure_page import figure_page
+    from glasshead.report.number_format import number, share
+    from glasshead.report.plot_registry import Plot, PlotOptions, plot
+    from glasshead.report.plots import PLOTS, plots_of
+    from glasshead.report.plots.class_ratios import ratio_lines
+    from glasshead.report.plots.token_curves import unique_tokens
+    from glasshead.report.terminal.attribution_table import attribution_table, highlighted_text
+    from glasshead.report.terminal.card_table import card_table
+    from glasshead.report.terminal.comparison_table import comparison_table
+    from glasshead.report.terminal.doctor_table import doctor_table
+    from glasshead.report.terminal.dynamics_table import dynamics_table
+    from glasshead.report.terminal.ranking_table import ranking_table
+    from glasshead.report.terminal.wrapping_table import WrappingTable
+    from glasshead.report.text_spans import prediction
+
+# matplotlib, jinja and rich take their time: each is imported for what needs it.
+MODULES = {
+    "DynamicsSummary": "glasshead.report.dynamics.summary",
+    "Figure": "glasshead.report.figure",
+    "PLOTS": "glasshead.report.plots",
+    "Panel": "glasshead.report.figure",
+    "Plot": "glasshead.report.plot_registry",
+    "PlotOptions": "glasshead.report.plot_registry",
+    "WrappingTable": "glasshead.report.terminal.wrapping_table",
+    "attribution_page": "glasshead.report.html.attribution_page",
+    "attribution_table": "glasshead.report.terminal.attribution_table",
+    "audit_page": "glasshead.report.html.audit_page",
+    "card_table": "glasshead.report.terminal.card_table",
+    "comparison_page": "glasshead.report.html.comparison_page",
+    "comparison_table": "glasshead.report.terminal.comparison_table",
+    "doctor_table": "glasshead.report.terminal.doctor_table",
+    "dynamics_page": "glasshead.report.html.dynamics_page",
+    "dynamics_table": "glasshead.report.terminal.dynamics_table",
+    "figure_page": "glasshead.report.html.figure_page",
+    "highlighted_text": "glasshead.report.terminal.attribution_table",
+    "image_file": "glasshead.report.figure_file",
+    "number": "glasshead.report.number_format",
+    "plot": "glasshead.report.plot_registry",
+    "plots_of": "glasshead.report.plots",
+    "prediction": "glasshead.report.text_spans",
+    "ranking_table": "glasshead.report.terminal.ranking_table",
+    "ratio_lines": "glasshead.report.plots.class_ratios",
+    "share": "glasshead.report.number_format",
+    "unique_tokens": "glasshead.report.plots.token_curves",
+}
 
 __all__ = [
-    "PICTURES",
-    "UNIFORM",
-    "Asked",
-    "Curve",
-    "Floats",
-    "HeadMap",
-    "Learned",
-    "Matrix",
-    "Picture",
-    "Point",
-    "Told",
-    "Uncut",
+    "PLOTS",
+    "DynamicsSummary",
+    "Figure",
+    "Panel",
+    "Plot",
+    "PlotOptions",
+    "WrappingTable",
     "attribution_page",
     "attribution_table",
-    "by_ratio",
+    "audit_page",
     "card_table",
-    "checkup_table",
-    "coloured",
     "comparison_page",
     "comparison_table",
-    "distance_figure",
-    "drawn",
+    "doctor_table",
     "dynamics_page",
     "dynamics_table",
-    "few",
-    "figure_of",
-    "heads_figure",
-    "logits_figure",
-    "nearly_uniform",
+    "figure_page",
+    "highlighted_text",
+    "image_file",
     "number",
-    "picture_page",
-    "plain",
-    "positions_figure",
+    "plot",
+    "plots_of",
     "prediction",
-    "rank_figure",
     "ranking_table",
-    "ratios",
-    "render",
+    "ratio_lines",
     "share",
-    "told",
+    "unique_tokens",
 ]
+
+__getattr__, __dir__, _ = lazy_exports(globals(), MODULES)

@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from glasshead.report.difference_rows import told
-from glasshead.report.finding_tables import value_range
-from glasshead.report.gauge import weak_gauge
-from glasshead.report.html_fragments import Scale
+from glasshead.report.difference_rows import difference_sentence
 from glasshead.report.labels import QUESTIONS, Question
 from glasshead.report.number_format import count, finite, number
+from glasshead.report.sign_gauge import sign_caution
+from glasshead.report.value_limits import value_limits
 from glasshead.results import METRIC_NAMES, AuditCard, Difference, Finding
 
 SAME = ("data", "split", "examples", "labels")
@@ -20,12 +17,13 @@ TEXTS = ("data", "split")
 
 @dataclass(frozen=True)
 class Answer:
-    """One question, each card's finding (or None), and how the cards differ."""
+    """One question, each card's finding (or None), how the cards differ, and the ends of an
+    axis that holds the findings."""
 
     question: Question
     findings: list[Finding | None]
     difference: str
-    plots: list[Markup | None]
+    limits: tuple[float, float]
 
 
 def answers(
@@ -37,23 +35,22 @@ def answers(
     the same texts.
     """
     alike = all(same(cards, key) for key in TEXTS)
-    found = []
+    result = []
     for question in QUESTIONS:
         findings = [
             None if question.signed and card.facts.get("signed") is False else _telling(card, question)
             for card in cards
         ]
         if any(finding is not None for finding in findings):
-            scale = Scale(*value_range([finding for finding in findings if finding is not None]))
-            drawn = [None if finding is None else scale.plot(finding) for finding in findings]
+            limits = value_limits([finding for finding in findings if finding is not None])
             paired = [
-                told(each, names)
-                for each in differences
-                if each.name == question.finding and None not in (findings[each.one], findings[each.other])
+                difference_sentence(one, names)
+                for one in differences
+                if one.name == question.finding and None not in (findings[one.one], findings[one.other])
             ]
             differing = " ".join(paired) or (difference(findings, names) if alike else "")
-            found.append(Answer(question, findings, differing, drawn))
-    return found
+            result.append(Answer(question, findings, differing, limits))
+    return result
 
 
 def same(cards: Sequence[AuditCard], key: str) -> bool:
@@ -89,7 +86,7 @@ def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
     return f"Larger for {name} than for {others[0][0]} by {gap}; the 95\u00a0% intervals do not overlap."
 
 
-def lead(card: AuditCard) -> str:
+def intro_sentence(card: AuditCard) -> str:
     """One sentence on what was audited."""
     facts = card.facts
     data = str(facts.get("data") or "unnamed data").rstrip("/").rsplit("/", 1)[-1]
@@ -131,7 +128,7 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
                 f"{name}: these {size}texts do not show whether the model is better than always guessing the "
                 f"{guess}. If it is not, what its attention agrees with is of little interest."
             )
-        if (weak := weak_gauge(card)) is not None:
+        if (weak := sign_caution(card)) is not None:
             notes.append(f"{name}: {weak}")
     for key in SAME:
         if not same(cards, key):

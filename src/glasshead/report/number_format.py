@@ -70,3 +70,8 @@ def round_up(value: float) -> float:
         return 0.0
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 2, 2.5, 5, 10, 20) if step * power >= value * 0.999)
+
+
+def plain(value: float) -> str:
+    """A number as a person would write it."""
+    return f"{value:g}".replace("-", MINUS)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from glasshead.escaping import visible
-from glasshead.report.gauge import gauge_fact
 from glasshead.report.number_format import finite, number
+from glasshead.report.sign_gauge import sign_fact
 from glasshead.results import AuditCard
 
 NAMES = {
@@ -50,22 +50,22 @@ APART = ("name", "notes")
 
 def names(cards: Sequence[AuditCard]) -> list[str]:
     """What each card is called on the page; a name that stands twice gets a number."""
-    given = [visible(str(card.facts.get("name") or f"audit {rank + 1}")) for rank, card in enumerate(cards)]
+    titles = [visible(str(card.facts.get("name") or f"audit {rank + 1}")) for rank, card in enumerate(cards)]
     return [
-        name if given.count(name) == 1 else f"{name} ({given[: rank + 1].count(name)})"
-        for rank, name in enumerate(given)
+        name if titles.count(name) == 1 else f"{name} ({titles[: rank + 1].count(name)})"
+        for rank, name in enumerate(titles)
     ]
 
 
-def short(called: Sequence[str]) -> tuple[str, list[str]]:
+def short_names(names: Sequence[str]) -> tuple[str, list[str]]:
     """What all names share, and what tells each apart: ``sst2 · seed 0``, ``[softmax, tanhmax]``."""
-    parts = [name.split(" · ") for name in called]
-    if len(called) < 2 or len({len(part) for part in parts}) > 1:
-        return "", list(called)
+    parts = [name.split(" · ") for name in names]
+    if len(names) < 2 or len({len(part) for part in parts}) > 1:
+        return "", list(names)
     same = [len(set(column)) == 1 for column in zip(*parts, strict=True)]
     own = [" · ".join(p for p, common in zip(part, same, strict=True) if not common) for part in parts]
     shared = " · ".join(p for p, common in zip(parts[0], same, strict=True) if common)
-    return (shared, own) if all(own) and len(set(own)) == len(own) else ("", list(called))
+    return (shared, own) if all(own) and len(set(own)) == len(own) else ("", list(names))
 
 
 def signed(*cards: AuditCard) -> bool:
@@ -112,7 +112,7 @@ def _value(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if key == "gauge" and isinstance(value, dict):
-        return gauge_fact(value)
+        return sign_fact(value)
     if key == "seconds":
         return f"{number(value, 1)} s"
     if key == "alpha" and finite(value) is not None:

@@ -1,16 +1,9 @@
-"""What the pictures that are files of their own have in common: ink, letters, and how they are written."""
+"""The colours of the page as ink, and the style of everything that matplotlib draws."""
 
-import io
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
-import matplotlib
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
-from matplotlib.font_manager import findfont, get_font
-from matplotlib.transforms import Bbox
-
-from glasshead.escaping import visible
 
 INK, MUTED, LINE, PAPER = "#1f2328", "#5c636b", "#d9dce0", "#ffffff"
 ORANGE, BLUE = "#c96a08", "#2a6fbb"
@@ -21,67 +14,51 @@ COLOURS = {
     "--c0": BLUE, "--c1": ORANGE, "--c2": "#7d4fa8", "--c3": "#b5396e", "--c4": "#7c6a1c", "--c5": "#118089",
     "--c6": "#8a4b32", "--c7": "#6b6e78",
 }  # fmt: skip
-"""The colours of the page as ink, for pictures that stand on both."""
+"""A colour of the page by its CSS name → the ink of a file."""
 SHADES = LinearSegmentedColormap.from_list("shades", ["#f6f8fb", "#9dbfe3", "#2a6fbb", "#0f2e57"])
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", ["#5f2e02", "#c96a08", "#efc796", "#f8f8f7", "#9dbfe3", "#2a6fbb", "#0f2e57"]
 )
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "text.color": INK,
-    "axes.titlesize": 9,
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.major.size": 3,
-    "ytick.major.size": 3,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "svg.hashsalt": "glasshead",
-}
+MAX_CLASSES = 8
+POLARITY_COLOURS = {"positive": "--positive", "negative": "--negative", "neutral": "--neutral"}
 
 
-def plain(value: float) -> str:
-    """A number as a person would write it."""
-    return f"{value:g}".replace("-", "−")
+def class_colour(rank: int) -> str:
+    """A colour for each of eight classes, and then again."""
+    return f"--c{rank % MAX_CLASSES}"
 
 
-@cache
-def _has(character: str) -> bool:
-    """Whether the font of the pictures has a character."""
-    return bool(get_font(findfont(STYLE["font.family"])).get_char_index(ord(character)))
+def group_colours(groups: list[str]) -> dict[str, str]:
+    """One CSS colour per token group: orange, blue and green for polarities, a palette for classes."""
+    others = [group for group in groups if group not in POLARITY_COLOURS]
+    palette = {group: class_colour(rank) for rank, group in enumerate(others)}
+    return {group: POLARITY_COLOURS.get(group) or palette[group] for group in groups}
 
 
-def drawable(text: str) -> str:
-    """Words from outside with a question mark in a box for every character that the font lacks."""
-    return "".join(each if _has(each) else "\ufffd" for each in visible(text))
-
-
-def drawn(figure: Figure, kind: str) -> bytes:
-    """The figure as a ``png``, ``svg`` or ``pdf`` file; the same figure gives the same bytes."""
-    metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    buffer = io.BytesIO()
-    with matplotlib.rc_context(STYLE):
-        laid_out(figure)
-        figure.savefig(buffer, format=kind, dpi=160, metadata=metadata[kind])
-    return buffer.getvalue()
-
-
-def laid_out(figure: Figure) -> None:
-    """Give the axes their places for good, to nine digits.
-
-    The layout's solver goes through its unknowns in the order of their addresses, so that its last digits
-    differ from call to call.
-    """
-    if figure.get_layout_engine() is None:
-        return
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    for axes in figure.axes:
-        bounds = axes.get_position(original=True).bounds
-        axes.set_position(Bbox.from_bounds(*(round(float(each), 9) for each in bounds)))
+def matplotlib_style(colour: Callable[[str], str], size: float) -> dict[str, Any]:
+    """Settings of matplotlib; ``size`` is that of the letters in points. Text is never read as
+    mathematics."""
+    ink, muted = colour("--ink"), colour("--muted")
+    return {
+        "text.parse_math": False,
+        "font.family": "DejaVu Sans",
+        "font.size": size,
+        "text.color": ink,
+        "axes.titlesize": 9,
+        "axes.edgecolor": muted,
+        "axes.labelcolor": ink,
+        "axes.linewidth": 0.7,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.unicode_minus": True,
+        "axes.grid": False,
+        "xtick.color": muted,
+        "ytick.color": muted,
+        "xtick.labelcolor": muted,
+        "ytick.labelcolor": muted,
+        "xtick.major.size": 3,
+        "ytick.major.size": 3,
+        "xtick.major.width": 0.7,
+        "ytick.major.width": 0.7,
+        "svg.hashsalt": "glasshead",
+    }

@@ -1,4 +1,4 @@
-"""A text cut into the stretches that a drawing colours: the tokens at their offsets, the rest plain."""
+"""A text cut into the spans that a drawing colours: the tokens at their offsets, the rest plain."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ import numpy as np
 
 from glasshead.escaping import visible
 from glasshead.report.number_format import finite, number
-from glasshead.report.weight_intervals import spoken
+from glasshead.report.weight_intervals import spoken_range
 from glasshead.results import Attribution
 
 
 @dataclass(frozen=True)
-class Stretch:
+class TextSpan:
     """``text[start:end]``; ``token`` is None where no token lies."""
 
     start: int
@@ -20,7 +20,7 @@ class Stretch:
     token: int | None
 
 
-def stretches(attribution: Attribution) -> Iterator[Stretch]:
+def text_spans(attribution: Attribution) -> Iterator[TextSpan]:
     """The whole text in order; tokens without a place of their own (special ones) do not appear."""
     here, length = 0, len(attribution.text)
     order = sorted(range(len(attribution.offsets)), key=lambda i: attribution.offsets[i])
@@ -30,14 +30,14 @@ def stretches(attribution: Attribution) -> Iterator[Stretch]:
         if end <= start:
             continue
         if start > here:
-            yield Stretch(here, start, None)
-        yield Stretch(start, end, token)
+            yield TextSpan(here, start, None)
+        yield TextSpan(start, end, token)
         here = end
     if here < length:
-        yield Stretch(here, length, None)
+        yield TextSpan(here, length, None)
 
 
-def peak(attribution: Attribution) -> float:
+def max_abs(attribution: Attribution) -> float:
     """The largest magnitude among the drawn numbers of one text; 0 for an empty one."""
     return max((abs(value) for value in map(finite, attribution.colours) if value is not None), default=0.0)
 
@@ -47,11 +47,11 @@ def shared_scale(attributions: Iterable[Attribution], quantile: float = 1.0) -> 
 
     A quantile below 1 keeps one extreme text from paling all others.
     """
-    peaks = [value for value in map(peak, attributions) if value > 0]
+    peaks = [value for value in map(max_abs, attributions) if value > 0]
     return float(np.quantile(peaks, quantile)) if peaks else 1.0
 
 
-def strength(value: float | None, scale: float) -> float:
+def normalised_score(value: float | None, scale: float) -> float:
     """Signed strength in [−1, 1]; 0 where the number does not exist."""
     amount = finite(value)
     return 0.0 if amount is None or scale <= 0 else max(-1.0, min(1.0, amount / scale))
@@ -70,22 +70,22 @@ def prediction(attribution: Attribution) -> str:
     return f"predicted {attribution.predicted}, p({attribution.target}) = {probability}"
 
 
-def described(attribution: Attribution, token: int) -> str:
+def token_description(attribution: Attribution, token: int) -> str:
     """One line on one token: its numbers."""
     parts = [f"{score_name(attribution)} {number(attribution.scores[token], plus=attribution.signed)}"]
     if attribution.intervals is not None:
-        parts.append(spoken(attribution, token))
+        parts.append(spoken_range(attribution, token))
     if attribution.contributions is not None:
         parts.append(f"contribution {number(attribution.contributions[token], plus=True)}")
     return f"{visible(attribution.tokens[token])}: " + ", ".join(parts)
 
 
-def strongest(attribution: Attribution, most: int = 3) -> str:
+def strongest_tokens(attribution: Attribution, most: int = 3) -> str:
     """The tokens that matter most, in words, for those who do not see colours."""
     pairs = [(abs(v), i) for i, value in enumerate(attribution.colours) if (v := finite(value))]
     top = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:most]
     if attribution.intervals is not None:
-        return "; ".join(described(attribution, i) for _, i in top)
+        return "; ".join(token_description(attribution, i) for _, i in top)
     return ", ".join(
         f"{visible(attribution.tokens[i])} {number(attribution.colours[i], plus=True)}" for _, i in top
     )

@@ -1,4 +1,4 @@
-"""What a drawing says of the range of a weight: all values that give the same output of the head."""
+"""The range of a weight in words and numbers: all values that give the same output of the head."""
 
 import math
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def end(value: float, plus: bool = False) -> str:
     return number(0.0 if abs(value) <= EXACT else value, plus=plus)
 
 
-def could_be(attribution: Attribution, token: int) -> str:
+def range_text(attribution: Attribution, token: int) -> str:
     """``certain``, or ``[low, high]``, or a question mark where the range is not known."""
     ends = attribution.interval(token)
     if ends is None:
@@ -29,28 +29,28 @@ def could_be(attribution: Attribution, token: int) -> str:
     return f"[{end(ends[0], attribution.signed)}, {end(ends[1], attribution.signed)}]"
 
 
-def spoken(attribution: Attribution, token: int) -> str:
+def spoken_range(attribution: Attribution, token: int) -> str:
     """The same in words."""
     ends = attribution.interval(token)
     if ends is None:
         return "range not known"
     if attribution.certain(token):
         return "certain"
-    low, high = (end(each, attribution.signed) for each in ends)
+    low, high = (end(value, attribution.signed) for value in ends)
     return f"could be {low} to {high}" + (", so perhaps zero" if attribution.may_be_zero(token) else "")
 
 
-def counted(attribution: Attribution) -> str:
+def summary_of_ranges(attribution: Attribution) -> str:
     """How many weights of a text are certain, may be zero, or have no known range."""
-    every = range(len(attribution.scores))
-    certain = sum(map(attribution.certain, every))
-    zero = sum(map(attribution.may_be_zero, every))
-    unknown = sum(attribution.interval(token) is None for token in every)
-    said = f"{certain} of {len(every)} weights certain, {zero} may be zero"
-    return said + (f", {unknown} not known" if unknown else "") + good_to(attribution)
+    tokens = range(len(attribution.scores))
+    certain = sum(map(attribution.certain, tokens))
+    zero = sum(map(attribution.may_be_zero, tokens))
+    unknown = sum(attribution.interval(token) is None for token in tokens)
+    counts = f"{certain} of {len(tokens)} weights certain, {zero} may be zero"
+    return counts + (f", {unknown} not known" if unknown else "") + precision_note(attribution)
 
 
-def good_to(attribution: Attribution) -> str:
+def precision_note(attribution: Attribution) -> str:
     """How good the ends of the ranges are, where that is known."""
     if not attribution.conditioning:
         return ""
@@ -67,7 +67,7 @@ def extremes(attributions: Iterable[Attribution]) -> tuple[float, float]:
     for attribution in attributions:
         for token, score in enumerate(attribution.scores):
             ends = attribution.interval(token) or ()
-            known = [value for each in (score, *ends) if (value := finite(each)) is not None]
+            known = [value for end in (score, *ends) if (value := finite(end)) is not None]
             low, high = min([low, *known]), max([high, *known])
             arrows = [arrows[0] or -math.inf in ends, arrows[1] or math.inf in ends]
     room = ARROW * max(high - low, EXACT)

@@ -12,6 +12,7 @@ from glasshead.trace.attention_site import (
     logits_of,
     resolve,
 )
+from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.gauge import (
     ClassSigns,
@@ -24,7 +25,8 @@ from glasshead.trace.gauge import (
     target_score,
     text_sums,
 )
-from glasshead.trace.head_gauges import head_gauges
+from glasshead.trace.head_gauges import head_gauges, head_signs_of
+from glasshead.trace.head_weights import head_maps
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.record import record
@@ -52,7 +54,10 @@ __all__ = [
     "fix_gauges",
     "forward",
     "head_gauges",
+    "head_maps",
+    "head_signs_of",
     "intervene",
+    "learned_positions",
     "list_attention_calls",
     "logits_of",
     "permute",

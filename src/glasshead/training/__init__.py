@@ -11,6 +11,7 @@ from glasshead.training.build_model import (
 from glasshead.training.checkpointing import CHECKPOINTS, workspace
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
+from glasshead.training.load_any_run import load_run_model
 from glasshead.training.load_predictions import (
     AUDIT,
     RunGroupPredictions,
@@ -71,6 +72,7 @@ __all__ = [
     "load_embeddings",
     "load_predictions",
     "load_run",
+    "load_run_model",
     "open_model",
     "open_record",
     "option_fields",

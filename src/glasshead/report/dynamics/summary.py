@@ -1,4 +1,4 @@
-"""What is said of a history in numbers and words, for the terminal and the page alike."""
+"""A history in numbers and words, for the terminal and the page alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,11 +6,8 @@ from itertools import permutations
 
 import numpy as np
 
-from glasshead.errors import InputError
-from glasshead.report.dynamics.curves import one_row, primes
-from glasshead.report.dynamics.ledger import ledger
-from glasshead.report.dynamics.precision import MOST, bounds, digits, fixed, span
-from glasshead.report.dynamics.term_labels import cause_of, why_not_exact
+from glasshead.report.dynamics.term_labels import cause_of, prime_note, single_row_note
+from glasshead.report.interval_format import MOST, bounds, digits, fixed, span
 from glasshead.report.number_format import DASH, number, share
 from glasshead.results import (
     FEW,
@@ -22,17 +19,15 @@ from glasshead.results import (
     Columns,
     Finding,
     History,
-    integration_error,
-    rate,
-    residual_note,
-    undecided_reason,
+    dominant_term,
     versus,
+    why_not_exact,
 )
 
 
 @dataclass(frozen=True)
-class Told:
-    """A history with what it is called, its findings, the tokens that were asked for, and remarks."""
+class DynamicsSummary:
+    """A history with its title, its findings, the tokens to follow, and remarks."""
 
     title: str
     history: History
@@ -43,7 +38,7 @@ class Told:
 
     @property
     def watched(self) -> bool:
-        """Whether there is more than the trained model to be told of."""
+        """Whether there is more than the trained model."""
         return len(self.history.steps) > 1
 
     @property
@@ -63,30 +58,30 @@ class Told:
         found = self.history.curve(quantity, group)
         return {name: column[found["step"] <= self.at] for name, column in found.items()}
 
-    def of(self, statistic: str, against: str, group: str) -> Finding | None:
+    def finding(self, statistic: str, against: str, group: str) -> Finding | None:
         """One finding."""
         wanted = statistic, against, group
         return next((f for f in self.findings if (f.statistic, f.against, f.group) == wanted), None)
 
 
-KNOWN_AS = {("context", "lstm"): "DP-L, scaled dot-product attention over an LSTM"}
+PAPER_NAMES = {("context", "lstm"): "DP-L, scaled dot-product attention over an LSTM"}
 """What models without a form are called in the papers, by score and encoder."""
 
 
-def model_of(history: History) -> str:
+def model_title(history: History) -> str:
     """What a model is called; one without a name by its score and its encoder."""
     facts = history.facts
     if facts["form"] is not None:
         return f"{facts['form']}, {facts['title']}"
     encoder = facts.get("encoder", "none")
     over = "" if encoder == "none" else f" over the encoder {encoder}"
-    return KNOWN_AS.get((facts.get("score", ""), encoder), f"{facts['title']}{over}")
+    return PAPER_NAMES.get((facts.get("score", ""), encoder), f"{facts['title']}{over}")
 
 
-def lead(told: Told) -> str:
+def intro_sentence(summary: DynamicsSummary) -> str:
     """What was trained and how often it was looked at."""
-    facts = told.history.facts
-    parts = [model_of(told.history)]
+    facts = summary.history.facts
+    parts = [model_title(summary.history)]
     if facts.get("activation"):
         parts.append(facts["activation"])
     if facts.get("scale") is not None:
@@ -94,8 +89,8 @@ def lead(told: Told) -> str:
     parts.append(facts["optimizer"])
     if facts.get("learning_rate") is not None:
         parts.append(f"learning rate {facts['learning_rate']:g}")
-    if told.watched:
-        steps = told.history.steps
+    if summary.watched:
+        steps = summary.history.steps
         parts.append(f"{len(steps)} looks at {steps[-1]:,} steps")
         if facts.get("best_step") and facts["best_step"] != steps[-1]:
             parts.append(f"the model of step {facts['best_step']:,} was kept")
@@ -105,7 +100,7 @@ def lead(told: Told) -> str:
 
 
 @dataclass(frozen=True)
-class Level:
+class GroupChange:
     """One quantity of one group: at the start (empty if nobody looked), now, and the interval and verdict of
     its change; without a start the interval is that of what stands now."""
 
@@ -119,46 +114,46 @@ class Level:
     reason: str
 
 
-def levels(told: Told) -> list[Level]:
+def group_changes(summary: DynamicsSummary) -> list[GroupChange]:
     """Where the tokens of every group began and where they stand."""
-    found = []
-    for group in told.history.groups:
+    changes = []
+    for group in summary.history.groups:
         for quantity in QUANTITIES:
-            now, moved = told.of("level", quantity, group), told.of("change", quantity, group)
+            now, moved = summary.finding("level", quantity, group), summary.finding("change", quantity, group)
             if now is None or now.estimate is None:
                 continue
-            told_of = now if moved is None else moved
+            basis = now if moved is None else moved
             start = None if moved is None or moved.estimate is None else now.estimate - moved.estimate
             ends = [now.estimate] if start is None else [start, now.estimate]
-            beside = digits(told_of, *ends)
+            beside = digits(basis, *ends)
             numbers_ = (
                 "" if start is None else fixed(start, beside),
                 fixed(now.estimate, beside),
-                bounds(told_of.interval, digits(told_of), plus=moved is not None),
+                bounds(basis.interval, digits(basis), plus=moved is not None),
             )
             judged = ("", "") if moved is None else (moved.verdict, moved.reason)
-            found.append(Level(group, f"{now.n:,}", quantity, *numbers_, *judged))
-    return found
+            changes.append(GroupChange(group, f"{now.n:,}", quantity, *numbers_, *judged))
+    return changes
 
 
-def remarks_on_levels(told: Told) -> list[str]:
+def change_remarks(summary: DynamicsSummary) -> list[str]:
     """What may surprise in the table of groups or layers: a sentence each."""
-    facts = told.history.facts
+    facts = summary.history.facts
     if facts["kind"] == "layers":
-        return [one] if (one := one_row(told.history)) else []
-    found = [letters] if (letters := primes(told.history)) else []
-    for group in told.history.groups:
-        of = {name: told.of("level", name, group) for name in ("score", "weight")}
-        moved = {name: told.of("change", name, group) for name in ("score", "weight")}
+        return [one] if (one := single_row_note(summary.history)) else []
+    found = [letters] if (letters := prime_note(summary.history)) else []
+    for group in summary.history.groups:
+        of = {name: summary.finding("level", name, group) for name in ("score", "weight")}
+        moved = {name: summary.finding("change", name, group) for name in ("score", "weight")}
         n = {name: f.n for name, f in of.items() if f is not None}
-        whole = facts["groups"][group]
-        said = []
-        if n and n["score"] < whole:
-            said.append(f"the {n['score']:,} most frequent are followed one by one")
+        total = facts["groups"][group]
+        parts = []
+        if n and n["score"] < total:
+            parts.append(f"the {n['score']:,} most frequent are followed one by one")
         if n and n["weight"] < n["score"]:
-            said.append(f"{n['weight']:,} stand in the {facts['probe']:,} texts that weights are taken from")
-        if said:
-            found.append(f"Of {whole:,} {group} tokens {', and '.join(said)}.")
+            parts.append(f"{n['weight']:,} stand in the {facts['probe']:,} texts that weights are taken from")
+        if parts:
+            found.append(f"Of {total:,} {group} tokens {', and '.join(parts)}.")
         ways = {f.verdict for f in moved.values() if f is not None}
         if ways == {"risen", "fallen"} and facts.get("activation") == "softmax":
             found.append(
@@ -168,26 +163,27 @@ def remarks_on_levels(told: Told) -> list[str]:
     return found
 
 
-WITH = {"agreement": "agreement with gradients", "residual": "distance from rank one"}
+FULL_NAMES = {"agreement": "agreement with gradients", "residual": "distance from rank one"}
 """What a quantity of layers is called in full."""
 
 
-def layer_levels(told: Told) -> list[Level]:
+def layer_changes(summary: DynamicsSummary) -> list[GroupChange]:
     """Start and now of what is recorded layer by layer; the standard deviation stands for an interval."""
-    found = []
-    for quantity in told.history.quantities():
-        chosen = told.history.curves["quantity"] == quantity
-        for group in dict.fromkeys(told.history.curves["group"][chosen].tolist()):
-            curve = told.curve(quantity, group)
+    changes = []
+    for quantity in summary.history.quantities():
+        chosen = summary.history.curves["quantity"] == quantity
+        for group in dict.fromkeys(summary.history.curves["group"][chosen].tolist()):
+            curve = summary.curve(quantity, group)
             start, now = (fixed(curve["mean"][at]) for at in (0, -1))
             spread = f"± {fixed(curve['std'][-1])}"
-            n, words = f"{curve['n'][-1]:,}", WITH.get(quantity, quantity)
-            found.append(Level(group or "all", n, words, start if told.watched else "", now, spread, "", ""))
-    return found
+            n, words = f"{curve['n'][-1]:,}", FULL_NAMES.get(quantity, quantity)
+            start = start if summary.watched else ""
+            changes.append(GroupChange(group or "all", n, words, start, now, spread, "", ""))
+    return changes
 
 
 @dataclass(frozen=True)
-class Part:
+class TermShare:
     """What one term has added to the score of a group's mean token; ``share`` is that of all sizes."""
 
     group: str
@@ -201,11 +197,11 @@ class Part:
     reason: str
 
 
-def parts(told: Told, quantity: str) -> list[Part]:
+def term_shares(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
     """The terms by group, the largest first and the unexplained rest last."""
     found = []
-    for group in told.history.groups:
-        here = [f for f in told.findings if f.statistic == f"added to {quantity}" and f.group == group]
+    for group in summary.history.groups:
+        here = [f for f in summary.findings if f.statistic == f"added to {quantity}" and f.group == group]
         total = sum(abs(f.estimate or 0.0) for f in here)
         rest = [f for f in here if f.against == NOT_EXPLAINED]
         terms = sorted((f for f in here if f.against != NOT_EXPLAINED), key=lambda f: -abs(f.estimate or 0.0))
@@ -213,7 +209,7 @@ def parts(told: Told, quantity: str) -> list[Part]:
             words = "" if f.against == NOT_EXPLAINED else cause_of(f.against).words
             size = share(abs(f.estimate or 0.0) / total) if total else share(None)
             found.append(
-                Part(
+                TermShare(
                     group, f.against, words, fixed(f.estimate, digits(f), plus=True),
                     bounds(f.interval, digits(f), plus=True), size, f.verdict, f.status, f.reason,
                 )
@@ -221,7 +217,7 @@ def parts(told: Told, quantity: str) -> list[Part]:
     return found
 
 
-def largest(part: Part) -> str:
+def largest_term_sentence(part: TermShare) -> str:
     """The verdict on a group, which stands on its largest part, as half a sentence."""
     if part.reason == "none leads":
         return "no part leads: these tokens do not tell which is the largest"
@@ -230,63 +226,67 @@ def largest(part: Part) -> str:
     return f"{part.term} is {part.verdict}"
 
 
-def no_intervals(told: Told) -> str:
+def interval_note(summary: DynamicsSummary) -> str:
     """Why the parts of a change have no intervals, in a sentence; nothing where they have some."""
-    if not told.watched or not parts(told, "score") or np.count_nonzero(told.history.steps <= told.at) > 2:
+    if (
+        not summary.watched
+        or not term_shares(summary, "score")
+        or np.count_nonzero(summary.history.steps <= summary.at) > 2
+    ):
         return ""
     return "No intervals: fewer than three looks do not tell how far the sums of the terms may be wrong."
 
 
-def lacking(told: Told) -> list[str]:
+def missing_parts(summary: DynamicsSummary) -> list[str]:
     """What is missing, and why, in a sentence each."""
-    facts = told.history.facts
+    facts = summary.history.facts
     if facts["kind"] == "layers":
         return [f"No terms: {facts['why_no_form']}."]
     if not facts["terms"]:
         return [f"No terms of the flow: {facts['why_no_form']}."]
     if not facts["exact"]:
-        return [f"No ledger: {why_not_exact(told.history)}."]
+        return [f"No ledger: {why_not_exact(summary.history)}."]
     return []
 
 
-def numbers(told: Told) -> list[tuple[str, str]]:
+def vector_numbers(summary: DynamicsSummary) -> list[tuple[str, str]]:
     """VᵀW and the norms, from the start to the step of the numbers."""
     found = []
-    for name in told.history.quantities():
+    for name in summary.history.quantities():
         if "ᵀ" not in name and "‖" not in name:
             continue
-        for group in ("", *told.history.facts.get("labels", [])):
-            mean = told.curve(name, group)["mean"]
+        for group in ("", *summary.history.facts.get("labels", [])):
+            mean = summary.curve(name, group)["mean"]
             if len(mean):
                 words = f"{name} {group}".strip()
-                found.append((words, way(mean, told.watched, ROOM)))
+                found.append((words, start_to_end(mean, summary.watched, MAX_DECIMALS)))
     return found
 
 
-ROOM = 4
+MAX_DECIMALS = 4
 """Decimals of a norm or a dot product, at most."""
 
 
-def way(values: np.ndarray, watched: bool, most: int = MOST) -> str:
+def start_to_end(values: np.ndarray, watched: bool, most: int = MOST) -> str:
     """First and last number, or the only one."""
     return span(values[0], values[-1], most) if watched else number(values[-1])
 
 
-def verdicts(told: Told) -> list[str]:
+def group_verdicts(summary: DynamicsSummary) -> list[str]:
     """Sentences with their numbers and intervals; groups of few tokens get none, which is said once."""
-    names = {versus(*pair): pair for pair in permutations(told.history.groups, 2)}
-    said = [
-        f"{capital(sentence_of(f, *names[f.group]))}: {fixed(f.estimate, digits(f), plus=True)} "
+    names = {versus(*pair): pair for pair in permutations(summary.history.groups, 2)}
+    sentences = [
+        f"{capitalise(gap_sentence(f, *names[f.group]))}: {fixed(f.estimate, digits(f), plus=True)} "
         f"{bounds(f.interval, digits(f), plus=True)}."
-        for f in told.findings
+        for f in summary.findings
         if f.statistic == "gap" and f.reason != "too few"
     ]
-    sizes = {group: told.of("level", "score", group) for group in told.history.groups}
+    sizes = {group: summary.finding("level", "score", group) for group in summary.history.groups}
     few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < FEW]
-    return [*said, f"No verdict of fewer than {FEW} tokens: {', '.join(few)}."] if few else said
+    return [*sentences, f"No verdict of fewer than {FEW} tokens: {', '.join(few)}."] if few else sentences
 
 
-def sentence_of(finding: Finding, first: str, second: str) -> str:
+def gap_sentence(finding: Finding, first: str, second: str) -> str:
     """A verdict on two groups that names them."""
     if finding.reason != "no sign":
         return finding.verdict
@@ -294,7 +294,7 @@ def sentence_of(finding: Finding, first: str, second: str) -> str:
     return f"undecided whether {first} or {second} tokens have the {higher} attention scores"
 
 
-def capital(sentence: str) -> str:
+def capitalise(sentence: str) -> str:
     """The sentence with a capital letter first, and names as they are written."""
     return sentence[:1].upper() + sentence[1:]
 
@@ -312,23 +312,25 @@ class TokenLine:
     cause: str
 
 
-def token_lines(told: Told) -> list[TokenLine]:
+def token_lines(summary: DynamicsSummary) -> list[TokenLine]:
     """The chosen tokens: start → the chosen step, and what has moved the score most."""
     found = []
-    for token in told.tokens:
-        rows = told.history.token(token)
-        here = rows["step"] <= told.at
-        polarity, score, weight = (way(rows[name][here], told.watched) for name in QUANTITIES)
+    for token in summary.tokens:
+        rows = summary.history.token(token)
+        here = rows["step"] <= summary.at
+        polarity, score, weight = (start_to_end(rows[name][here], summary.watched) for name in QUANTITIES)
         group, count = str(rows["group"][0]) or DASH, f"{rows['count'][0]:,}"
-        found.append(TokenLine(token, group, count, polarity, score, weight, moved_by(told, token)))
+        found.append(
+            TokenLine(token, group, count, polarity, score, weight, dominant_term_words(summary, token))
+        )
     return found
 
 
-def no_group(told: Told) -> str:
+def ungrouped_note(summary: DynamicsSummary) -> str:
     """What the dash of a chosen token in no group means, in a sentence; nothing where all are in one."""
-    if all(told.history.token(token)["group"][0] for token in told.tokens):
+    if all(summary.history.token(token)["group"][0] for token in summary.tokens):
         return ""
-    if told.history.facts["grouped_by"] == "truth":
+    if summary.history.facts["grouped_by"] == "truth":
         return f"{DASH}: in no group, for it is none of the planted tokens."
     return (
         f"{DASH}: in no group. Tokens of a class stand in its texts more than {OFTEN} times, and more than "
@@ -338,35 +340,12 @@ def no_group(told: Told) -> str:
     )
 
 
-def moved_by(told: Told, token: str) -> str:
-    """The term that has moved a token's score most, with what it has added; a dash without a ledger.
-
-    It is one that has the sign of the change: what pulled the other way is no cause of it. Where no such term
-    is as large as what is left unexplained, that is said instead, and where more than half as much as the
-    term is left, that too. Nothing is named that looks too far apart could have made the largest.
-    """
-    rows = told.history.token(token)
-    rows = {name: column[rows["step"] <= told.at] for name, column in rows.items()}
-    try:
-        found = ledger(told.history, "score", rows)
-    except InputError:
+def dominant_term_words(summary: DynamicsSummary, token: str) -> str:
+    """What has moved a token's score most, with what it has added; a dash without a ledger."""
+    term = dominant_term(summary.history, token, summary.at)
+    if term is None:
         return DASH
-    change = float(found.measured[-1])
-    if change == 0:
-        return DASH
-    rates = np.array([rows[rate("score", name)] for name in found.added])
-    each = integration_error(told.history.facts["learning_rate"], found.steps, rates)
-    doubts = dict(zip([*found.added, NOT_EXPLAINED], each, strict=True))
-    parts = {name: values[-1] for name, values in found.added.items() if values[-1] * change > 0}
-    parts[NOT_EXPLAINED] = found.rest[-1]
-    names = list(parts)
-    first = int(np.argmax(np.abs(list(parts.values()))))
-    name, value = names[first], float(parts[names[first]])
-    unsure = undecided_reason(
-        first, np.array(list(parts.values())), np.array([doubts[part] for part in names])
-    )
-    if unsure is not None:
-        return unsure.words
-    if name == NOT_EXPLAINED:
-        return f"{name} {number(value, plus=True)}"
-    return f"{name} {number(value, plus=True)} ({cause_of(name).words}){residual_note(value, found.rest)}"
+    if term.undecided:
+        return term.undecided
+    words = "" if term.name == NOT_EXPLAINED else f" ({cause_of(term.name).words})"
+    return f"{term.name} {number(term.added, plus=True)}{words}{term.residual}"

@@ -1,18 +1,15 @@
-"""What moves a score or a polarity: the named terms of the flow, and the colours of their causes."""
+"""What moves a score or a polarity in words: the causes of the terms, and the letters of a history."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from glasshead.report.figure import LegendEntry
+from glasshead.results import History
 
-from glasshead.errors import InputError
-from glasshead.report.dynamics.curves import SUN_AND_LU
-from glasshead.report.dynamics.picture import Key
-from glasshead.results import History, added
-
+SUN_AND_LU = "Sun and Lu 2020"
 AXES = {"score": "attention score a", "polarity": "polarity s"}
 """The two quantities that have terms, and their names beside an axis."""
+SYMBOLS = {"score": "a", "polarity": "s"}
 
 
 @dataclass(frozen=True)
@@ -52,60 +49,53 @@ def source_of(history: History) -> str:
     return f"{SUN_AND_LU}, {equations}"
 
 
-def terms_of(history: History, quantity: str) -> dict[str, str]:
-    """The terms of a quantity, and what each is in words.
-
-    Raises:
-        InputError: if the model has none.
-    """
-    terms = history.facts.get("terms", {}).get(quantity)
-    if not terms:
-        why = history.facts.get("why_no_form") or "they were not recorded"
-        raise InputError(f"there are no terms of the flow: {why}")
-    return dict(terms)
-
-
-def ledger_of(history: History, quantity: str) -> dict[str, str]:
-    """The same where their sums over time are the change of the quantity.
-
-    Raises:
-        InputError: if they are not, or nothing was watched.
-    """
-    terms = terms_of(history, quantity)
-    if not history.facts["exact"]:
-        raise InputError(f"there is no ledger: {why_not_exact(history)}")
-    if any(added(quantity, name) not in history.tokens for name in terms):
-        raise InputError("there is no ledger: this training was not watched (train with `DynamicsCallback`)")
-    return terms
-
-
-def why_not_exact(history: History) -> str:
-    """Why the terms do not add up to what happened, to stand behind a colon."""
-    return str(history.facts["why_not_exact"]).replace(": ", "; ")
-
-
 def cause_of(term: str) -> Cause:
     """What is behind a term."""
     return next((cause for cause in CAUSES if term in cause.terms), OTHER)
 
 
-def keys_of(terms: Iterable[str], kind: str | None = None) -> list[Key]:
+def cause_legend(terms: Iterable[str], kind: str | None = None) -> list[LegendEntry]:
     """One entry for every cause, with the terms that are due to it; ``kind`` unless lines are drawn."""
     by_cause: dict[Cause, list[str]] = {}
     for term in dict.fromkeys(terms):
         by_cause.setdefault(cause_of(term), []).append(f"({term})" if "," in term else term)
     return [
-        Key(cause.colour, f"{', '.join(by_cause[cause])}: {cause.words}", kind or cause.kind)
+        LegendEntry(cause.colour, f"{', '.join(by_cause[cause])}: {cause.words}", kind or cause.kind)
         for cause in (*CAUSES, OTHER)
         if cause in by_cause
     ]
 
 
-def scaled(values: Iterable[NDArray[np.float64]]) -> tuple[float, str]:
-    """A power of ten that makes all of them short numbers, and how to write it behind a name."""
-    largest = max((float(np.nanmax(np.abs(each))) for each in values if np.isfinite(each).any()), default=0.0)
-    if largest == 0.0 or 1e-2 <= largest < 1e4:
-        return 1.0, ""
-    power = int(np.floor(np.log10(largest)))
-    digits = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return 10.0**power, f" · 10{'⁻' if power > 0 else ''}{digits.removeprefix('⁻')}"
+def groups_of(history: History, quantity: str) -> list[str]:
+    """Of what a quantity was recorded, in order of appearance."""
+    rows = history.curves["quantity"] == quantity
+    return list(dict.fromkeys(history.curves["group"][rows].tolist()))
+
+
+def single_row_note(history: History) -> str:
+    """Why some layers have no residual, in a sentence; nothing where all have one."""
+    there = groups_of(history, "residual")
+    without = [layer for layer in groups_of(history, "entropy") if layer not in there]
+    if not without:
+        return ""
+    which = f"{' and '.join(without)} {'has' if len(without) == 1 else 'have'}"
+    why = "it compares rows, and one alone is worked out there"
+    return f"{which[0].upper()}{which[1:]} no distance from rank one: {why}."
+
+
+def spaced_prime(name: str) -> str:
+    """The name of a product with a thin space between a prime and the T of a transpose."""
+    return name.replace("′ᵀ", "′\u2009ᵀ")
+
+
+def prime_note(history: History) -> str:
+    """What the letters with a prime are, in a sentence; nothing where there are none."""
+    names = history.quantities()
+    if "V′ᵀW′" in names:
+        return "V′ = MᵀV and W′ = MᵀW are V and W before the map M."
+    if "V′ᵀW" in names:
+        return (
+            "V′ = MᵀV is V before the map M of additive attention; while tanh is nearly straight, V′/λ is "
+            "the U_e = MᵀDiag(1 − tanh² Me)V/λ of every token, and V′ᵀW/λ the U_eᵀW of the terms."
+        )
+    return ""

@@ -1,0 +1,92 @@
+"""The rank of T and the size of its left null space over the length of a text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.identifiability.length_sampling import (
+    LengthSample,
+    clip,
+    clip_texts,
+    limit,
+    longest,
+    refuse_parts,
+)
+from glasshead.identifiability.ranks import HeadRanks, value_ranks
+from glasshead.identifiability.row_selection import RowSelector
+from glasshead.results import RankTable
+
+USUAL_LENGTHS = 16
+FARTHEST = 3
+"""How many times d_v the usual lengths reach."""
+
+Progress = Callable[[str], None]
+
+
+def ranks_by_length(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    texts: Sequence[str],
+    sample: LengthSample,
+    selector: RowSelector,
+    progress: Progress = lambda _: None,
+) -> RankTable:
+    """Ranks of one head before texts that are cut to each length exactly; without lengths, the usual ones.
+
+    Raises:
+        InputError: as `clip_texts` and `ranks`, and for a model that reads texts in parts.
+
+    Source: Bhardwaj et al. (2021), section 6, "Numerical rank".
+    """
+    refuse_parts(model)
+    if not sample.lengths:
+        sample = replace(sample, lengths=usual_lengths(model, tokenizer, texts, sample, selector))
+    lines: list[tuple[float, ...]] = []
+    for length, numbers, encoded in clip_texts(tokenizer, texts, sample):
+        progress(f"{length} tokens")
+        for ranks in value_ranks(model, encoded, selector):
+            lines += lines_of(ranks, numbers)
+    return RankTable(sorted(lines), ranks.size, describe(ranks))
+
+
+def lines_of(ranks: HeadRanks, numbers: NDArray[np.int64]) -> list[tuple[float, ...]]:
+    """One line per text; the first of the recorded heads counts."""
+    columns = [
+        ranks.tokens, numbers[ranks.texts], ranks.rank[:, 0], ranks.null[:, 0], ranks.rank_with_ones[:, 0],
+        ranks.null_with_ones[:, 0], ranks.margin[:, 0], ranks.margin_with_ones[:, 0],
+    ]  # fmt: skip
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def describe(ranks: HeadRanks) -> str:
+    """Which matrix was read."""
+    matrix = "T = V D" if ranks.projected else "T = V"
+    return f"layer {ranks.layer}, head {ranks.heads[0]}: {matrix}, d_v = {ranks.size}, d_e = {ranks.width}"
+
+
+def usual_lengths(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    texts: Sequence[str],
+    sample: LengthSample,
+    selector: RowSelector,
+) -> tuple[int, ...]:
+    """Equal steps up to three times d_v, as far as the model reads and texts reach, and d_v itself."""
+    size = value_dim(model, tokenizer, texts, selector)
+    most = min(FARTHEST * size, limit(tokenizer) or FARTHEST * size)
+    most = longest(tokenizer, texts, most, sample)
+    least = min(tokenizer.num_special_tokens_to_add() + 2, most)
+    steps = {round(step) for step in np.linspace(least, most, USUAL_LENGTHS)}
+    return tuple(sorted(steps | {min(max(size, least), most)}))
+
+
+def value_dim(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], selector: RowSelector
+) -> int:
+    """d_v of a head, read off a short text."""
+    refuse_parts(model)
+    short = clip(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 1)
+    return next(value_ranks(model, short, selector)).size

@@ -1,0 +1,57 @@
+"""The report: one HTML file without network, for one audit or for several side by side."""
+
+from collections.abc import Sequence
+
+from glasshead.report.difference_rows import pairs
+from glasshead.report.html.audit_figures import audit_figures
+from glasshead.report.html.environment import environment
+from glasshead.report.html.examples import chapters
+from glasshead.report.html.finding_tables import sections
+from glasshead.report.html.token_table import weight_key
+from glasshead.report.html.typical_tokens import QUANTITIES, typical
+from glasshead.report.key_findings import answers, cautions, intro_sentence
+from glasshead.report.run_facts import detail_rows, fact_rows, names, notes, short_names
+from glasshead.report.sign_gauge import sign_sentence
+from glasshead.results import AuditCard, Difference
+
+
+def audit_page(
+    cards: list[AuditCard], differences: Sequence[Difference] = (), remarks: Sequence[str] = ()
+) -> str:
+    """One card: the audit report. Several: the same form, side by side.
+
+    ``differences`` are paired ones between the cards, ``remarks`` what is to be said of them.
+
+    Raises:
+        ValueError: for no card at all.
+    """
+
+    if not cards:
+        raise ValueError("a report needs at least one audit card")
+    full = names(cards)
+    shared, called = short_names(full)
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            full=full,
+            shared=shared,
+            names=called,
+            leads=[intro_sentence(card) for card in cards],
+            gauges=[sign_sentence(card) for card in cards],
+            cautions=cautions(cards, called),
+            answers=answers(cards, called, differences),
+            sections=sections(cards, called, differences),
+            pairs=[(called[one], called[other]) for one, other in pairs(differences)],
+            remarks=remarks,
+            figures=audit_figures(cards, called),
+            groups=typical(cards),
+            quantities=[name for _, name in QUANTITIES],
+            chapters=chapters(cards),
+            key=weight_key([h.attribution for card in cards for h in card.highlights]),
+            facts=fact_rows(cards),
+            details=detail_rows(cards),
+            notes=notes(cards),
+            cards_have_maps=any("identifiability" in card.facts for card in cards),
+        )
+    )

@@ -1,0 +1,277 @@
+"""Findings of one or several cards as tables: one section per audit, one column group per card."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from glasshead.report.difference_rows import DifferenceRow, difference_limits, rows_by_pair
+from glasshead.report.labels import (
+    AGAINST,
+    AUDITS,
+    STATISTICS,
+    TOKEN_STATISTICS,
+    groups_in_order,
+    named,
+    ordered,
+    sentence,
+)
+from glasshead.report.number_format import count, finite, interval, number, share
+from glasshead.report.run_facts import signed
+from glasshead.report.value_limits import value_limits
+from glasshead.results import AuditCard, Difference, Finding
+
+NO_CITATION = ("", "–", "-")
+UNSPOKEN = ("all", "", "positive vs negative")
+
+
+@dataclass(frozen=True)
+class Null:
+    """One null of a finding, and the paired difference from it over ``n`` units; empty if there is none."""
+
+    value: str
+    difference: str
+    n: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One finding of one card, ready to print."""
+
+    finding: Finding
+    estimate: str
+    std: str
+    interval: str
+    null: list[Null]
+    n: str
+    undefined: list[tuple[str, str, str]]
+    significant: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """The same question put to every card; None where a card has no answer."""
+
+    label: str
+    cells: list[Cell | None]
+    source: int
+    trivial: bool
+    differences: list[DifferenceRow | None]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that share one axis, and another one of their differences."""
+
+    heading: str
+    limits: tuple[float, float]
+    difference_limits: tuple[float, float] | None
+    rows: list[Row]
+
+
+@dataclass(frozen=True)
+class CollapsedSection:
+    """Blocks that stay closed until asked for."""
+
+    title: str
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
+class Section:
+    """All findings of one audit."""
+
+    audit: str
+    title: str
+    question: str
+    blocks: list[Block]
+    folds: list[CollapsedSection]
+    citations: list[str]
+    reasons: list[tuple[str, str]]
+    nulls: list[str]
+    significance: bool
+    verdicts: list[tuple[str, list[tuple[str, str]]]]
+
+
+@dataclass(frozen=True)
+class Footnotes:
+    """What the rows of one section refer to: sources by number, reasons by letter, nulls by column.
+
+    ``signed`` says whether there is a gauge to be named.
+    """
+
+    citations: list[str]
+    reasons: list[str]
+    nulls: list[str]
+    signed: bool
+
+    def letter(self, reason: str) -> str:
+        rank = self.reasons.index(reason)
+        return chr(ord("a") + rank) if rank < 26 else str(rank)
+
+
+def sections(
+    cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
+) -> list[Section]:
+    """One section per audit, in the order of `wording`."""
+    audits = ordered((finding.audit for card in cards for finding in card.findings), AUDITS)
+    return [_section(audit, cards, names, differences) for audit in audits]
+
+
+def _section(
+    audit: str, cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference]
+) -> Section:
+    found = [{f.name: f for f in card.findings if f.audit == audit} for card in cards]
+    unique: dict[str, Finding] = {}
+    for findings in found:
+        for name, finding in findings.items():
+            unique.setdefault(name, finding)
+    everything = [finding for findings in found for finding in findings.values()]
+    footnotes = Footnotes(
+        list(dict.fromkeys(f.citation for f in everything if f.citation not in NO_CITATION)),
+        list(dict.fromkeys(reason for f in everything for reason, times in f.undefined.items() if times)),
+        ordered(
+            (n for f in everything for n, v in f.null.items() if finite(v) is not None), ("random", "uniform")
+        ),
+        signed(*cards),
+    )
+    folded: dict[str, list[Finding]] = {}
+    for finding in unique.values():
+        folded.setdefault(_fold(finding), []).append(finding)
+    if "" not in folded and folded:
+        folded = {"": [finding for group in folded.values() for finding in group]}
+    title, question = AUDITS.get(audit, (audit, ""))
+    return Section(
+        audit,
+        title,
+        question,
+        _blocks(folded.pop("", []), found, footnotes, False, differences),
+        [
+            CollapsedSection(name, _blocks(findings, found, footnotes, True, differences))
+            for name, findings in folded.items()
+        ],
+        footnotes.citations,
+        [(footnotes.letter(reason), reason) for reason in footnotes.reasons],
+        footnotes.nulls,
+        any(f.significant_fraction is not None for f in everything),
+        [
+            (name, [(label(f, signed(card)), sentence(f.verdict)) for f in _spoken(card, audit)])
+            for name, card in zip(names, cards, strict=True)
+        ],
+    )
+
+
+def _spoken(card: AuditCard, audit: str) -> list[Finding]:
+    """The findings of an audit whose verdicts stand in words."""
+    return [f for f in card.findings if f.audit == audit and f.verdict and not _fold(f)]
+
+
+def _fold(finding: Finding) -> str:
+    """The title under which a finding is folded away; empty for one that is always shown."""
+    if finding.group in ("all", "") or finding.audit == "tokens":
+        return ""
+    if finding.group.startswith("layer "):
+        return "By layer"
+    if finding.group.endswith(" tokens"):
+        return "By length"
+    if finding.group.startswith("class "):
+        return "By true class"
+    return "By maximum attention" if finding.group.startswith("max weight") else "By group"
+
+
+def _blocks(
+    findings: list[Finding],
+    found: list[dict[str, Finding]],
+    notes: Footnotes,
+    in_fold: bool,
+    differences: Sequence[Difference],
+) -> list[Block]:
+    groups: dict[str, list[Finding]] = {}
+    for finding in _sorted(findings):
+        groups.setdefault(_heading(finding, notes.signed), []).append(finding)
+    everywhere = list(dict.fromkeys(name for card in found for name in card))
+    blocks = []
+    for heading, members in groups.items():
+        alike = everywhere if members[0].audit == "perturbation" else [f.name for f in members]
+        limits = value_limits([card[name] for card in found for name in alike if name in card])
+        of_members = [d for d in differences if d.name in {finding.name for finding in members}]
+        rows = [
+            Row(
+                _row_label(finding, in_fold, notes.signed),
+                [_cell(card.get(finding.name), notes) for card in found],
+                notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
+                finding.reason == "by construction",
+                rows_by_pair(finding.name, differences),
+            )
+            for finding in members
+        ]
+        blocks.append(Block(heading, limits, difference_limits(of_members), rows))
+    return blocks
+
+
+def _sorted(findings: list[Finding]) -> list[Finding]:
+    tokens = all(finding.audit == "tokens" for finding in findings)
+    orders = (
+        ordered((f.statistic for f in findings), TOKEN_STATISTICS if tokens else STATISTICS),
+        ordered((f.against for f in findings), AGAINST),
+        groups_in_order(f.group for f in findings),
+    )
+    ranks = [{name: rank for rank, name in enumerate(order)} for order in orders]
+
+    def key(finding: Finding) -> tuple[int, int, int]:
+        statistic, against, group = (
+            rank[name]
+            for rank, name in zip(ranks, (finding.statistic, finding.against, finding.group), strict=True)
+        )
+        return (against, statistic, group) if finding.audit == "agreement" else (statistic, against, group)
+
+    return sorted(findings, key=key)
+
+
+def _heading(finding: Finding, signed: bool) -> str:
+    if finding.audit == "agreement":
+        return f"with {named(finding.against, AGAINST)}"
+    return named(finding.statistic, STATISTICS, signed)
+
+
+def _row_label(finding: Finding, in_fold: bool, signed: bool) -> str:
+    if finding.audit == "agreement":
+        parts = [named(finding.statistic, STATISTICS, signed)]
+    else:
+        parts = [named(finding.against, AGAINST, signed)] if finding.against else []
+    if in_fold or not parts or finding.group not in UNSPOKEN:
+        parts.append("all examples" if finding.group == "all" else finding.group)
+    return " · ".join(part for part in parts if part) or finding.name
+
+
+def label(finding: Finding, signed: bool = True) -> str:
+    """A finding's full name in words."""
+    parts = [named(finding.statistic, STATISTICS, signed)]
+    if finding.against:
+        word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
+        parts.append(f"{word} {named(finding.against, AGAINST, signed)}")
+    text = " ".join(parts)
+    return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
+
+
+def _cell(finding: Finding | None, notes: Footnotes) -> Cell | None:
+    if finding is None:
+        return None
+    return Cell(
+        finding,
+        number(finding.estimate) if finite(finding.estimate) is not None else "undefined",
+        number(finding.std) if finite(finding.std) is not None else "",
+        interval(finding.interval),
+        [_null(finding, name) for name in notes.nulls],
+        count(finding.n),
+        [(count(times), notes.letter(why), why) for why, times in finding.undefined.items() if times],
+        share(finding.significant_fraction),
+    )
+
+
+def _null(finding: Finding, name: str) -> Null:
+    value, paired = number(finding.null.get(name)), finding.over_null.get(name)
+    if paired is None or paired.estimate is None:
+        return Null(value, "", "")
+    # A line may break before the interval, not in it.
+    bounds = interval(paired.interval, plus=True).replace(" ", "\u00a0")
+    difference = f"{number(paired.estimate, plus=True)} {bounds}"
+    return Null(value, difference, count(paired.n))

@@ -1,0 +1,61 @@
+"""Score, polarity and weight of the groups of tokens over the steps of a training."""
+
+from glasshead.report.dynamics.term_labels import SUN_AND_LU
+from glasshead.report.figure import Figure
+from glasshead.report.marks.curves import (
+    Curve,
+    caption_with_best_step,
+    curve_legend,
+    curve_panel,
+    require_recorded,
+    require_snapshots,
+)
+from glasshead.report.plot_registry import PlotOptions, plot
+from glasshead.report.style import group_colours
+from glasshead.results import History
+
+BAND = "Mean over the tokens of a group; the band is one standard deviation of its tokens to either side."
+AT_THE_START = (
+    "Before training it is about 1 / length of a text, so that groups can differ in it from the start."
+)
+"""Of a weight."""
+AXIS = {"polarity": "polarity s", "score": "attention score a", "weight": "attention weight α"}
+
+
+@plot("polarity", History, "groups", order=1)
+def polarities(history: History, options: PlotOptions) -> Figure:
+    """s_e, what a token adds to the output at weight 1, per group."""
+    return group_figure(history, "polarity", "Polarity of tokens", f"{SUN_AND_LU}, Figs. 3, 9, 10")
+
+
+@plot("scores", History, "groups", order=2)
+def scores(history: History, options: PlotOptions) -> Figure:
+    """a_e, the attention score of a token, per group."""
+    return group_figure(
+        history, "score", "Attention scores of tokens", f"{SUN_AND_LU}, Figs. 4, 5, 9, 10, 12"
+    )
+
+
+@plot("weights", History, "groups", order=3)
+def weights(history: History, options: PlotOptions) -> Figure:
+    """α, the attention weight that a token gets where it occurs, per group."""
+    return group_figure(history, "weight", "Attention weights of tokens", "", AT_THE_START)
+
+
+def group_figure(history: History, quantity: str, title: str, source: str, note: str = "") -> Figure:
+    """One quantity of every group of tokens over the steps.
+
+    Raises:
+        InputError: if it was not recorded, or looked at once only.
+    """
+    require_snapshots(history)
+    colours = group_colours(history.groups)
+    curves = [
+        Curve(history.curve(quantity, group), colours[group], group)
+        for group in history.groups
+        if len(history.curve(quantity, group)["step"])
+    ]
+    require_recorded(history, curves, quantity)
+    panel = curve_panel(history, "", curves, AXIS[quantity], title)
+    caption = caption_with_best_step(history, f"{BAND} {note}".strip())
+    return Figure(title, [panel], caption, curve_legend(curves), source)

@@ -1,0 +1,1 @@
+"""Tables and coloured texts for a terminal, as rich renderables."""

@@ -1,0 +1,122 @@
+"""Explained texts in the terminal, as rich renderables.
+
+What comes from outside is always a `rich.text.Text`: square brackets in it are never read as markup.
+"""
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glasshead.escaping import one_line, visible
+from glasshead.report.number_format import number
+from glasshead.report.terminal.bars import BLUE, CELLS, LEAST, MOST, RANGE, RED, SHOWN, bar, range_bar
+from glasshead.report.terminal.wrapping_table import WrappingTable
+from glasshead.report.text_spans import max_abs, normalised_score, score_name, text_spans
+from glasshead.report.weight_intervals import (
+    HATCH,
+    MEANING,
+    UNKNOWN,
+    extremes,
+    range_text,
+    summary_of_ranges,
+)
+from glasshead.results import Attribution
+
+STEPS = (0.08, 0.25, 0.5, 0.75)
+
+
+def highlight_style(share: float) -> str:
+    """The terminal style of a signed strength in [−1, 1]; empty for almost nothing."""
+    level = sum(abs(share) >= step for step in STEPS)
+    return "" if level == 0 else (RED if share > 0 else BLUE)[level - 1]
+
+
+def faint_style(share: float) -> str:
+    """The same for a weight that may be zero: letters alone, however strong it is drawn."""
+    colour = (RED if share > 0 else BLUE)[0]
+    return f"italic {colour}" if highlight_style(share) else "italic dim"
+
+
+def highlighted_text(attribution: Attribution, scale: float | None = None) -> Text:
+    """The whole text, tokens coloured at their offsets: red positive, blue negative, stronger for more.
+
+    ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
+    may be zero gets slanted letters and no ground.
+    """
+    text = Text(visible(attribution.text))
+    full = max_abs(attribution) if scale is None else scale
+    for span in text_spans(attribution):
+        if span.token is not None:
+            share = normalised_score(attribution.colours[span.token], full)
+            doubtful = attribution.may_be_zero(span.token)
+            text.stylize(faint_style(share) if doubtful else highlight_style(share), span.start, span.end)
+    return text
+
+
+def attribution_table(attribution: Attribution) -> RenderableType:
+    """One row per token with its numbers and a bar; a column of words where words have several tokens.
+
+    With intervals, a column of them, bars that show them, and what they mean in words below.
+    """
+    known = attribution.intervals is not None
+    tokens = range(len(attribution.tokens))
+    columns = {score_name(attribution): [number(v, plus=attribution.signed) for v in attribution.scores]}
+    if known:
+        marks = [f" {HATCH}" if attribution.may_be_zero(i) else "" for i in tokens]
+        columns["could be"] = [
+            range_text(attribution, i) + mark for i, mark in zip(tokens, marks, strict=True)
+        ]
+    if attribution.contributions is not None:
+        columns["contribution"] = [number(value, plus=True) for value in attribution.contributions]
+    scale, limits = max_abs(attribution), extremes([attribution])
+    bars = [
+        range_bar(attribution, i, limits) if known else bar(normalised_score(attribution.colours[i], scale))
+        for i in tokens
+    ]
+    names = {"token": [one_line(token) for token in attribution.tokens]}
+    within = [word for word in attribution.words if word >= 0]
+    if len(set(within)) < len(within):
+        names = {"word": _words(attribution)} | names
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for heading in columns:
+        table.add_column(heading, justify="left" if heading == "could be" else "right", no_wrap=True)
+    table.add_column("", no_wrap=True, width=RANGE + 1 if known else 2 * CELLS + 1)
+    for i in tokens:
+        faded = "dim" if attribution.may_be_zero(i) else ""
+        cells = [Text(column[i], style=faded) for column in names.values()]
+        cells += [Text(column[i]) for column in columns.values()]
+        table.add_row(*cells, bars[i])
+    numbers = WrappingTable(table, ornament=True)
+    return Group(numbers, *_key(attribution)) if known else numbers
+
+
+def _words(attribution: Attribution) -> list[str]:
+    """The word of each token, said once."""
+    spans, words = _word_spans(attribution), attribution.words
+    return [
+        "" if i and words[i - 1] == word else one_line(attribution.text[slice(*spans[word])])
+        for i, word in enumerate(words)
+    ]
+
+
+def _key(attribution: Attribution) -> list[Text]:
+    """What the marks of a table with ranges mean, one line each."""
+    lines = [
+        f"could be: {MEANING}",
+        f"{LEAST} the least, {SHOWN} to the weight shown, {MOST} to the most; "
+        f"{HATCH} after a range: may be zero",
+    ]
+    if any(attribution.interval(token) is None for token in range(len(attribution.scores))):
+        lines.append(f"{UNKNOWN} no solver had an answer, or none was asked for")
+    return [*(Text(line, style="dim") for line in lines), Text(summary_of_ranges(attribution))]
+
+
+def _word_spans(attribution: Attribution) -> dict[int, tuple[int, int]]:
+    spans: dict[int, tuple[int, int]] = {}
+    for word, (start, end) in zip(attribution.words, attribution.offsets, strict=True):
+        first, last = spans.get(word, (start, end))
+        spans[word] = (min(first, start), max(last, end))
+    return spans

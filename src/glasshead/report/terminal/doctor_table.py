@@ -1,0 +1,94 @@
+"""What `glasshead doctor` found, for the terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from glasshead.report.terminal.wrapping_table import WrappingTable
+
+
+def doctor_table(checkup: Mapping[str, Any]) -> RenderableType:
+    """The checkup (as its JSON) as a table of layers, what is wrong, and what is true of most models."""
+    parts: list[RenderableType] = [headline(checkup), Text()]
+    if checkup["layers"]:
+        parts.append(layer_table(checkup["layers"]))
+    notes = [trap for trap in checkup["traps"] if trap["severity"] == "note"]
+    parts += [advice(trap) for trap in checkup["traps"] if trap not in notes]
+    if notes and not any(trap["severity"] == "stop" for trap in checkup["traps"]):
+        lines = [f"{note['name']}: {note['what']} → {note['remedy']}" for note in notes]
+        above = "\n" if len(lines) < len(checkup["traps"]) else ""
+        parts.append(Text(f"{above}As with most models:"))
+        parts += [Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in lines]
+    return Group(*parts)
+
+
+def headline(checkup: Mapping[str, Any]) -> Text:
+    """The model, and below it the answer."""
+    severities = {trap["severity"] for trap in checkup["traps"]}
+    dispatched = any(each["dispatched"] for each in checkup["layers"])
+    if "stop" in severities:
+        verdict = Text("cannot be plugged", style="bold red")
+    elif not dispatched:
+        verdict = Text("its attention is built in", style="bold green")
+    elif "error" in severities:
+        verdict = Text("can be plugged, but a call fails", style="bold red")
+    else:
+        verdict = Text("can be plugged", style="bold green")
+    family = "" if checkup["family"] == checkup["model"] else f" ({checkup['family']})"
+    line = Text.assemble((checkup["model"], "bold"), f"{family}\n", verdict)
+    if checkup["attention"]:
+        asked = f"{checkup['dtype']}, {checkup['length']} tokens, {checkup['device']}"
+        link = " with" if dispatched and "error" not in severities else ":"
+        line.append(f"{link} {checkup['attention']}, {asked}")
+    return line
+
+
+def layer_table(layers: list[Mapping[str, Any]]) -> WrappingTable:
+    """One row per kind of layer."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("layers")
+    for heading in ("heads", "size"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("attention", "kernel", "weights"):
+        table.add_column(heading)
+    for each in layers:
+        count = len(each["modules"])
+        first = Text(f"{count} × {each['kind']}", style="red" if each["weights"] == "out of reach" else "")
+        first.append(f"\n{each['modules'][0]}", style="dim")
+        if each["causal"]:
+            first.append(", causal", style="dim")
+        if each["window"] is not None:
+            first.append(f", window {each['window']}", style="dim")
+        kernel = each["kernel"] or "–"
+        if each["training_kernel"] not in (each["kernel"], None):
+            kernel = f"{kernel}\n{each['training_kernel']} in training"
+        table.add_row(
+            first,
+            shared(each["heads"], each["key_heads"]),
+            "?" if each["head_dim"] is None else str(each["head_dim"]),
+            Text(each["attention"].replace("+", "+\n")),
+            Text(kernel),
+            Text(each["weights"]),
+        )
+    return WrappingTable(table)
+
+
+def shared(heads: int | None, key_heads: int | None) -> str:
+    """Heads, and key heads where they are fewer."""
+    if heads is None:
+        return "?"
+    return str(heads) if key_heads in (heads, None) else f"{heads}/{key_heads}"
+
+
+def advice(trap: Mapping[str, Any]) -> RenderableType:
+    """One trap with its remedy."""
+    mark = ("! ", "yellow") if trap["severity"] == "warning" else ("✗ ", "bold red")
+    head = Text.assemble(mark, (trap["name"], "bold"), f": {trap['what']}")
+    if trap["where"]:
+        head.append(f" [{trap['where']}]", style="dim")
+    return Group(head, Padding(Text(f"→ {trap['remedy']}"), (0, 0, 0, 2)))
