@@ -9,8 +9,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import gc
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
+import jaxtyping
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
@@ -45,3 +47,12 @@ def real_data() -> Path:
 def same_random_numbers() -> None:
     """What a test draws does not depend on the tests before it."""
     torch.manual_seed(1)
+
+
+@pytest.fixture(autouse=True)
+def unchecked_types(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests marked `wrong_types` reach the refusals of the library itself, not those of the type checker."""
+    unchecked = request.node.get_closest_marker("wrong_types") is not None
+    jaxtyping.config.update("jaxtyping_disable", unchecked)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -52,9 +52,9 @@ def family(name, *, classes=2, rating=False, seed=0, **options):
     words = tokenizer(kind.special_tokens, kind.texts == 2)
     names = ("rating",) if rating else ("negative", "positive", "mixed")[:classes]
     labels = dict(enumerate(names))
-    sizes = {"embedding_size": 8}
+    sizes = {"hidden_size": 8}
     if name == "pooled":
-        sizes |= {"hidden_size": 8, "head_dim": 5}
+        sizes |= {"embedding_size": 8, "head_dim": 5}
     else:
         sizes |= {"num_attention_heads": 2, "intermediate_size": 16, "dropout": 0.0, "max_length": 64}
     config = kind.config_class(
@@ -154,7 +154,7 @@ def planted(pooling, attention="softmax", sign="values"):
     kind = family(
         "encoder",
         pooling=pooling,
-        embedding_size=size,
+        hidden_size=size,
         num_attention_heads=1,
         positions="none",
         attention=attention,
@@ -188,7 +188,7 @@ def planted(pooling, attention="softmax", sign="values"):
 
 def turn(attention, head):
     """The other gauge of one head in place: its keys and values are negated, and what reads its values."""
-    heads = attention.mechanism.heads if hasattr(attention.mechanism, "num_attention_heads") else 2
+    heads = attention.mechanism.heads if hasattr(attention.mechanism, "heads") else 2
     size = attention.key.out_features // heads
     width = attention.value.out_features // heads
     rows, columns = slice(head * size, (head + 1) * size), slice(head * width, (head + 1) * width)

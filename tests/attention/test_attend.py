@@ -91,6 +91,7 @@ class TestRows:
         ("rows", "said"),
         [([6], "there is no row 6: there are 6 rows"), ([0, -7], "no row -7"), ([0.5], "whole numbers")],
     )
+    @pytest.mark.wrong_types
     def test_that_are_not_there(self, rows, said):
         with pytest.raises(InputError, match=said):
             attend("softmax", *tensors(), rows=rows)
@@ -169,6 +170,7 @@ class TestWrongUse:
             ("softmax", {"scale": float("nan")}, "finite"),
         ],
     )
+    @pytest.mark.wrong_types
     def test_options(self, name, options, said):
         attention = mechanism(name, heads=4, head_dim=8) if name == "shaw" else name
         with pytest.raises(InputError, match=said) as refused:

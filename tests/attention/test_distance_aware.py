@@ -149,6 +149,7 @@ def test_late_adjustments_leave_masked_keys_at_zero():
         ({"maping": "clip"}, "did you mean 'mapping'"),
     ],
 )
+@pytest.mark.wrong_types
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         mechanism({"position": {"name": "distance-aware"} | options}, heads=2, head_dim=4)

@@ -48,6 +48,7 @@ def call(q, k, v, **options):
         (lambda q, k, v: (q, k[:, :0], v[:, :0]), "4 query heads cannot share 0 key heads"),
     ],
 )
+@pytest.mark.wrong_types
 def test_shapes_that_do_not_fit(change, message):
     with pytest.raises(InputError, match=message):
         call(*change(*tensors()))
@@ -64,6 +65,7 @@ def test_shapes_that_do_not_fit(change, message):
         ({"mask": torch.ones(2, 5)}, "boolean"),
     ],
 )
+@pytest.mark.wrong_types
 def test_options_that_do_not_fit(options, message):
     with pytest.raises(InputError, match=message):
         call(*tensors(), **options)

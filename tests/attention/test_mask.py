@@ -126,6 +126,7 @@ def test_a_mask_for_another_call(mask, message):
         ({"causal": True}, "a causal mask needs to know where the queries stand"),
     ],
 )
+@pytest.mark.wrong_types
 def test_a_mask_that_contradicts_itself(parts, message):
     with pytest.raises(InputError, match=message):
         Mask(3, 4, **parts)

@@ -153,6 +153,7 @@ def test_what_is_saved_belongs_to_the_mechanism():
         ),
     ],
 )
+@pytest.mark.wrong_types
 def test_what_is_no_mechanism(spec, message):
     with pytest.raises(InputError, match=message):
         mechanism(spec, **HEADS)
@@ -174,6 +175,7 @@ def test_what_learns_needs_sizes(name):
 @pytest.mark.parametrize("name", POSITIONS)
 @pytest.mark.parametrize("size", ["heads", "head_dim", "value_dim"])
 @pytest.mark.parametrize("value", [0, -1, 2.0])
+@pytest.mark.wrong_types
 def test_sizes_are_whole_numbers(name, size, value):
     with pytest.raises(InputError, match=f"{size} is a whole number above 0, not {value}"):
         mechanism(name, **HEADS | {size: value})

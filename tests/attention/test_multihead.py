@@ -325,6 +325,7 @@ def test_a_layer_saves_and_loads():
         ({"mechanism": "tanhmx"}, "did you mean 'tanhmax'"),
     ],
 )
+@pytest.mark.wrong_types
 def test_wrong_sizes(arguments, message):
     with pytest.raises(InputError, match=message):
         MultiHeadAttention(**{"size": 6, "heads": 3} | arguments)
@@ -345,6 +346,7 @@ def test_wrong_sizes(arguments, message):
         (lambda made: made(sequence(), sequence(), is_causal=True), "no meaning across two sequences"),
     ],
 )
+@pytest.mark.wrong_types
 def test_wrong_calls(call, message):
     with pytest.raises(InputError, match=message):
         call(layer())

@@ -64,6 +64,7 @@ def test_no_texts_and_no_tokens(name, shape):
 
 
 @pytest.mark.parametrize("clip", [0, -1, 2.5, True, "16"])
+@pytest.mark.wrong_types
 def test_shaw_clips_at_a_whole_number(clip):
     with pytest.raises(InputError, match="clip is a whole number above 0"):
         Shaw(HeadSizes(2, 4, 4), clip=clip)
@@ -80,6 +81,7 @@ def test_transformer_xl_takes_an_odd_size():
 
 
 @pytest.mark.parametrize("size", [0, -2, 7, 2.0, "12"])
+@pytest.mark.wrong_types
 def test_transformer_xl_has_an_r_of_pairs(size):
     with pytest.raises(InputError, match="relative_dim is"):
         TransformerXL(HeadSizes(2, 4, 4), relative_dim=size)
@@ -238,6 +240,7 @@ def test_sinusoids_score_as_their_features(name, batch):
 
 @pytest.mark.parametrize("name", ["distance-aware", "shaw", "tener", "cosine"])
 @pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.wrong_types
 def test_positions_and_padding_compile_whole(name, is_causal):
     """Whether padding has holes is a question to the data, which a compiler cannot ask."""
     using = mechanism(name, heads=2, head_dim=4).double()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glasshead.data import LoadOptions, describe, load
-from glasshead.data.split import stratified_sample
+from glasshead.data.splits import stratified_sample
 from glasshead.errors import InputError
 
 strata = st.lists(st.sampled_from("abcde"), min_size=1, max_size=80)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshead.data import LoadOptions, describe, load
-from glasshead.data.split import ranges
+from glasshead.data.splits import rating_bins
 from glasshead.errors import InputError
 
 RATED = LoadOptions(task="regression")
@@ -173,7 +173,7 @@ class TestCut:
     @settings(deadline=None)
     @given(st.lists(st.floats(-5, 5) | st.sampled_from([1.0, 2.0, 3.0]), min_size=1, max_size=150))
     def test_ranges_are_few_and_ordered_and_split_no_rating(self, ratings):
-        strata = [int(each) for each in ranges(ratings)]
+        strata = [int(each) for each in rating_bins(ratings)]
         distinct = len(set(ratings))
         assert len(set(strata)) <= max(1, min(10, len(ratings) // 10))
         in_order = [stratum for _, stratum in sorted(zip(ratings, strata, strict=True))]
@@ -183,7 +183,7 @@ class TestCut:
             assert len(set(strata)) == distinct
 
     def test_ranges_of_different_ratings_are_equally_many(self):
-        strata = ranges(np.random.default_rng(1).normal(size=1000).tolist())
+        strata = rating_bins(np.random.default_rng(1).normal(size=1000).tolist())
         assert np.unique(strata, return_counts=True)[1].tolist() == [100] * 10
 
 

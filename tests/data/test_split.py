@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshead.data.split import assign_splits
+from glasshead.data.splits import assign_splits
 
 THIRDS = (0.7, 0.15, 0.15)
 rows = st.lists(st.tuples(st.integers(0, 20), st.sampled_from("abc")), min_size=1, max_size=60)

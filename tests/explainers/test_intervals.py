@@ -224,7 +224,7 @@ def test_what_no_solver_answers_is_not_known(monkeypatch):
     def never(A, start):
         raise ArithmeticError
 
-    monkeypatch.setattr(import_module("glasshead.identifiability.lp.intervals"), "vertex", never)
+    monkeypatch.setattr(import_module("glasshead.identifiability.lp.intervals"), "initial_vertex", never)
     monkeypatch.setattr("glasshead.identifiability.lp.highs.highs_maxima", nothing)
     (attribution,) = told(of(KINDS["pooled"](), "good good"))
     assert attribution.intervals == (None, None)

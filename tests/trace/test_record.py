@@ -450,6 +450,7 @@ def test_a_kept_graph_reaches_queries_scores_and_parameters():
     ],
 )
 @torch.no_grad()
+@pytest.mark.wrong_types
 def test_wrong_use(options, said):
     model = Stack("softmax", "softmax")
     with pytest.raises(InputError, match=said), record(model, **options):

@@ -39,7 +39,7 @@ class AttentionInputs:
     mask: Mask
     scale: float
     dropout: float = 0.0
-    bias: Float[Tensor, "b h q k"] | None = None
+    bias: Float[Tensor, "#b #h q k"] | None = None
 
     @classmethod
     def of(

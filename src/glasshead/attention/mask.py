@@ -45,7 +45,7 @@ class Mask:
     queries: int
     keys: int
     padding: Bool[Tensor, "b keys"] | None = None
-    attn_mask: Bool[Tensor, "b h queries keys"] | None = None
+    attn_mask: Bool[Tensor, "#b #h queries keys"] | None = None
     causal: bool = False
     query_positions: range | Int[Tensor, " queries"] | None = None
     count_padding: bool | None = field(default=None, repr=False, compare=False)

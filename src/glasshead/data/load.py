@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, merge_classes, select_classes
-from glasshead.data.cut import Splits, split_all, split_dev, subsample
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
-from glasshead.data.split import FRACTIONS
+from glasshead.data.splits import FRACTIONS, Splits, split_all, split_dev, subsample
 from glasshead.data.synthetic import DATASETS, generate
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean

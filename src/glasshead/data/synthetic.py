@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
-from glasshead.data.split import FRACTIONS
+from glasshead.data.splits import FRACTIONS
 from glasshead.data.synthetic_vocabulary import GENRES, NEGATIVE, NEUTRAL, POSITIVE, extend_vocabulary
 from glasshead.errors import InputError
 from glasshead.registry import Registry, did_you_mean

@@ -1,7 +1,7 @@
 """What questions about attention are answered from: the weights that are read, and what they do."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -106,8 +106,15 @@ class LinearReadout(AttentionObservation):
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        towards = self.polarity[..., 0] if self.rating else target_polarity(self.polarity, target)
-        return self.gauge * towards
+        return self.slopes_of(self.polarity, target)
+
+    def slopes_of(
+        self,
+        polarity: Float[Tensor, "texts units outputs"],
+        target: Int[Tensor, " texts"] | Int[Tensor, "texts units"],
+    ) -> Float[Tensor, "texts units"]:
+        """The canonical polarity towards the target."""
+        return self.gauge * (polarity[..., 0] if self.rating else target_polarity(polarity, target))
 
     def parts(self) -> Int[Tensor, "texts tokens"]:
         return torch.zeros_like(self.mask, dtype=torch.long) if self.part is None else self.part
@@ -181,7 +188,7 @@ class SentenceReadout(AttentionObservation):
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return replace(self.keys, polarity=self.spread(self.keys.polarity)).slopes(target)
+        return self.keys.slopes_of(self.spread(self.keys.polarity), target)
 
     def shares(self) -> Float[Tensor, "texts tokens"]:
         sizes = (self.number[..., None] == torch.arange(self.keys.mask.shape[1])).sum(dim=1)

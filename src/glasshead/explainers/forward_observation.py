@@ -240,7 +240,7 @@ def read(seen: LayerRecord, where: TokenLayout, place: AttentionSite, weigh: Wei
     return where.tokens(torch.einsum("rq,rqk->rk", row, mean))
 
 
-def head_signs(model: PreTrainedModel, place: AttentionSite) -> Float[Tensor, " heads"] | None:
+def head_signs(model: PreTrainedModel, place: AttentionSite) -> Int[Tensor, " heads"] | None:
     """The canonical sign of each head of the layer; None where none was fixed."""
     return head_signs_of(model, place.layer)
 

@@ -34,7 +34,7 @@ def log_odds(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) ->
     return _pick(logits, target) - _others(logits, target).logsumexp(dim=-1)
 
 
-def probability_change(before: Float[Tensor, "*b"], after: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+def probability_change(before: Float[Tensor, "*#b"], after: Float[Tensor, "*#b"]) -> Float[Tensor, "*#b"]:
     """σ(before) − σ(after) of two log-odds, exact also where both probabilities round to 1.
 
     σ(h) − σ(l) = σ(h) σ(−l) (1 − e^{l−h}) for h ≥ l.

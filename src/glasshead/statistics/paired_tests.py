@@ -253,7 +253,7 @@ def exchange_test(
         change = np.concatenate(found).reshape(resamples, len(pair[0]), -1)
         ours, theirs = (each.sum(axis=1) for each in pair)  # [S, K]
 
-        def gap(one: Floats, other: Floats, metric: Metric = metric) -> Floats:
+        def gap(one: Floats, other: Floats, metric: Metric = metric) -> Any:
             return metric.value(one, n).mean(axis=-1) - metric.value(other, n).mean(axis=-1)
 
         observed = abs(float(gap(ours, theirs)))

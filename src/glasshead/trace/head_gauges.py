@@ -99,7 +99,7 @@ def sums_by_text(
     return sums.new_zeros(texts, *sums.shape[1:]).index_add(0, rows.cpu(), sums)
 
 
-def head_signs_of(model: PreTrainedModel, layer: int) -> Float[Tensor, " heads"] | None:
+def head_signs_of(model: PreTrainedModel, layer: int) -> Int[Tensor, " heads"] | None:
     """The canonical signs that were stored for the heads of a layer, by its number in the order of a pass."""
     gauge: Any = getattr(model.config, "gauge", None)
     return torch.tensor(gauge[layer]) if isinstance(gauge, list) else None

@@ -22,7 +22,7 @@ def require_positions(positions: TokenPositions | None) -> TokenPositions:
     return positions
 
 
-def offset_range(start: int, queries: int, keys: range, device: torch.device) -> Int[Tensor, " queries+keys"]:
+def offset_range(start: int, queries: int, keys: range, device: torch.device) -> Int[Tensor, " offsets"]:
     """Every offset j − i of the queries from ``start`` on and some consecutive keys, and one more.
 
     The last entry belongs to no pair: `skew` needs a spare one.
@@ -30,7 +30,7 @@ def offset_range(start: int, queries: int, keys: range, device: torch.device) ->
     return torch.arange(keys.start - start - queries + 1, keys.stop - start + 1, device=device)
 
 
-def skew(rows: Float[Tensor, "*head queries queries+keys"]) -> Float[Tensor, "*head queries keys"]:
+def skew(rows: Float[Tensor, "*head queries offsets"]) -> Float[Tensor, "*head queries keys"]:
     """M_qk = rows_q,(k − q + queries − 1): from the offsets of a line to the keys of a block."""
     queries, length = rows.shape[-2:]
     if queries == 0:
@@ -40,7 +40,7 @@ def skew(rows: Float[Tensor, "*head queries queries+keys"]) -> Float[Tensor, "*h
     return flat.unflatten(-1, (queries, length - 1))[..., queries - 1 :]
 
 
-def unskew(block: Float[Tensor, "*head queries keys"]) -> Float[Tensor, "*head queries queries+keys"]:
+def unskew(block: Float[Tensor, "*head queries keys"]) -> Float[Tensor, "*head queries offsets"]:
     """The inverse of `skew`: rows_q,(k − q + queries − 1) = M_qk, and 0 where a line has no such key."""
     queries, keys = block.shape[-2:]
     if queries == 0:

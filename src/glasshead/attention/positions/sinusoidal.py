@@ -36,7 +36,7 @@ class Sinusoid(Position):
 
     def rotate(
         self, q: Float[Tensor, "b h q d"], scale: float, positions: TokenPositions
-    ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"], Float[Tensor, "b 1 k s"]]:
+    ) -> tuple[Float[Tensor, "b h q d"], Float[Tensor, "b h q s"], Float[Tensor, "#b 1 k s"]]:
         """The content, the amplitudes turned by the place of their query, and the waves of the keys."""
         content, amplitudes = self.parts(q, scale)
         dtype, size = content.dtype, amplitudes.shape[-1]
