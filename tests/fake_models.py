@@ -18,7 +18,7 @@ def spread_out(model):
     """Positions that have learned something: w from −1 to 1 in another order, v = w²."""
     for module in model.modules():
         if hasattr(module, "adjust"):  # a distance-aware position
-            heads = module.sizes.heads
+            heads = module.sizes.num_heads
             w = torch.linspace(-1.0, 1.0, heads).roll(1)
             with torch.no_grad():
                 module.get_parameter("w").copy_(w)

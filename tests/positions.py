@@ -5,7 +5,7 @@ import torch
 from glasshead.attention import POSITIONS, HeadSizes
 from glasshead.attention.positions.distance_mappings import MAPPINGS
 
-SIZES = HeadSizes(heads=3, head_dim=4, value_dim=5)
+SIZES = HeadSizes(num_heads=3, head_dim=4, value_dim=5)
 ADJUSTMENTS = ("early-multiply", "early-add", "late-multiply", "late-add", "signed-multiply")
 CHOICES = {name: {"name": name} for name in POSITIONS}
 CHOICES |= {
@@ -37,5 +37,6 @@ def tensors(batch=2, queries=7, keys=7, sizes=SIZES, seed=0):
     generator = torch.Generator().manual_seed(seed)
     shapes = [(queries, sizes.head_dim), (keys, sizes.head_dim), (keys, sizes.value_dim)]
     return [
-        torch.randn(batch, sizes.heads, *shape, generator=generator, dtype=torch.float64) for shape in shapes
+        torch.randn(batch, sizes.num_heads, *shape, generator=generator, dtype=torch.float64)
+        for shape in shapes
     ]

@@ -12,7 +12,7 @@ signed = glasshead.attend("tanhmax", q, k, v, mask=real).output
 causal = glasshead.attend("softmax", q, k, v, is_causal=True).output
 
 # What learns is built once, for its heads, and is a module with parameters.
-learned = glasshead.mechanism("tanhmax+distance-aware", heads=4, head_dim=16)
+learned = glasshead.mechanism("tanhmax+distance-aware", num_heads=4, head_dim=16)
 nearby = glasshead.attend(learned, q, k, v, mask=real).output
 
 # The weights of chosen rows, at the cost of these rows.

@@ -5,7 +5,7 @@ import torch
 import glasshead
 
 torch.manual_seed(0)
-mechanism = glasshead.mechanism("distance-aware", heads=2, head_dim=8)
+mechanism = glasshead.mechanism("distance-aware", num_heads=2, head_dim=8)
 text = torch.randn(3, 1, 2, 5, 8)  # q, k and v of five tokens
 expected = glasshead.attend(mechanism, *text).output
 

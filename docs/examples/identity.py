@@ -10,7 +10,7 @@ q, k, v = torch.randn(3, 2, 4, 64, 16, dtype=torch.float64)
 doubled = scaled_dot_product_attention(q, torch.cat([k, -k], dim=2), torch.cat([v, -v], dim=2))
 
 for spec in ("tanhmax", "tanhmax+distance-aware"):
-    mechanism = glasshead.mechanism(spec, heads=4, head_dim=16).double()
+    mechanism = glasshead.mechanism(spec, num_heads=4, head_dim=16).double()
     output = glasshead.attend(mechanism, q, k, v).output
     print(spec, "equals the doubled softmax:", torch.allclose(output, doubled))
 

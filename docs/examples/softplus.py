@@ -18,7 +18,7 @@ class Softplus(ElementwiseRatio):
 torch.manual_seed(0)
 q, k, v = torch.randn(3, 1, 4, 10, 16)
 for word in ("softplus", "softplus+distance-aware"):
-    mechanism = glasshead.mechanism(word, heads=4, head_dim=16)
+    mechanism = glasshead.mechanism(word, num_heads=4, head_dim=16)
     weights = glasshead.attend(mechanism, q, k, v, need_weights=True).weights.detach()
     print(word, "rows sum to one:", torch.allclose(weights.sum(dim=-1), torch.ones(1)))
 print("measured:", {fact: getattr(Softplus, fact) for fact in ("signed", "monotone", "log_nonlinear")})

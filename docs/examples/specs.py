@@ -12,11 +12,11 @@ SPECS = [
     {"activation": "tanhmax", "position": {"name": "distance-aware", "adjust": "signed-multiply"}},
 ]
 for spec in SPECS:
-    mechanism = glasshead.mechanism(spec, heads=4, head_dim=16)
+    mechanism = glasshead.mechanism(spec, num_heads=4, head_dim=16)
     print(mechanism.name, json.dumps(mechanism.spec))
 
 for mistake in ("tanhmx", {"position": {"name": "distance-aware", "maping": "clip"}}):
     try:
-        glasshead.mechanism(mistake, heads=4, head_dim=16)
+        glasshead.mechanism(mistake, num_heads=4, head_dim=16)
     except glasshead.InputError as error:
         print("error:", error)

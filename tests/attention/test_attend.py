@@ -67,7 +67,7 @@ class TestRows:
 
     def test_positions_stay_those_of_the_whole(self):
         q, k, v = tensors()
-        attention = mechanism("distance-aware", heads=4, head_dim=8)
+        attention = mechanism("distance-aware", num_heads=4, head_dim=8)
         whole = attend(attention, q, k, v, need_weights=True).weights
         some = attend(attention, q, k, v, rows=[3], need_weights=True).weights
         torch.testing.assert_close(some, whole[:, :, [3]], **ONE_MODEL)
@@ -83,7 +83,7 @@ class TestRows:
         """
         length, heads, size = 16_384, 8, 64
         q, k, v = tensors(length, length, heads, heads, size, size, batch=1)
-        attention = mechanism(name, heads=heads, head_dim=size).requires_grad_(False)
+        attention = mechanism(name, num_heads=heads, head_dim=size).requires_grad_(False)
         peak = peak_bytes(lambda: attend(attention, q, k, v, rows=[0], need_weights=need_weights))
         assert peak < (k.nbytes / 2 if need_weights else k.nbytes)
 
@@ -104,7 +104,7 @@ class TestChoice:
     def call(self, name, length=6, **options):
         spec = {"activation": "sum", "position": {"name": "cosine", "reach": 4096}} if name == "sum" else name
         q, k, v = (each.requires_grad_() for each in tensors(length, length, batch=1))
-        return AttentionInputs.of(mechanism(spec, heads=4, head_dim=8), q, k, v, **options)
+        return AttentionInputs.of(mechanism(spec, num_heads=4, head_dim=8), q, k, v, **options)
 
     @pytest.mark.parametrize(
         ("name", "length", "options", "chosen"),
@@ -172,7 +172,7 @@ class TestWrongUse:
     )
     @pytest.mark.wrong_types
     def test_options(self, name, options, said):
-        attention = mechanism(name, heads=4, head_dim=8) if name == "shaw" else name
+        attention = mechanism(name, num_heads=4, head_dim=8) if name == "shaw" else name
         with pytest.raises(InputError, match=said) as refused:
             attend(attention, *tensors(), **options)
         assert "\n" not in str(refused.value)
@@ -199,7 +199,7 @@ class TestWrongUse:
 
     def test_a_mechanism_built_for_other_heads(self):
         with pytest.raises(InputError, match="built for"):
-            attend(mechanism("distance-aware", heads=3, head_dim=8), *tensors())
+            attend(mechanism("distance-aware", num_heads=3, head_dim=8), *tensors())
 
 
 class TestHalfPrecision:

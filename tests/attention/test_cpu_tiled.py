@@ -23,7 +23,7 @@ def real(ends, keys=40):
 
 def call_of(spec="distance-aware", length=40, dtype=torch.float64, groups=HEADS, value_dim=SIZE, **options):
     torch.manual_seed(length)
-    made = mechanism(spec, heads=HEADS, head_dim=SIZE, value_dim=value_dim).to(dtype)
+    made = mechanism(spec, num_heads=HEADS, head_dim=SIZE, value_dim=value_dim).to(dtype)
     with torch.no_grad():
         for each in made.parameters():
             each.add_(torch.randn_like(each) / 20)

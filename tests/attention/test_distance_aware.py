@@ -69,7 +69,7 @@ def test_the_learnable_sigmoid_never_overflows(dtype):
 
 
 def test_extreme_distances_in_attention_stay_finite():
-    using = mechanism("distance-aware", heads=3, head_dim=4)
+    using = mechanism("distance-aware", num_heads=3, head_dim=4)
     with torch.no_grad():
         using.position.w.copy_(torch.tensor([1e5, -1e5, 1.0]))
         using.position.v.copy_(torch.tensor([50.0, -50.0, 50.0]))
@@ -106,7 +106,7 @@ def test_heads_begin_different_and_moderate():
 
 
 def test_a_local_head_looks_near_and_a_distant_one_far():
-    using = mechanism("distance-aware", heads=2, head_dim=2)
+    using = mechanism("distance-aware", num_heads=2, head_dim=2)
     with torch.no_grad():
         using.position.w.copy_(torch.tensor([-1.0, 1.0]))
     q = k = v = torch.ones(1, 2, 9, 2)
@@ -120,7 +120,7 @@ def test_a_local_head_looks_near_and_a_distant_one_far():
 )
 def test_which_adjustments_keep_the_sign_of_signed_attention(adjust, signed):
     spec = {"activation": "tanhmax", "position": {"name": "distance-aware", "adjust": adjust}}
-    using = mechanism(spec, heads=2, head_dim=4)
+    using = mechanism(spec, num_heads=2, head_dim=4)
     q, k, v = 3 * torch.randn(3, 1, 2, 8, 4, generator=torch.Generator().manual_seed(0))
     weights = attend(using, q, k, v, need_weights=True).weights
     assert using.signed == signed == bool((weights < 0).any())
@@ -130,7 +130,7 @@ def test_late_adjustments_leave_masked_keys_at_zero():
     padding = torch.tensor([[True, True, False, True]])
     for adjust in ("late-add", "late-multiply"):
         spec = {"position": {"name": "distance-aware", "adjust": adjust}}
-        using = mechanism(spec, heads=2, head_dim=4)
+        using = mechanism(spec, num_heads=2, head_dim=4)
         q, k, v = torch.randn(3, 1, 2, 4, 4, generator=torch.Generator().manual_seed(0))
         mask = Mask(4, 4, padding=padding, causal=True, query_positions=range(4))
         weights = attend(using, q, k, v, mask=mask, need_weights=True).weights
@@ -152,4 +152,4 @@ def test_late_adjustments_leave_masked_keys_at_zero():
 @pytest.mark.wrong_types
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
-        mechanism({"position": {"name": "distance-aware"} | options}, heads=2, head_dim=4)
+        mechanism({"position": {"name": "distance-aware"} | options}, num_heads=2, head_dim=4)

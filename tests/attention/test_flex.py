@@ -44,7 +44,7 @@ def call_of(using, mask, dtype=torch.float32, groups=1, d=16, d_v=24, device="cp
     shapes = ((2, 2, mask.queries, d), (2, groups, mask.keys, d), (2, groups, mask.keys, d_v))
     q, k, v = (torch.randn(shape, generator=generator).to(device, dtype) for shape in shapes)
     torch.manual_seed(4)
-    built = mechanism(using, heads=2, head_dim=d, value_dim=d_v).to(device)
+    built = mechanism(using, num_heads=2, head_dim=d, value_dim=d_v).to(device)
     for parameter in built.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
     return AttentionInputs.of(built, q, k, v, mask=mask)
@@ -168,7 +168,7 @@ def test_a_key_that_is_no_number_reaches_no_query_before_it():
 
 def small(using="softmax", dtype=torch.float32, learns=False, dropout=0.0, size=4):
     q = torch.zeros(1, 2, size, 16, dtype=dtype, requires_grad=learns)
-    return AttentionInputs.of(mechanism(using, heads=2, head_dim=16), q, q, q, dropout=dropout)
+    return AttentionInputs.of(mechanism(using, num_heads=2, head_dim=16), q, q, q, dropout=dropout)
 
 
 LATE = {"position": {"name": "distance-aware", "adjust": "late-add"}}
@@ -249,7 +249,7 @@ class Elsewhere:
 def long(length, using="sigmoid", mask=None, scale=None):
     """A call of more pairs than the formula is asked to hold, without memory of its own."""
     q = torch.zeros(1, 1, 1, 16).expand(1, 2, length, 16)
-    made = AttentionInputs.of(mechanism(using, heads=2, head_dim=16), q, q, q, mask=mask, scale=scale)
+    made = AttentionInputs.of(mechanism(using, num_heads=2, head_dim=16), q, q, q, mask=mask, scale=scale)
     return OnGPU(made)
 
 

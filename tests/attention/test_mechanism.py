@@ -21,7 +21,7 @@ from glasshead.attention.mechanism import parse, to_name, to_spec
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS
 
-HEADS = {"heads": 4, "head_dim": 6}
+HEADS = {"num_heads": 4, "head_dim": 6}
 PAIRS = list(itertools.product(ACTIVATIONS, POSITIONS))
 
 
@@ -165,15 +165,15 @@ LEARNED = [name for name, position in POSITIONS.items() if position.learned]
 
 @pytest.mark.parametrize("name", LEARNED)
 def test_what_learns_needs_sizes(name):
-    for sizes in ({}, {"heads": 4}, {"head_dim": 6}):
-        with pytest.raises(InputError, match="has parameters per head: give heads and head_dim"):
+    for sizes in ({}, {"num_heads": 4}, {"head_dim": 6}):
+        with pytest.raises(InputError, match="has parameters per head: give num_heads and head_dim"):
             mechanism(name, **sizes)
     assert mechanism(name, **HEADS).position.heads == HeadSizes(4, 6, 6)
     assert mechanism(name, **HEADS, value_dim=8).position.heads == HeadSizes(4, 6, 8)
 
 
 @pytest.mark.parametrize("name", POSITIONS)
-@pytest.mark.parametrize("size", ["heads", "head_dim", "value_dim"])
+@pytest.mark.parametrize("size", ["num_heads", "head_dim", "value_dim"])
 @pytest.mark.parametrize("value", [0, -1, 2.0])
 @pytest.mark.wrong_types
 def test_sizes_are_whole_numbers(name, size, value):
@@ -186,7 +186,7 @@ def test_what_learns_was_built_for_its_heads(name):
     made = mechanism(name, **HEADS).double()
     assert attend(made, *qkv()).output.shape == (2, 4, 5, 6)
     for sizes in ({"heads": 2}, {"size": 4}, {"value_dim": 4}):
-        with pytest.raises(InputError, match=f"{name} was built for .*heads=4, head_dim=6, value_dim=6"):
+        with pytest.raises(InputError, match=f"{name} was built for .*num_heads=4, head_dim=6, value_dim=6"):
             attend(made, *qkv(**sizes))
 
 

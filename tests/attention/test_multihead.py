@@ -38,12 +38,12 @@ def by_loops(made, x, z, may_attend=lambda s, t: True):
         return linear.weight[rows] @ e + linear.bias[rows]
 
     output = torch.zeros(*x.shape[:2], SIZE, dtype=torch.float64)
-    share = made.heads // made.kv_heads
+    share = made.num_heads // made.kv_heads
     for b in range(x.shape[0]):
         for s in range(x.shape[1]):
             joined = []
-            for head in range(made.heads):
-                q = projected(made.query, x[b, s], head, made.heads)
+            for head in range(made.num_heads):
+                q = projected(made.query, x[b, s], head, made.num_heads)
                 scores = {}
                 for t in range(z.shape[1]):
                     if may_attend(s, t):
@@ -141,7 +141,7 @@ def test_sizes():
     assert [name for name, _ in free.named_parameters() if name.endswith("bias")] == []
     grouped = MultiHeadAttention(12, 6, kv_heads=2)
     assert grouped.key.weight.shape == grouped.value.weight.shape == (4, 12)
-    assert str(grouped).startswith("MultiHeadAttention(\n  heads=6, d_k=2, d_v=2, dropout=0.0")
+    assert str(grouped).startswith("MultiHeadAttention(\n  num_heads=6, d_k=2, d_v=2, dropout=0.0")
 
 
 def test_initial_values():
@@ -315,11 +315,11 @@ def test_a_layer_saves_and_loads():
             r"heads that are added have the size 6 of the layer, not 2: leave value_dim out",
         ),
         ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
-        ({"heads": 4}, "4 heads do not divide the size 6: give head_dim"),
-        ({"heads": 4, "head_dim": 2}, "4 heads do not divide the size 6: give value_dim"),
+        ({"num_heads": 4}, "4 heads do not divide the size 6: give head_dim"),
+        ({"num_heads": 4, "head_dim": 2}, "4 heads do not divide the size 6: give value_dim"),
         ({"kv_heads": 2}, "3 query heads cannot share 2 key heads"),
         ({"kv_heads": 0}, "3 query heads cannot share 0 key heads"),
-        ({"heads": 0}, "0 query heads cannot share 0 key heads"),
+        ({"num_heads": 0}, "0 query heads cannot share 0 key heads"),
         ({"head_dim": 0}, "at least 1"),
         ({"dropout": 1.0}, r"dropout is a probability in \[0, 1\), not 1.0"),
         ({"mechanism": "tanhmx"}, "did you mean 'tanhmax'"),
@@ -328,7 +328,7 @@ def test_a_layer_saves_and_loads():
 @pytest.mark.wrong_types
 def test_wrong_sizes(arguments, message):
     with pytest.raises(InputError, match=message):
-        MultiHeadAttention(**{"size": 6, "heads": 3} | arguments)
+        MultiHeadAttention(**{"size": 6, "num_heads": 3} | arguments)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_shaw_sees_nothing_beyond_its_clip():
 
 
 def test_shaw_values_reach_the_output():
-    using = mechanism("shaw", heads=1, head_dim=2, value_dim=3).double()
+    using = mechanism("shaw", num_heads=1, head_dim=2, value_dim=3).double()
     zeros = torch.zeros(1, 1, 3, 2, dtype=torch.float64)
     output = attend(using, zeros, zeros, zeros.new_zeros(1, 1, 3, 3), backend="reference").output
     # Uniform weights: token 0 sees the offsets 0, 1 and 2.
@@ -57,7 +57,7 @@ def test_shaw_values_reach_the_output():
 @pytest.mark.parametrize("name", ["shaw", "distance-aware", "transformer-xl", "tener", "cosine"])
 @pytest.mark.parametrize("shape", [(0, 2, 5), (1, 2, 0)])
 def test_no_texts_and_no_tokens(name, shape):
-    using = mechanism(name, heads=2, head_dim=4)
+    using = mechanism(name, num_heads=2, head_dim=4)
     q, k, v = torch.randn(3, *shape, 4)
     assert attend(using, q, k, v, backend="reference").output.shape == (*shape, 4)
     assert attend(using, q, k, v, rows=[], backend="reference").output.shape == (*shape[:2], 0, 4)
@@ -91,7 +91,7 @@ def test_r_of_the_size_of_the_model_is_that_of_the_paper():
     """(q_i + u)ᵀ W_E x_j + (q_i + v)ᵀ W_R R_{i−j} with one R for all heads (Dai et al. 2019, section 3.3)."""
     heads, d, model = 3, 4, 12
     using = mechanism(
-        {"position": {"name": "transformer-xl", "relative_dim": model}}, heads=heads, head_dim=d
+        {"position": {"name": "transformer-xl", "relative_dim": model}}, num_heads=heads, head_dim=d
     ).double()
     u, v, w = (getattr(using.position, name) for name in "uvw")
     assert w.shape == (heads, d, model)
@@ -147,7 +147,7 @@ def test_tener_needs_pairs_and_takes_no_scale():
 
 @pytest.mark.parametrize("name", ["tener", "transformer-xl"])
 def test_sinusoids_tell_left_from_right(name):
-    using = mechanism(name, heads=1, head_dim=4).double()
+    using = mechanism(name, num_heads=1, head_dim=4).double()
     q, k = random(1, 1, 5, 4), torch.zeros(1, 1, 5, 4, dtype=torch.float64)
     scores = using.position.scores(q, k, 1.0, Mask(5, 5, query_positions=range(5)).token_positions(q.device))[
         0, 0, 2
@@ -159,7 +159,7 @@ def test_sinusoids_tell_left_from_right(name):
 def test_sinusoids_are_exact_at_far_positions(name):
     """In float32, tokens 100,000 positions into a text score as at its beginning, to rounding."""
     spec = {"name": name, "reach": 200_000} if name == "cosine" else {"name": name}
-    position = mechanism({"position": spec}, heads=2, head_dim=8).position
+    position = mechanism({"position": spec}, num_heads=2, head_dim=8).position
     q, k = random(1, 2, 16, 8).float(), random(1, 2, 16, 8).float()
     at = torch.arange(16)[None]
     near = position.scores(q, k, 1.0, TokenPositions(at, at, 0))
@@ -227,7 +227,7 @@ def test_cosine_in_a_static_cache_longer_than_its_reach():
 @pytest.mark.parametrize("name", ["tener", "transformer-xl"])
 def test_sinusoids_score_as_their_features(name, batch):
     """Two ways to one score: for kernels as a product of long features, else without a copy of the keys."""
-    position = mechanism(name, heads=3, head_dim=6).double().position
+    position = mechanism(name, num_heads=3, head_dim=6).double().position
     q, k = random(2, batch, 3, 7, 6)
     hole = torch.tensor([[True] * 7, [True, False, True, True, False, True, True]])[-batch:]
     for mask in (Mask(7, 7, query_positions=range(7)), Mask(7, 7, padding=hole, query_positions=range(7))):
@@ -243,7 +243,7 @@ def test_sinusoids_score_as_their_features(name, batch):
 @pytest.mark.wrong_types
 def test_positions_and_padding_compile_whole(name, is_causal):
     """Whether padding has holes is a question to the data, which a compiler cannot ask."""
-    using = mechanism(name, heads=2, head_dim=4).double()
+    using = mechanism(name, num_heads=2, head_dim=4).double()
     q, k, v = random(3, 2, 2, 9, 4)
     real = torch.ones(2, 9, dtype=torch.bool)
     real[0, 3:5] = False

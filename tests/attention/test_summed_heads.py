@@ -55,8 +55,8 @@ def one_by_one(made, x, context=None, **options):
     weights = made(x, context, need_weights=True, **options).weights
     source = x if context is None else context
     output = 0
-    for head in range(made.heads):
-        group = head // (made.heads // made.kv_heads)
+    for head in range(made.num_heads):
+        group = head // (made.num_heads // made.kv_heads)
         rows = slice(group * SIZE, (group + 1) * SIZE)
         values = source @ made.value.weight[rows].T + made.value.bias[rows]
         output = output + weights[:, head] @ values

@@ -53,7 +53,7 @@ def test_the_programs_compile_for_the_gpus_they_are_meant_for(capability):
 
 def call(using="tanhmax", dtype=torch.float32, sizes=(1, 2, 4, 8), mask=None, dropout=0.0):
     q = torch.zeros(*sizes, dtype=dtype)
-    built = mechanism(using, heads=sizes[1], head_dim=sizes[3])
+    built = mechanism(using, num_heads=sizes[1], head_dim=sizes[3])
     return AttentionInputs.of(built, q, q, q, mask=mask, dropout=dropout)
 
 

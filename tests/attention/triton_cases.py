@@ -80,7 +80,9 @@ def assert_near(found, expected, tolerance):
 
 
 def check(case, dtype, using="tanhmax", gain=1.0):
-    using = mechanism(using, heads=case.sizes[1], head_dim=case.sizes[5], value_dim=case.sizes[6]).to(DEVICE)
+    using = mechanism(using, num_heads=case.sizes[1], head_dim=case.sizes[5], value_dim=case.sizes[6]).to(
+        DEVICE
+    )
     tensors = case.tensors(dtype, gain)
     found = outcome(using, tensors, case.mask(), "triton")
     expected = outcome(using.double(), tensors, case.mask(), "reference", torch.float64)

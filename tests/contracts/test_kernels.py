@@ -67,7 +67,7 @@ def call_of(name, length=64, mask="none", shape="plain", dtype=torch.float64, **
     """A call with gradients, and parameters far from where they start."""
     key_heads, value_dim = SHAPES[shape]
     torch.manual_seed(length)
-    made = mechanism(name, heads=HEADS, head_dim=SIZE, value_dim=value_dim).to(dtype)
+    made = mechanism(name, num_heads=HEADS, head_dim=SIZE, value_dim=value_dim).to(dtype)
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.05)
@@ -302,7 +302,7 @@ def test_float16_scores_beyond_its_range_are_right(kernel, name):
     call = replace(call, q=q, k=k, v=call.v.detach())
     exact = replace(call, mechanism=call.mechanism.double(), q=q.double(), k=k.double(), v=call.v.double())
     expected = exact.mechanism(exact)[0].half()
-    halved = replace(call, mechanism=mechanism(name, heads=HEADS, head_dim=SIZE))
+    halved = replace(call, mechanism=mechanism(name, num_heads=HEADS, head_dim=SIZE))
     halved.mechanism.load_state_dict(exact.mechanism.state_dict())
     torch.testing.assert_close(KERNELS[kernel](halved), expected, **ONE_FORMULA_HALF)
 

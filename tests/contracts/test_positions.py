@@ -47,7 +47,7 @@ def close(left, right):
 @every_choice
 @pytest.mark.parametrize("path", PATHS)
 def test_gradcheck_with_parameters(choice, path):
-    sizes = HeadSizes(heads=2, head_dim=2, value_dim=2)
+    sizes = HeadSizes(num_heads=2, head_dim=2, value_dim=2)
     position = built(choice, sizes)
     parameters = list(position.parameters())
     inputs = [each.requires_grad_() for each in tensors(1, 4, 5, sizes)]
@@ -68,7 +68,7 @@ def test_padding_at_either_end_changes_nothing_at_real_tokens(choice, activation
     texts = [tensors(1, n, n, seed=n) for n in lengths]
     alone = [reference(using, *text).output for text in texts]
     for side in ("left", "right"):
-        batch = [torch.full((2, SIZES.heads, longest, each.shape[-1]), 9.0).double() for each in texts[0]]
+        batch = [torch.full((2, SIZES.num_heads, longest, each.shape[-1]), 9.0).double() for each in texts[0]]
         padding = torch.zeros(2, longest, dtype=torch.bool)
         real = []
         for row, (n, text) in enumerate(zip(lengths, texts, strict=True)):
@@ -89,7 +89,7 @@ def test_holes_between_real_tokens_are_no_distance(choice):
     q, k, v = tensors(1, 5, 5)
     alone = reference(using, q, k, v).output
     real = torch.tensor([1, 2, 4, 7, 8])
-    wide = [torch.full((1, SIZES.heads, 10, each.shape[-1]), 9.0).double() for each in (q, k, v)]
+    wide = [torch.full((1, SIZES.num_heads, 10, each.shape[-1]), 9.0).double() for each in (q, k, v)]
     for whole, part in zip(wide, (q, k, v), strict=True):
         whole[:, :, real] = part
     padding = torch.zeros(1, 10, dtype=torch.bool)
@@ -124,7 +124,7 @@ def test_consecutive_and_indexed_places_agree_for_any_block(choice):
     for first, queries in ((0, 1), (0, 30), (3, 20), (29, 1), (12, 5)):
         block = q[:, :, first : first + queries]
         positions = [mask_at(path, queries, 30, first).token_positions(q.device) for path in PATHS]
-        weights = torch.rand(2, SIZES.heads, queries, 30, dtype=torch.float64)
+        weights = torch.rand(2, SIZES.num_heads, queries, 30, dtype=torch.float64)
         fast, slow = (
             (
                 position.scores(block, k, 0.3, each),
@@ -190,7 +190,7 @@ def test_the_score_change_gives_the_scores(choice, holes):
     if changed is None:
         assert position.is_dot_product
         return
-    index = torch.meshgrid(*(torch.arange(n) for n in (2, SIZES.heads, 7, 7)), indexing="ij")
+    index = torch.meshgrid(*(torch.arange(n) for n in (2, SIZES.num_heads, 7, 7)), indexing="ij")
     close(changed(q @ k.transpose(-1, -2), *index), position.scores(q, k, 0.5, positions))
 
 
@@ -241,7 +241,7 @@ def test_state_dict_round_trip_and_reset(choice):
 
 @every_position
 def test_cross_attention_is_refused(name):
-    using = mechanism(name, heads=3, head_dim=4, value_dim=5).double()
+    using = mechanism(name, num_heads=3, head_dim=4, value_dim=5).double()
     q, k, v = tensors(1, 4, 6)
     if POSITIONS[name].needs_positions:
         with pytest.raises(InputError, match="self-attention"):
@@ -255,16 +255,16 @@ def test_learned_positions_need_sizes_and_hold_to_them(name):
     if not POSITIONS[name].learned:
         assert not list(mechanism(name).parameters())
         return
-    with pytest.raises(InputError, match="heads and head_dim"):
+    with pytest.raises(InputError, match="num_heads and head_dim"):
         mechanism(name)
-    using = mechanism(name, heads=2, head_dim=4, value_dim=5).double()
+    using = mechanism(name, num_heads=2, head_dim=4, value_dim=5).double()
     with pytest.raises(InputError, match="was built for"):
         reference(using, *tensors())
 
 
 @every_position
 def test_grouped_query_heads(name):
-    using = mechanism(name, heads=4, head_dim=4).double()
+    using = mechanism(name, num_heads=4, head_dim=4).double()
     q = torch.randn(2, 4, 6, 4, dtype=torch.float64)
     k, v = torch.randn(2, 2, 2, 6, 4, dtype=torch.float64)
     expanded = [each.repeat_interleave(2, dim=1) for each in (k, v)]

@@ -127,7 +127,7 @@ class Sharp(ElementwiseRatio):
     ],
 )
 def test_what_it_speaks_of(name, said):
-    found = objection(mechanism(name, heads=2, head_dim=4))
+    found = objection(mechanism(name, num_heads=2, head_dim=4))
     assert found is None if said is None else said in found
 
 

@@ -104,7 +104,7 @@ def test_outputs_and_gradients_are_those_of_the_formula(choice, causal):
     position = built(choice)
     inputs = [each.requires_grad_() for each in tensors(1, N, N)]
     using = Mechanism(ACTIVATIONS["softmax"](), position, {"position": CHOICES[choice]})
-    direction = torch.randn(1, SIZES.heads, N, SIZES.value_dim, dtype=torch.float64)
+    direction = torch.randn(1, SIZES.num_heads, N, SIZES.value_dim, dtype=torch.float64)
     found = attend(
         using,
         *inputs,

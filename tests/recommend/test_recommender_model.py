@@ -110,7 +110,7 @@ def test_distance_aware_does_not_know_which_click_is_the_latest():
 @pytest.mark.parametrize(("w", "ends_first"), [(0.2, True), (-0.2, False)])
 def test_where_w_moves_the_weight_of_a_history(w, ends_first):
     """What all clicks attend to, for scores that are alike: the ends with w > 0, the middle with w < 0."""
-    attend = mechanism("distance-aware", heads=1, head_dim=4)
+    attend = mechanism("distance-aware", num_heads=1, head_dim=4)
     with torch.no_grad():
         attend.position.w.fill_(w)
     ones = torch.ones(1, 1, 20, 4)

@@ -27,7 +27,7 @@ class LearnedQueryAttention(nn.Module):
         self, size: int, query_size: int | None = None, mechanism: str | Spec | Mechanism = "softmax"
     ) -> None:
         super().__init__()
-        self.mechanism = build(mechanism, heads=1, head_dim=query_size or size, value_dim=size)
+        self.mechanism = build(mechanism, num_heads=1, head_dim=query_size or size, value_dim=size)
         if self.mechanism.position.needs_positions:
             raise InputError(
                 f"{self.mechanism.name!r} has no meaning for one learned query, which stands nowhere: "

@@ -130,14 +130,14 @@ def upcast_half(values: Tensor) -> Tensor:
 
 
 def mechanism(
-    spec: str | Spec | Mechanism, *, heads: int | None = None, head_dim: int | None = None,
+    spec: str | Spec | Mechanism, *, num_heads: int | None = None, head_dim: int | None = None,
     value_dim: int | None = None,
 ) -> Mechanism:  # fmt: skip
     """Build a mechanism from a word (``tanhmax``, ``tanhmax+distance-aware``, ``cosformer``) or a spec.
 
     A spec is ``{"activation": NAME or {"name": NAME, …}, "position": NAME or {"name": NAME, …}}``; what is
-    left out is softmax and no position. ``heads`` and ``head_dim`` (d_k; ``value_dim`` where d_v differs) are
-    needed by positions that learn.
+    left out is softmax and no position. ``num_heads`` and ``head_dim`` (d_k; ``value_dim`` where d_v differs)
+    are needed by positions that learn.
 
     Raises:
         InputError: on unknown names, keys or values, and on sizes that are missing or not above 0.
@@ -145,18 +145,18 @@ def mechanism(
     if isinstance(spec, Mechanism):
         return spec
     parsed = parse(spec)
-    for name, size in (("heads", heads), ("head_dim", head_dim), ("value_dim", value_dim)):
+    for name, size in (("num_heads", num_heads), ("head_dim", head_dim), ("value_dim", value_dim)):
         if size is not None:
             whole_number(name, size)
     sizes = None
-    if heads is not None and head_dim is not None:
-        sizes = HeadSizes(heads, head_dim, head_dim if value_dim is None else value_dim)
+    if num_heads is not None and head_dim is not None:
+        sizes = HeadSizes(num_heads, head_dim, head_dim if value_dim is None else value_dim)
     activation = build("activation", ACTIVATIONS, parsed["activation"])
     if sizes is None and position_of(parsed).learned:
         named = parsed["position"]["name"]
         raise InputError(
-            f"{named} has parameters per head: give heads and head_dim, "
-            f"as in glasshead.mechanism({named!r}, heads=8, head_dim=64)"
+            f"{named} has parameters per head: give num_heads and head_dim, "
+            f"as in glasshead.mechanism({named!r}, num_heads=8, head_dim=64)"
         )
     position = build("position", POSITIONS, parsed["position"], heads=sizes)
     return Mechanism(activation, position, to_spec(parsed))

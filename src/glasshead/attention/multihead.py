@@ -38,7 +38,7 @@ class MultiHeadAttention(nn.Module):
     def __init__(
         self,
         size: int,
-        heads: int,
+        num_heads: int,
         mechanism: str | Spec | Mechanism = "softmax",
         *,
         head_dim: int | None = None,
@@ -53,16 +53,23 @@ class MultiHeadAttention(nn.Module):
         if head_combination not in ("concat", "add"):
             raise InputError(f"heads are combined by 'concat' or 'add', not {head_combination!r}")
         check_dropout(dropout)
-        self.size, self.heads, self.dropout, self.head_combination = size, heads, dropout, head_combination
-        self.kv_heads = heads if kv_heads is None else kv_heads
+        self.size, self.num_heads, self.dropout, self.head_combination = (
+            size,
+            num_heads,
+            dropout,
+            head_combination,
+        )
+        self.kv_heads = num_heads if kv_heads is None else kv_heads
         self.context_size = size if context_size is None else context_size
-        if heads < 1 or self.kv_heads < 1 or heads % self.kv_heads:
-            raise InputError(f"{heads} query heads cannot share {self.kv_heads} key heads")
-        self.head_dim = size_per_head(size, heads, "head_dim") if head_dim is None else head_dim
+        if num_heads < 1 or self.kv_heads < 1 or num_heads % self.kv_heads:
+            raise InputError(f"{num_heads} query heads cannot share {self.kv_heads} key heads")
+        self.head_dim = size_per_head(size, num_heads, "head_dim") if head_dim is None else head_dim
         if value_dim is not None:
             self.value_dim = value_dim
         else:
-            self.value_dim = size if head_combination == "add" else size_per_head(size, heads, "value_dim")
+            self.value_dim = (
+                size if head_combination == "add" else size_per_head(size, num_heads, "value_dim")
+            )
         if head_combination == "add" and self.value_dim != size:
             raise InputError(
                 f"heads that are added have the size {size} of the layer, not {self.value_dim}: "
@@ -70,11 +77,15 @@ class MultiHeadAttention(nn.Module):
             )
         if min(size, self.head_dim, self.value_dim, self.context_size) < 1:
             raise InputError("size, head_dim, value_dim and context_size are at least 1")
-        self.mechanism = build(mechanism, heads=heads, head_dim=self.head_dim, value_dim=self.value_dim)
-        self.query = nn.Linear(size, heads * self.head_dim, bias=bias)
+        self.mechanism = build(
+            mechanism, num_heads=num_heads, head_dim=self.head_dim, value_dim=self.value_dim
+        )
+        self.query = nn.Linear(size, num_heads * self.head_dim, bias=bias)
         self.key = nn.Linear(self.context_size, self.kv_heads * self.head_dim, bias=bias)
         self.value = nn.Linear(self.context_size, self.kv_heads * self.value_dim, bias=bias)
-        self.output = nn.Linear((1 if head_combination == "add" else heads) * self.value_dim, size, bias=bias)
+        self.output = nn.Linear(
+            (1 if head_combination == "add" else num_heads) * self.value_dim, size, bias=bias
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -109,8 +120,8 @@ class MultiHeadAttention(nn.Module):
         source = x if context is None else context
         check_sequence(source, self.context_size, "context")
         k = split_heads(self.key(source), self.kv_heads)
-        allowed = mask_of(x, k, self.heads, mask, is_causal, crossing=context is not None).rows(rows)
-        q = split_heads(self.query(x[:, rows]), self.heads)
+        allowed = mask_of(x, k, self.num_heads, mask, is_causal, crossing=context is not None).rows(rows)
+        q = split_heads(self.query(x[:, rows]), self.num_heads)
         dropout = self.dropout if self.training else 0.0
 
         def call(v: Tensor | None = None) -> AttentionInputs:
@@ -136,7 +147,9 @@ class MultiHeadAttention(nn.Module):
         return fits and q.shape[2] < k.shape[2]
 
     def extra_repr(self) -> str:
-        return f"heads={self.heads}, d_k={self.head_dim}, d_v={self.value_dim}, dropout={self.dropout}"
+        return (
+            f"num_heads={self.num_heads}, d_k={self.head_dim}, d_v={self.value_dim}, dropout={self.dropout}"
+        )
 
 
 def size_per_head(size: int, heads: int, option: str) -> int:

@@ -18,7 +18,7 @@ ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 class HeadSizes(NamedTuple):
     """The sizes that learned positions are built for."""
 
-    heads: int
+    num_heads: int
     head_dim: int
     value_dim: int
 
@@ -50,7 +50,7 @@ class Position(nn.Module):
     def __init__(self, heads: HeadSizes | None = None) -> None:
         super().__init__()
         if self.learned and heads is None:
-            raise InputError(f"{type(self).__name__} has parameters per head: give heads and head_dim")
+            raise InputError(f"{type(self).__name__} has parameters per head: give num_heads and head_dim")
         self.heads = heads
 
     @property
@@ -70,7 +70,7 @@ class Position(nn.Module):
         if not self.per_head:
             raise TypeError(f"{type(self).__name__} does not promise per_head")
         part = copy(self)
-        part.heads = self.sizes._replace(heads=len(range(self.sizes.heads)[heads]))
+        part.heads = self.sizes._replace(num_heads=len(range(self.sizes.num_heads)[heads]))
         part._parameters = {
             name: None if parameter is None else cast(nn.Parameter, parameter[heads])
             for name, parameter in self._parameters.items()

@@ -156,7 +156,7 @@ def make_inputs(case: Case, settings: AttentionSettings) -> AttentionInputs:
     spec = parse(case.mechanism)
     if spec["position"]["name"] == "cosine":
         spec["position"] = {"name": "cosine", "reach": case.length}
-    attention = mechanism(spec, heads=settings.heads, head_dim=case.size).to(settings.device)
+    attention = mechanism(spec, num_heads=settings.heads, head_dim=case.size).to(settings.device)
     shape = 1, settings.heads, case.length, case.size
     q, k, v = (
         torch.randn(shape, device=settings.device).to(settings.dtype).requires_grad_(case.backward)

@@ -17,12 +17,12 @@ Inputs = dict[str, Tensor]
 
 def heads_of(config: PretrainedConfig) -> int:
     """How many maps a layer of the model has; 1 where it does not say."""
-    return int(getattr(config, "num_attention_heads", None) or getattr(config, "heads", None) or 1)
+    return int(getattr(config, "num_attention_heads", None) or 1)
 
 
 def layers_of(config: PretrainedConfig) -> int:
     """How many layers the model has; 1 where it does not say."""
-    return int(getattr(config, "num_hidden_layers", None) or getattr(config, "layers", None) or 1)
+    return int(getattr(config, "num_hidden_layers", None) or 1)
 
 
 def longest(encoded: Encoded, device: torch.device | str = "cpu") -> Inputs:

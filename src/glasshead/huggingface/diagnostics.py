@@ -41,7 +41,7 @@ def check_positions(modules: dict[str, nn.Module], spec: Spec, length: int) -> I
     heads, head_dim, value_dim = head_sizes(module)
     if not position_of(spec).needs_positions or not heads or not head_dim:
         return
-    made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
+    made = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim)
     try:
         made.position.check(length)
     except InputError as error:

@@ -218,7 +218,7 @@ def examine(
     window = window if window is not None and window <= length else None
     kernels: tuple[str | None, str | None] = None, None
     if heads and key_heads and head_dim and value_dim and heads % key_heads == 0:
-        made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
+        made = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
         blank = torch.zeros((), device=device, dtype=dtype)  # seen in any shape, without memory
         pairs = None if window is None else blank.bool().expand(1, 1, length, length)
         mask = Mask(
@@ -248,14 +248,16 @@ def examine_ours(
 ) -> AttentionLayerGroup:
     """What is true of attention in a model of ours; a pooling without a mechanism has the ``activation``."""
     made = getattr(module, MECHANISM, None)
-    heads, head_dim = getattr(module, "heads", 1), getattr(module, "head_dim", None)
+    heads, head_dim = getattr(module, "num_heads", 1), getattr(module, "head_dim", None)
     kernels: tuple[str | None, str | None] = None, None
     if isinstance(made, Mechanism) and isinstance(module, MultiHeadAttention):
         blank = torch.zeros((), device=device, dtype=dtype)
         mask = Mask(length, length, query_positions=range(length))
         sized = module.head_dim, module.head_dim, module.value_dim
-        qkv = tuple(zip((module.heads, module.kv_heads, module.kv_heads), sized, strict=True))
-        built = mechanism(made.spec, heads=heads, head_dim=head_dim, value_dim=module.value_dim).to(device)
+        qkv = tuple(zip((module.num_heads, module.kv_heads, module.kv_heads), sized, strict=True))
+        built = mechanism(made.spec, num_heads=heads, head_dim=head_dim, value_dim=module.value_dim).to(
+            device
+        )
         kernels = serving_kernels(built, blank, qkv, mask, biased=False)
     return AttentionLayerGroup(
         modules=(),

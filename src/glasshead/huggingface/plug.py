@@ -65,7 +65,7 @@ def attach_mechanisms(model: Model, spec: Spec) -> Model:
 def build_for_module(spec: Spec, module: nn.Module) -> Mechanism:
     """A mechanism for the heads of one attention module, where its weights are."""
     heads, head_dim, value_dim = head_sizes(module)
-    made = mechanism(spec, heads=heads, head_dim=head_dim, value_dim=value_dim)
+    made = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim)
     weights = list(module.parameters())
     if not weights:
         return made

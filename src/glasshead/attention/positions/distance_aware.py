@@ -69,12 +69,12 @@ class DistanceAware(Position):
         self.nonnegative_scores = adjust == "early-multiply" and self.mapping.nonnegative
         self.may_flip_sign = self.changes_weights and not self.mapping.nonnegative
         for name in ("w", *self.mapping.learned):
-            self.register_parameter(name, nn.Parameter(torch.empty(self.sizes.heads)))
+            self.register_parameter(name, nn.Parameter(torch.empty(self.sizes.num_heads)))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """The initial values."""
-        heads = self.sizes.heads
+        heads = self.sizes.num_heads
         with torch.no_grad():
             steps = torch.linspace(-SPREAD, SPREAD, heads) if heads > 1 else torch.zeros(1)
             self.get_parameter("w").copy_(steps)
