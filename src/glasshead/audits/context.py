@@ -49,7 +49,7 @@ class AuditContext:
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
     ``counts`` [K, V] are the train occurrences of every vocabulary id in every class. ``kind`` says where the
     sign of the heads that are read was found there, ``margin`` how clearly (`glasshead.trace.Gauge`); None:
-    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``history_from_trained``
+    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``trained``
     is the model as it was trained, in its own precision.
     """
 

@@ -64,7 +64,7 @@ FILES = {"heads": HEADS, "weights": WEIGHTS}
 
 @dataclass(frozen=True)
 class ResultStore:
-    """A folder of parts. ``parse_settings`` say what they are parts of: others are not taken up."""
+    """A folder of parts. ``settings`` say what they are parts of: others are not taken up."""
 
     folder: Path
     settings: Mapping[str, Any]

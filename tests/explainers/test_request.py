@@ -1,0 +1,19 @@
+"""What cannot be explained is refused before a model is loaded."""
+
+import pytest
+
+from glasshead.errors import InputError
+from glasshead.explainers import ExplainRequest
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"method": "atention"}, "did you mean 'attention'"),
+        ({"method": "gradient", "intervals": True}, "gradient"),
+        ({"intervals": True, "tolerance": -1.0}, "tolerance"),
+    ],
+)
+def test_refusals(wish, message):
+    with pytest.raises(InputError, match=message):
+        ExplainRequest(**wish)
