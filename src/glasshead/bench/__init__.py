@@ -7,7 +7,7 @@ from glasshead.bench.identifiability import (
     measure_identifiability,
 )
 from glasshead.bench.machine import machine
-from glasshead.bench.settings import BENCHMARKS, as_json
+from glasshead.bench.settings import BENCHMARKS, BenchRequest, as_json
 from glasshead.bench.timing import peak_bytes
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 
@@ -17,6 +17,7 @@ __all__ = [
     "QUICK",
     "AttentionResult",
     "AttentionSettings",
+    "BenchRequest",
     "IdentifiabilityResult",
     "IdentifiabilitySettings",
     "TrainingResult",

@@ -1,8 +1,8 @@
-"""From the words of a command to a benchmark, and from its results to JSON."""
+"""From a request to a benchmark, and from its results to JSON."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -24,92 +24,72 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.registry import Registry
 
 
-def attention_settings(
-    lengths: Sequence[str] | None,
-    mechanisms: Sequence[str] | None,
-    kernels: Sequence[str] | None,
-    *,
-    backward: bool,
-    full: bool,
-    device: str,
-) -> AttentionSettings:
-    """What is measured with these options; lengths that were given are the only ones.
+@dataclass(frozen=True)
+class BenchRequest:
+    """What a person wants measured; what is empty is left to the benchmark, lengths are otherwise the only
+    ones."""
+
+    lengths: tuple[int, ...] = ()
+    mechanisms: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+    backward: bool = False
+    full: bool = False
+    device: str = "cpu"
+
+    def refuse(self, *names: str) -> None:
+        """Raise InputError where one of these is set, which only the benchmark of attention has."""
+        for name in names:
+            if getattr(self, name):
+                raise ParameterError(name, "is for the benchmark of attention: leave it out")
+
+
+def attention_settings(request: BenchRequest) -> AttentionSettings:
+    """What is measured of attention.
 
     Raises:
         InputError: on lengths, names or devices that do not exist.
     """
-    gpu = device == "cuda"
+    gpu = request.device == "cuda"
     usual = (1024, 2048, 4096, 8192, 16_384) if gpu else (2048, 8192)
-    every = tuple(KERNELS)
+    one = usual[2:3] if gpu else usual[:1]
     return AttentionSettings(
-        lengths=parse_lengths(lengths) if lengths else usual if full else usual[2:3] if gpu else usual[:1],
+        lengths=request.lengths or (usual if request.full else one),
         sizes=(64, 128) if gpu else (64,),
         heads=16 if gpu else 8,
-        mechanisms=tuple(mechanisms or MECHANISMS),
-        kernels=tuple(kernels) if kernels else every if full or gpu else QUICK,
-        backward=backward or full,
-        device=device,
+        mechanisms=request.mechanisms or MECHANISMS,
+        kernels=request.kernels or (tuple(KERNELS) if request.full or gpu else QUICK),
+        backward=request.backward or request.full,
+        device=request.device,
         dtype=torch.bfloat16 if gpu else torch.float32,
-        linear_at=None if lengths else 16_384,
+        linear_at=None if request.lengths else 16_384,
     )
 
 
-def training_settings(
-    lengths: Sequence[str] | None,
-    mechanisms: Sequence[str] | None,
-    kernels: Sequence[str] | None,
-    *,
-    backward: bool,
-    full: bool,
-    device: str,
-) -> TrainingSettings:
-    """What is measured of training with these options.
+def training_settings(request: BenchRequest) -> TrainingSettings:
+    """What is measured of training.
 
     Raises:
-        InputError: on lengths, names or devices that do not exist, and on options of the other benchmark.
+        InputError: on lengths, names or devices that do not exist, and on options of attention.
     """
-    refuse_attention_settings(kernels=kernels, backward=backward, full=full)
+    request.refuse("kernels", "backward", "full")
     return TrainingSettings(
-        lengths=parse_lengths(lengths) if lengths else (128, 512),
-        mechanisms=tuple(mechanisms or TRAINED),
-        device=device,
+        lengths=request.lengths or (128, 512),
+        mechanisms=request.mechanisms or TRAINED,
+        device=request.device,
     )
 
 
-def refuse_attention_settings(**settings: object) -> None:
-    """Raise InputError for a setting that was chosen and that only the benchmark of attention has."""
-    for name, value in settings.items():
-        if value:
-            raise ParameterError(name, "is for the benchmark of attention: leave it out")
-
-
-def identifiability_settings(
-    lengths: Sequence[str] | None,
-    mechanisms: Sequence[str] | None,
-    kernels: Sequence[str] | None,
-    *,
-    backward: bool,
-    full: bool,
-    device: str,
-) -> IdentifiabilitySettings:
-    """What is measured of intervals and ranks with these options.
+def identifiability_settings(request: BenchRequest) -> IdentifiabilitySettings:
+    """What is measured of intervals and ranks.
 
     Raises:
         InputError: on lengths that do not exist, and on options of the other benchmarks.
     """
-    refuse_attention_settings(mechanisms=mechanisms, kernels=kernels, backward=backward, full=full)
-    if device != "cpu":
+    request.refuse("mechanisms", "kernels", "backward", "full")
+    if request.device != "cpu":
         raise InputError("intervals are computed on the processor: leave `device` out")
-    cases = CASES if not lengths else tuple((n, size) for n in parse_lengths(lengths) for size in SIZES)
-    return IdentifiabilitySettings(cases=cases)
-
-
-def parse_lengths(words: Sequence[str]) -> tuple[int, ...]:
-    """Lengths as numbers."""
-    try:
-        return tuple(dict.fromkeys(int(word) for word in words))
-    except ValueError:
-        raise InputError(f"lengths are whole numbers like 1024,4096, not {','.join(words)}") from None
+    cases = tuple((length, size) for length in request.lengths for size in SIZES)
+    return IdentifiabilitySettings(cases=cases or CASES)
 
 
 def as_json(
@@ -126,9 +106,9 @@ def as_json(
 
 
 class Benchmark(NamedTuple):
-    """From options to settings, from these to results, from these to a table."""
+    """From a request to settings, from these to results, from these to a table."""
 
-    settings: Callable[..., Any]
+    settings: Callable[[BenchRequest], Any]
     measure: Callable[[Any, Callable[[str], None]], Iterator[Any]]
     table: Callable[[Sequence[Any], Mapping[str, object]], RenderableType]
 

@@ -8,7 +8,7 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.console import console, print_line
 from glasshead.cli.options import Overwrite
-from glasshead.cli.parsing import parse_names
+from glasshead.cli.parsing import parse_lengths, parse_names
 from glasshead.cli.progress import progress_stages
 from glasshead.errors import InputError
 
@@ -40,12 +40,19 @@ def bench(
 
     Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]
     """
-    from glasshead.bench import BENCHMARKS, as_json, machine
+    from glasshead.bench import BENCHMARKS, BenchRequest, as_json, machine
     from glasshead.files import check_writable, write_text
 
     benchmark = BENCHMARKS[what]
-    names = [parse_names(option) for option in (lengths, mechanisms, kernels)]
-    settings = benchmark.settings(*names, backward=backward, full=full, device=device)
+    request = BenchRequest(
+        lengths=parse_lengths(lengths),
+        mechanisms=parse_names(mechanisms) or (),
+        kernels=parse_names(kernels) or (),
+        backward=backward,
+        full=full,
+        device=device,
+    )
+    settings = benchmark.settings(request)
     if out is not None:
         check_writable(out, overwrite=overwrite)
     with progress_stages("benchmark") as progress:
