@@ -5,7 +5,7 @@ import pytest
 from typed import glasshead, refusal
 
 from glasshead import attention, report
-from glasshead.attention.positions.distance_coefficients import coefficients
+from glasshead.attention.distance_coefficient_table import coefficients
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 

@@ -167,7 +167,7 @@ def test_a_learned_query_has_one_row(folder):
 
 def test_no_draws(folder):
     model, tokenizer = open_model(folder / "softmax")
-    with pytest.raises(InputError, match="--draws is at least 1, not 0"):
+    with pytest.raises(InputError, match="`draws` is at least 1, not 0"):
         logit_ranks_by_length(model, tokenizer, TEXTS, LengthSample((6,)), HEAD, draws=0)
 
 

@@ -25,7 +25,7 @@ from glasshead.attention.multihead import MultiHeadAttention
 from glasshead.attention.pooling import AttentionPooling, PoolingOutput, pooling_activation
 from glasshead.attention.position import POSITIONS, HeadSizes, Position
 from glasshead.attention.positions.distance_aware import DistanceAware
-from glasshead.attention.positions.distance_coefficients import distance_coefficients
+from glasshead.attention.distance_coefficient_table import distance_coefficients
 from glasshead.attention.positions.distance_mappings import learnable_sigmoid
 from glasshead.attention.positions.sinusoidal import sines
 from glasshead.attention.score_functions import SCORES

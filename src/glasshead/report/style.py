@@ -35,7 +35,7 @@ def group_colours(groups: list[str]) -> dict[str, str]:
     return {group: POLARITY_COLOURS.get(group) or palette[group] for group in groups}
 
 
-def matplotlib_style(colour: Callable[[str], str], size: float) -> dict[str, Any]:
+def matplotlib_style(colour: Callable[[str], str], size: float) -> dict[Any, Any]:
     """Settings of matplotlib; ``size`` is that of the letters in points. Text is never read as
     mathematics."""
     ink, muted = colour("--ink"), colour("--muted")

@@ -178,7 +178,7 @@ class SvgRenderer(RendererBase):
             inside = (0.0, 0.0, self.width, self.height) if line else None
             segments = path.iter_segments(flipped, clip=inside, simplify=path.should_simplify and line)
             data = "".join(
-                COMMANDS[code] + ("" if code == Path.CLOSEPOLY else " ".join(map(number, points)))
+                COMMANDS[code] + ("" if code == Path.CLOSEPOLY else " ".join(map(number, np.asarray(points).tolist())))
                 for points, code in segments
                 if code != Path.STOP
             )
@@ -280,9 +280,7 @@ class SvgRenderer(RendererBase):
 
 def circle_of(path: Path, transform: Transform) -> tuple[float, float, float] | None:
     """Centre and radius of a circle; None for any other path."""
-    if len(path.vertices) != len(CIRCLE.vertices) or path.codes is None:
-        return None
-    if not np.array_equal(path.codes, CIRCLE.codes):
+    if path.codes is None or not np.array_equal(np.asarray(path.codes), np.asarray(CIRCLE.codes)):
         return None
     box = path.get_extents(transform)
     return (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, box.width / 2

@@ -64,7 +64,7 @@ def draw_points(axes: Axes, group: Points, marked: bool, ink: Ink, **look: Any) 
     rings = np.zeros(len(group.x), bool) if group.marked is None else group.marked
     part = np.flatnonzero(rings == marked)
     if part.size:
-        titles = [group.titles[index] for index in part]
+        titles = [group.titles[index] for index in part.tolist()]
         axes.scatter(group.x[part], group.y[part], color=ink(group.colour), **ink.hover(titles), **look)
 
 

@@ -58,7 +58,7 @@ def map_panel(
         rows = [ink.text(row) for row in maps.rows] if first else []
         axes.set_yticks(range(len(rows)), rows, fontsize=7.5)
 
-    row, column = np.unravel_index(np.nanargmax(np.abs(one.weights)), one.weights.shape)
+    row, column = divmod(int(np.nanargmax(np.abs(one.weights))), one.weights.shape[1])
     strongest = f"the largest weight is that of {maps.columns[column]} before {maps.rows[row]}"
     description = f"Attention weights of {one.title} in {maps.layer}: {strongest}."
     note = "nearly uniform" if one.uniform else ""
