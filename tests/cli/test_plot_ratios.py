@@ -141,7 +141,7 @@ def test_what_is_drawn():
         (["genres", "1"], "has 3 classes: a ratio of positive to negative texts needs two"),
         (
             ["1", "other scale"],
-            "other scale differ in scale: name runs that differ in their texts and seeds alone",
+            "other scale differ in temperature: name runs that differ in their texts and seeds alone",
         ),
         (["1", "affine 2"], "differ in encoder"),
         (["1", "nothing"], "is not a run (does not exist)"),

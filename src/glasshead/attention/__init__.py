@@ -4,6 +4,7 @@ from glasshead.attention import activations, kernels, positions  # importing a f
 from glasshead.attention.activation import ACTIVATIONS, Activation
 from glasshead.attention.attend import AUTOMATIC, attend, parse_rows, row_index, run_kernel, select_kernel
 from glasshead.attention.compile_guard import COMPILE_GUARD
+from glasshead.attention.distance_coefficient_table import distance_coefficients
 from glasshead.attention.elementwise import ElementwiseRatio
 from glasshead.attention.hooks import ACTIVE_HOOKS, KernelHook, TracedCall, run_hooked, run_hooked_weights
 from glasshead.attention.inputs import AttentionInputs, AttentionOutput, select_heads
@@ -25,7 +26,6 @@ from glasshead.attention.multihead import MultiHeadAttention
 from glasshead.attention.pooling import AttentionPooling, PoolingOutput, pooling_activation
 from glasshead.attention.position import POSITIONS, HeadSizes, Position
 from glasshead.attention.positions.distance_aware import DistanceAware
-from glasshead.attention.distance_coefficient_table import distance_coefficients
 from glasshead.attention.positions.distance_mappings import learnable_sigmoid
 from glasshead.attention.positions.sinusoidal import sines
 from glasshead.attention.score_functions import SCORES

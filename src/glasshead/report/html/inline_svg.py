@@ -19,6 +19,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.image import imsave
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Transform
+from numpy.typing import NDArray
 
 from glasshead.escaping import visible
 from glasshead.report.figure import Figure, Panel, frame
@@ -177,11 +178,7 @@ class SvgRenderer(RendererBase):
             line = rgbFace is None and gc.get_hatch() is None
             inside = (0.0, 0.0, self.width, self.height) if line else None
             segments = path.iter_segments(flipped, clip=inside, simplify=path.should_simplify and line)
-            data = "".join(
-                COMMANDS[code] + ("" if code == Path.CLOSEPOLY else " ".join(map(number, np.asarray(points).tolist())))
-                for points, code in segments
-                if code != Path.STOP
-            )
+            data = "".join(command(code, np.asarray(points)) for points, code in segments)
             if not data:
                 return
             shape = f'<path d="{data}"'
@@ -276,6 +273,13 @@ class SvgRenderer(RendererBase):
                 f'height="{height}" href="data:image/png;base64,{data}"/>',
             )
         )
+
+
+def command(code: Any, points: NDArray[np.float64]) -> str:
+    """One command of a path with its coordinates; a closed path has none, and the end is no command."""
+    if code == Path.STOP:
+        return ""
+    return COMMANDS[code] + ("" if code == Path.CLOSEPOLY else " ".join(map(number, points.tolist())))
 
 
 def circle_of(path: Path, transform: Transform) -> tuple[float, float, float] | None:
