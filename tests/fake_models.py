@@ -42,7 +42,7 @@ def write_model(folder, family="encoder", *, seed=0, **options):
     sizes = {} if family == "pooled" else sizes
     torch.manual_seed(seed)
     names = {"id2label": NAMES, "label2id": {name: index for index, name in NAMES.items()}}
-    config = cls.config_class(**cls.about(tokenizer), **sizes | names | options)
+    config = cls.config_class(**cls.tokenizer_settings(tokenizer), **sizes | names | options)
     model = spread_out(cls(config))
     with torch.no_grad():
         for name, parameter in model.named_parameters():

@@ -58,7 +58,7 @@ def family(name, *, classes=2, rating=False, seed=0, **options):
     else:
         sizes |= {"num_attention_heads": 2, "intermediate_size": 16, "dropout": 0.0, "max_length": 64}
     config = kind.config_class(
-        **kind.about(words),
+        **kind.tokenizer_settings(words),
         **sizes | options,
         id2label=labels,
         label2id={value: key for key, value in labels.items()},

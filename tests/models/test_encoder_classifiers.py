@@ -188,7 +188,7 @@ def test_a_pipeline_from_a_folder(tmp_path, family, labels):
         pairs=family == "pair-encoder",
     )
     kind, _ = FAMILIES[family]
-    told = kind.about(tokenizer)
+    told = kind.tokenizer_settings(tokenizer)
     if labels == 1:
         told["problem_type"] = "regression"
     model = small(family, labels, attention="distance-aware", **told)

@@ -91,7 +91,7 @@ def test_a_model_from_before_the_closers_splits_as_it_did():
 
 def test_what_ends_a_sentence():
     tokenizer = train_tokenizer(["a . b ! c ? d … e ... f ?! g , h ' 1.5"], min_freq=1)
-    told = HierarchicalClassifier.about(tokenizer)
+    told = HierarchicalClassifier.tokenizer_settings(tokenizer)
     assert set(tokenizer.convert_ids_to_tokens(told["sentence_ends"])) == {".", "!", "?", "…", "..."}
     assert told["vocab_size"] == len(tokenizer)
 

@@ -109,13 +109,13 @@ def check_length(model: PreTrainedModel, length: int) -> Iterator[Diagnostic]:
             f"cut texts to {learned} tokens",
         )
         return
-    places = getattr(model.config, "max_position_embeddings", None)
-    if isinstance(places, int) and length > places > 0:
+    limit = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(limit, int) and length > limit > 0:
         yield Diagnostic(
             "too long",
             Severity.warning,
-            f"the model was made for {places} tokens (max_position_embeddings) and never trained on {length}",
-            f"cut texts to {places} tokens",
+            f"the model was made for {limit} tokens (max_position_embeddings) and never trained on {length}",
+            f"cut texts to {limit} tokens",
         )
 
 

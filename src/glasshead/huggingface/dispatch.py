@@ -128,19 +128,19 @@ def mechanism_of(module: nn.Module) -> Mechanism:
             f"{type(module).__name__} shares its configuration with what was plugged, and was not: "
             "plug it too, with softmax if it is to stay as it was"
         )
-    made = build_if_stateless(spec)
-    if made is None:
+    stateless = build_if_stateless(spec)
+    if stateless is None:
         raise InputError(
             f"{json.dumps(spec)} has parameters, which from_pretrained does not load: "
             "use glasshead.load(folder)"
         )
-    attach(module, made)
-    return made
+    attach(module, stateless)
+    return stateless
 
 
-def attach(module: nn.Module, made: Mechanism) -> None:
+def attach(module: nn.Module, attention_mechanism: Mechanism) -> None:
     """Make this the mechanism of an attention module."""
-    module.add_module(MECHANISM, made)
+    module.add_module(MECHANISM, attention_mechanism)
     if check_usage_hook not in module._forward_pre_hooks.values():
         module.register_forward_pre_hook(check_usage_hook, with_kwargs=True)
 
@@ -151,21 +151,22 @@ def check_usage_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str,
     That is where the attention implementation was switched after the plug, and where positions would be taken
     in two different sequences.
     """
-    made = getattr(module, MECHANISM, None)
-    if not isinstance(made, Mechanism):
+    attention_mechanism = getattr(module, MECHANISM, None)
+    if not isinstance(attention_mechanism, Mechanism):
         return
     implementation: Any = getattr(getattr(module, "config", None), "_attn_implementation", None)
     if implementation != KEY:
         raise InputError(
-            f"{type(module).__name__} was plugged with {made.name} but its attention implementation was "
-            f"set to {implementation!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
+            f"{type(module).__name__} was plugged with {attention_mechanism.name} but its attention "
+            f"implementation was set to {implementation!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
         )
-    if not made.position.needs_positions:
+    if not attention_mechanism.position.needs_positions:
         return
     for name in ("key_value_states", "encoder_hidden_states"):
         if kwargs.get(name) is not None:
             raise InputError(
-                f"{made.name} got {name}: positions have no meaning in cross-attention, plug one without"
+                f"{attention_mechanism.name} got {name}: positions have no meaning in cross-attention, plug one "
+                "without"
             )
 
 

@@ -111,7 +111,7 @@ def doctor(
     """
     if length is not None and length < 1:
         raise InputError(f"length is a number of tokens from 1, not {length}")
-    place = device_of(device)
+    target = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
     subject = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))
     length = length or min(TEXT, positions_of(subject) or TEXT)
@@ -122,26 +122,26 @@ def doctor(
     dtype = subject.config.dtype if isinstance(subject.config.dtype, torch.dtype) else torch.float32
     groups: dict[AttentionLayerGroup, list[str]] = {}
     for module_name, module in attention_modules(subject):
-        examined = examine(module_name, module, mechanism_spec, length, place, dtype)
+        examined = examine(module_name, module, mechanism_spec, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
     ours = dict(built_in(subject))
     for module_name, module in ours.items():
         activation = getattr(subject.config, "activation", "")
-        examined = examine_ours(module, activation, length, place, dtype)
+        examined = examine_ours(module, activation, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
     for module_name, module in computes_own_attention(subject):
-        if not any(is_within(each, module_name) for each in ours):
+        if not any(is_within(layer, module_name) for layer in ours):
             groups.setdefault(examine_undispatched(module), []).append(module_name)
-    layers = tuple(replace(each, modules=tuple(names)) for each, names in groups.items())
-    at_work = next((each.attention for each in layers if each.weights != "out of reach"), None)
+    layers = tuple(replace(layer, modules=tuple(names)) for layer, names in groups.items())
+    at_work = next((layer.attention for layer in layers if layer.weights != "out of reach"), None)
     noted = diagnostics(subject, mechanism_spec, length, dtype)
     if ours and spec is None:  # there is nothing to plug, and nobody asked for it
         noted = (trap for trap in noted if trap.severity is not Severity.stop)
     return DoctorReport(
         model=name,
         family=type(subject).__name__,
-        attention=to_name(mechanism_spec) if any(each.dispatched for each in layers) else at_work,
-        device=str(place),
+        attention=to_name(mechanism_spec) if any(layer.dispatched for layer in layers) else at_work,
+        device=str(target),
         dtype=str(dtype).removeprefix("torch."),
         length=length,
         layers=layers,
@@ -167,11 +167,11 @@ def check_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int) ->
 def device_of(device: str) -> torch.device:
     """A device of this machine."""
     try:
-        place = torch.device(device)
-        torch.empty(0, device=place)
+        target = torch.device(device)
+        torch.empty(0, device=target)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise InputError(f"no device {device!r} here: {first_line(error)}") from None
-    return place
+    return target
 
 
 def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:
@@ -276,7 +276,12 @@ def examine_ours(
 
 
 def serving_kernels(
-    made: Mechanism, blank: Tensor, qkv: tuple[tuple[int, int], ...], mask: Mask, *, biased: bool
+    attention_mechanism: Mechanism,
+    blank: Tensor,
+    qkv: tuple[tuple[int, int], ...],
+    mask: Mask,
+    *,
+    biased: bool,
 ) -> tuple[str | None, str | None]:
     """The kernels of a forward pass and of training, for heads and sizes of queries, keys and values."""
     kernels = []
@@ -284,16 +289,16 @@ def serving_kernels(
         q, k, v = (blank.expand(1, n, mask.keys, size).requires_grad_(gradient) for n, size in qkv)
         bias = blank.expand(1, qkv[0][0], mask.keys, mask.keys).requires_grad_(gradient) if biased else None
         with torch.set_grad_enabled(gradient):
-            kernels.append(kernel_for(made, (q, k, v), mask, bias))
+            kernels.append(kernel_for(attention_mechanism, (q, k, v), mask, bias))
     return kernels[0], kernels[1]
 
 
 def kernel_for(
-    made: Mechanism, qkv: tuple[Tensor, Tensor, Tensor], mask: Mask, bias: Tensor | None
+    attention_mechanism: Mechanism, qkv: tuple[Tensor, Tensor, Tensor], mask: Mask, bias: Tensor | None
 ) -> str | None:
     """The kernel that the automatic choice takes; None where the mechanism refuses the call."""
     try:
-        call = AttentionInputs.of(made, *qkv, mask=mask)
+        call = AttentionInputs.of(attention_mechanism, *qkv, mask=mask)
         return select_kernel(call if bias is None else call.add_bias(bias))
     except InputError:
         return None

@@ -65,7 +65,7 @@ class EncodedClassifier(TextClassifier):
         Raises:
             ValueError: if there is nothing to read, or no mask where padding cannot be told from the ids.
         """
-        embeddings, mask = self.read(input_ids, attention_mask, inputs_embeds)
+        embeddings, mask = self.embed(input_ids, attention_mask, inputs_embeds)
         segments = self.segments(input_ids, mask, token_type_ids)
         vector, weights = self.encode(embeddings, segments, mask, output_attentions)
         loss, logits = self.to_output(self.classifier(vector), labels)

@@ -59,7 +59,7 @@ class HierarchicalClassifier(EncodedClassifier):
         self.sentences = Encoder(config)
 
     @classmethod
-    def about(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
+    def tokenizer_settings(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
         ends, closers = (
             sorted(
                 index
@@ -68,7 +68,7 @@ class HierarchicalClassifier(EncodedClassifier):
             )
             for marks in (ENDS, CLOSERS)
         )
-        return super().about(tokenizer) | {"sentence_ends": ends, "sentence_closers": closers}
+        return super().tokenizer_settings(tokenizer) | {"sentence_ends": ends, "sentence_closers": closers}
 
     def segments(
         self, ids: Int[Tensor, "b n"] | None, mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None

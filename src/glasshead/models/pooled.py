@@ -196,7 +196,7 @@ class PooledClassifier(TextClassifier):
         Raises:
             ValueError: if the mask is missing where padding cannot be told from the ids.
         """
-        inputs_embeds, mask = self.read(input_ids, attention_mask, inputs_embeds)
+        inputs_embeds, mask = self.embed(input_ids, attention_mask, inputs_embeds)
         hidden = self.encoder(self.dropout(inputs_embeds), mask)
         pooled = self.pooling(hidden, mask)
         loss, logits = self.to_output(self.classifier(pooled.output), labels)

@@ -39,7 +39,7 @@ class TextClassifier(PreTrainedModel):
     embedding: nn.Module
 
     @classmethod
-    def about(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
+    def tokenizer_settings(cls, tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
         """What the configuration has to know about the tokenizer."""
         return {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
 
@@ -49,7 +49,7 @@ class TextClassifier(PreTrainedModel):
     def set_input_embeddings(self, value: nn.Module) -> None:
         self.embedding = value
 
-    def read(
+    def embed(
         self,
         input_ids: Int[Tensor, "b n"] | None,
         attention_mask: Int[Tensor, "b n"] | None,

@@ -114,16 +114,16 @@ class NewsRecommender(PreTrainedModel):
 
         The loss is −log softmax of the clicked one among its row (Wu et al. 2019, eq. 10 and 11).
         """
-        news, of_words = self.encode_news(input_ids, attention_mask, output_attentions)
-        users, of_news = self.encode_users(news, history, output_attentions)
-        shown, there = rows_of(news, candidates)
-        scores = torch.einsum("bd,bcd->bc", users, shown).masked_fill(~there, -torch.inf)
+        news, word_weights = self.encode_news(input_ids, attention_mask, output_attentions)
+        users, news_weights = self.encode_users(news, history, output_attentions)
+        candidate_vectors, there = rows_of(news, candidates)
+        scores = torch.einsum("bd,bcd->bc", users, candidate_vectors).masked_fill(~there, -torch.inf)
         return RecommenderOutput(
             loss=None if labels is None else nn.functional.cross_entropy(scores, labels),
             logits=scores,
             users=users,
             news=news,
-            attentions=(*of_words, *of_news) if output_attentions else None,
+            attentions=(*word_weights, *news_weights) if output_attentions else None,
         )
 
 

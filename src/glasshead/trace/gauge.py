@@ -134,8 +134,8 @@ def fix_gauges(
     ]
     texts = {name: int((groups == k).sum()) for k, name in enumerate(names)}
     return [
-        fix_gauge([ClassSigns(name, texts[name], *ranges[head]) for name, ranges in tables], signed=turns)
-        for head, turns in enumerate(signed)
+        fix_gauge([ClassSigns(name, texts[name], *ranges[head]) for name, ranges in tables], signed=is_signed)
+        for head, is_signed in enumerate(signed)
     ]
 
 
@@ -146,19 +146,21 @@ def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float =
     lean = sum(leans) / len(leans) if leans else 0.0
     kind, sign = ONE_SIGN, 1
     if signed:
-        one, weights = (classes_agree(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR)))
-        kind = ONE_SIGN if one else SIGN_IN_WEIGHTS if weights else UNDECIDED
-        sign = one or (-1 if lean < 0 else 1)
+        one_sign, weights = (
+            classes_agree(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR))
+        )
+        kind = ONE_SIGN if one_sign else SIGN_IN_WEIGHTS if weights else UNDECIDED
+        sign = one_sign or (-1 if lean < 0 else 1)
     return Gauge(sign, kind, abs(lean), classes=[with_sign(signs, sign) for signs in classes])
 
 
 def classes_agree(classes: Sequence[ClassSigns], name: str, bar: float) -> int:
     """+1 if the intervals of all classes lie above the bar, −1 if all do in the other gauge, else 0."""
-    if len(classes) < 2 or min(each.texts for each in classes) < FEWEST:
+    if len(classes) < 2 or min(group.texts for group in classes) < FEWEST:
         return 0
     for sign in (1, -1):
-        ranges = [getattr(with_sign(each, sign), name) for each in classes]
-        if all(each is not None and each[1] > bar for each in ranges):
+        ranges = [getattr(with_sign(group, sign), name) for group in classes]
+        if all(bounds is not None and bounds[1] > bar for bounds in ranges):
             return sign
     return 0
 

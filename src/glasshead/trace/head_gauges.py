@@ -42,38 +42,38 @@ def head_gauges(
         for batch in batches:
             if "labels" not in batch:
                 raise InputError("the sign gauge is judged class by class: the batches need labels")
-            inputs = {name: each.to(model.device) for name, each in batch.items() if name != "labels"}
+            inputs = {name: tensor.to(model.device) for name, tensor in batch.items() if name != "labels"}
             with torch.enable_grad(), record(model, keep_graph=True) as trace:
                 logits = model(**inputs).logits
             value = target_score(logits, default_target(logits)).sum()
             records = list(trace.only)
-            signed = signed or [each.call.mechanism.signed for each in records]
+            signed = signed or [layer.call.mechanism.signed for layer in records]
             if not any(signed):
                 return None
-            weights = [each.weights for each in records]
+            weights = [layer.weights for layer in records]
             slopes = torch.autograd.grad(value, weights, allow_unused=True)
             labels.append(batch["labels"].cpu())
             rows, texts = packed_texts(model, inputs), len(logits)
             sums.append(
                 [
-                    sums_by_text(each, slope, None if each.name.startswith("sentences.") else rows, texts)
-                    for each, slope in zip(records, slopes, strict=True)
+                    sums_by_text(layer, slope, None if layer.name.startswith("sentences.") else rows, texts)
+                    for layer, slope in zip(records, slopes, strict=True)
                 ]
             )
     if not sums:
         return None
     groups, names = class_sides(torch.cat(labels), class_names(model), rates=is_regression(model.config))
-    layers = [torch.cat(each) for each in zip(*sums, strict=True)]
+    layers = [torch.cat(batches_of_layer) for batches_of_layer in zip(*sums, strict=True)]
     gauges = [
-        fix_gauges(each, groups, names, [turns] * each.shape[1])
-        for each, turns in zip(layers, signed, strict=True)
+        fix_gauges(layer, groups, names, [is_signed] * layer.shape[1])
+        for layer, is_signed in zip(layers, signed, strict=True)
     ]
     return {
-        "signs": [[each.sign for each in layer] for layer in gauges],
-        "kinds": [[each.kind for each in layer] for layer in gauges],
-        "margins": [[each.margin for each in layer] for layer in gauges],
-        "masses": [each[..., 3].sum(dim=0).tolist() for each in layers],
-        "classes": [[[asdict(one) for one in each.classes] for each in layer] for layer in gauges],
+        "signs": [[head.sign for head in layer] for layer in gauges],
+        "kinds": [[head.kind for head in layer] for layer in gauges],
+        "margins": [[head.margin for head in layer] for layer in gauges],
+        "masses": [layer[..., 3].sum(dim=0).tolist() for layer in layers],
+        "classes": [[[asdict(signs) for signs in head.classes] for head in layer] for layer in gauges],
     }
 
 

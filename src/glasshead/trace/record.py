@@ -101,7 +101,7 @@ class RecordHook(AttentionHook):
         heads = None if self.heads is None else parse_rows("head", self.heads, call.q.shape[1])
         rows = None if self.rows is None else row_index(self.rows, call)
         every = tuple(range(call.q.shape[1]))
-        made = LayerRecord(
+        record = LayerRecord(
             layer=layer,
             name=self.names[flow.module],
             call=call,
@@ -111,27 +111,28 @@ class RecordHook(AttentionHook):
             scores_and_weights=weighed,
         )
         if self.keep_graph:
-            return made
+            return record
         if rows is not None:
-            made.call, made.output = call.rows(rows), output[:, :, rows]
-            made.scores_and_weights = weighed and (weighed[0][:, :, rows], weighed[1][:, :, rows])
+            record.call, record.output = call.rows(rows), output[:, :, rows]
+            record.scores_and_weights = weighed and (weighed[0][:, :, rows], weighed[1][:, :, rows])
         if heads is not None:
             index = torch.tensor(heads, dtype=torch.long, device=call.q.device)
-            made.output = made.output[:, index]
+            record.output = record.output[:, index]
             if call.mechanism.learned or call.mechanism.position.needs_positions:
-                made.head_index = index  # heads have parameters of their own: all are needed to compute some
+                # Heads have parameters of their own: all are needed to compute some.
+                record.head_index = index
             else:
-                made.call = select_query_heads(made.call, index)
-                made.scores_and_weights = made.scores_and_weights and (
-                    made.scores_and_weights[0][:, index],
-                    made.scores_and_weights[1][:, index],
+                record.call = select_query_heads(record.call, index)
+                record.scores_and_weights = record.scores_and_weights and (
+                    record.scores_and_weights[0][:, index],
+                    record.scores_and_weights[1][:, index],
                 )
-        made.call, made.output = self.detach_call(made.call), copy_tensors(made.output)
-        made.scores_and_weights = made.scores_and_weights and (
-            copy_tensors(made.scores_and_weights[0]),
-            copy_tensors(made.scores_and_weights[1]),
+        record.call, record.output = self.detach_call(record.call), copy_tensors(record.output)
+        record.scores_and_weights = record.scores_and_weights and (
+            copy_tensors(record.scores_and_weights[0]),
+            copy_tensors(record.scores_and_weights[1]),
         )
-        return made
+        return record
 
     def detach_call(self, call: AttentionInputs) -> AttentionInputs:
         """A call that no later change reaches."""
@@ -154,10 +155,12 @@ class RecordHook(AttentionHook):
         )
 
     def hooks(self) -> list[RemovableHandle]:
-        reading = (linear.register_forward_pre_hook(self.read) for linear in linear_maps(self.model))
+        reading = (
+            linear.register_forward_pre_hook(self.find_projection) for linear in linear_maps(self.model)
+        )
         return [*super().hooks(), *reading]
 
-    def read(self, linear: LinearMap, args: tuple[object, ...]) -> None:
+    def find_projection(self, linear: LinearMap, args: tuple[object, ...]) -> None:
         """A linear map reads something: the heads, perhaps."""
         if self.head_output is None or not args or not self.head_output[1].reaches(args[0]):
             return

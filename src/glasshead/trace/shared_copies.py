@@ -22,10 +22,10 @@ class SharedCopies:
 
     def __call__(self, tensor: Tensor) -> Tensor:
         # Memory is reused, so the address only says with what to compare.
-        place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
-        if place not in self.last or not torch.equal(self.last[place], tensor):
-            self.last[place] = copy_tensors(tensor)
-        return self.last[place]
+        key = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+        if key not in self.last or not torch.equal(self.last[key], tensor):
+            self.last[key] = copy_tensors(tensor)
+        return self.last[key]
 
     def mechanism(self, mechanism: Mechanism) -> Mechanism:
         """A mechanism with its parameters as they are now; the same one if it has none."""

@@ -120,7 +120,7 @@ def build_new_model(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
         marks=family.sentence_marks,
     )
     ids, vectors, notes = None, None, []
-    told: dict[str, Any] = {}
+    sizes: dict[str, Any] = {}
     if recipe.word_vectors is not None:
         ids, vectors = read_vectors(
             Path(recipe.word_vectors),
@@ -128,11 +128,11 @@ def build_new_model(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
             size=recipe.architecture.get(embedding_field(recipe.model)),
         )
         size = vectors.shape[1]
-        told[embedding_field(recipe.model)] = size
+        sizes[embedding_field(recipe.model)] = size
         notes.append(
             f"word vectors of {recipe.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
         )
-    config = recipe.config(**family.about(tokenizer), **about_labels(data), **told)
+    config = recipe.config(**family.tokenizer_settings(tokenizer), **about_labels(data), **sizes)
     config.check()
     try:
         model = family(config)
