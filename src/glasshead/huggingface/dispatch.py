@@ -158,15 +158,16 @@ def check_usage_hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str,
     if implementation != KEY:
         raise InputError(
             f"{type(module).__name__} was plugged with {attention_mechanism.name} but its attention "
-            f"implementation was set to {implementation!r}: call glasshead.unplug(model) first, or set it back to {KEY!r}"
+            f"implementation was set to {implementation!r}: "
+            f"call glasshead.unplug(model) first, or set it back to {KEY!r}"
         )
     if not attention_mechanism.position.needs_positions:
         return
     for name in ("key_value_states", "encoder_hidden_states"):
         if kwargs.get(name) is not None:
             raise InputError(
-                f"{attention_mechanism.name} got {name}: positions have no meaning in cross-attention, plug one "
-                "without"
+                f"{attention_mechanism.name} got {name}: positions have no meaning in cross-attention, "
+                "plug one without"
             )
 
 
