@@ -214,7 +214,7 @@ def test_products_of_intervals():
     with_all = one.times(IntervalVector(np.array([0.5]), np.array([0.0]), np.array([np.inf])), 0)
     np.testing.assert_array_equal(with_all.high, [np.inf, np.inf, 0, np.inf, np.nan])
     np.testing.assert_array_equal(with_all.low, [0, -np.inf, 0, -np.inf, np.nan])
-    np.testing.assert_array_equal(one.scaled(-2).high, [0, 4, 0, np.inf, np.nan])
+    np.testing.assert_array_equal(one.scale(-2).high, [0, 4, 0, np.inf, np.nan])
 
 
 def test_what_no_solver_answers_is_not_known(monkeypatch):

@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.files.locks import locked
+from glasshead.files.locks import hold_lock
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def path(tmp_path):
 
 
 def test_says_whose_it_is_and_goes_with_the_block(path):
-    with locked(path, path) as still_held:
+    with hold_lock(path, path) as still_held:
         assert json.loads(path.read_text()) == {"host": socket.gethostname(), "pid": os.getpid()}
         still_held()
     assert not path.exists()
@@ -30,16 +30,16 @@ def test_says_whose_it_is_and_goes_with_the_block(path):
 
 def test_a_second_one_is_told_who_has_it(path):
     says = f"the run is being written by process {os.getpid()} on {re.escape(socket.gethostname())}: wait"
-    with locked(path, path), pytest.raises(InputError, match=says), locked(path, "the run"):
+    with hold_lock(path, path), pytest.raises(InputError, match=says), hold_lock(path, "the run"):
         pytest.fail("entered")
-    with locked(path, path):
+    with hold_lock(path, path):
         pass
 
 
 def test_it_has_not_said_yet_whose_it_is(path):
-    with locked(path, path):
+    with hold_lock(path, path):
         os.truncate(path, 0)
-        with pytest.raises(InputError, match="another process is writing"), locked(path, path):
+        with pytest.raises(InputError, match="another process is writing"), hold_lock(path, path):
             pytest.fail("entered")
 
 
@@ -52,7 +52,7 @@ def test_of_a_process_that_died_here(path):
     ended = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert path.exists()
-    with locked(path, path):
+    with hold_lock(path, path):
         assert json.loads(path.read_text())["pid"] == os.getpid()
 
 
@@ -60,24 +60,24 @@ def test_of_another_host(path):
     """Which may be alive: not every file system shares its locks."""
     path.write_text('{"host": "elsewhere", "pid": 7}')
     says = f"run is being written by process 7 on elsewhere: .* delete {re.escape(str(path))}$"
-    with pytest.raises(InputError, match=says), locked(path, "run"):
+    with pytest.raises(InputError, match=says), hold_lock(path, "run"):
         pytest.fail("entered")
     assert path.exists()
     path.unlink()
-    with locked(path, path):
+    with hold_lock(path, path):
         pass
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": 7}', '"x"', "\xff\x00"])
 def test_a_damaged_one(path, content):
     path.write_text(content, encoding="latin-1")
-    with locked(path, path):
+    with hold_lock(path, path):
         assert json.loads(path.read_text())["pid"] == os.getpid()
 
 
 def test_somebody_removed_it(path):
     def lost():
-        with locked(path, "run") as still_held:
+        with hold_lock(path, "run") as still_held:
             path.unlink()
             path.write_text("theirs")
             still_held()
@@ -98,7 +98,7 @@ def test_its_owner_lets_go_while_it_is_opened(path, monkeypatch):
         real(descriptor, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with locked(path, path) as still_held:
+    with hold_lock(path, path) as still_held:
         still_held()
     assert len(calls) == 2
 
@@ -108,5 +108,5 @@ def test_a_file_system_without_locks(path, monkeypatch):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with pytest.raises(OSError, match="locks"), locked(path, path):
+    with pytest.raises(OSError, match="locks"), hold_lock(path, path):
         pytest.fail("entered")

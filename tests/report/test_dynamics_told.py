@@ -12,7 +12,7 @@ from glasshead.dynamics.findings import findings
 from glasshead.report.dynamics.summary import DynamicsSummary, dominant_term_words
 from glasshead.report.html.dynamics_page import dynamics_page
 from glasshead.report.terminal.dynamics_table import dynamics_table
-from glasshead.results import MUCH_LEFT, History, added
+from glasshead.results import MUCH_LEFT, History, added_column
 
 TOKEN = "neutral3"
 
@@ -25,7 +25,7 @@ def planted(change, **terms):
     here = columns["token"] == TOKEN
     columns["score"][here] = 0.016 + change * columns["step"][here] / 40
     for name, value in terms.items():
-        columns[added("score", name)][here] = value * columns["step"][here] / 40
+        columns[added_column("score", name)][here] = value * columns["step"][here] / 40
     return History(bare.facts, bare.curves, bare.products, columns)
 
 
@@ -74,7 +74,7 @@ def test_terminal_and_page_say_the_same_as_the_table_of_groups():
     history = planted(0.258, D=0.03, E=0.017, F=-4.649)
     group = history.tokens["group"] == "neutral"
     columns = dict(history.tokens)
-    for name in ("score", *(added("score", term) for term in fake_histories.SCORE)):
+    for name in ("score", *(added_column("score", term) for term in fake_histories.SCORE)):
         one = columns[name][columns["token"] == TOKEN]
         columns[name] = columns[name].copy()
         columns[name][group] = np.repeat(one, fake_histories.GROUPS["neutral"])

@@ -16,7 +16,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, mechanism_of
 from glasshead.huggingface.structure import positions_of
 from glasshead.training import load_run, recipe_for, train
-from glasshead.training.pretrained import pretrained
+from glasshead.training.pretrained import load_pretrained
 from kinds import FILLERS, data, saved
 from tolerances import ALL_LAYERS
 
@@ -33,7 +33,7 @@ def of(folder, attention=None, **changes):
 
 def refused(recipe, says):
     with pytest.raises(InputError, match=says) as told:
-        pretrained(recipe, ABOUT)
+        load_pretrained(recipe, ABOUT)
     assert "\n" not in str(told.value)
 
 
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("attention", [None, "tanhmax", "distance-aware"])
 def test_a_head_for_other_labels(family, attention, tmp_path):
     saved(tmp_path, family)
-    model, tokenizer = pretrained(of(tmp_path, attention), ABOUT)
+    model, tokenizer = load_pretrained(of(tmp_path, attention), ABOUT)
     assert (model.config.num_labels, model.config.id2label[2]) == (3, "good")
     assert model.dtype == torch.float32
     stored = load_file(tmp_path / "model.safetensors")
@@ -75,12 +75,12 @@ def test_its_own_mechanism_stays_unless_another_is_asked_for(tmp_path):
             plugged.get_parameter(name).normal_()
     saved(tmp_path / "plugged")  # for its tokenizer
     plugged.save_pretrained(tmp_path / "plugged")
-    same, _ = pretrained(of(tmp_path / "plugged"), ABOUT)
+    same, _ = load_pretrained(of(tmp_path / "plugged"), ABOUT)
     assert len(learned) == 4
     for name in learned:
         assert torch.equal(same.get_parameter(name), plugged.get_parameter(name))
     assert same.config.num_labels == 3
-    other, _ = pretrained(of(tmp_path / "plugged", "relu"), ABOUT)
+    other, _ = load_pretrained(of(tmp_path / "plugged", "relu"), ABOUT)
     assert {mechanism_of(module).name for _, module in attention_modules(other)} == {"relu"}
     assert not [name for name, _ in other.named_parameters() if ".position." in name]
 
@@ -90,7 +90,7 @@ def test_a_model_that_cannot_be_plugged_says_so(name, tmp_path):
     saved(tmp_path)
     config = type(REFUSED[name]().config)(**FAMILIES["bert"].options)
     hf.AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path)
-    pretrained(of(tmp_path), ABOUT)
+    load_pretrained(of(tmp_path), ABOUT)
     refused(of(tmp_path, "tanhmax"), "computes its attention itself")
 
 
@@ -128,7 +128,7 @@ class TestRefused:
     def test_fewer_positions_than_tokens(self, family, longest, tmp_path):
         saved(tmp_path, family)
         refused(of(tmp_path, max_length=longest + 1), f"take --max-length {longest}$")
-        model, _ = pretrained(of(tmp_path, max_length=longest), ABOUT)
+        model, _ = load_pretrained(of(tmp_path, max_length=longest), ABOUT)
         assert positions_of(model) == longest
         model(input_ids=torch.full((1, longest), 5))
 

@@ -28,7 +28,7 @@ GAINS = ("effective-gain", "effective-gain-absolute")
 ALL_SEEN = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
-def quantised(values: Floats, mask: NDArray[np.bool_]) -> Floats:
+def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
     """Values to nine significant digits each, so that rounding noise of float64 breaks no tie."""
     values = np.where(mask, values, 0.0)
     with np.errstate(divide="ignore"):
@@ -71,8 +71,10 @@ class Agreement(Audit):
             [a, subject.canonical, subject.contributions, chance, chance * o, subject.uniform * o, effective]
         )
         measures = np.stack(list(subject.importance.values()))
-        signed = kendall_tau_b(quantised(variants, mask), quantised(measures, mask), mask)
-        absolute = kendall_tau_b(quantised(np.abs(variants), mask), quantised(np.abs(measures), mask), mask)
+        signed = kendall_tau_b(round_digits(variants, mask), round_digits(measures, mask), mask)
+        absolute = kendall_tau_b(
+            round_digits(np.abs(variants), mask), round_digits(np.abs(measures), mask), mask
+        )
 
         rows: list[tuple[str, str, Floats, Floats | None, Nulls]] = []
         for m, against in enumerate(subject.importance):

@@ -227,7 +227,7 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
         summaries = summarise(values, nulls, rng=rng)
         for (statistic, lines), summary in zip(told.items(), summaries, strict=True):
             mine = {name: column[members] for name, column in heads.items()}
-            left_out = undefined(statistic, lines[members], mine)
+            left_out = undefined_counts(statistic, lines[members], mine)
             yield Finding(
                 audit="identifiability",
                 statistic=statistic,
@@ -237,7 +237,9 @@ def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[F
                 undefined=left_out,
                 significant_fraction=None,
                 citation=CITATION,
-                **(verdict(statistic, summary, lines[members], mine) or unanswered(left_out)).fields,
+                **(
+                    verdict(statistic, summary, lines[members], mine) or verdict_without_answer(left_out)
+                ).fields,
             )
 
 
@@ -250,7 +252,7 @@ def bounded_finding(statistic: str, interval: Interval | None) -> Interval | Non
     return low, high
 
 
-def undefined(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
+def undefined_counts(statistic: str, lines: Floats, heads: Columns) -> dict[str, int]:
     """How many maps had no such number, by reason."""
     missing = np.isnan(lines)
     if statistic == "given-keys":
@@ -287,7 +289,7 @@ def verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns)
     return share_verdict(statistic, summary.judged, lines)
 
 
-def unanswered(reasons: Mapping[str, int]) -> Verdict:
+def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:
     """Of a statistic that no map has, by the ``reasons``."""
     words = " or ".join(reasons)
     if OPEN & reasons.keys():

@@ -49,7 +49,7 @@ class Performance(Audit):
         absolute, squared = summarise(
             [np.abs(error), error**2], [{"mean": np.abs(spread)}, {"mean": spread**2}], rng=rng
         )
-        for name, summary in (("rmse", rooted(squared, root_difference(subject, rng))), ("mae", absolute)):
+        for name, summary in (("rmse", take_root(squared, root_difference(subject, rng))), ("mae", absolute)):
             words = verdict(summary.over_null["mean"], "mean rating", errors=True)
             yield self._finding(name, "all", summary, words)
 
@@ -104,7 +104,7 @@ def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -
     return Verdict(f"{'better than' if stands == 'better' else not_better} always guessing the {guess}")
 
 
-def rooted(squares: StatSummary, difference: PairedDifference) -> StatSummary:
+def take_root(squares: StatSummary, difference: PairedDifference) -> StatSummary:
     """The summary of a mean of squares as one of its root, which has no deviation over examples, with its own
     ``difference`` from the root mean square of the mean rating."""
 

@@ -50,7 +50,7 @@ class Perturbation(Audit):
             raise InputError(f"a perturbation test needs at least one draw, not {min(draws, passes)}")
         self.draws, self.passes = draws, passes
 
-    def drawn(self, subject: AuditContext) -> int:
+    def num_draws(self, subject: AuditContext) -> int:
         """How many draws a subject gets."""
         return self.draws if subject.exact else self.passes
 
@@ -78,7 +78,7 @@ class Perturbation(Audit):
                         against=direction,
                         group=group,
                         **summary.numbers,
-                        undefined=undefined(medians[column][members]),
+                        undefined=undefined_counts(medians[column][members]),
                         significant_fraction=None,
                         citation=self.citation,
                         **verdict(
@@ -185,7 +185,7 @@ def predictions(subject: AuditContext, rows: NDArray[np.int64], weights: Floats)
     return probability(outputs, target[:, None].expand(outputs.shape[:-1])).numpy()
 
 
-def undefined(medians: Floats) -> dict[str, int]:
+def undefined_counts(medians: Floats) -> dict[str, int]:
     """Texts that have no weights to change."""
     count = int(np.isnan(medians).sum())
     return {"no tokens": count} if count else {}

@@ -114,7 +114,7 @@ def audit(
     return AuditCard(
         facts={"name": title}
         | describe(run, subject, seed)
-        | {"draws": perturbation.drawn(subject)}
+        | {"draws": perturbation.num_draws(subject)}
         | found
         | about
         | {"seconds": round(time.perf_counter() - started, 2)},

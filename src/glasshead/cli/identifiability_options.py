@@ -95,7 +95,7 @@ def resumable_parts(
     Raises:
         InputError: if there is an interrupted audit and nobody said what to do with it, or the reverse.
     """
-    from glasshead.files import check_foreign, files_in, remove, unmatched
+    from glasshead.files import check_foreign, files_in, remove, unknown_names
     from glasshead.identifiability import PARTS
 
     parts = out.with_name(f"{out.name}.maps") if resumable else work / "maps"
@@ -106,7 +106,7 @@ def resumable_parts(
             raise InputError(
                 f"{parts} holds an interrupted audit: go on with --resume, or begin anew with --overwrite"
             )
-        check_foreign(parts, unmatched(files_in(parts), PARTS))
+        check_foreign(parts, unknown_names(files_in(parts), PARTS))
         remove(parts)
     try:
         with resume_on_interrupt(parts, "texts") if resumable else nullcontext():

@@ -35,7 +35,7 @@ def load(source: str | Path, options: LoadOptions = DEFAULTS) -> "DatasetDict":
 
     name = str(source)
     if isinstance(source, str) and name in DATASETS:
-        made, how = _generated(name, options)
+        made, how = _generate(name, options)
     else:
         if options.generator:
             known = ", ".join(DATASETS)
@@ -92,7 +92,7 @@ def _same_columns(tables: dict[str, Table]) -> None:
             )
 
 
-def _generated(name: str, options: LoadOptions) -> Splits:
+def _generate(name: str, options: LoadOptions) -> Splits:
     settings = DATASETS[name].options(options.generator)
     tables = {
         split: Table(

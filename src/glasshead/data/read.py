@@ -64,7 +64,7 @@ def read(path: Path) -> Columns:
         elif name.endswith(".jsonl"):
             columns = Columns(str(path), _json_lines(path), {})
         else:
-            columns = Columns(str(path), _separated(path, "\t" if name.endswith(".tsv") else ","), {})
+            columns = Columns(str(path), _parse_separated(path, "\t" if name.endswith(".tsv") else ","), {})
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if not any(columns.values.values()):
@@ -72,7 +72,7 @@ def read(path: Path) -> Columns:
     return columns
 
 
-def _decoded(path: Path) -> str:
+def _decode(path: Path) -> str:
     """The text of a UTF-8 file, without its byte order mark."""
     data = path.read_bytes()
     if path.name.lower().endswith(".gz"):
@@ -89,9 +89,9 @@ def _decoded(path: Path) -> str:
         raise InputError(f"{path} line {line} is not UTF-8: convert the file to UTF-8") from error
 
 
-def _separated(path: Path, delimiter: str) -> dict[str, list[str]]:
+def _parse_separated(path: Path, delimiter: str) -> dict[str, list[str]]:
     """Columns of a csv or tsv file; quotes are doubled inside quoted fields, blank lines are no rows."""
-    text = _decoded(path)
+    text = _decode(path)
     kept = csv.field_size_limit(sys.maxsize)  # its default refuses texts of 131,072 characters
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows, begins, last = [], [], 0
@@ -133,7 +133,7 @@ def _json_lines(path: Path) -> dict[str, list[Any]]:
     """Columns of a file with one JSON object per line; a key that a line lacks is None there."""
     records = []
     # Not splitlines: U+2028 and its like may stand inside a JSON string.
-    for number, line in enumerate(_decoded(path).split("\n"), start=1):
+    for number, line in enumerate(_decode(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:

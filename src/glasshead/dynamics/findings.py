@@ -16,9 +16,9 @@ from glasshead.results import (
     Finding,
     History,
     Verdict,
-    added,
+    added_column,
     integration_error,
-    rate,
+    rate_column,
     residual_note,
     undecided_reason,
     versus,
@@ -150,7 +150,7 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
     largest mean says why.
     """
     terms = list(history.facts["terms"].get(quantity, {}))
-    if any(added(quantity, term) not in history.tokens for term in terms):
+    if any(added_column(quantity, term) not in history.tokens for term in terms):
         return
     steps = history.steps[history.steps <= at]
     snapshots = [Groups(history, int(step)) for step in steps]
@@ -159,7 +159,7 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
             np.array(
                 [[snapshot.values(name(quantity, term), group) for snapshot in snapshots] for term in terms]
             )
-            for name in (added, rate)
+            for name in (added_column, rate_column)
         )  # [terms, snapshots, n]
         values = np.array([snapshot.values(quantity, group) for snapshot in snapshots])
         rest = values - values[0] - by_term.sum(axis=0)

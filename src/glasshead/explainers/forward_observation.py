@@ -71,32 +71,34 @@ class ForwardObservation(AttentionObservation):
     def contributions(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self._pulled(target)[0]
+        return self._pull_back(target)[0]
 
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self._pulled(target)[1]
+        return self._pull_back(target)[1]
 
     @cached_property
-    def _found(self) -> dict[bytes, tuple[Tensor, Tensor]]:
+    def _cache(self) -> dict[bytes, tuple[Tensor, Tensor]]:
         """Contributions and slopes by target: audits ask for the same ones again and again."""
         return {}
 
-    def _pulled(
+    def _pull_back(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]]:
         """Σ A ∂z/∂A and, with the canonical signs, Σ ∂z/∂A of every token."""
         if target.ndim == 2:  # every token has a target of its own: one pass for each class
             results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
             for k in target[self.mask].unique().tolist():
-                for result, found in zip(results, self._pulled(torch.full((len(target),), k)), strict=True):
+                for result, found in zip(
+                    results, self._pull_back(torch.full((len(target),), k)), strict=True
+                ):
                     result[target == k] = found[target == k]
             return results
         key = target.cpu().numpy().tobytes()
-        if key not in self._found:
-            self._found[key] = self._pull(target)
-        return self._found[key]
+        if key not in self._cache:
+            self._cache[key] = self._pull(target)
+        return self._cache[key]
 
     def _pull(self, target: Int[Tensor, " texts"]) -> tuple[Tensor, Tensor]:
         results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)

@@ -41,7 +41,7 @@ class IntervalVector:
         worst = max(self.conditioning, other.conditioning)
         return IntervalVector(self.value + other.value, self.low + other.low, self.high + other.high, worst)
 
-    def scaled(self, factor: float) -> "IntervalVector":
+    def scale(self, factor: float) -> "IntervalVector":
         """Of the same numbers times a factor, which may turn them round."""
         ends = self.low * factor, self.high * factor
         low, high = ends if factor >= 0 else ends[::-1]

@@ -181,10 +181,10 @@ def read(
                 (row.text, row.part), RunningMean(IntervalVector.zeros(len(sums[row.text].tokens)))
             )
             mean.rows.add(row.row)
-            mean.total = mean.total.plus(of_row(row, sums[row.text], tolerance).scaled(sign(model, row)))
+            mean.total = mean.total.plus(of_row(row, sums[row.text], tolerance).scale(sign(model, row)))
             projected.add(row.projected)
     heads = place.heads if place is not None and place.head is None else 1
-    found = {key: mean.total.scaled(1 / (heads * len(mean.rows))) for key, mean in means.items()}
+    found = {key: mean.total.scale(1 / (heads * len(mean.rows))) for key, mean in means.items()}
     return found, projected
 
 

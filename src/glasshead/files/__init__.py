@@ -14,7 +14,7 @@ from glasshead.files.atomic import (
     write_text,
 )
 from glasshead.files.disk_errors import check_readable
-from glasshead.files.manifest import KNOWN, files_in, unmatched
+from glasshead.files.manifest import KNOWN, files_in, unknown_names
 
 __all__ = [
     "KNOWN",
@@ -29,7 +29,7 @@ __all__ = [
     "remove",
     "reserve_folder",
     "temp_sibling",
-    "unmatched",
+    "unknown_names",
     "write_bytes",
     "write_text",
 ]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from glasshead.errors import InputError
 from glasshead.files.disk_errors import storage_errors
-from glasshead.files.locks import locked
+from glasshead.files.locks import hold_lock
 from glasshead.files.manifest import foreign_files, write_manifest
 
 MOST_NAMES = 3
@@ -170,7 +170,7 @@ def reserve_folder(out: Path, *, overwrite: bool = False) -> Iterator[Reserved]:
         InputError: if another process writes it, or if it may not be replaced.
         OSError: if a writer fails for want of room, whatever that writer raises.
     """
-    with storage_errors(out), make_parents(out), locked(temp_sibling(out, "lock"), out) as still_held:
+    with storage_errors(out), make_parents(out), hold_lock(temp_sibling(out, "lock"), out) as still_held:
         restore(out)
         remove(temp_sibling(out, "new"))
         reserved = Reserved(out, overwrite, still_held)

@@ -21,7 +21,7 @@ ELSEWHERE = (errno.EAGAIN, errno.EACCES)
 
 
 @contextlib.contextmanager
-def locked(path: Path, out: Path) -> Iterator[Callable[[], None]]:
+def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
     """Hold the file ``path``, which guards ``out``; what is yielded makes sure that it is still held.
 
     The file names its host and process. A process that died on this host has let go, and its file is taken

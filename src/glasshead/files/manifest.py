@@ -60,11 +60,13 @@ def foreign_files(folder: Path) -> list[str] | None:
         return None
     paths = map(PurePosixPath, files)
     return [
-        str(path) for path in paths if unmatched([path.name], KNOWN) or unmatched(path.parts[:-1], WITHIN)
+        str(path)
+        for path in paths
+        if unknown_names([path.name], KNOWN) or unknown_names(path.parts[:-1], WITHIN)
     ]
 
 
-def unmatched(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
+def unknown_names(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
     """The names that fit none of the patterns."""
     patterns = tuple(patterns)
     return [name for name in names if not any(fnmatch(name, pattern) for pattern in patterns)]

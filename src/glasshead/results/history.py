@@ -105,12 +105,12 @@ class History:
         return {name: column[chosen] for name, column in self.tokens.items()}
 
 
-def added(quantity: str, term: str) -> str:
+def added_column(quantity: str, term: str) -> str:
     """The column of the tokens that holds what a term has added since the start."""
     return f"{ADDED}{quantity} {term}"
 
 
-def rate(quantity: str, term: str) -> str:
+def rate_column(quantity: str, term: str) -> str:
     """The column of the tokens that holds how fast a term moves them."""
     return f"{RATE}{quantity} {term}"
 

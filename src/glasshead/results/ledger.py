@@ -10,9 +10,9 @@ from glasshead.results.history import (
     NOT_EXPLAINED,
     Columns,
     History,
-    added,
+    added_column,
     integration_error,
-    rate,
+    rate_column,
     residual_note,
     undecided_reason,
 )
@@ -71,7 +71,7 @@ def ledger_terms(history: History, quantity: str) -> dict[str, str]:
     terms = terms_of(history, quantity)
     if not history.facts["exact"]:
         raise InputError(f"there is no ledger: {why_not_exact(history)}")
-    if any(added(quantity, name) not in history.tokens for name in terms):
+    if any(added_column(quantity, name) not in history.tokens for name in terms):
         raise InputError("there is no ledger: this training was not watched (train with `DynamicsCallback`)")
     return terms
 
@@ -91,7 +91,7 @@ def token_ledger(history: History, quantity: str, rows: Columns) -> Ledger:
     values = rows[quantity].astype(np.float64)
     return Ledger(
         rows["step"].astype(np.float64),
-        {name: rows[added(quantity, name)].astype(np.float64) for name in terms},
+        {name: rows[added_column(quantity, name)].astype(np.float64) for name in terms},
         values - values[0],
     )
 
@@ -107,7 +107,7 @@ def mean_ledger(history: History, quantity: str, group: str) -> Ledger:
     snapshots = len(history.steps)
     rows = {"step": history.steps} | {
         name: history.tokens[name][here].reshape(snapshots, -1).mean(axis=1, dtype=np.float64)
-        for name in [quantity, *(added(quantity, term) for term in terms)]
+        for name in [quantity, *(added_column(quantity, term) for term in terms)]
     }
     return token_ledger(history, quantity, rows)
 
@@ -128,7 +128,7 @@ def dominant_term(history: History, token: str, step: int) -> DominantTerm | Non
     change = float(ledger.measured[-1])
     if change == 0:
         return None
-    rates = np.array([rows[rate("score", name)] for name in ledger.added])
+    rates = np.array([rows[rate_column("score", name)] for name in ledger.added])
     errors = integration_error(history.facts["learning_rate"], ledger.steps, rates)
     error_of = dict(zip([*ledger.added, NOT_EXPLAINED], errors, strict=True))
     parts = {name: values[-1] for name, values in ledger.added.items() if values[-1] * change > 0}

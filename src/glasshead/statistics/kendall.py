@@ -55,7 +55,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike, mask: ArrayLike) -> KendallResult:
     Source: Kendall, Biometrika 33 (1945); ``scipy.stats.kendalltau(method="auto")``.
     """
     mask = np.asarray(mask, dtype=bool)
-    x, y = _checked(x, "x", mask), _checked(y, "y", mask)
+    x, y = _check_values(x, "x", mask), _check_values(y, "y", mask)
     length = np.count_nonzero(mask, axis=-1).astype(np.int64)
     xs, ys = (v.reshape(prod(v.shape[:-2]), *mask.shape) for v in (x, y))  # [A, N, L], [B, N, L]
     tau = np.full((len(xs), len(ys), len(mask)), np.nan)
@@ -75,7 +75,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike, mask: ArrayLike) -> KendallResult:
     return KendallResult(tau.reshape(shape), pvalue.reshape(shape), length)
 
 
-def _checked(values: ArrayLike, name: str, mask: NDArray[np.bool_]) -> NDArray[np.floating]:
+def _check_values(values: ArrayLike, name: str, mask: NDArray[np.bool_]) -> NDArray[np.floating]:
     """The values as float32 or float64, without rounding."""
     values = np.asarray(values)
     if mask.ndim != 2 or values.shape[-2:] != mask.shape:
@@ -118,7 +118,7 @@ def _block(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """τ-b and p [A, B, C] of one block: x [A, C, L], y [B, C, L], mask [C, L]."""
     n = np.count_nonzero(mask, axis=-1)
-    ranked = _ranked(x, y, mask, int(n.max()))
+    ranked = _rank(x, y, mask, int(n.max()))
     balance = _concordant_minus_discordant(ranked.ranks, len(x), n)  # [A, B, C]
     pairs = n * (n - 1) // 2
     x_ties, y_ties = ranked.pairs[: len(x), None], ranked.pairs[None, len(x) :]
@@ -143,9 +143,7 @@ def _block(
     return np.where(defined, tau, np.nan), np.where(defined, pvalue, np.nan)
 
 
-def _ranked(
-    x: NDArray[np.floating], y: NDArray[np.floating], mask: NDArray[np.bool_], longest: int
-) -> _Ranked:
+def _rank(x: NDArray[np.floating], y: NDArray[np.floating], mask: NDArray[np.bool_], longest: int) -> _Ranked:
     """Dense ranks of every vector, with the entries of a row in the order of the first x: padding is last."""
     count, integer = len(x) + len(y), _integer(longest)
     rows = len(mask)

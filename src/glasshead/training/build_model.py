@@ -22,7 +22,7 @@ from glasshead.models import (
     read_vectors,
 )
 from glasshead.training.config import TrainingConfig, embedding_field
-from glasshead.training.pretrained import pretrained
+from glasshead.training.pretrained import load_pretrained
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -95,7 +95,7 @@ def build(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     """
     check_texts(recipe, data)
     if recipe.pretrained:
-        built = BuiltModel(*pretrained(recipe, about_labels(data)))
+        built = BuiltModel(*load_pretrained(recipe, about_labels(data)))
         if isinstance(built.model, TextClassifier):
             check_number(type(built.model), recipe.model, data)
         return built

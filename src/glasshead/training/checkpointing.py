@@ -15,7 +15,7 @@ from glasshead.files import (
     remove,
     reserve_folder,
     temp_sibling,
-    unmatched,
+    unknown_names,
 )
 from glasshead.training.old_names import with_current_recipe
 from glasshead.training.run import RECORD, write_json
@@ -105,7 +105,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
             f"{work} is in the way, and glasshead did not make it: move it, or choose another `out`"
         )
     if work.is_dir():
-        check_foreign(work, unmatched(sorted(path.name for path in work.iterdir()), PARTS))
+        check_foreign(work, unknown_names(sorted(path.name for path in work.iterdir()), PARTS))
     remove(work)
     work.mkdir()
     write_json(record, plan)

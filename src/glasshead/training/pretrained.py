@@ -28,7 +28,7 @@ from glasshead.registry import did_you_mean, with_suggestion
 from glasshead.training.config import TrainingConfig
 
 
-def pretrained(
+def load_pretrained(
     recipe: TrainingConfig, about: dict[str, Any]
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     """The model that a recipe names, to be tuned for the labels that ``about`` tells its configuration.
