@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-slow test-cpus check docs bench before-after results catalogue clean
+.PHONY: demo test test-slow test-cpus test-types check docs bench before-after results catalogue clean
 
 demo: .venv/base
 	$(BIN)/glasshead demo
@@ -23,6 +23,14 @@ NUMERIC := $(addprefix tests/,attention dynamics explainers huggingface identifi
 test-cpus: .venv/dev
 	ATEN_CPU_CAPABILITY=default $(TESTS) $(NUMERIC)
 	ATEN_CPU_CAPABILITY=avx2 $(TESTS) $(NUMERIC)
+
+# Shapes and types of arguments and results, checked while the tests of these rooms run.
+CHECKED := attention trace explainers statistics
+comma := ,
+empty :=
+test-types: .venv/dev
+	$(TESTS) --jaxtyping-packages=$(subst $(empty) $(empty),$(comma),$(addprefix glasshead.,$(CHECKED)) typechecked.check) \
+		-m "not slow and not compiled" $(addprefix tests/,$(CHECKED))
 
 # Lint, format, types and import layers.
 check: .venv/dev

@@ -267,6 +267,7 @@ def serve(call):
 
 
 @pytest.mark.usefixtures("unseen")
+@pytest.mark.wrong_types
 def test_new_lengths_are_compiled_up_to_a_budget():
     with torch.no_grad():
         for length in (2000, 2001, 2002):
@@ -282,6 +283,7 @@ def test_new_lengths_are_compiled_up_to_a_budget():
 
 
 @pytest.mark.usefixtures("unseen")
+@pytest.mark.wrong_types
 def test_asking_costs_nothing_of_the_budget():
     with torch.no_grad():
         assert all(KERNELS["flex"].is_preferred(long(length)) for length in range(2000, 2010))

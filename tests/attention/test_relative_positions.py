@@ -240,7 +240,7 @@ def test_sinusoids_score_as_their_features(name, batch):
 
 @pytest.mark.parametrize("name", ["distance-aware", "shaw", "tener", "cosine"])
 @pytest.mark.parametrize("is_causal", [False, True])
-@pytest.mark.wrong_types
+@pytest.mark.compiled
 def test_positions_and_padding_compile_whole(name, is_causal):
     """Whether padding has holes is a question to the data, which a compiler cannot ask."""
     using = mechanism(name, num_heads=2, head_dim=4).double()

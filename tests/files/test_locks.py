@@ -46,8 +46,8 @@ def test_it_has_not_said_yet_whose_it_is(path):
 def test_of_a_process_that_died_here(path):
     """However it died: the kernel has let go of the file."""
     program = (
-        "import os, signal, sys; from pathlib import Path; from glasshead.files.locks import locked\n"
-        "with locked(Path(sys.argv[1]), ''): os.kill(os.getpid(), signal.SIGKILL)"
+        "import os, signal, sys; from pathlib import Path; from glasshead.files.locks import hold_lock\n"
+        "with hold_lock(Path(sys.argv[1]), ''): os.kill(os.getpid(), signal.SIGKILL)"
     )
     ended = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
     assert ended.returncode == -signal.SIGKILL
