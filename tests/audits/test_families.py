@@ -213,7 +213,7 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
         ("encoder rating", {"classes": True}, "the run predicts ratings and the data have the classes"),
         ("encoder", {"ratings": True}, "the run knows the classes negative, positive; the data have ratings"),
         ("encoder rating", {"audits": ["tokens"]}, "words have no class where ratings are predicted"),
-        ("encoder", {"draws": 2000}, "--draws is at most 1,000"),
+        ("encoder", {"draws": 2000}, "`draws` is at most 1,000"),
         ("encoder", {"draws": 0}, "at least one draw"),
         (
             "encoder",

@@ -432,12 +432,12 @@ class TestPlot:
     @pytest.mark.parametrize(
         ("run", "options", "message"),
         [
-            ("dp", ["--what", "ledgre"], "unknown picture 'ledgre': did you mean 'ledger'?"),
+            ("dp", ["--what", "ledgre"], "unknown plot 'ledgre': did you mean 'ledger'?"),
             ("dp", ["--what", "tokens"], "name one by --token"),
             (
                 "dp",
                 ["--what", "scores", "--token", "superb"],
-                "--token is for ledger, tokens, scatter, contexts",
+                "--token is for contexts, tokens, ledger, scatter",
             ),
             ("dp", ["--what", "scores", "--step", "3"], "--step is for boxes and scatter"),
             ("dp", ["--what", "boxes", "--step", "99999"], "there is no step 99,999"),
