@@ -41,7 +41,7 @@ MAPPING_FACTS = {
 }
 # What these refuse on every machine; they also refuse where a machine lacks what they need.
 ANYWHERE = {"flex": flex.unsupported, "triton": triton.unsupported}
-HEADS = {"heads": 8, "head_dim": 64}
+HEADS = {"num_heads": 8, "head_dim": 64}
 
 
 def tables() -> dict[str, str]:

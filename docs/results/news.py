@@ -49,7 +49,7 @@ SIGNS = {"short": "−", "long": "+"}  # interest → the sign of the news-level
 COMPARED = "short"  # the logs on which all mechanisms are compared
 SEEDS = range(5)  # of the logs and of the training
 FEWER = range(3)  # those of the comparison, the same for all mechanisms
-CHANGES = {"epochs": 24, "heads": 1}  # one head, so that there is one w at the news level
+CHANGES = {"epochs": 24, "num_attention_heads": 1}  # one head, so that there is one w at the news level
 USERS = 600
 
 Job = tuple[str, str, int]
