@@ -358,6 +358,7 @@ def test_threads_do_not_mix():
     assert all(hooks(each) == 0 for each in models)
 
 
+@pytest.mark.compiled
 def test_compiled_models_run_as_written_in_the_block():
     model, x = Stack("softmax", "shaw"), sequence()
     compiled = torch.compile(model, backend="eager")
