@@ -206,7 +206,7 @@ class SvgRenderer(RendererBase):
                 style["stroke-opacity"] = f"{stroke[3]:g}"
             _, dashes = gc.get_dashes()
             if dashes is not None:
-                style["stroke-dasharray"] = " ".join(map(number, dashes))
+                style["stroke-dasharray"] = " ".join(map(number, np.asarray(dashes).tolist()))
         clip = gc.get_clip_rectangle()
         if clip is not None:
             style["clip-path"] = self.clip(clip.bounds)
