@@ -221,8 +221,8 @@ def test_sizes_become_powers_of_two_of_at_least_sixteen():
     """Zeros add nothing to a product, and the added columns of the output are cut off."""
     for size, expected in ((1, 16), (16, 16), (17, 32), (64, 64), (192, 256)):
         row = torch.ones(1, 1, 1, size)
-        assert flex.supports_width(row).shape[3] == expected
-        assert float(flex.supports_width(row).sum()) == size
+        assert flex.pad_to_power_of_two(row).shape[3] == expected
+        assert float(flex.pad_to_power_of_two(row).sum()) == size
 
 
 class OnGPU:

@@ -201,7 +201,7 @@ class Mask:
     def with_position_policy(self, reach: int | None = None) -> Mask:
         """The same mask, which knows whether its positions have to be counted, and so do its copies.
 
-        With more keys than ``max_distance`` they are counted at any rate: padding then stands no farther
+        With more keys than ``reach`` they are counted at any rate: padding then stands no farther
         away than real tokens do. A compiler cannot ask, and counts.
         """
         if self.padding is None:

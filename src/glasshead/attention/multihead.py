@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.hooks import run_hooked, run_hooked_sum, run_hooked_weights
 from glasshead.attention.inputs import AttentionInputs, AttentionOutput, check_dropout
-from glasshead.attention.kernels.summed_heads import output_weights, sum_heads
+from glasshead.attention.kernels.summed_heads import project_weighted_inputs, sum_heads
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec
 from glasshead.attention.mechanism import mechanism as build
@@ -135,7 +135,7 @@ class MultiHeadAttention(nn.Module):
             heads = run_hooked(self, call())
         elif self.reads_before_it_maps(q, k):
             tokens = source[:, None].expand(-1, self.kv_heads, -1, -1)
-            heads = run_hooked_sum(self, call, lambda: output_weights(call(tokens), self.value))
+            heads = run_hooked_sum(self, call, lambda: project_weighted_inputs(call(tokens), self.value))
         else:
             heads = run_hooked_sum(self, call, lambda: sum_heads(call()))
         output = self.output(heads.transpose(1, 2).flatten(2))  # [B, H or 1, Q, d_v] → [B, Q, d_e]

@@ -137,7 +137,7 @@ class Position(nn.Module):
         return weights @ v
 
     def check(self, longest: int) -> None:
-        """Raise InputError if so many real tokens are beyond its ``max_distance``."""
+        """Raise InputError if so many real tokens are beyond its ``reach``."""
 
 
 def whole_number(name: str, value: object) -> int:

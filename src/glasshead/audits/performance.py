@@ -9,7 +9,7 @@ import numpy as np
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
-from glasshead.audits.summary import StatSummary, has_enough, summarise
+from glasshead.audits.summary import StatSummary, judged_interval, summarise
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict
 from glasshead.statistics import METRICS, Predictions, difference_intervals, values
 
@@ -82,7 +82,7 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
 
     A difference of exactly 0 in every resample is the guess itself, and so not better.
     """
-    interval = has_enough(difference)
+    interval = judged_interval(difference)
     if interval is None:
         return "undecided"
     low, high = (-interval[1], -interval[0]) if errors else interval
@@ -93,7 +93,7 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
 
 def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> Verdict:
     """In words, from the paired interval alone."""
-    if has_enough(difference) is None:
+    if judged_interval(difference) is None:
         return TOO_FEW_EXAMPLES
     stands = standing(difference, errors=errors)
     if stands == "undecided":

@@ -35,7 +35,7 @@ class StatSummary:
     @property
     def over(self) -> dict[str, Interval | None]:
         """The same of the paired difference from each null."""
-        return {name: has_enough(each) for name, each in self.over_null.items()}
+        return {name: judged_interval(each) for name, each in self.over_null.items()}
 
     @property
     def numbers(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def null_column(column: str, null: str) -> str:
     return f"{column}.null.{null}"
 
 
-def has_enough(difference: PairedDifference | None) -> Interval | None:
+def judged_interval(difference: PairedDifference | None) -> Interval | None:
     """The interval on which a verdict may rest: None if it comes from too few units."""
     return difference.interval if difference is not None and difference.n >= FEW else None
 

@@ -117,7 +117,9 @@ def audit(
         atomic_folder(out, overwrite=overwrite, reads=[run, Path(data)]) as work,
         resumable_parts(out, work, resumable=resumable, resume=resume, overwrite=overwrite) as parts,
     ):
-        card = run_audit(replace(request, identifiability=replace(request.identifiability, store=parts)))
+        card = audit_with_progress(
+            replace(request, identifiability=replace(request.identifiability, store=parts))
+        )
         findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
         write_audit(card, work, parts)
     console.print(card_table([card]))
@@ -129,7 +131,7 @@ def audit(
         raise typer.Exit(1)
 
 
-def run_audit(request: "AuditRequest") -> "AuditCard":
+def audit_with_progress(request: "AuditRequest") -> "AuditCard":
     """Audit, with a line on standard error about what is being done."""
     with progress_stages(f"auditing {request.folder.name}") as progress:
         progress("loading")

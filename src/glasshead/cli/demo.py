@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.audit import run_audit, write_audit
+from glasshead.cli.audit import audit_with_progress, write_audit
 from glasshead.cli.compare import page_and_table
 from glasshead.cli.console import console, print_line
 from glasshead.cli.options import SEEDS, Out
@@ -38,7 +38,7 @@ def demo(
             run = work / activation
             config = TRAINING_PRESETS["s0-paper"].with_changes(attention=activation)
             run_training(TrainRequest(DATA, run, config, seed=seed), resumable=False)
-            card = run_audit(AuditRequest(run, DATA, seed=seed))
+            card = audit_with_progress(AuditRequest(run, DATA, seed=seed))
             card.facts["run"] = str(out / activation)
             folder = work / f"{activation}-audit"
             folder.mkdir()

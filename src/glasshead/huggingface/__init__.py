@@ -4,8 +4,7 @@ from glasshead.huggingface.configuration import clear_spec, spec_of
 from glasshead.huggingface.dispatch import mechanism_of
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.labels import class_names
-from glasshead.huggingface.plug import plug, unplug
-from glasshead.huggingface.saving import (
+from glasshead.huggingface.loading import (
     first_line,
     load,
     load_weights,
@@ -13,6 +12,7 @@ from glasshead.huggingface.saving import (
     read_config,
     silence_transformers,
 )
+from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
 
 __all__ = [

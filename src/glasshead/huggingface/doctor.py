@@ -30,7 +30,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface.configuration import spec_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
 from glasshead.huggingface.dispatch import parse_saved_spec
-from glasshead.huggingface.saving import first_line, model_class, read_config
+from glasshead.huggingface.loading import first_line, model_class, read_config
 from glasshead.huggingface.stops import Diagnostic, Severity, parameter_names
 from glasshead.huggingface.structure import (
     MECHANISM,
@@ -72,7 +72,7 @@ class AttentionLayerGroup:
     """What serves a forward pass on this machine, and None where glasshead does not."""
     training_kernel: str | None
     weights: str
-    """``record_rows``: by glasshead.record, once plugged; ``in the output``; or ``out of reach``."""
+    """``recorded``: by glasshead.record, once plugged; ``in the output``; or ``out of reach``."""
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def parse_mask(
     allowed, bias = split_additive_mask(attention_mask)
     if allowed.shape[1] == allowed.shape[2] == 1:
         pairs = None
-        padding = None if remove_padding(attention_mask) else allowed[:, 0, 0].expand(query.shape[0], -1)
+        padding = None if is_unpadded(attention_mask) else allowed[:, 0, 0].expand(query.shape[0], -1)
     else:
         # A key that nobody attends to is padding, and no distance counts it.
         padding = allowed.any(dim=1).any(dim=1).expand(query.shape[0], -1) if placed else None
@@ -154,7 +154,7 @@ def parse_mask(
     return ParsedMask(Mask(queries, keys, padding, pairs, query_positions=at), bias)
 
 
-def remove_padding(attention_mask: Tensor) -> bool:
+def is_unpadded(attention_mask: Tensor) -> bool:
     """Whether a mask is one single number, which ours are where nothing is padded."""
     return attention_mask.dtype in (CAUSAL, WHOLE) and not any(attention_mask.stride())
 

@@ -100,7 +100,7 @@ def certificate(
     """
     n, head_dim = slopes.shape
     norms = SpectralNorms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
-    if output_preserving(activation, scores, slopes, eps):
+    if shifts_scores_uniformly(activation, scores, slopes, eps):
         return QueryCertificate("fixed", proven=True, reason=EQUAL)
     here = ranks(T, activation_slopes(activation, scores), slopes, norms, eps)
     if here.most <= threshold(n, head_dim, eps, norms.slopes):
@@ -110,8 +110,8 @@ def certificate(
     numbers = here.rank, here.shown, here.gap, here.smallest
     if here.unclear:
         return QueryCertificate("undetermined", *numbers, reason=here.unclear)
-    if here.shown == here.rank < reachable(activation, scores, slopes, eps):
-        if verdict_of(T, activation, norms.width, eps):
+    if here.shown == here.rank < weight_rank(activation, scores, slopes, eps):
+        if is_determined(T, activation, norms.width, eps):
             return QueryCertificate("fixed", *numbers, proven=True, reason=OUTPUT)
         return QueryCertificate(
             "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
@@ -143,7 +143,7 @@ def activation_slopes(activation: Activation, scores: Floats) -> Floats:
     return np.asarray(slopes.numpy(), dtype=np.float64)
 
 
-def output_preserving(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> bool:
+def shifts_scores_uniformly(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> bool:
     """Whether a query moves all scores alike, and scores that move alike leave the weights as they are."""
     apart = float(np.linalg.norm(slopes - slopes.mean(axis=0), 2))
     if apart > eps * float(np.linalg.norm(slopes, 2)):
@@ -158,7 +158,7 @@ def output_preserving(activation: Activation, scores: Floats, slopes: Floats, ep
     return all(bool((own - other).abs().max() <= SAME) for other in others)
 
 
-def reachable(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> int:
+def weight_rank(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> int:
     """The rank of J S with every row of J at length 1: how many ways weights can move, however little.
 
     Rows of J that a normalised activation rounds to zero, a_i (e_i − a) with a_i → 0, count as e_i.
@@ -174,7 +174,7 @@ def reachable(activation: Activation, scores: Floats, slopes: Floats, eps: float
     return min(count, n - activation.rows_sum_to_one)
 
 
-def verdict_of(T: Floats, activation: Activation, width: int, eps: float) -> bool:
+def is_determined(T: Floats, activation: Activation, width: int, eps: float) -> bool:
     """Whether the output allows no other weights, whatever the scores: [T, 1], or T, clearly has rank n."""
     seen = column_space(T, width=width, eps=eps, centred=activation.rows_sum_to_one)
     return len(seen.sizes) + activation.rows_sum_to_one == len(T) and seen.margin >= CLEAR

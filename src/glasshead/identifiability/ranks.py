@@ -41,7 +41,7 @@ class HeadRanks:
     ``tokens`` [t] is d_s, ``size`` d_v (d_e where that is smaller), ``width`` d_e. A margin is the smallest
     singular value that counts over the threshold; ∞ where none counts. That of [T, 1] is of the centred T,
     whose columns and the constant 1 are orthogonal: rank [T, 1] is one more than the rank of the centred T.
-    ``project`` is false where T is V itself.
+    ``projected`` is false where T is V itself.
     """
 
     layer: int

@@ -60,7 +60,7 @@ def attention_rows(
         yield [
             each
             for seen, seats, places in batch
-            for each in rows_of(seen, seats, places, where, learned_query(model, seen))
+            for each in rows_of(seen, seats, places, where, has_learned_query(model, seen))
         ]
 
 
@@ -112,7 +112,7 @@ def check(model: PreTrainedModel, encoded: Encoded, where: RowSelector) -> dict[
             raise InputError(f"no text has a row {row}: the longest has rows 0 to {most - 1}")
     units = {each.layer: unit(model, each) for each in chosen}
     for seen in chosen:
-        if where.named == "pooled" and not learned_query(model, seen):
+        if where.named == "pooled" and not has_learned_query(model, seen):
             raise InputError(
                 f"layer {seen.layer} ({seen.name}) has no learned query: choose the rows cls, last or all"
             )
@@ -130,7 +130,7 @@ def unit(model: PreTrainedModel, seen: LayerRecord) -> KeyUnit:
     return "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
 
 
-def learned_query(model: PreTrainedModel, seen: LayerRecord) -> bool:
+def has_learned_query(model: PreTrainedModel, seen: LayerRecord) -> bool:
     """Whether the one query of a call is a parameter of the model, and no token."""
     return isinstance(dict(model.named_modules()).get(seen.name), LearnedQueryAttention)
 

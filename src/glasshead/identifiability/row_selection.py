@@ -42,7 +42,7 @@ class AttentionRow:
     """One row of one head before one text: a [n] over the keys that it may attend to, and T [n, d].
 
     T = V D is given in an orthonormal basis of the rows of D (no singular value changes by that), or is V
-    where no single linear map reads the head (``project`` is false). ``width`` is d_e, ``eps`` the machine
+    where no single linear map reads the head (``projected`` is false). ``width`` is d_e, ``eps`` the machine
     epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that the
     keys are, or the sentences. ``score_jacobian`` [n, d_k] is ∂s/∂q, None where there is no query; ``part``
     numbers the texts of a pair and the sentences of a document that attend to themselves alone; ``learned``

@@ -111,7 +111,7 @@ def start_or_resume(work: Path, record: Path, plan: dict[str, Any]) -> None:
     write_json(record, plan)
 
 
-def has_dynamics(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
+def describe_callback_change(before: dict[str, Any] | None, now: dict[str, Any] | None) -> str:
     """How a training was started that is now to be watched in another way; None: not watched at all."""
     if before is None or now is None:
         return "without `DynamicsCallback`" if before is None else "with `DynamicsCallback`"
@@ -132,7 +132,7 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
     if different:
         if WATCHED in different:
-            how = has_dynamics(before.get(WATCHED), plan.get(WATCHED))
+            how = describe_callback_change(before.get(WATCHED), plan.get(WATCHED))
             raise InputError(f"cannot resume {record.parent}: it was started {how}; use `overwrite=True`")
         what = " and ".join(different)
         raise InputError(

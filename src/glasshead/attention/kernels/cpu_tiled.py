@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.attention.inputs import AttentionInputs
-from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, no_prefixes
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late_reason, prefixes_reason
 from glasshead.attention.kernels.sdpa import is_softmax
 from glasshead.attention.mask import has_holes
 from glasshead.attention.mechanism import upcast_half
@@ -32,7 +32,7 @@ class CpuTiled(Kernel):
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
         position, mask = call.mechanism.position, call.mask
         if not (isinstance(position, DistanceAware) and position.adjust == "early-multiply"):
-            return acts_late(call) or "its scores are not ReLU(q·k) · f of a distance"
+            return acts_late_reason(call) or "its scores are not ReLU(q·k) · f of a distance"
         if not is_softmax(call.mechanism.activation):
             return "its weights are no softmax"
         if call.q.is_cuda or torch.compiler.is_compiling():
@@ -40,7 +40,7 @@ class CpuTiled(Kernel):
         if call.dropout:
             return "it drops no weights: set dropout=0"
         if mask.causal or mask.attn_mask is not None:
-            return no_prefixes(call) or "it knows padding, and no causal mask"
+            return prefixes_reason(call) or "it knows padding, and no causal mask"
         if mask.first is None:
             return "its queries are consecutive"
         if mask.padding is not None and (
@@ -114,7 +114,9 @@ class TiledFunction(torch.autograd.Function):
     def backward(ctx: Any, along: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, factors, output = ctx.saved_tensors
         if torch.is_grad_enabled():  # create_graph: who wants a second derivative gets it by the formula
-            return *recompute(ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along), None
+            return *differentiable_gradients(
+                ctx.saved_tensors[:4], ctx.needs_input_grad, ctx.real, along
+            ), None
         _, heads, queries, _ = q.shape
         along = along.contiguous()
         delta = (along * output).sum(dim=-1, keepdim=True)
@@ -134,7 +136,7 @@ class TiledFunction(torch.autograd.Function):
         return dq, dk, dv, df, None
 
 
-def recompute(
+def differentiable_gradients(
     inputs: tuple[Tensor, ...], wanted: tuple[bool, ...], real: list[slice], along: Tensor
 ) -> Iterator[Tensor | None]:
     """The gradients of what `TiledFunction` computes, themselves part of the graph."""

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from glasshead.attention.inputs import AttentionInputs
-from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late, double_precision
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late_reason, double_precision_reason
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import upcast_half
 from glasshead.errors import InputError
@@ -53,7 +53,7 @@ class Flex(Kernel):
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         q, k, v, changed = as_changed_products(call)
         if q.is_cuda:
-            q, k, v = supports_width(q), supports_width(k), supports_width(v)
+            q, k, v = pad_to_power_of_two(q), pad_to_power_of_two(k), pad_to_power_of_two(v)
         elif not call.needs_gradient:
             q, k, v = q.detach(), k.detach(), v.detach()
         blocks = None if call.mask.is_full else block_mask(call.mask, q.device)
@@ -95,14 +95,14 @@ def unsupported(call: AttentionInputs) -> str | None:
     """What flex attention cannot compute."""
     if call.mechanism.activation.softmax_logits(call.q.new_zeros(1)) is None:
         return "its activation is no softmax of anything"
-    late = acts_late(call)
+    late = acts_late_reason(call)
     if late is not None:
         return late
     if not changes_single_scores(call):
         return "its position is no change of single scores"
     if call.dropout:
         return "it has no dropout"
-    imprecise = double_precision(call)
+    imprecise = double_precision_reason(call)
     if imprecise is not None:
         return imprecise
     if 0 in (*call.q.shape, *call.k.shape, *call.v.shape):
@@ -179,7 +179,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     return q, k, v, changed
 
 
-def supports_width(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
+def pad_to_power_of_two(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
     """Zeros up to the next power of two, at least 16: other sizes do not compile everywhere."""
     size = tensor.shape[3]
     return pad(tensor, (0, max(FEWEST, 1 << (size - 1).bit_length()) - size))

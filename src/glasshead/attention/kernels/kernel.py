@@ -32,19 +32,21 @@ class Kernel(ABC):
         """The output."""
 
 
-def acts_late(call: AttentionInputs) -> str | None:
+def acts_late_reason(call: AttentionInputs) -> str | None:
     """Refuses a position that does more than make scores."""
     position = call.mechanism.position
     late = position.changes_weights or position.changes_output
     return "its position acts after the activation" if late else None
 
 
-def no_products(call: AttentionInputs) -> str | None:
+def products_reason(call: AttentionInputs) -> str | None:
     """Refuses scores that are no dot products, and what acts on more than scores."""
-    return acts_late(call) if call.mechanism.position.is_dot_product else "its scores are no dot products"
+    return (
+        acts_late_reason(call) if call.mechanism.position.is_dot_product else "its scores are no dot products"
+    )
 
 
-def no_prefixes(call: AttentionInputs) -> str | None:
+def prefixes_reason(call: AttentionInputs) -> str | None:
     """Refuses masks other than padding and the real keys up to each of consecutive queries."""
     if call.mask.attn_mask is not None:
         return "it knows padding and causal masks, no pairs"
@@ -52,7 +54,7 @@ def no_prefixes(call: AttentionInputs) -> str | None:
     return "under a causal mask its queries are consecutive" if scattered else None
 
 
-def double_precision(call: AttentionInputs) -> str | None:
+def double_precision_reason(call: AttentionInputs) -> str | None:
     """Refuses types of more than 32 bits."""
     served = call.q.dtype in (torch.float16, torch.bfloat16, torch.float32)
     return None if served else f"it computes in half or single precision, not {call.q.dtype}"

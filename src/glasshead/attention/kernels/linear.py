@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from glasshead.attention.inputs import AttentionInputs
-from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_prefixes, no_products
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, prefixes_reason, products_reason
 from glasshead.attention.mechanism import upcast_half
 
 CHUNK = 64
@@ -24,7 +24,7 @@ class Linear(Kernel):
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
         dropped = "it never holds the weights that dropout would act on: set dropout=0"
-        return not_linear(call) or no_prefixes(call) or (dropped if call.dropout else None)
+        return not_linear_reason(call) or prefixes_reason(call) or (dropped if call.dropout else None)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether k′ᵀv costs less than the pairs of tokens."""
@@ -52,7 +52,7 @@ class Linear(Kernel):
         return ratio(total, count[:, None, :, None].to(total.dtype)).to(call.q.dtype)
 
 
-def not_linear(call: AttentionInputs) -> str | None:
+def not_linear_reason(call: AttentionInputs) -> str | None:
     """Refuses weights that are not Σ_j q′_i·k′_j with nothing cut off."""
     linear = call.mechanism.activation.linear
     if linear is None:
@@ -63,7 +63,7 @@ def not_linear(call: AttentionInputs) -> str | None:
         and not call.mechanism.position.nonnegative_scores
     ):
         return "its scores can be negative, and the sum activation cuts those off: add a cosine position"
-    return no_products(call)
+    return products_reason(call)
 
 
 def ratio(total: Tensor, normaliser: Tensor) -> Tensor:

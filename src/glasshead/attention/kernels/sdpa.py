@@ -10,7 +10,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 from glasshead.attention.activation import Activation
 from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.blocking import FEWEST, in_blocks, in_groups
-from glasshead.attention.kernels.kernel import KERNELS, Kernel, no_products
+from glasshead.attention.kernels.kernel import KERNELS, Kernel, products_reason
 from glasshead.attention.mechanism import upcast_half
 
 BLOCK = 2**22
@@ -36,10 +36,10 @@ class SDPA(Kernel):
         if not (activation.uses_paired_exponential or is_softmax(activation)):
             return "its weights are no softmax of dot products"
         if activation.uses_paired_exponential and call.dropout:
-            return no_products(call) or (
+            return products_reason(call) or (
                 "dropout on keys and their negatives is not dropout on weights: set dropout=0"
             )
-        return no_products(call)
+        return products_reason(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Not for a few rows among many keys, all of which would first be made longer by their positions."""

@@ -31,10 +31,10 @@ def sum_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
     """
     if call.mechanism.position.changes_output or call.k.shape[2] > call.v.shape[3]:
         return one_by_one(call)
-    return in_blocks(call, rows_per_block(call), concatenate_heads, heads=1)
+    return in_blocks(call, rows_per_block(call), sum_heads_block, heads=1)
 
 
-def concatenate_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
+def sum_heads_block(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
     """`sum_heads` for all rows of a call."""
     weights = of_key_heads(call, call.mechanism.apply_dropout(call, call.mechanism.compute_weights(call)))
     values = call.v.transpose(1, 2).flatten(1, 2)  # [B, K·G, d_v], a view of what the projection made
@@ -43,17 +43,17 @@ def concatenate_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
     return output[:, None].to(call.q.dtype)
 
 
-def output_weights(call: AttentionInputs, value: nn.Linear) -> Float[Tensor, "b 1 q d_v"]:
+def project_weighted_inputs(call: AttentionInputs, value: nn.Linear) -> Float[Tensor, "b 1 q d_v"]:
     """Σ_h A_h (X W_h + 1 b_hᵀ) = Σ_h (A_h X) W_h + (A_h 1) b_hᵀ for a call whose values are X.
 
     The rows of A_h need not sum to one. For fewer queries than keys it is cheaper than values for all keys:
     H (q n d + q d²) products and not H (n d² + q n d).
     """
-    return in_blocks(call, rows_per_block(call), lambda block: project(block, value), heads=1)
+    return in_blocks(call, rows_per_block(call), lambda block: project_block(block, value), heads=1)
 
 
-def project(call: AttentionInputs, value: nn.Linear) -> Float[Tensor, "b 1 q d_v"]:
-    """`output_weights` for all rows of a call."""
+def project_block(call: AttentionInputs, value: nn.Linear) -> Float[Tensor, "b 1 q d_v"]:
+    """`project_weighted_inputs` for all rows of a call."""
     groups, size = call.k.shape[1], value.out_features // call.k.shape[1]
     weights = of_key_heads(
         call, call.mechanism.apply_dropout(call, call.mechanism.compute_weights(call))

@@ -8,7 +8,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.attention.inputs import AttentionInputs
-from glasshead.attention.kernels.kernel import KERNELS, Kernel, double_precision, no_prefixes, no_products
+from glasshead.attention.kernels.kernel import (
+    KERNELS,
+    Kernel,
+    double_precision_reason,
+    prefixes_reason,
+    products_reason,
+)
 from glasshead.attention.mechanism import upcast_half
 
 WIDEST = 256
@@ -48,7 +54,13 @@ def unsupported(call: AttentionInputs) -> str | None:
     if not call.mechanism.activation.uses_paired_exponential:
         return "it computes activations of paired exponentials (tanhmax) only"
     dropped = "it has no dropout" if call.dropout else None
-    return no_products(call) or no_prefixes(call) or dropped or double_precision(call) or too_wide(call)
+    return (
+        products_reason(call)
+        or prefixes_reason(call)
+        or dropped
+        or double_precision_reason(call)
+        or too_wide(call)
+    )
 
 
 def too_wide(call: AttentionInputs) -> str | None:

@@ -17,12 +17,12 @@ from glasshead.errors import InputError
 class Cosine(Position):
     """s_ij = ReLU(q_i) · ReLU(k_j) · cos(π/2 · (i − j)/M) / √d: an inner product, cos being one.
 
-    ``max_distance`` is M, a fixed number and never the padded length, 512 unless given; sequences of more
+    ``reach`` is M, a fixed number and never the padded length, 512 unless given; sequences of more
     real tokens are refused, as the cosine would turn negative. With the activation ``sum`` this is the preset
     ``cosformer``, from whose weights the scale cancels.
 
     Raises:
-        InputError: if ``max_distance`` is no whole number above 0; on a longer sequence; on a scale that is
+        InputError: if ``reach`` is no whole number above 0; on a longer sequence; on a scale that is
         not
             above 0.
 

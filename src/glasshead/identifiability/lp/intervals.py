@@ -101,7 +101,7 @@ def intervals(
     if len(a) <= allowed.sums_to_one or (nullity <= 0 and slack <= 0):
         return known
     if allowed.polytope is None:
-        reach = scale * unbounded(wanted, seen, slack)
+        reach = scale * reach_without_bounds(wanted, seen, slack)
         return replace(known, low=known.value - reach, high=known.value + reach)
     unit = allowed.unit(a)
     polytope = allowed.polytope(a / unit, seen, slack / unit)
@@ -174,7 +174,7 @@ def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
         )
 
 
-def unbounded(wanted: Floats, seen: ColumnSpace, slack: float) -> Floats:
+def reach_without_bounds(wanted: Floats, seen: ColumnSpace, slack: float) -> Floats:
     """How far a sum reaches to both sides where any weights are possible: it is known as well as the output
     is, or can be anything."""
     parts = wanted @ seen.basis

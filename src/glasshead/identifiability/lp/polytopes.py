@@ -73,7 +73,7 @@ def build_polytope(start: Floats, read: Floats, always: Floats, seen: ColumnSpac
 class WeightDomain:
     """What an activation can produce: ``said`` in words, and its polytope (None: anything).
 
-    ``bound_weights``: no weight is beyond 1. ``signed``: a weight may be negative.
+    ``bounded``: no weight is beyond 1. ``signed``: a weight may be negative.
     """
 
     describe: str

@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True)
 class TokenTable:
-    """The table: ``score`` heads its first number, ``axis`` its drawings; ``to_counts`` sums up the
+    """The table: ``score`` heads its first number, ``axis`` its drawings; ``counted`` sums up the
     ranges.
     """
 

@@ -90,7 +90,7 @@ def on_device(device: torch.device) -> AbstractContextManager[Any]:
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
-def pad_to_power(padding: Tensor | None, q: Tensor) -> tuple[Tensor, int]:
+def padding_and_stride(padding: Tensor | None, q: Tensor) -> tuple[Tensor, int]:
     """Padding as bytes and its stride; without padding some pointer that nobody reads."""
     if padding is None:
         return q, 0
@@ -105,7 +105,7 @@ def paired_attention(
     keys under a causal mask, None without one."""
     q, k, v = rowwise(q), rowwise(k), rowwise(v)
     out, norm = paired_shapes(q, k, v, padding, scale, first)
-    real, p_b = pad_to_power(padding, q)
+    real, p_b = padding_and_stride(padding, q)
     if out.numel():
         with on_device(q.device):
             run(
@@ -135,7 +135,7 @@ def paired_gradients(
     grad_q, grad_k, grad_v = gradient_shapes(grad, q, k, v, padding, out, norm, scale, first)
     q, k, v, grad = rowwise(q), rowwise(k), rowwise(v), rowwise(grad)
     delta = torch.zeros_like(norm)
-    real, p_b = pad_to_power(padding, q)
+    real, p_b = padding_and_stride(padding, q)
     common, options = sizes(q, k, first), kind(q, v, padding, first)
     with on_device(q.device):
         if q.numel():
