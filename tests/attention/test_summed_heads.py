@@ -137,7 +137,7 @@ def test_long_texts_hold_no_matrix(monkeypatch):
     """Beyond the value size by a kernel, below it in blocks: never the whole matrix of weights."""
     blocks_of(monkeypatch, 2)
     seen = []
-    for name in ("concatenate_heads", "project"):
+    for name in ("sum_heads_block", "project_block"):
         compute = getattr(ways, name)
 
         def watched(call, *others, compute=compute):

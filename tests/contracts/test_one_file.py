@@ -41,11 +41,11 @@ SHORT = '''
 
 from torch.nn.functional import softplus
 
-from glasshead.attention import ACTIVATIONS, Ratio
+from glasshead.attention import ACTIVATIONS, ElementwiseRatio
 
 
 @ACTIVATIONS.register("softplus")
-class Softplus(Ratio):
+class Softplus(ElementwiseRatio):
     """[φ(s)]_i = log(1 + e^{s_i}) / Σ_k log(1 + e^{s_k})."""
 
     paper = "a test"

@@ -14,7 +14,7 @@ from small_encoders import batch, encoded, small
 LENGTHS = (14, 4, 12, 2, 9)
 
 
-HERE = RowSelector(num_hidden_layers=(0,))
+HERE = RowSelector(layers=(0,))
 EVERYTHING = IntervalQuery()
 
 
@@ -75,7 +75,7 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART", 2)
     whole = made(tmp_path / "whole")[2].heads()
     asked = []
-    real = module.lines
+    real = module.build_rows
 
     def stop_at_the_second(rows, null, start, *more):
         asked.append(start)
@@ -83,7 +83,7 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(rows, null, start, *more)
 
-    monkeypatch.setattr(module, "lines", stop_at_the_second)
+    monkeypatch.setattr(module, "build_rows", stop_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path / "parts")
     assert sorted(path.name for path in (tmp_path / "parts").glob("*.parquet")) == [
@@ -139,7 +139,7 @@ def test_rows_of_one_map_share_its_values():
     rows = [
         row
         for part in attention_rows(
-            small(), encoded(batch(lengths=(9,))), RowSelector(num_hidden_layers=(0,), rows="all")
+            small(), encoded(batch(lengths=(9,))), RowSelector(layers=(0,), rows="all")
         )
         for row in part
     ]

@@ -137,4 +137,4 @@ def test_half_precision_has_no_rank(tmp_path):
 def test_a_head_that_does_not_exist(tmp_path):
     model, tokenizer = open_model(write_model(tmp_path / "run", attention="softmax"))
     with pytest.raises(InputError, match="no head 6: they are numbered 0 to 5"):
-        next(value_ranks(model, encode(tokenizer, TEXTS), RowSelector(num_attention_heads=(6,))))
+        next(value_ranks(model, encode(tokenizer, TEXTS), RowSelector(heads=(6,))))

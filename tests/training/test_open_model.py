@@ -82,7 +82,7 @@ def test_what_is_no_model(tmp_path):
     refused(tmp_path / "nothing", "there is no folder .*nothing")
     refused(tmp_path, r"holds neither a run \(run.json\) nor a model \(config.json\)")
     (tmp_path / "begun.partial").mkdir()
-    refused(tmp_path / "begun", "is not finished: train it on with --resume")
+    refused(tmp_path / "begun", "is not finished: train it on with `resume=True`")
 
 
 def test_folders_that_do_not_load(tmp_path):

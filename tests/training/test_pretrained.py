@@ -127,7 +127,7 @@ class TestRefused:
     @pytest.mark.parametrize(("family", "longest"), [("gpt2", 64), ("roberta", 63)])
     def test_fewer_positions_than_tokens(self, family, longest, tmp_path):
         saved(tmp_path, family)
-        refused(of(tmp_path, max_length=longest + 1), f"take --max-length {longest}$")
+        refused(of(tmp_path, max_length=longest + 1), f"take `max_length={longest}`$")
         model, _ = load_pretrained(of(tmp_path, max_length=longest), ABOUT)
         assert positions_of(model) == longest
         model(input_ids=torch.full((1, longest), 5))

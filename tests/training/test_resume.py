@@ -222,7 +222,7 @@ class TestRefused:
         self.refused("started with another data", other, RECIPE, out, seed=3, resume=True)
 
     def test_a_new_training_over_an_interrupted_one(self, data, out):
-        self.refused("pass --resume to go on or --overwrite", data, RECIPE, out, seed=3)
+        self.refused("pass `resume=True` to go on or `overwrite=True`", data, RECIPE, out, seed=3)
 
     def test_a_damaged_record(self, data, out):
         (partial_path(out) / "run.json").write_text("{", encoding="utf-8")

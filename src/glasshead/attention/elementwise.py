@@ -15,7 +15,7 @@ class ElementwiseRatio(Activation):
     """φ_i(s) = g(s_i) / Σ_k h(s_k) from two elementwise functions (Huang, Yang and Wang 2024, eq. 5)::
 
         @ACTIVATIONS.register("softplus")
-        class Softplus(Ratio):
+        class Softplus(ElementwiseRatio):
             paper = "…"
             def g(self, s): return torch.nn.functional.softplus(s)
             h = g
