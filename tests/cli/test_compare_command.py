@@ -84,7 +84,7 @@ def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monke
     """With audits that were made before in the place of its own, which take minutes."""
     monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request, **options: None)
     monkeypatch.setattr(
-        "glasshead.cli.demo.run_audit",
+        "glasshead.cli.demo.audit_with_progress",
         lambda request: AuditCard.load(tiny.folder / f"{request.folder.name}-audit"),
     )
     made = glasshead("demo", "--out", tmp_path / "demo").stdout
