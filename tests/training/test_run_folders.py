@@ -239,21 +239,23 @@ def test_learned_parameters_of_a_plugged_model_come_back(folders):
         torch.testing.assert_close(model.get_parameter(name).detach(), value, rtol=0, atol=0)
 
 
+OURS = "import glasshead.huggingface, glasshead.models"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "imports",
     [
-        f"import glasshead\nfrom transformers import {AUTO}, pipeline",
-        f"from transformers import {AUTO}, pipeline\nimport glasshead",
-        f"from transformers import pipeline\nimport glasshead\nfrom transformers import {AUTO}",
+        f"{OURS}\nfrom transformers import {AUTO}, pipeline",
+        f"from transformers import {AUTO}, pipeline\n{OURS}",
+        f"from transformers import pipeline\n{OURS}\nfrom transformers import {AUTO}",
     ],
     ids=["glasshead first", "transformers first", "between"],
 )
-def test_the_import_of_glasshead_is_enough(imports, folders):
+def test_the_imports_of_our_rooms_are_enough(imports, folders):
     program = f"""
 import sys
 {imports}
-assert "glasshead.models" not in sys.modules
 for folder in sys.argv[1:]:
     model = AutoModelForSequenceClassification.from_pretrained(folder)
     (told,) = pipeline("text-classification", model=folder, device="cpu")(["the film was good ."])
