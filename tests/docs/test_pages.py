@@ -125,9 +125,10 @@ def test_pages_speak_to_the_public(page: Path) -> None:
 def test_the_map_of_the_packages_is_right() -> None:
     text = read(ROOT / "CONTRIBUTING.md")
     house = ROOT / "src" / "glasshead"
-    files = re.findall(r"`([\w/]+/\w+\.py)`", text)
+    files = [file for file in re.findall(r"`([\w/]+/\w+\.py)`", text) if "NAME" not in file]
     assert len(files) > 5
-    assert [file for file in files if "NAME" not in file and not (house / file).is_file()] == []
+    # A package's file by its place in the library, any other by its place in the checkout.
+    assert [file for file in files if not (house / file).is_file() and not (ROOT / file).is_file()] == []
     table = text.split("| package | what is in it |")[1].split("\n\n")[0]
     listed = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
     assert len(listed) > 10

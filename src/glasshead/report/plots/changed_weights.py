@@ -1,11 +1,11 @@
 """How far the answer moves under other weights: permuted, or drawn at random."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from glasshead.report.figure import Figure, LegendEntry
+from glasshead.report.figure import Figure, LegendEntry, Panel
 from glasshead.report.marks.card_columns import by_class, missing_panel, where_classes
-from glasshead.report.marks.distributions import histogram_panel, violin_panel
+from glasshead.report.marks.distributions import Distribution, histogram_panel, violin_panel
 from glasshead.report.marks.limits import limits
 from glasshead.report.plot_registry import plot
 from glasshead.results import AuditCard
@@ -17,6 +17,19 @@ NOISE = (
 )
 
 
+def panels_of_cards(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Distribution]],
+    draw: Callable[[Sequence[Distribution], str], Panel],
+    about: str,
+) -> list[Panel]:
+    """A panel for each card, under its name: drawn of its classes, or a note that it has none."""
+    return [
+        replace(draw(of_card, f"{about}, {name}."), title=name) if of_card else missing_panel(name)
+        for name, of_card in zip(names, rows, strict=True)
+    ]
+
+
 @plot("permuted-weights", AuditCard, "plots", order=4)
 def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
     """Histograms of the median change under permutation, by class."""
@@ -25,17 +38,8 @@ def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure
     if not values:
         return None
     axis, ends = "median |Δŷ| under permutation", limits(*values, zero=True)
-    panels = [
-        replace(
-            histogram_panel(
-                of_card, axis, ends, f"Histograms of the median change under permutation by class, {name}."
-            ),
-            title=name,
-        )
-        if of_card
-        else missing_panel(name)
-        for name, of_card in zip(names, rows, strict=True)
-    ]
+    about = "Histograms of the median change under permutation by class"
+    panels = panels_of_cards(names, rows, lambda row, words: histogram_panel(row, axis, ends, words), about)
     caption = f"Share of the texts{where_classes(cards, ' of each true class')}; the dot is the median."
     legend = [LegendEntry("--accent", "median |Δŷ| of a text", "area")]
     return Figure("Permuted weights", panels, caption, legend)
@@ -50,17 +54,8 @@ def random_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure |
     if not values:
         return None
     axis, ends = "median |Δŷ| under random weights", limits(*values, zero=True)
-    panels = [
-        replace(
-            violin_panel(
-                of_card, axis, ends, f"Violins of the median change under random weights by class, {name}."
-            ),
-            title=name,
-        )
-        if of_card
-        else missing_panel(name)
-        for name, of_card in zip(names, rows, strict=True)
-    ]
+    about = "Violins of the median change under random weights by class"
+    panels = panels_of_cards(names, rows, lambda row, words: violin_panel(row, axis, ends, words), about)
     caption = (
         f"Distribution over the texts{where_classes(cards, ' of each true class')}; the dots are medians."
     )
