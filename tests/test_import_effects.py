@@ -14,6 +14,7 @@ from fake_models import write_model
 from families import FAMILIES
 from glasshead.huggingface import attention_modules, mechanism_of
 from glasshead.huggingface.configuration import KEY
+from glasshead.models import NewsRecommender, NewsRecommenderConfig
 from tolerances import ALL_LAYERS
 
 NAMES = ("bert", "gpt2", "llama", "vit", "t5")
@@ -207,14 +208,55 @@ def test_they_load_plainly_too(tmp_path):
     assert unplugged.config._attn_implementation == "sdpa"
 
 
-def test_run_folders_load_and_a_plain_load_needs_glasshead_models(tmp_path):
+@pytest.fixture(scope="module")
+def every_kind(tmp_path_factory):
+    """A folder of each kind that we save: two runs, a plugged model, a recommender."""
+    place = tmp_path_factory.mktemp("every kind")
     for family in ("encoder", "pooled"):
-        write_model(tmp_path / family, family)
+        write_model(place / family, family)
+    bert = hf.BertForSequenceClassification(hf.BertConfig(**FAMILIES["bert"].options))
+    glasshead.plug(bert, "tanhmax").save_pretrained(place / "plugged")
+    sizes = {"hidden_size": 8, "num_attention_heads": 2, "head_dim": 4, "value_dim": 4}
+    config = NewsRecommenderConfig(vocab_size=20, **sizes)
+    NewsRecommender(config).save_pretrained(place / "recommender")
+    return place
+
+
+@pytest.mark.parametrize("first", ["glasshead", pytest.param("transformers", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("package", ["glasshead.huggingface", "glasshead.models"])
+def test_either_import_makes_every_folder_known(package, first, every_kind):
+    imports = [f"import {package}", "from transformers import AutoConfig, AutoModel"]
+    program = f"""
+import sys
+{chr(10).join(imports if first == "glasshead" else reversed(imports))}
+from pathlib import Path
+from transformers import AutoModelForSequenceClassification, pipeline
+folder = Path(sys.argv[1])
+for name in ("encoder", "plugged", "pooled"):
+    config = AutoConfig.from_pretrained(folder / name)
+    model = AutoModelForSequenceClassification.from_pretrained(folder / name)
+    assert type(model.config) is type(config)
+    print(type(model).__name__)
+print(model.config.architectures == [type(model).__name__])
+plugged = AutoModelForSequenceClassification.from_pretrained(folder / "plugged")
+print(plugged.config._attn_implementation, "tanhmax" in str(plugged.config.glasshead_mechanism))
+print(type(AutoModel.from_pretrained(folder / "recommender")).__name__)
+for name in ("encoder", "pooled"):
+    label = pipeline("text-classification", model=str(folder / name))("a warm film")[0]["label"]
+    print(label in ("negative", "positive"))
+print([name for name in ("glasshead.training", "glasshead.recommend", "datasets") if name in sys.modules])
+"""
+    models = ["EncoderClassifier", "BertForSequenceClassification", "PooledClassifier", "True"]
+    expected = [*models, "glasshead True", "NewsRecommender", "True", "True", "[]"]
+    assert run(program, every_kind).split("\n") == expected
+
+
+def test_without_them_transformers_does_not_know_our_models(every_kind):
     program = """
 import sys
 import glasshead
 from pathlib import Path
-from transformers import AutoModelForSequenceClassification, pipeline
+from transformers import AutoConfig, AutoModelForSequenceClassification
 folders = [Path(sys.argv[1]) / name for name in ("encoder", "pooled")]
 for folder in folders:
     try:
@@ -223,13 +265,8 @@ for folder in folders:
         print("does not recognize this architecture" in str(error))
 for folder in folders:
     print(type(glasshead.load(folder)).__name__)
-for folder in folders:
-    print(type(AutoModelForSequenceClassification.from_pretrained(folder)).__name__)
-    label = pipeline("text-classification", model=str(folder))("a warm film")[0]["label"]
-    print(label in ("negative", "positive"))
 """
-    models = ["EncoderClassifier", "PooledClassifier"]
-    assert run(program, tmp_path).split() == ["True", "True", *models, models[0], "True", models[1], "True"]
+    assert run(program, every_kind).split() == ["True", "True", "EncoderClassifier", "PooledClassifier"]
 
 
 def test_the_doctor_needs_no_import(tmp_path):

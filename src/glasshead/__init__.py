@@ -1,7 +1,6 @@
 """Glasshead: attention you can see through."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from glasshead.lazy import lazy_exports
 
@@ -42,11 +41,4 @@ __all__ = [
     "unplug",
 ]
 
-_load, __dir__, _ = lazy_exports(globals(), PUBLIC)
-
-
-def __getattr__(name: str) -> Any:
-    value = _load(name)
-    if PUBLIC[name] == "glasshead.huggingface":
-        import_module("glasshead.models")  # whose folders these functions are given too
-    return value
+__getattr__, __dir__, _ = lazy_exports(globals(), PUBLIC)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from glasshead.data import train_tokenizer
-from glasshead.recommend import NewsRecommender, NewsRecommenderConfig
+from glasshead.models import NewsRecommender, NewsRecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewsTensors
 from glasshead.recommend.mind import read_logs
 from glasshead.recommend.scoring import click_scores

@@ -8,7 +8,8 @@ import torch
 from fake_models import write_model
 from glasshead.dynamics import config_of
 from glasshead.errors import InputError
-from glasshead.recommend import NEWS_PRESETS, NewsRecommenderConfig
+from glasshead.models import NewsRecommenderConfig
+from glasshead.recommend import NEWS_PRESETS
 from glasshead.training import TRAINING_PRESETS, load_run, read_record
 
 OF_ENCODERS = {

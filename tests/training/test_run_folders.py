@@ -239,7 +239,7 @@ def test_learned_parameters_of_a_plugged_model_come_back(folders):
         torch.testing.assert_close(model.get_parameter(name).detach(), value, rtol=0, atol=0)
 
 
-OURS = "import glasshead.huggingface, glasshead.models"
+OURS = "import glasshead.models"
 
 
 @pytest.mark.slow
@@ -252,7 +252,7 @@ OURS = "import glasshead.huggingface, glasshead.models"
     ],
     ids=["glasshead first", "transformers first", "between"],
 )
-def test_the_imports_of_our_rooms_are_enough(imports, folders):
+def test_one_import_is_enough(imports, folders):
     program = f"""
 import sys
 {imports}

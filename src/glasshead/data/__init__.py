@@ -1,12 +1,13 @@
 """Text classification data in one schema, synthetic data with known truth, word-level tokenizers."""
 
+from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.batching import PAIRS, TOKENS, Inputs, batches, heads_of, layers_of, longest
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.describe import describe, describe_in_words, has_ratings
 from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
 from glasshead.data.load import load, select
 from glasshead.data.options import LoadOptions
-from glasshead.data.synthetic import DATASETS, Generator, SyntheticOptions, planted_groups
+from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.token_groups import token_groups
 from glasshead.data.tokenizer import train_tokenizer
@@ -19,13 +20,14 @@ __all__ = [
     "TOKENS",
     "Coverage",
     "Encoded",
-    "Generator",
     "Inputs",
     "LoadOptions",
+    "SyntheticDataset",
     "SyntheticOptions",
     "batches",
     "check_utf8",
     "coverage",
+    "datasets",
     "describe",
     "describe_in_words",
     "encode",

@@ -7,7 +7,7 @@ dealt out anew, so with equal class sizes the neutral words occur exactly as oft
 i-th word of one class as often as the i-th word of another.
 
 Source: Sun and Lu 2020, section C (Data I and II; the number of instances is not given there) and section F
-(K classes); `synthetic-large` is the larger set of the code of Huang et al. 2024.
+(K classes). Each file of `datasets/` is one set.
 """
 
 from collections.abc import Mapping
@@ -80,7 +80,7 @@ class SyntheticOptions:
 
 
 @dataclass(frozen=True)
-class Generator:
+class SyntheticDataset:
     """A named synthetic data set: what it is, and the options it starts from."""
 
     description: str
@@ -99,25 +99,7 @@ class Generator:
         return SyntheticOptions(**(asdict(self.defaults) | dict(changes)))
 
 
-DATASETS: Registry[Generator] = Registry("data set")
-DATASETS.register("synthetic")(
-    Generator(
-        "12-word reviews, 2 positive or negative words among 10 neutral ones (Sun and Lu 2020, Data I)",
-        SyntheticOptions(),
-    )
-)
-DATASETS.register("synthetic-noisy")(
-    Generator(
-        "as synthetic, but 5 % of the polar words belong to the other class (Sun and Lu 2020, Data II)",
-        SyntheticOptions(noise=0.05),
-    )
-)
-DATASETS.register("synthetic-large")(
-    Generator(
-        "50,000 reviews from 10,000 words, 500 positive and 500 negative (Huang et al.'s code)",
-        SyntheticOptions(instances=50_000, polar_words=500, neutral_words=9_000),
-    )
-)
+DATASETS: Registry[SyntheticDataset] = Registry("data set")
 
 
 def groups(options: SyntheticOptions) -> dict[str, list[str]]:

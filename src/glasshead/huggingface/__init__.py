@@ -1,4 +1,10 @@
-"""Our mechanisms in anybody's Hugging Face model: plug, save, load, and a doctor for what would go wrong."""
+"""Our mechanisms in anybody's Hugging Face model: plug, save, load, and a doctor for what would go wrong.
+
+To import this package is to import `glasshead.models` too, and the other way round: after either,
+`from_pretrained` knows every folder that we save.
+"""
+
+from importlib import import_module
 
 from glasshead.huggingface.configuration import clear_spec, spec_of
 from glasshead.huggingface.dispatch import mechanism_of
@@ -33,3 +39,5 @@ __all__ = [
     "spec_of",
     "unplug",
 ]
+
+import_module("glasshead.models")  # by name: the two packages take nothing from each other

@@ -1,9 +1,16 @@
-"""Our own models, registered with Hugging Face's Auto classes."""
+"""Our own models, registered with Hugging Face's Auto classes.
+
+To import this package is to import `glasshead.huggingface` too, and the other way round: after either,
+`from_pretrained` knows every folder that we save.
+"""
+
+from importlib import import_module
 
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
+from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.models.pair_classifier import PairEncoderClassifier, PairEncoderConfig
 from glasshead.models.pooled import ENCODERS, PooledClassifier, PooledConfig, PooledOutput
 from glasshead.models.registry import MODELS
@@ -21,6 +28,8 @@ __all__ = [
     "EncoderConfig",
     "HierarchicalClassifier",
     "HierarchicalConfig",
+    "NewsRecommender",
+    "NewsRecommenderConfig",
     "PairEncoderClassifier",
     "PairEncoderConfig",
     "PooledClassifier",
@@ -34,3 +43,5 @@ __all__ = [
     "is_regression",
     "read_vectors",
 ]
+
+import_module("glasshead.huggingface")  # by name: the two packages take nothing from each other

@@ -1,10 +1,11 @@
 """The catalogue of model families, and their introduction to Hugging Face's Auto classes."""
 
-from transformers import AutoConfig, AutoModelForSequenceClassification
+from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
 from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier
+from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.models.pair_classifier import PairEncoderClassifier
 from glasshead.models.pooled import PooledClassifier
 from glasshead.registry import Registry
@@ -16,6 +17,9 @@ MODELS.register("encoder")(EncoderClassifier)
 MODELS.register("pair-encoder")(PairEncoderClassifier)
 MODELS.register("hierarchical")(HierarchicalClassifier)
 
-for each in MODELS.values():
-    AutoConfig.register(each.config_class.model_type, each.config_class)
-    AutoModelForSequenceClassification.register(each.config_class, each)
+for family in MODELS.values():
+    AutoConfig.register(family.config_class.model_type, family.config_class)
+    AutoModelForSequenceClassification.register(family.config_class, family)
+
+AutoConfig.register(NewsRecommenderConfig.model_type, NewsRecommenderConfig)
+AutoModel.register(NewsRecommenderConfig, NewsRecommender)

@@ -3,7 +3,6 @@
 from glasshead.recommend.config import NEWS_PRESETS
 from glasshead.recommend.evaluate import as_numbers, rank
 from glasshead.recommend.mind import BEHAVIORS, NewsLogs, describe_logs, read_logs, require_clicks
-from glasshead.recommend.model import NewsRecommender, NewsRecommenderConfig
 from glasshead.recommend.run import load_recommender
 from glasshead.recommend.synthetic_logs import FACTS, NewsLogOptions, news_logs
 from glasshead.recommend.train import train_recommender
@@ -14,8 +13,6 @@ __all__ = [
     "NEWS_PRESETS",
     "NewsLogOptions",
     "NewsLogs",
-    "NewsRecommender",
-    "NewsRecommenderConfig",
     "as_numbers",
     "describe_logs",
     "load_recommender",

@@ -10,10 +10,10 @@ from transformers import AutoModel, PreTrainedTokenizerFast
 
 from glasshead.errors import InputError
 from glasshead.huggingface import load_weights, silence_transformers
+from glasshead.models import NewsRecommender
 from glasshead.recommend.config import OLD_SETTINGS
 from glasshead.recommend.impressions import NewsTensors
 from glasshead.recommend.mind import NewsLogs
-from glasshead.recommend.model import NewsRecommender
 from glasshead.recommend.scoring import click_scores
 from glasshead.recommend.train import CLICKS, WHAT
 from glasshead.training import RECORD, RecommenderRecord, open_record, validate_record, with_current_names

@@ -24,12 +24,11 @@ from transformers.utils import logging as transformers_logging
 from glasshead.data import train_tokenizer
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
-from glasshead.models import read_vectors
+from glasshead.models import NewsRecommender, read_vectors
 from glasshead.recommend.config import RecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
 from glasshead.recommend.metrics import METRICS, click_auc
 from glasshead.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
-from glasshead.recommend.model import NewsRecommender
 from glasshead.recommend.scoring import click_scores
 from glasshead.training import (
     CHECKPOINTS,

@@ -7,11 +7,11 @@ import torch
 from huggingface_hub.dataclasses import strict
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PreTrainedModel
+from transformers import PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from glasshead.errors import InputError
-from glasshead.models import Encoder, EncoderConfig, WordEmbedding, initialise
+from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
 
 
 @strict
@@ -133,7 +133,3 @@ def rows_of(
     """The rows that an index names, zeros where it is −1, and where it is not."""
     there = index >= 0
     return vectors[index.clamp(min=0)].masked_fill(~there[..., None], 0.0), there
-
-
-AutoConfig.register(NewsRecommenderConfig.model_type, NewsRecommenderConfig)
-AutoModel.register(NewsRecommenderConfig, NewsRecommender)
