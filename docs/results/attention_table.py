@@ -7,7 +7,7 @@ python docs/results/attention_table.py
 import json
 from pathlib import Path
 
-from glasshead.bench.tables import short
+from glasshead.bench.tables import format_number
 
 HERE = Path(__file__).parent
 MEASURED = ("attention.json", "attention_long.json")
@@ -38,7 +38,7 @@ def lines(page: dict) -> list[str]:
             for backward in (False, True):
                 cells += ratio(ways[backward]) if backward in ways else ["–", "–"]
             forward = ways.get(False) or ways[True]
-            cells += [short(forward["memory_ratio"]), f"{forward['error']:.0e}"]
+            cells += [format_number(forward["memory_ratio"]), f"{forward['error']:.0e}"]
             made.append(f"| {' | '.join(cells)} |")
     return made
 
@@ -46,7 +46,10 @@ def lines(page: dict) -> list[str]:
 def ratio(row: dict) -> list[str]:
     """Median, and least to most."""
     found = row["ratio"]
-    return [short(found["median"]), f"{short(found['least'])}–{short(found['largest'])}"]
+    return [
+        format_number(found["median"]),
+        f"{format_number(found['least'])}–{format_number(found['largest'])}",
+    ]
 
 
 def page() -> str:

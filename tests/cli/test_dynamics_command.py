@@ -20,7 +20,7 @@ from glasshead.cli.dynamics_remarks import (
     not_recorded_remark,
     plateau_remark,
 )
-from glasshead.cli.rewatch import rewatch_command
+from glasshead.cli.retrain_command import retrain_command
 from glasshead.dynamics.caveats import FEW_SNAPSHOTS
 from glasshead.dynamics.findings import LARGEST, finding
 from glasshead.report import plots_of
@@ -265,7 +265,7 @@ class TestNotWatched:
         chosen = "--preset", "s4", "--epochs", "1", "--scale", "2", "--seed", "4", "--rows", "60"
         glasshead("train", reviews, *chosen, "--out", run)
         record = json.loads((run / "run.json").read_text())
-        command = rewatch_command(record, None, tmp_path / "my run-watched")
+        command = retrain_command(record, None, tmp_path / "my run-watched")
         assert command in not_recorded_remark(run, None, record)
         program, *arguments = shlex.split(command)
         assert program == "glasshead"
@@ -284,12 +284,12 @@ class TestNotWatched:
             f"glasshead train synthetic --preset s4 --set epochs=2 {made} --seed 0 --watch dynamics --out w"
         )
         assert made
-        assert rewatch_command(record, None, out) == command
-        assert rewatch_command(record, "my data", out) is None
+        assert retrain_command(record, None, out) == command
+        assert retrain_command(record, "my data", out) is None
         record["data"]["options"]["generator"] = {}
         command = "glasshead train synthetic --preset s4 --set epochs=2 --seed 0 --watch dynamics --out w"
-        assert rewatch_command(record, None, out) == command
-        assert rewatch_command(record, "my data", out) == command.replace("synthetic", "'my data'")
+        assert retrain_command(record, None, out) == command
+        assert retrain_command(record, "my data", out) == command.replace("synthetic", "'my data'")
         names = "batch_size", "max_length", "epochs", "vocab_size", "learning_rate"
         for changed in (
             {"recipe": record["recipe"] | {"preset": "of another version"}},
@@ -297,7 +297,7 @@ class TestNotWatched:
             {"data": record["data"] | {"source": None}},
             {"data": record["data"] | {"options": record["data"]["options"] | {"classes": ["a", "b"]}}},
         ):  # fmt: skip
-            assert rewatch_command(record | changed, None, out) is None
+            assert retrain_command(record | changed, None, out) is None
 
     def test_data_that_are_gone(self, runs, tmp_path):
         said = told(moved(runs / "plain", tmp_path), "--out", tmp_path / "a.html")

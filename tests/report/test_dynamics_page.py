@@ -16,7 +16,7 @@ from glasshead.dynamics.context_comparison import context_findings
 from glasshead.dynamics.findings import finding, findings
 from glasshead.report.dynamics.summary import DynamicsSummary, group_changes, intro_sentence, term_shares
 from glasshead.report.html.dynamics_page import dynamics_page
-from glasshead.report.interval_format import bounds, digits, fixed, span
+from glasshead.report.interval_format import finding_decimals, format_change, format_interval, format_number
 from glasshead.report.terminal.dynamics_table import dynamics_table
 from glasshead.results import NONE_LEADS, TOO_FEW_TOKENS, History, Verdict
 
@@ -289,7 +289,7 @@ def test_a_line_of_a_table_has_one_number_of_decimals_and_no_powers_of_ten():
     ],
 )  # fmt: skip
 def test_just_so_many_decimals(value, places, written):
-    assert fixed(value, places, plus=True) == written
+    assert format_number(value, places, plus=True) == written
 
 
 @pytest.mark.parametrize(
@@ -311,8 +311,8 @@ def test_just_so_many_decimals(value, places, written):
 )  # fmt: skip
 def test_a_number_and_its_interval_are_written_alike(estimate, interval, number, ends):
     found = finding("added to score", "D", "positive", estimate, interval, 12, Verdict(""))
-    assert fixed(estimate, digits(found), plus=True) == number
-    assert bounds(interval, digits(found), plus=True) == ends
+    assert format_number(estimate, finding_decimals(found), plus=True) == number
+    assert format_interval(interval, finding_decimals(found), plus=True) == ends
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_a_number_and_its_interval_are_written_alike(estimate, interval, number,
     ],
 )  # fmt: skip
 def test_from_where_to_where(first, last, most, written):
-    assert span(first, last, most) == written
+    assert format_change(first, last, most) == written
 
 
 def small(factor, **more):

@@ -17,11 +17,11 @@ from fake_histories import NASTY, REST, SCORE, STEPS
 from glasshead.errors import InputError
 from glasshead.report import PLOTS, PlotOptions, figure_page, image_file, plots_of
 from glasshead.report.figure_file import drawable, to_matplotlib
-from glasshead.report.html.inline_svg import PLACEHOLDERS, panel_drawings, shortened
+from glasshead.report.html.inline_svg import PLACEHOLDERS, panel_drawings, shorten
 from glasshead.report.marks.limits import power_of_ten
 from glasshead.report.number_format import number
 from glasshead.report.plots.ledger import stacked_areas
-from glasshead.report.plots.token_scatter import drawn_by_group
+from glasshead.report.plots.token_scatter import usable_by_group
 from glasshead.report.style import COLOURS
 from glasshead.results import CouplingByRatio, History, RatioPoint, mean_ledger, token_ledger
 
@@ -342,12 +342,12 @@ def test_both_names_of_a_pair_can_be_read_beside_its_row():
         for name in ("abbreviation", "location")
         for other in ("description", "location")
     ]
-    cut = [shortened(name, 34) for name in long]
+    cut = [shorten(name, 34) for name in long]
     assert len(set(cut)) == len(long)
     assert cut[0] == "class abbrevia… × class descript…"
     assert all(len(each) <= 34 for each in cut)
-    assert shortened("neutral × neutral", 34) == "neutral × neutral"
-    assert len(shortened("x" * 99, 34)) == 34
+    assert shorten("neutral × neutral", 34) == "neutral × neutral"
+    assert len(shorten("x" * 99, 34)) == 34
 
 
 def test_terms_of_a_single_look_are_bars_with_intervals():
@@ -399,7 +399,7 @@ def test_a_part_of_many_tokens_keeps_the_chosen_ones():
     x = np.arange(n, dtype=float)
     x[0] = np.nan
     tokens = np.array([f"t{i}" for i in range(n)])
-    found = drawn_by_group(np.full(n, "neutral"), x, x, tokens, ["t0", "t1", "t2", "t2999"])
+    found = usable_by_group(np.full(n, "neutral"), x, x, tokens, ["t0", "t1", "t2", "t2999"])
     kept = set(np.concatenate(list(found.values())).tolist())
     assert {1, 2, 2999} <= kept
     assert 0 not in kept

@@ -5,7 +5,7 @@ import pytest
 from glasshead.report.key_findings import difference
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import count, interval, number, round_up, share
-from glasshead.report.run_facts import names, short_names
+from glasshead.report.run_facts import card_names, split_names
 from glasshead.results import AuditCard, Finding
 
 
@@ -45,12 +45,12 @@ def test_ranges_are_round(value: float, top: float) -> None:
 
 def test_names_are_told_apart_and_shortened() -> None:
     cards = [AuditCard({"name": name}, []) for name in ("a · x · 0", "a · y · 0")]
-    assert short_names(names(cards)) == ("a · 0", ["x", "y"])
-    same = names([cards[0], cards[0]])
+    assert split_names(card_names(cards)) == ("a · 0", ["x", "y"])
+    same = card_names([cards[0], cards[0]])
     assert same == ["a · x · 0 (1)", "a · x · 0 (2)"]
-    assert short_names(same) == ("a · x", ["0 (1)", "0 (2)"])
-    assert short_names(["a", "b · c"]) == ("", ["a", "b · c"])
-    assert short_names(["a"]) == ("", ["a"])
+    assert split_names(same) == ("a · x", ["0 (1)", "0 (2)"])
+    assert split_names(["a", "b · c"]) == ("", ["a", "b · c"])
+    assert split_names(["a"]) == ("", ["a"])
 
 
 def found(estimate: float, low: float, high: float) -> Finding:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from glasshead.escaping import visible
-from glasshead.report import attribution_table, card_table, highlighted_text
+from glasshead.report import attribution_table, card_table, text_heatmap
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
 from glasshead.report.terminal.bars import BLUE, RED
@@ -43,24 +43,24 @@ def made(text: str, tokens: list[tuple[str, int, int, float]], **more: object) -
 
 def test_red_is_positive_blue_is_negative_and_the_rest_is_plain() -> None:
     told = made("good, but bad it", [("good", 0, 4, 0.3), ("bad", 10, 13, -1.0), ("it", 14, 16, 0.01)])
-    text = highlighted_text(told)
+    text = text_heatmap(told)
     assert text.plain == told.text
     styles = {told.text[span.start : span.end]: str(span.style) for span in text.spans if span.style}
     assert styles == {"good": RED[1], "bad": BLUE[3]}
-    assert not any(span.style for span in highlighted_text(told, scale=100.0).spans)
+    assert not any(span.style for span in text_heatmap(told, scale=100.0).spans)
 
 
 def test_contributions_colour_where_there_are_any() -> None:
     told = made("bad", [("bad", 0, 3, 1.0)], contributions=(-0.5,))
-    assert "#1b5fc4" in str(highlighted_text(told).spans[0].style)
+    assert "#1b5fc4" in str(text_heatmap(told).spans[0].style)
 
 
 def test_control_characters_and_markup_are_harmless() -> None:
     text = "[bold red]x[/] \x1b[31m\x07 [link=file:///etc]y \u202e"
     told = made(text, [("[bold", 0, 5, 1.0)])
-    assert highlighted_text(told).plain == visible(text)
+    assert text_heatmap(told).plain == visible(text)
     assert len(visible(text)) == len(text)
-    out = printed(highlighted_text(told), 200)
+    out = printed(text_heatmap(told), 200)
     assert "[bold red]x[/] ␛[31m␇ [link=file:///etc]y" in out
     assert "\x07" not in out
     assert "\u202e" not in out
@@ -69,13 +69,13 @@ def test_control_characters_and_markup_are_harmless() -> None:
 @pytest.mark.parametrize("text", ["", " ", "\n"])
 def test_a_text_without_tokens(text: str) -> None:
     told = made(text, [])
-    assert highlighted_text(told).plain == text
+    assert text_heatmap(told).plain == text
     assert "token" in printed(attribution_table(told))
 
 
 def test_overlapping_and_missing_offsets_colour_each_character_once() -> None:
     told = made("🎬ab", [("[CLS]", 0, 0, 1.0), ("x", 0, 1, 1.0), ("y", 0, 1, -1.0), ("z", 0, 9, 0.5)])
-    spans = [(span.start, span.end) for span in highlighted_text(told).spans]
+    spans = [(span.start, span.end) for span in text_heatmap(told).spans]
     assert spans == [(0, 1), (1, 3)]
 
 

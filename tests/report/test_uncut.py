@@ -16,7 +16,7 @@ from test_ranking_table import estimate
 import fake_histories
 from glasshead.bench.attention import AttentionResult
 from glasshead.bench.identifiability import IdentifiabilityResult
-from glasshead.bench.tables import identifiability_table, table, training_table
+from glasshead.bench.tables import attention_table, identifiability_table, training_table
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
 from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, ranking_table
@@ -116,7 +116,7 @@ TABLES = {
     "checkup": layers,
     "dynamics": lambda: dynamics_table(told()),
     "dynamics of layers": lambda: dynamics_table(told(fake_histories.layered(), tokens=())),
-    "bench attention": lambda: table(
+    "bench attention": lambda: attention_table(
         [
             AttentionResult(
                 "tanhmax+distance-aware",

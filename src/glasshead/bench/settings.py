@@ -17,7 +17,7 @@ from glasshead.bench.identifiability import (
     IdentifiabilitySettings,
     measure_identifiability,
 )
-from glasshead.bench.tables import identifiability_table, table, training_table
+from glasshead.bench.tables import attention_table, identifiability_table, training_table
 from glasshead.bench.training import MECHANISMS as TRAINED
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 from glasshead.errors import InputError, ParameterError
@@ -114,7 +114,7 @@ class Benchmark(NamedTuple):
 
 
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark")
-BENCHMARKS.register("attention")(Benchmark(attention_settings, measure_attention, table))
+BENCHMARKS.register("attention")(Benchmark(attention_settings, measure_attention, attention_table))
 BENCHMARKS.register("training")(Benchmark(training_settings, measure_training, training_table))
 BENCHMARKS.register("identifiability")(
     Benchmark(identifiability_settings, measure_identifiability, identifiability_table)

@@ -14,13 +14,13 @@ from glasshead.bench.training import TrainingResult
 from glasshead.report import WrappingTable
 
 
-def table(results: Sequence[AttentionResult], facts: Mapping[str, object]) -> RenderableType:
+def attention_table(results: Sequence[AttentionResult], facts: Mapping[str, object]) -> RenderableType:
     """One table for each length, head size and direction."""
-    parts: list[RenderableType] = [named(facts)]
-    kinds = dict.fromkeys((each.backward, each.size, each.length) for each in results)
+    parts: list[RenderableType] = [machine_line(facts)]
+    kinds = dict.fromkeys((result.backward, result.size, result.length) for result in results)
     for kind in kinds:
-        rows = [each for each in results if (each.backward, each.size, each.length) == kind]
-        parts.append(WrappingTable(one(rows, gpu="gpu" in facts)))
+        rows = [result for result in results if (result.backward, result.size, result.length) == kind]
+        parts.append(WrappingTable(attention_rows(rows, gpu="gpu" in facts)))
     parts.append(
         Text(
             "×: time over that of softmax by PyTorch's fused attention, median and range of the rounds in "
@@ -42,24 +42,24 @@ TITLES = {
 
 def training_table(results: Sequence[TrainingResult], facts: Mapping[str, object]) -> RenderableType:
     """One table for each work and length."""
-    parts: list[RenderableType] = [named(facts)]
-    for work, length in dict.fromkeys((each.work, each.length) for each in results):
-        drawn = headed(f"\n{length:,} tokens, {TITLES[work]}")
-        drawn.add_column("way", no_wrap=True)
+    parts: list[RenderableType] = [machine_line(facts)]
+    for work, length in dict.fromkeys((result.work, result.length) for result in results):
+        table = empty_table(f"\n{length:,} tokens, {TITLES[work]}")
+        table.add_column("way", no_wrap=True)
         for heading in ("ms", "×", "range", "least ×", "memory ×"):
-            drawn.add_column(heading, justify="right", no_wrap=True)
-        for each in results:
-            if (each.work, each.length) == (work, length):
-                ratio = each.ratio
-                drawn.add_row(
-                    Text(each.way),
-                    short(each.seconds.median * 1e3),
-                    short(ratio.median),
-                    f"{short(ratio.least)}–{short(ratio.largest)}",
-                    short(each.least_ratio),
-                    short(each.memory_ratio),
+            table.add_column(heading, justify="right", no_wrap=True)
+        for result in results:
+            if (result.work, result.length) == (work, length):
+                ratio = result.ratio
+                table.add_row(
+                    Text(result.way),
+                    format_number(result.seconds.median * 1e3),
+                    format_number(ratio.median),
+                    f"{format_number(ratio.least)}–{format_number(ratio.largest)}",
+                    format_number(result.least_ratio),
+                    format_number(result.memory_ratio),
                 )
-        parts.append(WrappingTable(drawn))
+        parts.append(WrappingTable(table))
     parts.append(
         Text(
             "×: time over that of the first row, median and range of the rounds in which both ran. least ×: "
@@ -74,23 +74,27 @@ def identifiability_table(
     results: Sequence[IdentifiabilityResult], facts: Mapping[str, object]
 ) -> RenderableType:
     """One table for each size of rows, and one for ranks."""
-    parts: list[RenderableType] = [named(facts)]
-    for work, tokens, size in dict.fromkeys((each.work, each.tokens, each.size) for each in results):
-        drawn = headed(f"\n{work}, {tokens:,} tokens, values of {size}")
-        drawn.add_column("way", no_wrap=True)
+    parts: list[RenderableType] = [machine_line(facts)]
+    for work, tokens, size in dict.fromkeys((result.work, result.tokens, result.size) for result in results):
+        table = empty_table(f"\n{work}, {tokens:,} tokens, values of {size}")
+        table.add_column("way", no_wrap=True)
         columns = {"intervals": ("ms", "ms per\nweight", "cold ÷ this", "warm ÷ this", "error")}
         for heading in columns.get(work, ("ms", "forward pass ÷ this")):
-            drawn.add_column(heading, justify="right", no_wrap=True)
-        for each in results:
-            if (each.work, each.tokens, each.size) == (work, tokens, size):
-                drawn.add_row(
-                    Text(each.way),
-                    short(each.seconds.median * 1e3),
-                    *([] if each.per_weight is None else [short(each.per_weight * 1e3)]),
-                    *(ranged(ratio) for ratio in (each.faster, each.over_warm) if ratio is not None),
-                    *([] if work == "ranks" else ["" if each.error is None else f"{each.error:.0e}"]),
+            table.add_column(heading, justify="right", no_wrap=True)
+        for result in results:
+            if (result.work, result.tokens, result.size) == (work, tokens, size):
+                table.add_row(
+                    Text(result.way),
+                    format_number(result.seconds.median * 1e3),
+                    *([] if result.per_weight is None else [format_number(result.per_weight * 1e3)]),
+                    *(
+                        format_ratio(ratio)
+                        for ratio in (result.faster, result.over_warm)
+                        if ratio is not None
+                    ),
+                    *([] if work == "ranks" else ["" if result.error is None else f"{result.error:.0e}"]),
                 )
-        parts.append(WrappingTable(drawn))
+        parts.append(WrappingTable(table))
     parts.append(
         Text(
             "intervals: of all weights of a row. ÷: how many times faster, median and range of the rounds in "
@@ -105,18 +109,18 @@ def identifiability_table(
     return Group(*parts)
 
 
-def ranged(ratio: Spread) -> str:
+def format_ratio(ratio: Spread) -> str:
     """5.2 (4.9–5.6)."""
-    return f"{short(ratio.median)} ({short(ratio.least)}–{short(ratio.largest)})"
+    return f"{format_number(ratio.median)} ({format_number(ratio.least)}–{format_number(ratio.largest)})"
 
 
-def named(facts: Mapping[str, object]) -> Text:
+def machine_line(facts: Mapping[str, object]) -> Text:
     """What it was measured on."""
     machine = facts.get("gpu", f"{facts['processor']}, {facts['threads']} threads")
     return Text(f"{machine}, torch {facts['torch']}", style="bold")
 
 
-def headed(title: str) -> Table:
+def empty_table(title: str) -> Table:
     """A table without rows."""
     return Table(
         box=box.SIMPLE_HEAD,
@@ -128,34 +132,36 @@ def headed(title: str) -> Table:
     )
 
 
-def one(results: Sequence[AttentionResult], gpu: bool) -> Table:
+def attention_rows(results: Sequence[AttentionResult], gpu: bool) -> Table:
     """The rows of one length, head size and direction."""
     first = results[0]
     way = "forward and backward" if first.backward else "forward"
-    drawn = headed(f"\n{first.length:,} tokens, heads of {first.size}, {way}")
+    table = empty_table(f"\n{first.length:,} tokens, heads of {first.size}, {way}")
     for heading in ("mechanism", "kernel"):
-        drawn.add_column(heading, no_wrap=True)
+        table.add_column(heading, no_wrap=True)
     speed = ["TFLOP/s", "of\nproduct"] if gpu else ["ms"]
     for heading in (*speed, "×", "range", "mem-\nory ×", "error"):
-        drawn.add_column(heading, justify="right", no_wrap=True)
-    for each in results:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for result in results:
         times = (
-            [f"{each.rate / 1e12:.0f}", f"{each.share:.0%}"] if gpu else [short(each.seconds.median * 1e3)]
+            [f"{result.rate / 1e12:.0f}", f"{result.share:.0%}"]
+            if gpu
+            else [format_number(result.seconds.median * 1e3)]
         )
-        ratio = each.ratio
-        drawn.add_row(
-            Text(each.mechanism),
-            Text(each.kernel),
+        ratio = result.ratio
+        table.add_row(
+            Text(result.mechanism),
+            Text(result.kernel),
             *times,
-            short(ratio.median),
-            f"{short(ratio.least)}–{short(ratio.largest)}",
-            short(each.memory_ratio),
-            f"{each.error:.0e}",
+            format_number(ratio.median),
+            f"{format_number(ratio.least)}–{format_number(ratio.largest)}",
+            format_number(result.memory_ratio),
+            f"{result.error:.0e}",
         )
-    return drawn
+    return table
 
 
-def short(ratio: float) -> str:
+def format_number(ratio: float) -> str:
     """Two or three digits: 0.012, 0.34, 1.87, 12.3, 456."""
     digits = 3 if ratio < 0.1 else 2 if ratio < 10 else 1 if ratio < 100 else 0
     return f"{ratio:.{digits}f}"

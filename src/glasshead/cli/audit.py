@@ -9,6 +9,7 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
 from glasshead.cli.console import console, print_line
+from glasshead.cli.fail_under import check_audit_name, check_thresholds, finding_for_threshold
 from glasshead.cli.identifiability_options import (
     Heads,
     IdentifiabilityOptions,
@@ -31,7 +32,6 @@ from glasshead.cli.options import (
 from glasshead.cli.parsing import parse_names, parse_numbers
 from glasshead.cli.progress import progress_stages
 from glasshead.cli.renamed_options import with_old_spellings
-from glasshead.cli.thresholds import check_audit_name, check_thresholds, finding_for_threshold
 
 if TYPE_CHECKING:
     from glasshead.audits import AuditRequest

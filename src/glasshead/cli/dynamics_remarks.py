@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasshead.cli.rewatch import rewatch_command
+from glasshead.cli.retrain_command import retrain_command
 
 if TYPE_CHECKING:
     from glasshead.results import Finding, History
@@ -56,7 +56,7 @@ def interval_remark(history: "History", findings: "Sequence[Finding]") -> str | 
 
 def not_recorded_remark(run: Path, data: str | None, record: dict[str, Any]) -> str:
     """That only the trained model is shown, and how to record its training."""
-    again = rewatch_command(record, data, Path(f"{run}-watched"))
+    again = retrain_command(record, data, Path(f"{run}-watched"))
     remedy = "again with --watch dynamics" if again is None else f"it again: {again}"
     start = f"{run} was not watched, so only the trained model is shown; to record how it came about"
     return f"{start}, train {remedy}"

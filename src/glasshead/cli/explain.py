@@ -113,9 +113,9 @@ def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple
 
 def print_attribution(run: "Run", attribution: "Attribution") -> None:
     """The text with its colours, what was predicted and read, and a table of its words."""
-    from glasshead.report import attribution_table, highlighted_text, prediction
+    from glasshead.report import attribution_table, prediction, text_heatmap
 
-    console.print(highlighted_text(attribution))
+    console.print(text_heatmap(attribution))
     print_line(f"{prediction(attribution)}, {attribution.method}")
     if attribution.reading is not None:
         print_line(f"read: {attribution.reading}")

@@ -35,7 +35,7 @@ ModelFolder = Annotated[
 Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
 Head = Annotated[int, typer.Option(help="From 0.", min=0)]
 Split = Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")]
-Seed = Annotated[int, typer.Option(help="Seed of what is drawn.", **SEEDS)]
+Seed = Annotated[int, typer.Option(help="Seed of what is chosen_plot.", **SEEDS)]
 
 
 class PlotGroup(TyperGroup):
@@ -127,10 +127,10 @@ def heads(
 
     out = default_out(run, "heads.svg") if out is None else out
     file_kind(out)
-    chosen = None if heads is None else whole_numbers("--heads", heads, MAX_HEADS)
+    head_numbers = None if heads is None else whole_numbers("--heads", heads, MAX_HEADS)
     check_writable(out, overwrite=overwrite, reads=[run])
     loaded = load_run(run)
-    maps = head_maps(loaded.model, loaded.tokenizer, text, pair, layer=layer, heads=chosen)
+    maps = head_maps(loaded.model, loaded.tokenizer, text, pair, layer=layer, heads=head_numbers)
     write_plot(out, "heads", maps, overwrite)
     if maps.remark:
         print_line(maps.remark)
@@ -162,12 +162,12 @@ def ranks(
     from glasshead.identifiability import LengthSample, RowSelector, ranks_by_length, texts_of
     from glasshead.training import open_model
 
-    out, chosen = checked_output(model, "ranks", out, table, lengths, overwrite)
+    out, parsed_lengths = output_and_lengths(model, "ranks", out, table, lengths, overwrite)
     with progress_stages("ranks") as progress:
         ranks = ranks_by_length(
             *open_model(model),
             texts_of(data, split, text_column),
-            LengthSample(chosen, texts, seed),
+            LengthSample(parsed_lengths, texts, seed),
             RowSelector(layers=(layer,), heads=(head,)),
             progress,
         )
@@ -203,12 +203,12 @@ def logits(
     from glasshead.identifiability import LengthSample, RowSelector, logit_ranks_by_length, texts_of
     from glasshead.training import open_model
 
-    out, chosen = checked_output(model, "logits", out, table, lengths, overwrite)
+    out, parsed_lengths = output_and_lengths(model, "logits", out, table, lengths, overwrite)
     with progress_stages("least ranks") as progress:
         ranks = logit_ranks_by_length(
             *open_model(model),
             texts_of(data, split, text_column),
-            LengthSample(chosen, texts, seed),
+            LengthSample(parsed_lengths, texts, seed),
             RowSelector(layers=(layer,), heads=(head,)),
             draws=draws,
             processes=processes or os.cpu_count() or 1,
@@ -248,17 +248,17 @@ def dynamics(
     from glasshead.report import PLOTS, PlotOptions, plots_of, unique_tokens
     from glasshead.results import History
 
-    known = plots_of(History)
-    if what not in known:
-        raise InputError(f"unknown plot {what!r}: {did_you_mean(what, known)}")
-    chosen, drawn = unique_tokens(token or (), "--token"), PLOTS[what]
-    if chosen and drawn.tokens == "no":
-        names = ", ".join(name for name, plot in known.items() if plot.tokens != "no")
+    plots_by_name = plots_of(History)
+    if what not in plots_by_name:
+        raise InputError(f"unknown plot {what!r}: {did_you_mean(what, plots_by_name)}")
+    tokens, chosen_plot = unique_tokens(token or (), "--token"), PLOTS[what]
+    if tokens and chosen_plot.tokens == "no":
+        names = ", ".join(name for name, plot in plots_by_name.items() if plot.tokens != "no")
         raise InputError(f"--token is for {names}, not for {what}: leave it out")
-    if drawn.tokens == "required" and not chosen:
+    if chosen_plot.tokens == "required" and not tokens:
         raise InputError(f"--what {what} draws chosen tokens: name one by --token")
-    if step is not None and not drawn.at_step:
-        names = " and ".join(name for name, plot in known.items() if plot.at_step)
+    if step is not None and not chosen_plot.at_step:
+        names = " and ".join(name for name, plot in plots_by_name.items() if plot.at_step)
         raise InputError(f"--step is for {names}, not for {what}: leave it out")
     out = default_out(run, f"{what}.svg") if out is None else out
     file_kind(out, PAGE)
@@ -267,7 +267,7 @@ def dynamics(
     loaded.history.nearest(step)  # before the work
     if what == "contexts" and reads_context(loaded.history) and not loaded.history.contexts:
         raise InputError(loaded.remarks[-1])
-    followed, remarks = split_followed_tokens(run, loaded.history, chosen)
+    followed, remarks = split_followed_tokens(run, loaded.history, tokens)
     if remarks:
         raise InputError(remarks[0])
     write_plot(out, what, loaded.history, overwrite, PlotOptions(tuple(followed), step))
@@ -299,7 +299,7 @@ def ratios(
         print_line(line)
 
 
-def checked_output(
+def output_and_lengths(
     model: Path, what: str, out: Path | None, table: Path | None, lengths: str | None, overwrite: bool
 ) -> tuple[Path, tuple[int, ...]]:
     """Where to write, and the lengths (none: the usual ones): whatever can be refused before the work
@@ -311,8 +311,8 @@ def checked_output(
     for path in (out, table):
         if path is not None:
             check_writable(path, overwrite=overwrite, reads=[model])
-    chosen = [] if lengths is None else whole_numbers("--lengths", lengths, MAX_LENGTHS)
-    return out, tuple(sorted(chosen))
+    parsed_lengths = [] if lengths is None else whole_numbers("--lengths", lengths, MAX_LENGTHS)
+    return out, tuple(sorted(parsed_lengths))
 
 
 def write_plot(out: Path, name: str, values: Any, overwrite: bool, *options: Any) -> None:

@@ -111,7 +111,7 @@ class DynamicsCallback(TrainerCallback):
         with eval_mode(model), np.errstate(over="ignore", invalid="ignore"):
             snapshot = self.observer.snapshot(model)
         if self.observer.facts["exact"]:
-            snapshot = replace(snapshot, added=self._added(step, snapshot))
+            snapshot = replace(snapshot, added=self._integrate(step, snapshot))
         write_snapshot(self.snapshots, step, snapshot)
         self.last = step, snapshot
         self._thin_out(step)
@@ -131,7 +131,7 @@ class DynamicsCallback(TrainerCallback):
             if close and (other > self.saved or step == self.saved):
                 snapshot_path(self.snapshots, other).unlink()
 
-    def _added(self, step: int, snapshot: Snapshot) -> dict[str, Any]:
+    def _integrate(self, step: int, snapshot: Snapshot) -> dict[str, Any]:
         """What every term has added up to, from the last snapshot on by the trapezoidal rule."""
         if self.last is None:
             return {name: np.zeros_like(rate) for name, rate in snapshot.rates.items()}

@@ -63,14 +63,14 @@ def findings(history: History, *, step: int | None = None, seed: int = 0) -> lis
     rng = np.random.default_rng([seed, 3])
     start, at = int(history.steps[0]), history.nearest(step)
     now, first = Groups(history, at), Groups(history, start)
-    found = [*levels(now, rng)]
+    rows = [*levels(now, rng)]
     if at > start:
-        found += changes(now, first, rng)
-    found += gaps(now, rng)
+        rows += changes(now, first, rng)
+    rows += gaps(now, rng)
     if history.facts["exact"] and at > start:
         for quantity in ("score", "polarity"):
-            found += term_shares(history, at, quantity, rng)
-    return found
+            rows += term_shares(history, at, quantity, rng)
+    return rows
 
 
 def followed_groups(history: History) -> list[str]:

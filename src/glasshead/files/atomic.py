@@ -105,7 +105,7 @@ def format_from_suffix(out: Path, *kinds: str) -> str:
     check_not_directory(out)
     kind = out.suffix.removeprefix(".").lower()
     if kind not in kinds:
-        first = f"{', '.join('.' + each for each in kinds[:-1])} or " if kinds[1:] else ""
+        first = f"{', '.join('.' + name for name in kinds[:-1])} or " if kinds[1:] else ""
         raise InputError(f"{out} is to end in {first}.{kinds[-1]}")
     return kind
 

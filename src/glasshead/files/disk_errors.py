@@ -32,18 +32,18 @@ def storage_errors(out: Path) -> Iterator[None]:
 
 def storage_error(error: BaseException) -> OSError | None:
     """The error of the system that an exception tells of, or one of those it comes from."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, OSError) and seen.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
-            return seen
-        if match := SYSTEM.search(str(seen)):
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+            return cause
+        if match := SYSTEM.search(str(cause)):
             return OSError(int(match[1]), os.strerror(int(match[1])))
-        unnumbered = isinstance(seen, RuntimeError) or (isinstance(seen, OSError) and seen.errno is None)
-        if unnumbered and UNNUMBERED.search(str(seen)):
+        unnumbered = isinstance(cause, RuntimeError) or (isinstance(cause, OSError) and cause.errno is None)
+        if unnumbered and UNNUMBERED.search(str(cause)):
             return OSError(
                 errno.ENOSPC, "not all of a file was written: the disk is full, or it is too large"
             )
-        seen = seen.__cause__ or seen.__context__
+        cause = cause.__cause__ or cause.__context__
     return None
 
 
@@ -55,6 +55,6 @@ def check_readable(path: Path) -> None:
     folder = path.is_dir()
     if path.exists() and not os.access(path, os.R_OK | os.X_OK if folder else os.R_OK):
         raise InputError(f"cannot read {path}: permission denied")
-    for each in sorted(path.iterdir()) if folder else ():
-        if each.is_file() and not os.access(each, os.R_OK):
-            raise InputError(f"cannot read {each}: permission denied")
+    for file in sorted(path.iterdir()) if folder else ():
+        if file.is_file() and not os.access(file, os.R_OK):
+            raise InputError(f"cannot read {file}: permission denied")

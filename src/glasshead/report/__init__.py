@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from glasshead.report.plots import PLOTS, plots_of
     from glasshead.report.plots.class_ratios import ratio_lines
     from glasshead.report.plots.token_curves import unique_tokens
-    from glasshead.report.terminal.attribution_table import attribution_table, highlighted_text
+    from glasshead.report.terminal.attribution_table import attribution_table
     from glasshead.report.terminal.card_table import card_table
     from glasshead.report.terminal.comparison_table import comparison_table
     from glasshead.report.terminal.doctor_table import doctor_table
     from glasshead.report.terminal.dynamics_table import dynamics_table
     from glasshead.report.terminal.ranking_table import ranking_table
+    from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
     from glasshead.report.text_spans import prediction
 
@@ -46,7 +47,6 @@ MODULES = {
     "dynamics_page": "glasshead.report.html.dynamics_page",
     "dynamics_table": "glasshead.report.terminal.dynamics_table",
     "figure_page": "glasshead.report.html.figure_page",
-    "highlighted_text": "glasshead.report.terminal.attribution_table",
     "image_file": "glasshead.report.figure_file",
     "number": "glasshead.report.number_format",
     "plot": "glasshead.report.plot_registry",
@@ -55,6 +55,7 @@ MODULES = {
     "ranking_table": "glasshead.report.terminal.ranking_table",
     "ratio_lines": "glasshead.report.plots.class_ratios",
     "share": "glasshead.report.number_format",
+    "text_heatmap": "glasshead.report.terminal.text_heatmap",
     "unique_tokens": "glasshead.report.plots.token_curves",
 }
 
@@ -76,7 +77,6 @@ __all__ = [
     "dynamics_page",
     "dynamics_table",
     "figure_page",
-    "highlighted_text",
     "image_file",
     "number",
     "plot",
@@ -85,6 +85,7 @@ __all__ = [
     "ranking_table",
     "ratio_lines",
     "share",
+    "text_heatmap",
     "unique_tokens",
 ]
 

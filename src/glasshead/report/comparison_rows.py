@@ -56,7 +56,7 @@ def metric_strips(comparison: Comparison) -> list[MetricStrip]:
     strips = []
     for split in SPLITS:
         for metric, word in METRIC_NAMES.items():
-            columns = [(group, measured(group, split, metric)) for group in comparison.groups]
+            columns = [(group, seed_values(group, split, metric)) for group in comparison.groups]
             columns = [(group, values) for group, values in columns if values]
             if not columns:
                 continue
@@ -72,7 +72,7 @@ def metric_strips(comparison: Comparison) -> list[MetricStrip]:
     return strips
 
 
-def measured(group: RunGroup, split: str, metric: str) -> list[float]:
+def seed_values(group: RunGroup, split: str, metric: str) -> list[float]:
     """One value for each seed; none where the runs lack it."""
     return list(group.metrics.get(split, {}).get(metric, []))
 

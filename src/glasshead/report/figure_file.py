@@ -100,36 +100,36 @@ def to_matplotlib(figure: Figure) -> MatplotlibFigure:
         height = sum(heights) + 0.4 + bars + legend + caption
         room = 0.0, (legend + caption) / height, 1.0, 1.0 - (legend + caption) / height
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.04, hspace=0.05, rect=room)
-        made = MatplotlibFigure(figsize=(width, height), facecolor=PAPER, layout=layout)
-        grid = made.add_gridspec(down, figure.columns, width_ratios=widths, height_ratios=heights)
-        drawn = []
+        canvas = MatplotlibFigure(figsize=(width, height), facecolor=PAPER, layout=layout)
+        grid = canvas.add_gridspec(down, figure.columns, width_ratios=widths, height_ratios=heights)
+        all_axes = []
         for panel, (row, column) in zip(figure.panels, cells, strict=True):
-            axes = made.add_subplot(grid[row : row + panel.spans_rows, column])
+            axes = canvas.add_subplot(grid[row : row + panel.spans_rows, column])
             draw_panel(axes, panel)
-            drawn.append(axes)
+            all_axes.append(axes)
         for bar in figure.colour_bars:
             shades = ScalarMappable(bar.norm, bar.shades)
-            scale = made.colorbar(
-                shades, ax=[drawn[number] for number in bar.panels], location="bottom", fraction=0.05,
+            scale = canvas.colorbar(
+                shades, ax=[all_axes[number] for number in bar.panels], location="bottom", fraction=0.05,
                 shrink=0.7, pad=0.03, aspect=30,
             )  # fmt: skip
             scale.outline.set_visible(False)
             scale.locator = MaxNLocator(5, steps=[1, 2, 5, 10])
             scale.ax.tick_params(labelsize=8)
             scale.set_label(bar.label, fontsize=8, color=MUTED)
-        made.suptitle(drawable(figure.title), x=0.01, ha="left", fontsize=10.5)
+        canvas.suptitle(drawable(figure.title), x=0.01, ha="left", fontsize=10.5)
         if figure.legend:
-            made.legend(
+            canvas.legend(
                 handles=[handle(entry) for entry in figure.legend], loc="lower left",
                 bbox_to_anchor=(0.0, caption / height), frameon=False,
                 ncols=entries_across, fontsize=8.5, labelcolor=MUTED, handlelength=1.8,
                 columnspacing=1.4,
             )  # fmt: skip
-        made.text(
+        canvas.text(
             0.1 / width, 0.06 / height, "\n".join(lines), fontsize=SMALL, color=MUTED, linespacing=1.3,
             va="bottom",
         )  # fmt: skip
-    return made
+    return canvas
 
 
 def grid_cells(figure: Figure) -> tuple[list[tuple[int, int]], int]:

@@ -154,23 +154,23 @@ QUESTIONS = (
 )
 
 
-def named(name: str, names: Mapping[str, str], signed: bool = True) -> str:
+def display_name(name: str, names: Mapping[str, str], signed: bool = True) -> str:
     """The wording of a name, or the name itself; weights that are not ``signed`` have no gauge."""
     words = names.get(name, name)
     return words if signed else words.removesuffix(CANONICAL)
 
 
-def ordered(names: Iterable[str], known: Iterable[str]) -> list[str]:
+def sort_names(names: Iterable[str], known: Iterable[str]) -> list[str]:
     """Distinct names: the known ones in their order, then the others as they came."""
     present = list(dict.fromkeys(names))
     listed = [name for name in known if name in present]
     return listed + [name for name in present if name not in listed]
 
 
-def groups_in_order(names: Iterable[str]) -> list[str]:
+def sort_groups(names: Iterable[str]) -> list[str]:
     """Distinct groups: all first, then polarities, classes as they came, and neutral last."""
-    found = ordered(names, GROUPS)
-    return [name for name in found if name != LAST] + [name for name in found if name == LAST]
+    groups = sort_names(names, GROUPS)
+    return [name for name in groups if name != LAST] + [name for name in groups if name == LAST]
 
 
 def sentence(verdict: str) -> str:

@@ -48,7 +48,7 @@ NAMES = {
 APART = ("name", "notes")
 
 
-def names(cards: Sequence[AuditCard]) -> list[str]:
+def card_names(cards: Sequence[AuditCard]) -> list[str]:
     """What each card is called on the page; a name that stands twice gets a number."""
     titles = [visible(str(card.facts.get("name") or f"audit {rank + 1}")) for rank, card in enumerate(cards)]
     return [
@@ -57,7 +57,7 @@ def names(cards: Sequence[AuditCard]) -> list[str]:
     ]
 
 
-def short_names(names: Sequence[str]) -> tuple[str, list[str]]:
+def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
     """What all names share, and what tells each apart: ``sst2 · seed 0``, ``[softmax, tanhmax]``."""
     parts = [name.split(" · ") for name in names]
     if len(names) < 2 or len({len(part) for part in parts}) > 1:
@@ -68,7 +68,7 @@ def short_names(names: Sequence[str]) -> tuple[str, list[str]]:
     return (shared, own) if all(own) and len(set(own)) == len(own) else ("", list(names))
 
 
-def signed(*cards: AuditCard) -> bool:
+def any_signed(*cards: AuditCard) -> bool:
     """Whether weights of any card can be negative, so that their sign is a gauge; so if a card is silent."""
     return any(card.facts.get("signed") is not False for card in cards)
 

@@ -49,15 +49,15 @@ def parameters_of(
 ) -> Parameters:
     """What ``read`` makes of the parameters of a model that has a closed form (themselves), detached."""
 
-    def taken(name: str) -> Tensor:
+    def detached(name: str) -> Tensor:
         return read(model.get_parameter(name)).detach().to("cpu", dtype)
 
     maps = {"DP-A": "encoder.map.weight", "AD": "pooling.score.key.weight"}
     map_ = maps.get(closed_form(model).name)
     return Parameters(
-        embeddings=taken("embedding.weight"),
-        context=taken("pooling.score.context.weight")[0],
-        output=taken("classifier.weight"),
-        map=None if map_ is None else taken(map_),
-        bias=taken("classifier.bias") if model.config.bias else None,
+        embeddings=detached("embedding.weight"),
+        context=detached("pooling.score.context.weight")[0],
+        output=detached("classifier.weight"),
+        map=None if map_ is None else detached(map_),
+        bias=detached("classifier.bias") if model.config.bias else None,
     )

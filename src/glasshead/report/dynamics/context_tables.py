@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 
 from glasshead.report.dynamics.summary import DynamicsSummary, capitalise
-from glasshead.report.interval_format import USUAL, bounds, digits, fixed
+from glasshead.report.interval_format import (
+    DEFAULT_DECIMALS,
+    finding_decimals,
+    format_interval,
+    format_number,
+)
 from glasshead.report.number_format import DASH, share
 from glasshead.results import Finding, versus
 
@@ -23,19 +28,19 @@ class ContextOrder:
 
 def context_orders(summary: DynamicsSummary) -> list[ContextOrder]:
     """τ-b and the share of flipped signs, of all tokens and group by group."""
-    found = []
+    rows = []
     here = [f for f in summary.findings if f.statistic == "order"]
     first = ["all", *summary.history.groups]
     for f in sorted(here, key=lambda f: first.index(f.group)):
         flipped = summary.finding("flipped", f.against, f.group)
-        found.append(
+        rows.append(
             ContextOrder(
-                f.group, f.against, f"{f.n:,}", fixed(f.estimate), bounds(f.interval),
+                f.group, f.against, f"{f.n:,}", format_number(f.estimate), format_interval(f.interval),
                 DASH if flipped is None else share(flipped.estimate),
                 DASH if flipped is None else share_interval(flipped),
             )
         )  # fmt: skip
-    return found
+    return rows
 
 
 def share_interval(finding: Finding) -> str:
@@ -61,10 +66,10 @@ def prominences(summary: DynamicsSummary) -> list[Prominence]:
     """AUC in texts, alone and the gain, of all tokens of classes and group by group."""
     order = [versus(name, "neutral") for name in ("polar", *summary.history.groups)]
     gains = [f for f in summary.findings if (f.statistic, f.against) == ("prominence", "gain")]
-    found = []
+    rows = []
     for gain in sorted(gains, key=lambda f: order.index(f.group)):
         local, alone = (summary.finding("prominence", where, gain.group) for where in ("local", "alone"))
-        found.append(
+        rows.append(
             Prominence(
                 gain.group,
                 f"{gain.n:,}",
@@ -74,16 +79,18 @@ def prominences(summary: DynamicsSummary) -> list[Prominence]:
                 gain.verdict,
             )
         )
-    return found
+    return rows
 
 
 def auc_and_interval(finding: Finding | None) -> tuple[str, str]:
     """An AUC, or the gain from one to another, and its interval."""
     if finding is None:
         return DASH, DASH
-    places = max(digits(finding), USUAL) if finding.against == "gain" else USUAL
+    places = (
+        max(finding_decimals(finding), DEFAULT_DECIMALS) if finding.against == "gain" else DEFAULT_DECIMALS
+    )
     plus = finding.against == "gain"
-    return fixed(finding.estimate, places, plus), bounds(finding.interval, places, plus)
+    return format_number(finding.estimate, places, plus), format_interval(finding.interval, places, plus)
 
 
 def context_verdicts(summary: DynamicsSummary) -> list[str]:

@@ -7,7 +7,13 @@ from itertools import permutations
 import numpy as np
 
 from glasshead.report.dynamics.term_labels import cause_of, prime_note, single_row_note
-from glasshead.report.interval_format import MOST, bounds, digits, fixed, span
+from glasshead.report.interval_format import (
+    MAX_DECIMALS,
+    finding_decimals,
+    format_change,
+    format_interval,
+    format_number,
+)
 from glasshead.report.number_format import DASH, number, share
 from glasshead.results import (
     FEW,
@@ -37,7 +43,7 @@ class DynamicsSummary:
     remarks: Sequence[str] = field(default_factory=list)
 
     @property
-    def watched(self) -> bool:
+    def recorded(self) -> bool:
         """Whether there is more than the trained model."""
         return len(self.history.steps) > 1
 
@@ -49,19 +55,19 @@ class DynamicsSummary:
     @property
     def now(self) -> str:
         """What the numbers are of, in a word or two."""
-        if not self.watched:
+        if not self.recorded:
             return "trained"
         return "end" if self.at == self.history.steps[-1] else f"step {self.at:,}"
 
     def curve(self, quantity: str, group: str = "") -> Columns:
         """A curve from the start to the step of the numbers."""
-        found = self.history.curve(quantity, group)
-        return {name: column[found["step"] <= self.at] for name, column in found.items()}
+        rows = self.history.curve(quantity, group)
+        return {name: column[rows["step"] <= self.at] for name, column in rows.items()}
 
     def finding(self, statistic: str, against: str, group: str) -> Finding | None:
         """One finding."""
-        wanted = statistic, against, group
-        return next((f for f in self.findings if (f.statistic, f.against, f.group) == wanted), None)
+        key = statistic, against, group
+        return next((f for f in self.findings if (f.statistic, f.against, f.group) == key), None)
 
 
 PAPER_NAMES = {("context", "lstm"): "DP-L, scaled dot-product attention over an LSTM"}
@@ -89,7 +95,7 @@ def intro_sentence(summary: DynamicsSummary) -> str:
     parts.append(facts["optimizer"])
     if facts.get("learning_rate") is not None:
         parts.append(f"learning rate {facts['learning_rate']:g}")
-    if summary.watched:
+    if summary.recorded:
         steps = summary.history.steps
         parts.append(f"{len(steps)} looks at {steps[-1]:,} steps")
         if facts.get("best_step") and facts["best_step"] != steps[-1]:
@@ -125,11 +131,11 @@ def group_changes(summary: DynamicsSummary) -> list[GroupChange]:
             basis = now if moved is None else moved
             start = None if moved is None or moved.estimate is None else now.estimate - moved.estimate
             ends = [now.estimate] if start is None else [start, now.estimate]
-            beside = digits(basis, *ends)
+            beside = finding_decimals(basis, *ends)
             numbers_ = (
-                "" if start is None else fixed(start, beside),
-                fixed(now.estimate, beside),
-                bounds(basis.interval, digits(basis), plus=moved is not None),
+                "" if start is None else format_number(start, beside),
+                format_number(now.estimate, beside),
+                format_interval(basis.interval, finding_decimals(basis), plus=moved is not None),
             )
             judged = ("", "") if moved is None else (moved.verdict, moved.reason)
             changes.append(GroupChange(group, f"{now.n:,}", quantity, *numbers_, *judged))
@@ -141,7 +147,7 @@ def change_remarks(summary: DynamicsSummary) -> list[str]:
     facts = summary.history.facts
     if facts["kind"] == "layers":
         return [one] if (one := single_row_note(summary.history)) else []
-    found = [letters] if (letters := prime_note(summary.history)) else []
+    remarks = [letters] if (letters := prime_note(summary.history)) else []
     for group in summary.history.groups:
         of = {name: summary.finding("level", name, group) for name in ("score", "weight")}
         moved = {name: summary.finding("change", name, group) for name in ("score", "weight")}
@@ -153,14 +159,14 @@ def change_remarks(summary: DynamicsSummary) -> list[str]:
         if n and n["weight"] < n["score"]:
             parts.append(f"{n['weight']:,} stand in the {facts['probe']:,} texts that weights are taken from")
         if parts:
-            found.append(f"Of {total:,} {group} tokens {', and '.join(parts)}.")
+            remarks.append(f"Of {total:,} {group} tokens {', and '.join(parts)}.")
         ways = {f.verdict for f in moved.values() if f is not None}
         if ways == {"risen", "fallen"} and facts.get("activation") == "softmax":
-            found.append(
+            remarks.append(
                 f"Scores and weights of {group} tokens went opposite ways: a weight is relative to the "
                 "scores of the other tokens of its text."
             )
-    return found
+    return remarks
 
 
 FULL_NAMES = {"agreement": "agreement with gradients", "residual": "distance from rank one"}
@@ -171,13 +177,13 @@ def layer_changes(summary: DynamicsSummary) -> list[GroupChange]:
     """Start and now of what is recorded layer by layer; the standard deviation stands for an interval."""
     changes = []
     for quantity in summary.history.quantities():
-        chosen = summary.history.curves["quantity"] == quantity
-        for group in dict.fromkeys(summary.history.curves["group"][chosen].tolist()):
+        rows = summary.history.curves["quantity"] == quantity
+        for group in dict.fromkeys(summary.history.curves["group"][rows].tolist()):
             curve = summary.curve(quantity, group)
-            start, now = (fixed(curve["mean"][at]) for at in (0, -1))
-            spread = f"± {fixed(curve['std'][-1])}"
+            start, now = (format_number(curve["mean"][at]) for at in (0, -1))
+            spread = f"± {format_number(curve['std'][-1])}"
             n, words = f"{curve['n'][-1]:,}", FULL_NAMES.get(quantity, quantity)
-            start = start if summary.watched else ""
+            start = start if summary.recorded else ""
             changes.append(GroupChange(group or "all", n, words, start, now, spread, "", ""))
     return changes
 
@@ -199,7 +205,7 @@ class TermShare:
 
 def term_shares(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
     """The terms by group, the largest first and the unexplained rest last."""
-    found = []
+    shares = []
     for group in summary.history.groups:
         here = [f for f in summary.findings if f.statistic == f"added to {quantity}" and f.group == group]
         total = sum(abs(f.estimate or 0.0) for f in here)
@@ -208,13 +214,13 @@ def term_shares(summary: DynamicsSummary, quantity: str) -> list[TermShare]:
         for f in [*terms, *rest]:
             words = "" if f.against == NOT_EXPLAINED else cause_of(f.against).words
             size = share(abs(f.estimate or 0.0) / total) if total else share(None)
-            found.append(
-                TermShare(
-                    group, f.against, words, fixed(f.estimate, digits(f), plus=True),
-                    bounds(f.interval, digits(f), plus=True), size, f.verdict, f.status, f.reason,
-                )
-            )  # fmt: skip
-    return found
+            decimals = finding_decimals(f)
+            numbers = (
+                format_number(f.estimate, decimals, plus=True),
+                format_interval(f.interval, decimals, plus=True),
+            )
+            shares.append(TermShare(group, f.against, words, *numbers, size, f.verdict, f.status, f.reason))
+    return shares
 
 
 def largest_term_sentence(part: TermShare) -> str:
@@ -229,7 +235,7 @@ def largest_term_sentence(part: TermShare) -> str:
 def interval_note(summary: DynamicsSummary) -> str:
     """Why the parts of a change have no intervals, in a sentence; nothing where they have some."""
     if (
-        not summary.watched
+        not summary.recorded
         or not term_shares(summary, "score")
         or np.count_nonzero(summary.history.steps <= summary.at) > 2
     ):
@@ -251,7 +257,7 @@ def missing_parts(summary: DynamicsSummary) -> list[str]:
 
 def vector_numbers(summary: DynamicsSummary) -> list[tuple[str, str]]:
     """VᵀW and the norms, from the start to the step of the numbers."""
-    found = []
+    numbers = []
     for name in summary.history.quantities():
         if "ᵀ" not in name and "‖" not in name:
             continue
@@ -259,31 +265,37 @@ def vector_numbers(summary: DynamicsSummary) -> list[tuple[str, str]]:
             mean = summary.curve(name, group)["mean"]
             if len(mean):
                 words = f"{name} {group}".strip()
-                found.append((words, start_to_end(mean, summary.watched, MAX_DECIMALS)))
-    return found
+                numbers.append((words, start_to_end(mean, summary.recorded, VECTOR_DECIMALS)))
+    return numbers
 
 
-MAX_DECIMALS = 4
+VECTOR_DECIMALS = 4
 """Decimals of a norm or a dot product, at most."""
 
 
-def start_to_end(values: np.ndarray, watched: bool, most: int = MOST) -> str:
+def start_to_end(values: np.ndarray, recorded: bool, most: int = MAX_DECIMALS) -> str:
     """First and last number, or the only one."""
-    return span(values[0], values[-1], most) if watched else number(values[-1])
+    return format_change(values[0], values[-1], most) if recorded else number(values[-1])
 
 
 def group_verdicts(summary: DynamicsSummary) -> list[str]:
     """Sentences with their numbers and intervals; groups of few tokens get none, which is said once."""
     names = {versus(*pair): pair for pair in permutations(summary.history.groups, 2)}
     sentences = [
-        f"{capitalise(gap_sentence(f, *names[f.group]))}: {fixed(f.estimate, digits(f), plus=True)} "
-        f"{bounds(f.interval, digits(f), plus=True)}."
+        f"{capitalise(gap_sentence(f, *names[f.group]))}: {estimate_and_interval(f)}."
         for f in summary.findings
         if f.statistic == "gap" and f.reason != "too few"
     ]
     sizes = {group: summary.finding("level", "score", group) for group in summary.history.groups}
     few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < FEW]
     return [*sentences, f"No verdict of fewer than {FEW} tokens: {', '.join(few)}."] if few else sentences
+
+
+def estimate_and_interval(finding: Finding) -> str:
+    """``+0.041 [+0.012, +0.070]``."""
+    decimals = finding_decimals(finding)
+    estimate = format_number(finding.estimate, decimals, plus=True)
+    return f"{estimate} {format_interval(finding.interval, decimals, plus=True)}"
 
 
 def gap_sentence(finding: Finding, first: str, second: str) -> str:
@@ -314,16 +326,16 @@ class TokenLine:
 
 def token_lines(summary: DynamicsSummary) -> list[TokenLine]:
     """The chosen tokens: start → the chosen step, and what has moved the score most."""
-    found = []
+    lines = []
     for token in summary.tokens:
         rows = summary.history.token(token)
         here = rows["step"] <= summary.at
-        polarity, score, weight = (start_to_end(rows[name][here], summary.watched) for name in QUANTITIES)
+        polarity, score, weight = (start_to_end(rows[name][here], summary.recorded) for name in QUANTITIES)
         group, count = str(rows["group"][0]) or DASH, f"{rows['count'][0]:,}"
-        found.append(
+        lines.append(
             TokenLine(token, group, count, polarity, score, weight, dominant_term_words(summary, token))
         )
-    return found
+    return lines
 
 
 def ungrouped_note(summary: DynamicsSummary) -> str:

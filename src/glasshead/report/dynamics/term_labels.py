@@ -83,7 +83,7 @@ def single_row_note(history: History) -> str:
     return f"{which[0].upper()}{which[1:]} no distance from rank one: {why}."
 
 
-def spaced_prime(name: str) -> str:
+def space_prime(name: str) -> str:
     """The name of a product with a thin space between a prime and the T of a transpose."""
     return name.replace("′ᵀ", "′\u2009ᵀ")
 

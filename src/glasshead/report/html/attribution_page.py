@@ -1,7 +1,7 @@
 """The page of explanations of single texts."""
 
 from glasshead.report.html.environment import environment
-from glasshead.report.html.highlighted_text import highlighted_text
+from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import token_table, weight_key
 from glasshead.report.text_spans import shared_scale
 from glasshead.report.weight_intervals import extremes
@@ -14,7 +14,7 @@ def attribution_page(attributions: list[Attribution]) -> str:
     rows = [
         {
             "attribution": attribution,
-            "html": highlighted_text(attribution, scale),
+            "html": text_heatmap(attribution, scale),
             "numbers": token_table(attribution, limits),
         }
         for attribution in attributions

@@ -10,7 +10,7 @@ from glasshead.report.html.finding_tables import sections
 from glasshead.report.html.token_table import weight_key
 from glasshead.report.html.typical_tokens import QUANTITIES, typical
 from glasshead.report.key_findings import answers, cautions, intro_sentence
-from glasshead.report.run_facts import detail_rows, fact_rows, names, notes, short_names
+from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.results import AuditCard, Difference
 
@@ -28,8 +28,8 @@ def audit_page(
 
     if not cards:
         raise ValueError("a report needs at least one audit card")
-    full = names(cards)
-    shared, called = short_names(full)
+    full = card_names(cards)
+    shared, called = split_names(full)
     return (
         environment()
         .get_template("report.html.j2")

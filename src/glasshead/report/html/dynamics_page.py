@@ -104,7 +104,7 @@ def sections(summary: DynamicsSummary) -> list[Section]:
             continue
         figures, missing = section_figures(summary, key)
         # Of a training that was not watched the page says once that nothing over time is known.
-        missing = [why for why in missing if why not in reasons] if summary.watched else []
+        missing = [why for why in missing if why not in reasons] if summary.recorded else []
         reasons.update(missing)
         if figures or missing:
             result.append(Section(key, title, figures, missing))

@@ -7,10 +7,10 @@ from typing import Any
 from markupsafe import Markup
 
 from glasshead.escaping import visible
-from glasshead.report.html.highlighted_text import highlighted_text
 from glasshead.report.html.interval_marks import Limits
+from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import TokenTable, token_table
-from glasshead.report.labels import ordered
+from glasshead.report.labels import sort_names
 from glasshead.report.number_format import finite, number
 from glasshead.report.text_spans import shared_scale
 from glasshead.report.weight_intervals import extremes
@@ -71,7 +71,7 @@ def chapters(cards: Sequence[AuditCard]) -> list[ExampleSection]:
             first.setdefault(highlight.attribution.text, highlight)
     texts = sorted(first, key=lambda text: -sum(text in highlights for highlights in picked))
     sections = []
-    for reason in ordered((h.reason for h in first.values()), REASONS):
+    for reason in sort_names((h.reason for h in first.values()), REASONS):
         examples = []
         for text in (text for text in texts if first[text].reason == reason):
             readings = [
@@ -87,13 +87,13 @@ def chapters(cards: Sequence[AuditCard]) -> list[ExampleSection]:
 
 def _rows(card: AuditCard) -> dict[str, dict[str, Any]]:
     """The columns of the examples, by text."""
-    wanted = [
+    columns = [
         name for name in ("index", "text", "label", "predicted", "probability") if name in card.examples
     ]
-    if "text" not in wanted:
+    if "text" not in columns:
         return {}
-    rows = zip(*(card.examples[name] for name in wanted), strict=True)
-    return {row["text"]: row for row in (dict(zip(wanted, values, strict=True)) for values in rows)}
+    rows = zip(*(card.examples[name] for name in columns), strict=True)
+    return {row["text"]: row for row in (dict(zip(columns, values, strict=True)) for values in rows)}
 
 
 def _view(
@@ -103,7 +103,7 @@ def _view(
         attribution = highlight.attribution
         classified = bool(attribution.predicted) and not attribution.rates
         return ExampleView(
-            highlighted_text(attribution, scale),
+            text_heatmap(attribution, scale),
             number(attribution.prediction, 2) if attribution.rates else attribution.predicted,
             attribution.target if classified else "",
             number(attribution.prediction) if classified else "",

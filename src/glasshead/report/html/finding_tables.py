@@ -9,13 +9,13 @@ from glasshead.report.labels import (
     AUDITS,
     STATISTICS,
     TOKEN_STATISTICS,
-    groups_in_order,
-    named,
-    ordered,
+    display_name,
     sentence,
+    sort_groups,
+    sort_names,
 )
 from glasshead.report.number_format import count, finite, interval, number, share
-from glasshead.report.run_facts import signed
+from glasshead.report.run_facts import any_signed
 from glasshead.report.value_limits import value_limits
 from glasshead.results import AuditCard, Difference, Finding
 
@@ -112,30 +112,30 @@ def sections(
     cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
 ) -> list[Section]:
     """One section per audit, in the order of `wording`."""
-    audits = ordered((finding.audit for card in cards for finding in card.findings), AUDITS)
+    audits = sort_names((finding.audit for card in cards for finding in card.findings), AUDITS)
     return [_section(audit, cards, names, differences) for audit in audits]
 
 
 def _section(
     audit: str, cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference]
 ) -> Section:
-    found = [{f.name: f for f in card.findings if f.audit == audit} for card in cards]
+    by_name = [{f.name: f for f in card.findings if f.audit == audit} for card in cards]
     unique: dict[str, Finding] = {}
-    for findings in found:
+    for findings in by_name:
         for name, finding in findings.items():
             unique.setdefault(name, finding)
-    everything = [finding for findings in found for finding in findings.values()]
+    everything = [finding for findings in by_name for finding in findings.values()]
     footnotes = Footnotes(
         list(dict.fromkeys(f.citation for f in everything if f.citation not in NO_CITATION)),
         list(dict.fromkeys(reason for f in everything for reason, times in f.undefined.items() if times)),
-        ordered(
+        sort_names(
             (n for f in everything for n, v in f.null.items() if finite(v) is not None), ("random", "uniform")
         ),
-        signed(*cards),
+        any_signed(*cards),
     )
     folded: dict[str, list[Finding]] = {}
     for finding in unique.values():
-        folded.setdefault(_fold(finding), []).append(finding)
+        folded.setdefault(_collapsed_title(finding), []).append(finding)
     if "" not in folded and folded:
         folded = {"": [finding for group in folded.values() for finding in group]}
     title, question = AUDITS.get(audit, (audit, ""))
@@ -143,9 +143,9 @@ def _section(
         audit,
         title,
         question,
-        _blocks(folded.pop("", []), found, footnotes, False, differences),
+        _blocks(folded.pop("", []), by_name, footnotes, False, differences),
         [
-            CollapsedSection(name, _blocks(findings, found, footnotes, True, differences))
+            CollapsedSection(name, _blocks(findings, by_name, footnotes, True, differences))
             for name, findings in folded.items()
         ],
         footnotes.citations,
@@ -153,18 +153,18 @@ def _section(
         footnotes.nulls,
         any(f.significant_fraction is not None for f in everything),
         [
-            (name, [(label(f, signed(card)), sentence(f.verdict)) for f in _spoken(card, audit)])
+            (name, [(label(f, any_signed(card)), sentence(f.verdict)) for f in _worded(card, audit)])
             for name, card in zip(names, cards, strict=True)
         ],
     )
 
 
-def _spoken(card: AuditCard, audit: str) -> list[Finding]:
+def _worded(card: AuditCard, audit: str) -> list[Finding]:
     """The findings of an audit whose verdicts stand in words."""
-    return [f for f in card.findings if f.audit == audit and f.verdict and not _fold(f)]
+    return [f for f in card.findings if f.audit == audit and f.verdict and not _collapsed_title(f)]
 
 
-def _fold(finding: Finding) -> str:
+def _collapsed_title(finding: Finding) -> str:
     """The title under which a finding is folded away; empty for one that is always shown."""
     if finding.group in ("all", "") or finding.audit == "tokens":
         return ""
@@ -179,24 +179,24 @@ def _fold(finding: Finding) -> str:
 
 def _blocks(
     findings: list[Finding],
-    found: list[dict[str, Finding]],
+    by_name: list[dict[str, Finding]],
     notes: Footnotes,
     in_fold: bool,
     differences: Sequence[Difference],
 ) -> list[Block]:
     groups: dict[str, list[Finding]] = {}
-    for finding in _sorted(findings):
+    for finding in _sort(findings):
         groups.setdefault(_heading(finding, notes.signed), []).append(finding)
-    everywhere = list(dict.fromkeys(name for card in found for name in card))
+    everywhere = list(dict.fromkeys(name for card in by_name for name in card))
     blocks = []
     for heading, members in groups.items():
         alike = everywhere if members[0].audit == "perturbation" else [f.name for f in members]
-        limits = value_limits([card[name] for card in found for name in alike if name in card])
+        limits = value_limits([card[name] for card in by_name for name in alike if name in card])
         of_members = [d for d in differences if d.name in {finding.name for finding in members}]
         rows = [
             Row(
                 _row_label(finding, in_fold, notes.signed),
-                [_cell(card.get(finding.name), notes) for card in found],
+                [_cell(card.get(finding.name), notes) for card in by_name],
                 notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
                 finding.reason == "by construction",
                 rows_by_pair(finding.name, differences),
@@ -207,12 +207,12 @@ def _blocks(
     return blocks
 
 
-def _sorted(findings: list[Finding]) -> list[Finding]:
+def _sort(findings: list[Finding]) -> list[Finding]:
     tokens = all(finding.audit == "tokens" for finding in findings)
     orders = (
-        ordered((f.statistic for f in findings), TOKEN_STATISTICS if tokens else STATISTICS),
-        ordered((f.against for f in findings), AGAINST),
-        groups_in_order(f.group for f in findings),
+        sort_names((f.statistic for f in findings), TOKEN_STATISTICS if tokens else STATISTICS),
+        sort_names((f.against for f in findings), AGAINST),
+        sort_groups(f.group for f in findings),
     )
     ranks = [{name: rank for rank, name in enumerate(order)} for order in orders]
 
@@ -228,15 +228,15 @@ def _sorted(findings: list[Finding]) -> list[Finding]:
 
 def _heading(finding: Finding, signed: bool) -> str:
     if finding.audit == "agreement":
-        return f"with {named(finding.against, AGAINST)}"
-    return named(finding.statistic, STATISTICS, signed)
+        return f"with {display_name(finding.against, AGAINST)}"
+    return display_name(finding.statistic, STATISTICS, signed)
 
 
 def _row_label(finding: Finding, in_fold: bool, signed: bool) -> str:
     if finding.audit == "agreement":
-        parts = [named(finding.statistic, STATISTICS, signed)]
+        parts = [display_name(finding.statistic, STATISTICS, signed)]
     else:
-        parts = [named(finding.against, AGAINST, signed)] if finding.against else []
+        parts = [display_name(finding.against, AGAINST, signed)] if finding.against else []
     if in_fold or not parts or finding.group not in UNSPOKEN:
         parts.append("all examples" if finding.group == "all" else finding.group)
     return " · ".join(part for part in parts if part) or finding.name
@@ -244,10 +244,10 @@ def _row_label(finding: Finding, in_fold: bool, signed: bool) -> str:
 
 def label(finding: Finding, signed: bool = True) -> str:
     """A finding's full name in words."""
-    parts = [named(finding.statistic, STATISTICS, signed)]
+    parts = [display_name(finding.statistic, STATISTICS, signed)]
     if finding.against:
         word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
-        parts.append(f"{word} {named(finding.against, AGAINST, signed)}")
+        parts.append(f"{word} {display_name(finding.against, AGAINST, signed)}")
     text = " ".join(parts)
     return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 

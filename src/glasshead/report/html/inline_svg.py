@@ -80,7 +80,7 @@ def panel_drawings(figure: Figure, key: str) -> list[tuple[str, Markup | None]]:
 def panel_svg(panel: Panel, key: str, size: tuple[float, float] = WIDE) -> str:
     """One panel as an SVG element; ``key`` keeps its ids apart from those of other panels on the page."""
     assert panel.draw is not None
-    names = [shortened(row, panel.row_letters) for row in panel.rows]
+    names = [shorten(row, panel.row_letters) for row in panel.rows]
     width = size[0]
     left = 14 + LETTER * max(map(len, names)) if names else LEFT
     height = (
@@ -117,7 +117,7 @@ def panel_svg(panel: Panel, key: str, size: tuple[float, float] = WIDE) -> str:
     return renderer.element(panel.description)
 
 
-def shortened(name: str, letters: int) -> str:
+def shorten(name: str, letters: int) -> str:
     """A name that fits beside a row; of a pair, both names are cut."""
     parts = name.split(TIMES)
     room = (letters - len(TIMES) * (len(parts) - 1)) // len(parts)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from glasshead.escaping import visible
-from glasshead.report.html.highlighted_text import uncertainty_class
 from glasshead.report.html.interval_marks import IntervalMark, Limits, axis, draw
+from glasshead.report.html.text_heatmap import uncertainty_class
 from glasshead.report.number_format import finite, number
 from glasshead.report.text_spans import score_name
 from glasshead.report.weight_intervals import range_text, spoken_range, summary_of_ranges

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from glasshead.escaping import visible
-from glasshead.report.labels import LAST, groups_in_order
+from glasshead.report.labels import LAST, sort_groups
 from glasshead.report.number_format import count, finite, number
 from glasshead.results import AuditCard
 
@@ -45,7 +45,7 @@ def typical(cards: Sequence[AuditCard], most: int = MOST) -> list[WordGroup]:
     for row in merged.values():
         if row.get("group"):
             groups.setdefault(str(row["group"]), []).append(row)
-    return [_group(name, groups[name], tables, most) for name in groups_in_order(groups)]
+    return [_word_group(name, groups[name], tables, most) for name in sort_groups(groups)]
 
 
 def _by_token(columns: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -56,7 +56,7 @@ def _by_token(columns: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {str(row["token"]): row for row in rows}
 
 
-def _group(
+def _word_group(
     name: str, rows: list[dict[str, Any]], tables: list[dict[str, dict[str, Any]]], most: int
 ) -> WordGroup:
     def rank(row: dict[str, Any]) -> tuple[float, float, str]:
@@ -68,10 +68,10 @@ def _group(
     words = [
         Word(
             visible(str(row["token"])),
-            number(_rounded(row.get("gamma")), 2, plus=True),
+            number(_round(row.get("gamma")), 2, plus=True),
             count(row.get("count")),
             [
-                [_signed(table.get(str(row["token"]), {}).get(key)) for key, _ in QUANTITIES]
+                [_number_and_class(table.get(str(row["token"]), {}).get(key)) for key, _ in QUANTITIES]
                 for table in tables
             ],
         )
@@ -80,12 +80,12 @@ def _group(
     return WordGroup(name, count(len(rows)), any(finite(row.get("gamma")) is not None for row in rows), words)
 
 
-def _rounded(value: Any) -> float | None:
+def _round(value: Any) -> float | None:
     amount = finite(value)
     return None if amount is None else round(amount, 2)
 
 
-def _signed(value: Any) -> tuple[str, str]:
+def _number_and_class(value: Any) -> tuple[str, str]:
     """The number and the class that colours it."""
     amount = finite(value)
     kind = "" if amount is None or abs(amount) < 5e-4 else "up" if amount > 0 else "down"

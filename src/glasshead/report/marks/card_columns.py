@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from glasshead.report.figure import Panel
-from glasshead.report.labels import ordered
+from glasshead.report.labels import sort_names
 from glasshead.report.marks.distributions import Distribution
 from glasshead.report.marks.limits import Floats
 from glasshead.report.marks.scatter import MAX_POINTS
@@ -33,7 +33,7 @@ def classes(card: AuditCard) -> list[str]:
     if card.facts.get("task") == "regression":
         return []
     labels = strings(card.examples, "label", 0)
-    return ordered(labels, [str(label) for label in card.facts.get("labels") or []])
+    return sort_names(labels, [str(label) for label in card.facts.get("labels") or []])
 
 
 def by_class(card: AuditCard, column: str, other: str | None) -> list[Distribution]:

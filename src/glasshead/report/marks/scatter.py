@@ -59,13 +59,13 @@ def scatter_panel(
     return Panel(title, axes_names, draw, description, aspect=0.7)
 
 
-def draw_points(axes: Axes, group: Points, marked: bool, ink: Ink, **look: Any) -> None:
+def draw_points(axes: Axes, group: Points, marked: bool, ink: Ink, **style: Any) -> None:
     """The marked points of a group, or the others."""
     rings = np.zeros(len(group.x), bool) if group.marked is None else group.marked
     part = np.flatnonzero(rings == marked)
     if part.size:
         titles = [group.titles[index] for index in part.tolist()]
-        axes.scatter(group.x[part], group.y[part], color=ink(group.colour), **ink.hover(titles), **look)
+        axes.scatter(group.x[part], group.y[part], color=ink(group.colour), **ink.hover(titles), **style)
 
 
 def draw_names(axes: Axes, groups: Sequence[Points], limits: tuple[Limits, Limits], ink: Ink) -> None:
@@ -76,7 +76,7 @@ def draw_names(axes: Axes, groups: Sequence[Points], limits: tuple[Limits, Limit
     def position(x: float, y: float) -> Position:
         return (x - left) / (right - left) * width, (high - y) / (high - low) * height
 
-    for name, (across, down), side in named_points(groups, position):
+    for name, (across, down), side in place_names(groups, position):
         axes.annotate(
             ink.text(name), (across / width, 1 - down / height), xycoords="axes fraction",
             xytext=(4 if side == "start" else -4, 0), textcoords="offset points", va="center",
@@ -85,7 +85,7 @@ def draw_names(axes: Axes, groups: Sequence[Points], limits: tuple[Limits, Limit
         )  # fmt: skip
 
 
-def named_points(
+def place_names(
     groups: Sequence[Points], position: Callable[[float, float], Position], most: int = MAX_NAMES
 ) -> list[tuple[str, Position, str]]:
     """Which points get their names: the outermost ones, where no name lies over another or leaves the plot.

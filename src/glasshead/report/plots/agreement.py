@@ -9,7 +9,7 @@ from glasshead.report.marks.card_columns import by_class, missing_panel, where_c
 from glasshead.report.marks.distributions import histogram_panel
 from glasshead.report.number_format import finite
 from glasshead.report.plot_registry import plot
-from glasshead.report.run_facts import signed
+from glasshead.report.run_facts import any_signed
 from glasshead.results import AuditCard
 
 
@@ -49,7 +49,7 @@ def agreement_figure(
         f"Share of examples{where_classes(cards, ' by true class')}; the dot is the median of the signed "
         f"τ{dashed}. Examples where τ is undefined are left out."
     )
-    legend = [LegendEntry("--accent", f"signed{CANONICAL}" if signed(*cards) else "signed", "area")]
+    legend = [LegendEntry("--accent", f"signed{CANONICAL}" if any_signed(*cards) else "signed", "area")]
     if outlined:
         legend.append(LegendEntry("--ink", "absolute values", "outline"))
     return Figure(f"Agreement of attention with {word}", panels, caption, legend)

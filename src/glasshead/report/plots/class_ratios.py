@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from glasshead.report.dynamics.term_labels import SUN_AND_LU, spaced_prime
+from glasshead.report.dynamics.term_labels import SUN_AND_LU, space_prime
 from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
 from glasshead.report.marks.limits import near_zero
 from glasshead.report.number_format import number, plain
@@ -44,7 +44,7 @@ def class_ratios(coupling: CouplingByRatio) -> Figure:
         )  # fmt: skip
 
     numbers = ", ".join(f"{short_ratio(group)}: {mean_and_spread(group)}" for group in groups)
-    panel = Panel("", ("", spaced_prime(name)), draw, f"{name} by ratio, {numbers}.")
+    panel = Panel("", ("", space_prime(name)), draw, f"{name} by ratio, {numbers}.")
     legend = [
         LegendEntry("--ink", f"one training (of {len(points)})", "dot"),
         LegendEntry("--accent", "mean ± standard deviation over seeds" if several else "from ratio to ratio"),

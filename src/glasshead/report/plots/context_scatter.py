@@ -3,11 +3,11 @@
 from glasshead.errors import InputError
 from glasshead.report.dynamics.term_labels import SUN_AND_LU
 from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import groups_in_order
+from glasshead.report.labels import sort_groups
 from glasshead.report.marks.scatter import scatter_panel
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import PlotOptions, plot
-from glasshead.report.plots.token_scatter import AXES_NAMES, drawn_by_group, limits_of, points_of
+from glasshead.report.plots.token_scatter import AXES_NAMES, limits_of, points_of, usable_by_group
 from glasshead.report.style import group_colours
 from glasshead.results import History
 
@@ -30,7 +30,7 @@ def contexts(history: History, options: PlotOptions) -> Figure:
     colours = group_colours(history.groups)
     chosen = [token for token in options.tokens if token in set(table["token"].tolist())]
     token, x, y = table["token"], table["local polarity"], table["local score"]
-    groups = drawn_by_group(table["group"], x, y, token, chosen)
+    groups = usable_by_group(table["group"], x, y, token, chosen)
     points = {
         where: points_of(table[f"{where} polarity"], table[f"{where} score"], token, groups, colours, chosen)
         for where in WHERE
@@ -40,7 +40,7 @@ def contexts(history: History, options: PlotOptions) -> Figure:
     for where, words in WHERE.items():
         means = ", ".join(
             f"{group} {number(table[f'{where} score'][table['group'] == group].mean())}"
-            for group in groups_in_order(groups)
+            for group in sort_groups(groups)
         )
         description = f"Polarity and attention score of tokens {words}; mean scores: {means}."
         panels.append(scatter_panel(words, points[where], AXES_NAMES, limits, description))
@@ -53,5 +53,5 @@ def contexts(history: History, options: PlotOptions) -> Figure:
         caption += " The chosen ones have a ring."
     if drawn < known:
         caption += f" {drawn:,} of {known:,} are drawn, by chance."
-    legend = [LegendEntry(colours[group], group, "dot") for group in groups_in_order(groups)]
+    legend = [LegendEntry(colours[group], group, "dot") for group in sort_groups(groups)]
     return Figure("Tokens in their texts and alone", panels, caption, legend, f"after {SUN_AND_LU}, Fig. 13")

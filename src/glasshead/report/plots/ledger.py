@@ -16,7 +16,7 @@ from glasshead.report.dynamics.term_labels import (
     source_of,
 )
 from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
-from glasshead.report.labels import groups_in_order
+from glasshead.report.labels import sort_groups
 from glasshead.report.marks.curves import STEPS, caption_with_best_step, mark_best_step
 from glasshead.report.marks.limits import power_of_ten
 from glasshead.report.number_format import number
@@ -47,7 +47,7 @@ def ledger(history: History, options: PlotOptions) -> Figure:
         title = "Ledger of a mean token of every group"
         panels = [
             ledger_panel(history, f"{words}, {group}", quantity, mean_ledger(history, quantity, group))
-            for group in groups_in_order(history.groups)
+            for group in sort_groups(history.groups)
             if (history.tokens["group"] == group).any()
             for quantity, words in AXES.items()
         ]
@@ -79,10 +79,10 @@ def ledger_panel(history: History, title: str, quantity: str, ledger: Ledger) ->
         steps, areas = stacked_areas(ledger.steps, ledger.added | {"": ledger.rest})
         for name, (lower, upper) in areas:
             colour = ink(REST_COLOUR if name == "" else cause_of(name).colour)
-            look: dict[str, Any] = {"color": colour, "alpha": 0.75, "linewidth": 0}
+            style: dict[str, Any] = {"color": colour, "alpha": 0.75, "linewidth": 0}
             if name == "":
-                look = {"facecolor": "none", "edgecolor": colour, "hatch": "/////", "linewidth": 0.0}
-            axes.fill_between(steps, lower / size, upper / size, **look)
+                style = {"facecolor": "none", "edgecolor": colour, "hatch": "/////", "linewidth": 0.0}
+            axes.fill_between(steps, lower / size, upper / size, **style)
         axes.axhline(0.0, color=ink("--ink"), linewidth=0.6)
         axes.plot(ledger.steps, ledger.measured / size, color=ink("--paper"), linewidth=3.2)
         axes.plot(ledger.steps, ledger.measured / size, color=ink("--ink"), linewidth=1.5)

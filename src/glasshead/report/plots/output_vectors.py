@@ -1,6 +1,6 @@
 """The context vector V and the output vector W over a training: how they are coupled, and their norms."""
 
-from glasshead.report.dynamics.term_labels import SUN_AND_LU, prime_note, spaced_prime
+from glasshead.report.dynamics.term_labels import SUN_AND_LU, prime_note, space_prime
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.marks.curves import (
     Curve,
@@ -22,7 +22,7 @@ def coupling(history: History, options: PlotOptions) -> Figure:
     names = [name for name in history.quantities() if "ᵀ" in name]
     curves = {name: curves_by_class(history, name) for name in names}
     require_recorded(history, names, "VᵀW")
-    panels = [curve_panel(history, "", lines, spaced_prime(name), name) for name, lines in curves.items()]
+    panels = [curve_panel(history, "", lines, space_prime(name), name) for name, lines in curves.items()]
     longest = max(curves.values(), key=len)
     legend = (
         [LegendEntry(curve.colour, curve.words.split(" ", 1)[1]) for curve in longest]

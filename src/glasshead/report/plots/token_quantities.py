@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import CANONICAL, LAST, groups_in_order, named
+from glasshead.report.labels import CANONICAL, LAST, display_name, sort_groups
 from glasshead.report.marks.card_columns import floats, missing_panel, points_per_card, strings
 from glasshead.report.marks.limits import Floats, near_zero
 from glasshead.report.marks.scatter import Points, sample, scatter_panel
 from glasshead.report.number_format import number
 from glasshead.report.plot_registry import plot
-from glasshead.report.run_facts import signed
+from glasshead.report.run_facts import any_signed
 from glasshead.report.style import group_colours
 from glasshead.results import AuditCard
 
@@ -55,7 +55,7 @@ def token_figure(
         by_card.append(groups)
         if drawn < known:
             remarks.append(f"{name}: {drawn:,} of {known:,} tokens drawn, chosen at random.")
-    kinds = groups_in_order(kind for groups in by_card for kind in groups)
+    kinds = sort_groups(kind for groups in by_card for kind in groups)
     if not kinds:
         return None
     colours = group_colours(kinds)
@@ -64,7 +64,7 @@ def token_figure(
         near_zero(*(group[0] for group in groups_of_all)),
         near_zero(*(group[1] for group in groups_of_all)),
     )
-    axes = named(x, AXES, signed(*cards)), named(y, AXES, signed(*cards))
+    axes = display_name(x, AXES, any_signed(*cards)), display_name(y, AXES, any_signed(*cards))
     panels = []
     for name, groups in zip(names, by_card, strict=True):
         points = [
@@ -94,7 +94,7 @@ def tokens_by_group(
     usable = np.flatnonzero(np.isfinite(across) & np.isfinite(up) & (kinds != ""))
     drawn = usable[sample(usable.size, most)]
     groups = {}
-    for kind in groups_in_order(kinds[drawn].tolist()):
+    for kind in sort_groups(kinds[drawn].tolist()):
         members = drawn[kinds[drawn] == kind]
         groups[kind] = (across[members], up[members], [words[index] for index in members])
     return groups, drawn.size, usable.size

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from glasshead.errors import InputError
 from glasshead.report.dynamics.term_labels import SUN_AND_LU
 from glasshead.report.figure import Figure, LegendEntry
-from glasshead.report.labels import groups_in_order
+from glasshead.report.labels import sort_groups
 from glasshead.report.marks.limits import Limits, limits
 from glasshead.report.marks.scatter import MAX_POINTS, Points, scatter_panel
 from glasshead.report.number_format import number
@@ -35,7 +35,7 @@ def token_scatter(history: History, options: PlotOptions) -> Figure:
     step = history.nearest(options.step)
     here = history.tokens["step"] == step
     rows = {name: column[here] for name, column in history.tokens.items()}
-    groups = drawn_by_group(rows["group"], rows["polarity"], rows["score"], rows["token"], options.tokens)
+    groups = usable_by_group(rows["group"], rows["polarity"], rows["score"], rows["token"], options.tokens)
     colours = group_colours(history.groups) | {NONE: "--muted"}
     points = points_of(rows["polarity"], rows["score"], rows["token"], groups, colours, options.tokens)
     drawn, followed = sum(len(group.x) for group in points), int(here.sum())
@@ -43,7 +43,7 @@ def token_scatter(history: History, options: PlotOptions) -> Figure:
     title = f"Polarity and attention score of tokens {when}"
     description = f"{title}: scatter of {drawn} tokens."
     panel = scatter_panel("", points, AXES_NAMES, limits_of(points), description)
-    legend = [LegendEntry(colours[group], group, "dot") for group in groups_in_order(groups)]
+    legend = [LegendEntry(colours[group], group, "dot") for group in sort_groups(groups)]
     left_out = f" {drawn:,} of {followed:,} are drawn, by chance." if drawn < followed else ""
     ringed = " The chosen ones have a ring." if options.tokens else ""
     caption = f"A point is a followed token.{ringed}{left_out}"
@@ -51,7 +51,7 @@ def token_scatter(history: History, options: PlotOptions) -> Figure:
     return Figure(title, [panel], caption, legend, source, hint="Point at one to read it.")
 
 
-def drawn_by_group(
+def usable_by_group(
     group: NDArray[np.str_],
     x: NDArray[np.float64],
     y: NDArray[np.float64],
@@ -65,7 +65,7 @@ def drawn_by_group(
         part = np.random.default_rng(0).choice(usable, MAX_POINTS, replace=False)
         usable = np.union1d(part, usable[np.isin(token[usable], list(chosen))])
     names = np.where(group == "", NONE, group)
-    order = groups_in_order(names[usable].tolist())
+    order = sort_groups(names[usable].tolist())
     order = [name for name in order if name != NONE] + [name for name in order if name == NONE]
     return {name: usable[names[usable] == name] for name in reversed(order)}
 

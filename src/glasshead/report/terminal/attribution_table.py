@@ -1,4 +1,4 @@
-"""Explained texts in the terminal, as rich renderables.
+"""The tokens of an explained text with their numbers, as a table in the terminal.
 
 What comes from outside is always a `rich.text.Text`: square brackets in it are never read as markup.
 """
@@ -8,11 +8,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from glasshead.escaping import one_line, visible
+from glasshead.escaping import one_line
 from glasshead.report.number_format import number
-from glasshead.report.terminal.bars import BLUE, CELLS, LEAST, MOST, RANGE, RED, SHOWN, bar, range_bar
+from glasshead.report.terminal.bars import CELLS, LEAST, MOST, RANGE, SHOWN, bar, range_bar
 from glasshead.report.terminal.wrapping_table import WrappingTable
-from glasshead.report.text_spans import max_abs, normalised_score, score_name, text_spans
+from glasshead.report.text_spans import max_abs, normalised_score, score_name
 from glasshead.report.weight_intervals import (
     HATCH,
     MEANING,
@@ -22,36 +22,6 @@ from glasshead.report.weight_intervals import (
     summary_of_ranges,
 )
 from glasshead.results import Attribution
-
-STEPS = (0.08, 0.25, 0.5, 0.75)
-
-
-def highlight_style(share: float) -> str:
-    """The terminal style of a signed strength in [−1, 1]; empty for almost nothing."""
-    level = sum(abs(share) >= step for step in STEPS)
-    return "" if level == 0 else (RED if share > 0 else BLUE)[level - 1]
-
-
-def faint_style(share: float) -> str:
-    """The same for a weight that may be zero: letters alone, however strong it is drawn."""
-    colour = (RED if share > 0 else BLUE)[0]
-    return f"italic {colour}" if highlight_style(share) else "italic dim"
-
-
-def highlighted_text(attribution: Attribution, scale: float | None = None) -> Text:
-    """The whole text, tokens coloured at their offsets: red positive, blue negative, stronger for more.
-
-    ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
-    may be zero gets slanted letters and no ground.
-    """
-    text = Text(visible(attribution.text))
-    full = max_abs(attribution) if scale is None else scale
-    for span in text_spans(attribution):
-        if span.token is not None:
-            share = normalised_score(attribution.colours[span.token], full)
-            doubtful = attribution.may_be_zero(span.token)
-            text.stylize(faint_style(share) if doubtful else highlight_style(share), span.start, span.end)
-    return text
 
 
 def attribution_table(attribution: Attribution) -> RenderableType:

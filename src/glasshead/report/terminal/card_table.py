@@ -13,7 +13,7 @@ from glasshead.report.findings_in_words import nulls, over_nulls
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import interval, number
-from glasshead.report.run_facts import names, short_names
+from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.terminal.wrapping_table import WrappingTable
 from glasshead.results import AuditCard, Difference, Finding
@@ -25,8 +25,8 @@ def card_table(
     cards: Sequence[AuditCard], differences: Sequence[Difference] = (), remarks: Sequence[str] = ()
 ) -> RenderableType:
     """The audit card: key findings with interval, null and verdict; several cards side by side."""
-    full = names(cards)
-    _, called = short_names(full)
+    full = card_names(cards)
+    _, short = split_names(full)
     parts: list[RenderableType] = []
     for card, name in zip(cards, full, strict=True):
         parts.append(Text(one_line(name), style="bold"))
@@ -36,70 +36,74 @@ def card_table(
                 style="dim",
             )
         )
-    found = answers(cards, called, differences)
-    if not found:
+    key_answers = answers(cards, short, differences)
+    if not key_answers:
         parts.append(Text("No key finding in this audit."))
     elif len(cards) == 1:
-        parts.append(_single(found))
+        parts.append(_one_card(key_answers))
     else:
-        parts.append(_side_by_side(found, called))
-    for caution in cautions(cards, called):
+        parts.append(_side_by_side(key_answers, short))
+    for caution in cautions(cards, short):
         parts.append(Text(f"! {one_line(caution)}", style="yellow"))
     parts += [Text(one_line(remark), style="dim") for remark in remarks]
     return Group(*parts)
 
 
-def _single(found: list[Answer]) -> Group:
+def _one_card(key_answers: list[Answer]) -> Group:
     """One line of numbers per question, its verdict below at full width."""
-    known = [(answer, finding) for answer in found for finding in answer.findings if finding is not None]
-    numbers = [(number(f.estimate), interval(f.interval), _random(f)) for _, f in known]
+    known = [
+        (answer, finding) for answer in key_answers for finding in answer.findings if finding is not None
+    ]
+    numbers = [(number(f.estimate), interval(f.interval), _null_text(f)) for _, f in known]
     widths = [max(map(len, column)) for column in zip(NUMBERS, *numbers, strict=True)]
-    parts: list[RenderableType] = [Text(), _line_of("", NUMBERS, widths, "dim")]
+    parts: list[RenderableType] = [Text(), _number_line("", NUMBERS, widths, "dim")]
     for (answer, finding), line in zip(known, numbers, strict=True):
-        parts.append(_line_of(answer.question.asks, line, widths, "bold"))
+        parts.append(_number_line(answer.question.asks, line, widths, "bold"))
         verdict = Text.assemble((f"{answer.question.measure}. ", "dim"), sentence(one_line(finding.verdict)))
         paired = Text(one_line(over_nulls(finding)), style="dim")
         parts.append(Padding(Group(verdict, *([paired] if paired else [])), (0, 0, 1, 2)))
     return Group(*parts)
 
 
-def _line_of(asked: str, numbers: Sequence[str], widths: Sequence[int], emphasis: str) -> WrappingTable:
+def _number_line(
+    question: str, numbers: Sequence[str], widths: Sequence[int], emphasis: str
+) -> WrappingTable:
     grid = Table.grid(expand=True, padding=(0, 1))
     grid.add_column(ratio=1)
     for heading, width in zip(NUMBERS, widths, strict=True):
         grid.add_column(heading, justify="right", no_wrap=True, min_width=width)
     styles = emphasis, emphasis, "", "dim"
-    grid.add_row(*(Text(cell, style=style) for cell, style in zip((asked, *numbers), styles, strict=True)))
+    grid.add_row(*(Text(cell, style=style) for cell, style in zip((question, *numbers), styles, strict=True)))
     return WrappingTable(grid)
 
 
-def _side_by_side(found: list[Answer], called: list[str]) -> WrappingTable:
+def _side_by_side(key_answers: list[Answer], names: list[str]) -> WrappingTable:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("question", ratio=3)
-    for name in called:
+    for name in names:
         table.add_column(Text(one_line(name)), justify="right", ratio=2)
-    for answer in found:
+    for answer in key_answers:
         cells = [
             Text("–")
             if finding is None
             else Text.assemble(
                 (number(finding.estimate), "bold"),
                 f"\n{interval(finding.interval)}",
-                (f"\nnull {_random(finding)}" if finding.null else "", "dim"),
+                (f"\nnull {_null_text(finding)}" if finding.null else "", "dim"),
                 f"\n{sentence(one_line(finding.verdict))}" if finding.verdict else "",
                 (f"\n{one_line(over_nulls(finding))}" if finding.over_null else "", "dim"),
             )
             for finding in answer.findings
         ]
-        asked = Text.assemble(
+        question = Text.assemble(
             (answer.question.asks, "bold"),
             (f"  {answer.question.measure}", "dim"),
             f"\n{one_line(answer.difference)}",
         )
-        table.add_row(asked, *cells)
+        table.add_row(question, *cells)
         table.add_row()
     return WrappingTable(table)
 
 
-def _random(finding: Finding) -> str:
+def _null_text(finding: Finding) -> str:
     return number(finding.null["random"]) if "random" in finding.null else nulls(finding.null)

@@ -11,7 +11,7 @@ from glasshead.report.comparison_rows import (
     deviation,
     intro_sentence,
     mean,
-    measured,
+    seed_values,
     tested_differences,
 )
 from glasshead.report.labels import sentence
@@ -46,7 +46,7 @@ def _metrics_table(comparison: Comparison) -> WrappingTable:
         (split, metric)
         for split in SPLITS
         for metric in METRIC_NAMES
-        if any(measured(group, split, metric) for group in comparison.groups)
+        if any(seed_values(group, split, metric) for group in comparison.groups)
     ]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("runs")
@@ -56,7 +56,7 @@ def _metrics_table(comparison: Comparison) -> WrappingTable:
     for group in comparison.groups:
         cells = [
             " ± ".join(part for part in (mean(values), deviation(values)) if part) if values else DASH
-            for values in (measured(group, split, metric) for split, metric in columns)
+            for values in (seed_values(group, split, metric) for split, metric in columns)
         ]
         table.add_row(*map(Text, (visible(group.name), str(len(group.seeds)), *cells)))
     floors = (number(comparison.floor.metrics[split][metric], 4) for split, metric in columns)

@@ -30,7 +30,7 @@ def doctor_table(checkup: Mapping[str, Any]) -> RenderableType:
 def headline(checkup: Mapping[str, Any]) -> Text:
     """The model, and below it the answer."""
     severities = {trap["severity"] for trap in checkup["traps"]}
-    dispatched = any(each["dispatched"] for each in checkup["layers"])
+    dispatched = any(layer["dispatched"] for layer in checkup["layers"])
     if "stop" in severities:
         verdict = Text("cannot be plugged", style="bold red")
     elif not dispatched:
@@ -42,9 +42,9 @@ def headline(checkup: Mapping[str, Any]) -> Text:
     family = "" if checkup["family"] == checkup["model"] else f" ({checkup['family']})"
     line = Text.assemble((checkup["model"], "bold"), f"{family}\n", verdict)
     if checkup["attention"]:
-        asked = f"{checkup['dtype']}, {checkup['length']} tokens, {checkup['device']}"
+        setting = f"{checkup['dtype']}, {checkup['length']} tokens, {checkup['device']}"
         link = " with" if dispatched and "error" not in severities else ":"
-        line.append(f"{link} {checkup['attention']}, {asked}")
+        line.append(f"{link} {checkup['attention']}, {setting}")
     return line
 
 
@@ -56,29 +56,29 @@ def layer_table(layers: list[Mapping[str, Any]]) -> WrappingTable:
         table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("attention", "kernel", "weights"):
         table.add_column(heading)
-    for each in layers:
-        count = len(each["modules"])
-        first = Text(f"{count} × {each['kind']}", style="red" if each["weights"] == "out of reach" else "")
-        first.append(f"\n{each['modules'][0]}", style="dim")
-        if each["causal"]:
+    for layer in layers:
+        count = len(layer["modules"])
+        first = Text(f"{count} × {layer['kind']}", style="red" if layer["weights"] == "out of reach" else "")
+        first.append(f"\n{layer['modules'][0]}", style="dim")
+        if layer["causal"]:
             first.append(", causal", style="dim")
-        if each["window"] is not None:
-            first.append(f", window {each['window']}", style="dim")
-        kernel = each["kernel"] or "–"
-        if each["training_kernel"] not in (each["kernel"], None):
-            kernel = f"{kernel}\n{each['training_kernel']} in training"
+        if layer["window"] is not None:
+            first.append(f", window {layer['window']}", style="dim")
+        kernel = layer["kernel"] or "–"
+        if layer["training_kernel"] not in (layer["kernel"], None):
+            kernel = f"{kernel}\n{layer['training_kernel']} in training"
         table.add_row(
             first,
-            shared(each["heads"], each["key_heads"]),
-            "?" if each["head_dim"] is None else str(each["head_dim"]),
-            Text(each["attention"].replace("+", "+\n")),
+            head_counts(layer["heads"], layer["key_heads"]),
+            "?" if layer["head_dim"] is None else str(layer["head_dim"]),
+            Text(layer["attention"].replace("+", "+\n")),
             Text(kernel),
-            Text(each["weights"]),
+            Text(layer["weights"]),
         )
     return WrappingTable(table)
 
 
-def shared(heads: int | None, key_heads: int | None) -> str:
+def head_counts(heads: int | None, key_heads: int | None) -> str:
     """Heads, and key heads where they are fewer."""
     if heads is None:
         return "?"

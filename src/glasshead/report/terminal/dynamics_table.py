@@ -29,7 +29,7 @@ from glasshead.report.terminal.wrapping_table import WrappingTable
 
 
 def dynamics_table(summary: DynamicsSummary) -> RenderableType:
-    """Groups from start to end with intervals, VᵀW, terms with their shares, tokens, group_verdicts."""
+    """Groups from start to end with intervals, VᵀW, terms with their shares, tokens, verdicts."""
     lines: list[RenderableType] = [
         Text(visible(summary.title), style="bold"),
         Text(visible(intro_sentence(summary)), style="dim"),
@@ -50,7 +50,7 @@ def dynamics_table(summary: DynamicsSummary) -> RenderableType:
         lines += [Text(note, style="dim")] if (note := interval_note(summary)) else []
         for part in moved:
             if part.verdict:
-                lines.append(indented(f"{part.group}: {largest_term_sentence(part)}."))
+                lines.append(indent(f"{part.group}: {largest_term_sentence(part)}."))
     lines += [Text(visible(why), style="dim") for why in missing_parts(summary)]
     if summary.tokens:
         lines += [Text(), Text("Tokens", style="bold"), WrappingTable(token_table(summary))]
@@ -63,13 +63,13 @@ def dynamics_table(summary: DynamicsSummary) -> RenderableType:
         ]
     if sentences := [*group_verdicts(summary), *context_verdicts(summary)]:
         lines += [Text(), Text("Verdicts", style="bold")]
-        lines += [indented(sentence) for sentence in sentences]
+        lines += [indent(sentence) for sentence in sentences]
         lines.append(Text("Intervals are over tokens, not over seeds.", style="dim"))
     lines += [Text(f"! {visible(remark)}", style="yellow") for remark in summary.remarks]
     return Group(*lines)
 
 
-def indented(sentence: str) -> RenderableType:
+def indent(sentence: str) -> RenderableType:
     """A sentence below a heading."""
     return Padding(Text(visible(sentence)), (0, 0, 0, 2), expand=False)
 
@@ -102,21 +102,21 @@ INTERVALS = {
 def change_table(summary: DynamicsSummary) -> Table:
     """Every group, or every layer; below its name how many tokens (or rows) the means are of."""
     layered = summary.history.facts["kind"] == "layers"
-    found = layer_changes(summary) if layered else group_changes(summary)
-    numbers_ = ["start", summary.now] if summary.watched else [summary.now]
+    changes = layer_changes(summary) if layered else group_changes(summary)
+    numbers_ = ["start", summary.now] if summary.recorded else [summary.now]
     table = empty_table(
-        "layer" if layered else "group", "", *numbers_, INTERVALS[layered, summary.watched], ""
+        "layer" if layered else "group", "", *numbers_, INTERVALS[layered, summary.recorded], ""
     )
     for column in table.columns[1:]:
         column.no_wrap = True
     for column in table.columns[2 : 2 + len(numbers_)]:
         column.justify = "right"
     rank, before = 0, ""
-    for level in found:
+    for level in changes:
         rank = rank + 1 if level.group == before else 0
         before = level.group
         beside = level.group if rank == 0 else f"{level.tokens} tokens" if rank == 1 and not layered else ""
-        started = [level.start] if summary.watched else []
+        started = [level.start] if summary.recorded else []
         verdict = SHORT.get(level.reason, level.verdict)
         table.add_row(
             *(
@@ -129,10 +129,10 @@ def change_table(summary: DynamicsSummary) -> Table:
 
 def token_table(summary: DynamicsSummary) -> Table:
     """The chosen tokens, and what has moved their scores most where that is known."""
-    found = token_lines(summary)
-    known = any(line.cause != DASH for line in found)
+    lines = token_lines(summary)
+    known = any(line.cause != DASH for line in lines)
     table = empty_table("token", "group", "n", "polarity", "score", *["moved most by"] * known, right=(2,))
-    for line in found:
+    for line in lines:
         cells = line.token, line.group, line.count, line.polarity, line.score, *[line.cause] * known
         table.add_row(*(Text(visible(cell)) for cell in cells))
     return table
@@ -147,14 +147,14 @@ def context_tables(summary: DynamicsSummary) -> list[Table]:
         cells = *beside, row.quantity, row.tau, row.tau_interval, row.flipped, row.flipped_interval
         same.add_row(*(Text(visible(cell)) for cell in cells))
         before = row.group
-    found = prominences(summary)
-    if not found:
+    groups = prominences(summary)
+    if not groups:
         return [same]
     out = empty_table("attention above", "n", "", "AUC", "95 % interval", right=(1, 3))
-    for each in found:
+    for group in groups:
         for rank, (where, (size, bounds)) in enumerate(
-            (("in texts", each.local), ("alone", each.alone), ("gain", each.gain))
+            (("in texts", group.local), ("alone", group.alone), ("gain", group.gain))
         ):
-            beside = (each.group, each.n) if rank == 0 else ("", "")
+            beside = (group.group, group.n) if rank == 0 else ("", "")
             out.add_row(*(Text(visible(cell)) for cell in (*beside, where, size, bounds)))
     return [same, out]

@@ -20,16 +20,18 @@ def ranking_table(metrics: Numbers, differences: Numbers) -> WrappingTable:
     if "random" in metrics:
         table.caption, table.caption_justify = "random: the mean over all orders, not a draw", "left"
     for name, values in metrics.items():
-        table.add_row(name, *(spoken(each) for each in values.values()))
+        table.add_row(name, *(format_estimate(estimate) for estimate in values.values()))
     table.add_section()
     for name, values in differences.items():
-        table.add_row(f"{model} {MINUS} {name}", *(spoken(each, plus=True) for each in values.values()))
+        table.add_row(
+            f"{model} {MINUS} {name}", *(format_estimate(estimate, plus=True) for estimate in values.values())
+        )
     return WrappingTable(table)
 
 
-def spoken(estimate: Mapping[str, Any], plus: bool = False) -> str:
+def format_estimate(estimate: Mapping[str, Any], plus: bool = False) -> str:
     """0.612, and below it [0.580, 0.641]."""
-    said = number(estimate["mean"], plus=plus)
+    text = number(estimate["mean"], plus=plus)
     if finite(estimate["low"]) is None:
-        return said
-    return f"{said}\n{interval((estimate['low'], estimate['high']), plus=plus)}"
+        return text
+    return f"{text}\n{interval((estimate['low'], estimate['high']), plus=plus)}"

@@ -28,40 +28,40 @@ class WrappingTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         tables = [self.table, *([without_last(self.table)] if self.ornament else [])]
         for folds in (False, True):
-            for each in tables:
-                drawn = fitted(each, console, options, folds)
-                if drawn is not None:
-                    yield drawn
+            for table in tables:
+                fitted_table = fit_table(table, console, options, folds)
+                if fitted_table is not None:
+                    yield fitted_table
                     return
-        yield Group(*lines(tables[-1], options.max_width))
+        yield Group(*stacked_rows(tables[-1], options.max_width))
 
 
-def fitted(table: Table, console: Console, options: ConsoleOptions, folds: bool) -> Table | None:
+def fit_table(table: Table, console: Console, options: ConsoleOptions, folds: bool) -> Table | None:
     """The table with the widths of its columns chosen; None where numbers would have to be cut, or folded at
     their blanks unless it ``folds``."""
-    narrow = changed(table, [replace(each, width=1, ratio=None) for each in table.columns])
+    narrow = with_columns(table, [replace(column, width=1, ratio=None) for column in table.columns])
     narrow.expand = False
     frame = console.measure(narrow, options=options.update(width=10**4)).maximum - len(table.columns)
-    wanted = [natural(each) for each in table.columns]
-    widths = [least(each, folds) for each in table.columns]
+    natural_widths = [natural_width(column) for column in table.columns]
+    widths = [least_width(column, folds) for column in table.columns]
     spare = options.max_width - frame - sum(widths)
     if spare < 0:
         return None
-    if sum(wanted) + frame <= options.max_width:
+    if sum(natural_widths) + frame <= options.max_width:
         return table
-    while spare and (short := [i for i, width in enumerate(widths) if width < wanted[i]]):
+    while spare and (short := [i for i, width in enumerate(widths) if width < natural_widths[i]]):
         widths[min(short, key=lambda i: widths[i] / (table.columns[i].ratio or 1))] += 1
         spare -= 1
-    return changed(
+    return with_columns(
         table,
         [
-            replace(each, width=width, no_wrap=False, min_width=None, ratio=None, overflow="fold")
-            for each, width in zip(table.columns, widths, strict=True)
+            replace(column, width=width, no_wrap=False, min_width=None, ratio=None, overflow="fold")
+            for column, width in zip(table.columns, widths, strict=True)
         ],
     )
 
 
-def changed(table: Table, columns: Sequence[Column]) -> Table:
+def with_columns(table: Table, columns: Sequence[Column]) -> Table:
     """The table with other columns."""
     other = copy(table)
     other.columns = list(columns)
@@ -70,57 +70,60 @@ def changed(table: Table, columns: Sequence[Column]) -> Table:
 
 def without_last(table: Table) -> Table:
     """The table without its last column."""
-    return changed(table, table.columns[:-1])
+    return with_columns(table, table.columns[:-1])
 
 
-def longest(pieces: Iterable[str]) -> int:
+def longest_width(pieces: Iterable[str]) -> int:
     """The width of the longest of some texts; 0 of none."""
     return max(map(cell_len, pieces), default=0)
 
 
-def natural(column: Column) -> int:
+def natural_width(column: Column) -> int:
     """The width of the longest line of a column."""
-    texts = map(plain, (column.header, *column.cells))
+    texts = map(plain_text, (column.header, *column.cells))
     return max(
-        column.min_width or 0, column.width or 0, longest(line for each in texts for line in each.split("\n"))
+        column.min_width or 0,
+        column.width or 0,
+        longest_width(line for text in texts for line in text.split("\n")),
     )
 
 
-def least(column: Column, folds: bool) -> int:
+def least_width(column: Column, folds: bool) -> int:
     """What a column needs for its numbers, and for words that can be read."""
-    cells = [plain(each) for each in column.cells]
+    cells = [plain_text(cell) for cell in column.cells]
     if not column.no_wrap:
         return max(
-            min(NAME, natural(column)), longest(word for each in cells for word in NUMBER.findall(each))
+            min(NAME, natural_width(column)),
+            longest_width(word for cell in cells for word in NUMBER.findall(cell)),
         )
-    pieces = [piece for each in cells for piece in (each.split() if folds else each.split("\n"))]
-    return max(column.width or 0, longest(plain(column.header).split()), longest(pieces))
+    pieces = [piece for cell in cells for piece in (cell.split() if folds else cell.split("\n"))]
+    return max(column.width or 0, longest_width(plain_text(column.header).split()), longest_width(pieces))
 
 
-def plain(cell: RenderableType) -> str:
+def plain_text(cell: RenderableType) -> str:
     """The letters of a cell."""
     return cell.plain if isinstance(cell, Text) else Text.from_markup(str(cell)).plain
 
 
-def lines(table: Table, room: int) -> Iterator[RenderableType]:
+def stacked_rows(table: Table, room: int) -> Iterator[RenderableType]:
     """Every row as a list: its first cell, then a line for each other that says something."""
     if table.title:
-        yield Text(plain(table.title).strip(), style="bold")
-    names = [plain(each.header).replace("-\n", "").replace("\n", " ") for each in table.columns]
+        yield Text(plain_text(table.title).strip(), style="bold")
+    names = [plain_text(column.header).replace("-\n", "").replace("\n", " ") for column in table.columns]
     if names[0]:
         yield Text(names[0], style="dim")
-    for row in zip(*(each.cells for each in table.columns), strict=True):
-        cells = [each if isinstance(each, Text) else Text.from_markup(str(each)) for each in row]
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        cells = [cell if isinstance(cell, Text) else Text.from_markup(str(cell)) for cell in row]
         if all(cell.plain in ("", name) for cell, name in zip(cells, names, strict=True)):
             continue
         if cells[0].plain:
             yield cells[0]
         grid = Table.grid(padding=(0, 1))
-        grid.add_column(width=min(longest(names[1:]), room // 3) + 2, overflow="fold", style="dim")
+        grid.add_column(width=min(longest_width(names[1:]), room // 3) + 2, overflow="fold", style="dim")
         grid.add_column(overflow="fold")
         for name, cell in zip(names[1:], cells[1:], strict=True):
             if cell.plain:
                 grid.add_row(Text(f"  {name}"), cell)
         yield grid
     if table.caption:
-        yield Text(plain(table.caption), style="dim italic")
+        yield Text(plain_text(table.caption), style="dim italic")

@@ -14,7 +14,7 @@ DATA_OPTIONS = {
 """Options of the data that are written out."""
 
 
-def rewatch_command(record: dict[str, Any], data: str | None, out: Path) -> str | None:
+def retrain_command(record: dict[str, Any], data: str | None, out: Path) -> str | None:
     """The command; None where it would be a long one, or is not known."""
     from dataclasses import asdict
 

@@ -8,16 +8,16 @@ from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import Attribution
 
 
-def highlighted_text(attribution: Attribution, scale: float) -> Markup:
+def text_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The whole text, each token coloured by its number; red is positive, blue is negative.
 
     Where weights have ranges, a token that may be zero is hatched, and each carries beside the strength of
     its weight (``--a``) that of the least it can have (``--least``), for the page's switch.
     """
-    shown = visible(attribution.text)
+    visible_text = visible(attribution.text)
     pieces, focus = [], "0"
     for span in text_spans(attribution):
-        piece = shown[span.start : span.end]
+        piece = visible_text[span.start : span.end]
         if span.token is None:
             pieces.append(escape(piece))
             continue

@@ -41,8 +41,8 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
 
 def check_thresholds(thresholds: "list[tuple[Finding, float]]") -> bool:
     """Whether every interval starts at or above its threshold, and a line on each."""
-    held = [check_threshold(finding, threshold) for finding, threshold in thresholds]
-    return all(held)
+    met = [check_threshold(finding, threshold) for finding, threshold in thresholds]
+    return all(met)
 
 
 def check_threshold(finding: "Finding", threshold: float) -> bool:

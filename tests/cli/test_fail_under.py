@@ -2,7 +2,7 @@
 
 import pytest
 
-from glasshead.cli.thresholds import check_thresholds, finding_for_threshold
+from glasshead.cli.fail_under import check_thresholds, finding_for_threshold
 from glasshead.errors import InputError
 from glasshead.results import (
     ONE_SIGNED,

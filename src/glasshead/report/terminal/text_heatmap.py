@@ -1,0 +1,41 @@
+"""A text in the terminal, each token coloured by its number.
+
+What comes from outside is always a `rich.text.Text`: square brackets in it are never read as markup.
+"""
+
+from rich.text import Text
+
+from glasshead.escaping import visible
+from glasshead.report.terminal.bars import BLUE, RED
+from glasshead.report.text_spans import max_abs, normalised_score, text_spans
+from glasshead.results import Attribution
+
+STEPS = (0.08, 0.25, 0.5, 0.75)
+
+
+def heat_style(share: float) -> str:
+    """The terminal style of a signed strength in [−1, 1]; empty for almost nothing."""
+    level = sum(abs(share) >= step for step in STEPS)
+    return "" if level == 0 else (RED if share > 0 else BLUE)[level - 1]
+
+
+def faint_style(share: float) -> str:
+    """The same for a weight that may be zero: letters alone, however strong it is drawn."""
+    colour = (RED if share > 0 else BLUE)[0]
+    return f"italic {colour}" if heat_style(share) else "italic dim"
+
+
+def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
+    """The whole text, tokens coloured at their offsets: red positive, blue negative, stronger for more.
+
+    ``scale`` is the number that is drawn at full strength; by default the largest of this text. A weight that
+    may be zero gets slanted letters and no ground.
+    """
+    text = Text(visible(attribution.text))
+    full = max_abs(attribution) if scale is None else scale
+    for span in text_spans(attribution):
+        if span.token is not None:
+            share = normalised_score(attribution.colours[span.token], full)
+            doubtful = attribution.may_be_zero(span.token)
+            text.stylize(faint_style(share) if doubtful else heat_style(share), span.start, span.end)
+    return text
