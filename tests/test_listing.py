@@ -7,7 +7,9 @@ import pytest
 
 from glasshead.cli.catalogue import TABLES, catalogue
 from glasshead.cli.listing import ENTRY_FOLDERS, KINDS, PACKAGE, entry_files, list_table, store, stored_table
+from glasshead.cli.plot import plots
 from glasshead.errors import InputError
+from glasshead.report import PLOTS
 
 
 def modules_after(command: list[str], suspects: set[str]) -> set[str]:
@@ -33,6 +35,19 @@ def test_every_table_has_a_kind_and_every_file_a_place():
     for folder in ENTRY_FOLDERS:
         assert sum(file.startswith(f"{folder}/") for file in files) > 3
         assert (PACKAGE / folder).is_dir()
+
+
+def test_every_plot_is_listed_with_the_command_that_draws_it():
+    columns, rows = list_table("plots")
+    assert columns == ["name", "what", "drawn by"]
+    by = {name: command for name, _, command in rows}
+    assert set(by) == set(PLOTS)
+    assert by["heads"] == "plot heads"
+    assert by["scores"] == "plot dynamics --what scores"
+    assert by["token-weights"] == "the page of 'audit'"
+    assert all(what for _, what, _ in rows)
+    commands = {command.name for command in plots.registered_commands}
+    assert {command.split()[1] for command in by.values() if command.startswith("plot ")} <= commands
 
 
 def test_a_new_file_is_listed_without_storing_it(tmp_path, monkeypatch):

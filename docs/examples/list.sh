@@ -8,3 +8,4 @@ glasshead list datasets
 glasshead list models
 glasshead list presets
 glasshead list penalties
+glasshead list plots

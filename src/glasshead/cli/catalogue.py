@@ -118,6 +118,24 @@ def penalties() -> Table:
     return ["name", "what", "source"], [[n, sentence(type(e)), e.source] for n, e in PENALTIES.items()]
 
 
+def plots() -> Table:
+    """What each shows, and what draws it; those of one command or page stand together, in their order."""
+    from glasshead.report import PLOTS
+    from glasshead.results import AuditCard, History
+
+    def drawn_by(name: str, of: type) -> str:
+        if of is AuditCard:
+            return "the page of 'audit'"
+        return f"plot dynamics --what {name}" if of is History else f"plot {name}"
+
+    order = {History: 1, AuditCard: 2}
+    entries = sorted(
+        PLOTS.items(), key=lambda item: (order.get(item[1].of, 0), item[1].sections, item[1].order)
+    )
+    rows = [[name, sentence(entry.draw), drawn_by(name, entry.of)] for name, entry in entries]
+    return ["name", "what", "drawn by"], rows
+
+
 TABLES: dict[str, Callable[[], Table]] = {
     "activations": activations,
     "audits": audits,
@@ -127,6 +145,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "mechanisms": mechanisms,
     "models": models,
     "penalties": penalties,
+    "plots": plots,
     "positions": positions,
     "presets": presets,
 }

@@ -14,7 +14,7 @@ def list_entries(
         str,
         typer.Argument(
             help="activations, positions, mechanisms, kernels, explainers, audits, datasets, models, "
-            "presets, penalties."
+            "presets, penalties, plots."
         ),
     ],
 ) -> None:

@@ -1,7 +1,7 @@
 """What `glasshead list` shows, read from catalogue.json: torch and the registries take seconds to import.
 
-`make catalogue` writes that file from the registries. Where an activation, a position, a kernel, an explainer
-or an audit has come as a new file since, the registries themselves are asked: one file is still enough.
+`make catalogue` writes that file from the registries. Where a file has come since into a folder whose files
+are entries, the registries themselves are asked: one file is still enough.
 """
 
 import json
@@ -15,7 +15,14 @@ from glasshead.registry import did_you_mean
 
 PACKAGE = Path(__file__).parents[1]
 STORED = PACKAGE / "catalogue.json"
-ENTRY_FOLDERS = ("attention/activations", "attention/positions", "attention/kernels", "explainers", "audits")
+ENTRY_FOLDERS = (
+    "attention/activations",
+    "attention/positions",
+    "attention/kernels",
+    "explainers",
+    "audits",
+    "report/plots",
+)
 """Where one file is one entry."""
 KINDS = (
     "activations",
@@ -26,6 +33,7 @@ KINDS = (
     "mechanisms",
     "models",
     "penalties",
+    "plots",
     "positions",
     "presets",
 )

@@ -15,13 +15,13 @@ from glasshead.results import AuditCard
 
 @plot("agreement-gradient", AuditCard, "plots", order=6)
 def agreement_with_gradient(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Histograms of Kendall τ-b with the gradient."""
+    """Histograms of the rank agreement (Kendall τ-b) with the gradient."""
     return agreement_figure(cards, names, "gradient", "gradient")
 
 
 @plot("agreement-erasure", AuditCard, "plots", order=7)
 def agreement_with_erasure(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Histograms of Kendall τ-b with erasure."""
+    """Histograms of the rank agreement (Kendall τ-b) with erasure."""
     return agreement_figure(cards, names, "erasure-zero-weight", "erasure")
 
 

@@ -32,7 +32,7 @@ def panels_of_cards(
 
 @plot("permuted-weights", AuditCard, "plots", order=4)
 def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Histograms of the median change under permutation, by class."""
+    """Histograms of the median change of the answer when weights are permuted, by class."""
     rows = [by_class(card, "permutation.median.absolute", None) for card in cards]
     values = [row.values for of_card in rows for row in of_card]
     if not values:
@@ -47,7 +47,7 @@ def permuted_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure
 
 @plot("random-weights", AuditCard, "plots", order=8)
 def random_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Violins of the median change under random weights, by class."""
+    """Violins of the median change of the answer when weights are random, by class."""
     rows = [by_class(card, "random.median.absolute", "random-normalised.median.absolute") for card in cards]
     pairs = [pair for of_card in rows for row in of_card for pair in (row.values, row.other)]
     values = [column for column in pairs if column is not None]

@@ -15,7 +15,7 @@ from glasshead.results import CouplingByRatio, RatioGroup
 
 @plot("ratios", CouplingByRatio)
 def class_ratios(coupling: CouplingByRatio) -> Figure:
-    """A point for each training, and mean ± std of those of one ratio."""
+    """VᵀW against the ratio of positive to negative texts: a point for each training, and mean ± std."""
     points, name = coupling.points, coupling.name
     groups = coupling.groups
     several = [group for group in groups if group.n > 1]

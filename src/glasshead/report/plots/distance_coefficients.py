@@ -17,9 +17,10 @@ EQUATION = "f(R) = (1 + eᵛ) / (1 + eᵛ⁻ᴿ)"
 
 @plot("distance-aware", DistanceCoefficients)
 def distance_coefficients(coefficients: DistanceCoefficients) -> Figure:
-    """Curves on the left, matrices on the right: one row for each v, one column for each w.
+    """The coefficients of distance-aware attention: curves over distance, and a matrix for each v and w.
 
-    The matrices of a column share their shades, so that one v can be compared with another.
+    Curves stand on the left, matrices on the right: one row for each v, one column for each w. The matrices
+    of a column share their shades, so that one v can be compared with another.
 
     Source: Wu, Wu and Huang (2021), Figs. 1 and 2, in one.
     """

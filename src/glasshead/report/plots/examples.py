@@ -44,13 +44,13 @@ WIDTH = ColumnPair(
 
 @plot("permutation-by-weight", AuditCard, "plots", order=5)
 def permutation_by_weight(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Median change under permutation against the maximum weight."""
+    """Median change when weights are permuted against the largest weight, a point per text."""
     return examples_figure(cards, names, PERMUTATION)
 
 
 @plot("interval-width", AuditCard, "plots", order=9)
 def interval_width(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Mean width of the intervals against the length."""
+    """Mean width of the intervals of weights against the length, a point per text."""
     return examples_figure(cards, names, WIDTH)
 
 

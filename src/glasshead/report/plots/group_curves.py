@@ -24,13 +24,13 @@ AXIS = {"polarity": "polarity s", "score": "attention score a", "weight": "atten
 
 @plot("polarity", History, "groups", order=1)
 def polarities(history: History, options: PlotOptions) -> Figure:
-    """s_e, what a token adds to the output at weight 1, per group."""
+    """Polarity s, what a token adds to the output at weight 1, by group."""
     return group_figure(history, "polarity", "Polarity of tokens", f"{SUN_AND_LU}, Figs. 3, 9, 10")
 
 
 @plot("scores", History, "groups", order=2)
 def scores(history: History, options: PlotOptions) -> Figure:
-    """a_e, the attention score of a token, per group."""
+    """Attention score a of the tokens, by group."""
     return group_figure(
         history, "score", "Attention scores of tokens", f"{SUN_AND_LU}, Figs. 4, 5, 9, 10, 12"
     )
@@ -38,7 +38,7 @@ def scores(history: History, options: PlotOptions) -> Figure:
 
 @plot("weights", History, "groups", order=3)
 def weights(history: History, options: PlotOptions) -> Figure:
-    """α, the attention weight that a token gets where it occurs, per group."""
+    """Attention weight α that the tokens get where they occur, by group."""
     return group_figure(history, "weight", "Attention weights of tokens", "", AT_THE_START)
 
 

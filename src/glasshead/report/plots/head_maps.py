@@ -16,7 +16,7 @@ SHORT_TEXT = 24
 
 @plot("heads", HeadMaps)
 def head_maps(maps: HeadMaps) -> Figure:
-    """All maps on one scale, so that heads can be compared; zero in the middle where weights can be negative.
+    """The attention of some heads to one text, on one scale; zero in the middle if weights can be negative.
 
     Source: Wu, Wu and Huang (2021), Fig. 8.
     """

@@ -18,7 +18,7 @@ INITIAL = "#8d949c"
 
 @plot("positions", LearnedParameter)
 def learned_positions(layers: Sequence[Sequence[LearnedParameter]]) -> Figure:
-    """One row for each layer, one panel for each parameter; heads sorted by value.
+    """What the positions have learned: a row for each layer, a panel for each parameter, heads by value.
 
     Of several seeds, heads are sorted for each seed before the mean is taken, as in the paper: heads have no
     names that would hold from seed to seed.

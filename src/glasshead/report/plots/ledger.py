@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @plot("ledger", History, "terms", "tokens", order=2, tokens="optional")
 def ledger(history: History, options: PlotOptions) -> Figure:
-    """Score and polarity of each chosen token, else of the mean token of every group.
+    """How much each term has added to score and polarity: of chosen tokens, else of the mean of every group.
 
     Raises:
         InputError: if there is no ledger.

@@ -14,7 +14,7 @@ CURVES = {"null": ("dim LN(T)", "--positive"), "rank": ("rank T", "--negative")}
 
 @plot("ranks", RankTable)
 def null_space(table: RankTable) -> Figure:
-    """rank T (blue) and dim LN(T) (orange) over d_s: a dot per text, the mean as a line, theory dashed.
+    """The rank of T (blue) and the size of its left null space (orange) over the length of a text.
 
     Source: Bhardwaj et al. (2021), Figs. 2 and 6.
     """

@@ -43,7 +43,7 @@ def coupling(history: History, options: PlotOptions) -> Figure:
 
 @plot("norms", History, "terms", order=4)
 def norms(history: History, options: PlotOptions) -> Figure:
-    """‖V‖ and ‖W‖."""
+    """The norms ‖V‖ and ‖W‖ over the steps."""
     require_snapshots(history)
     curves = [*curves_by_class(history, "‖V‖"), *curves_by_class(history, "‖W‖")]
     require_recorded(history, curves, "‖V‖")

@@ -25,7 +25,7 @@ Rates = dict[str, dict[str, Columns]]
 
 @plot("terms", History, "terms", order=1)
 def terms(history: History, options: PlotOptions) -> Figure:
-    """The rate of every term over the steps, or at the end if that is all there is."""
+    """How fast each term moves score and polarity: over the steps, or at the end if that is all there is."""
     rates = {quantity: rates_of(history, quantity) for quantity in AXES}
     names = [name for quantity in AXES for name in terms_of(history, quantity)]
     source = source_of(history)

@@ -27,19 +27,19 @@ Group = tuple[Floats, Floats, list[str]]
 
 @plot("token-weights", AuditCard, "plots", order=1)
 def token_weights(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Mean weight against polarity."""
+    """Mean weight of each token against its polarity."""
     return token_figure(cards, names, ("polarity", "weight"), "Weight and polarity of tokens")
 
 
 @plot("token-scores", AuditCard, "plots", order=2)
 def token_scores(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Mean score against polarity."""
+    """Mean score of each token against its polarity."""
     return token_figure(cards, names, ("polarity", "score"), "Score and polarity of tokens")
 
 
 @plot("token-contributions", AuditCard, "plots", order=3)
 def token_contributions(cards: Sequence[AuditCard], names: Sequence[str]) -> Figure | None:
-    """Mean contribution against γ."""
+    """Mean contribution of each token against γ, its lean to one class."""
     return token_figure(cards, names, ("gamma", "contribution"), "Contribution of tokens and their label")
 
 
