@@ -1,4 +1,4 @@
-"""The layer: self- and cross-attention, heads of any size, joined or added."""
+"""The layer: self- and cross-attention, heads of any size, concatenated or summed."""
 
 import torch
 
@@ -11,7 +11,7 @@ real = torch.arange(7) < torch.tensor([[7], [4]])
 joined = MultiHeadAttention(64, 8, "tanhmax", dropout=0.1)
 causal = joined(x, mask=real, is_causal=True).output
 
-# Few key numbers, values as wide as the layer, heads added: weights that a head's output identifies.
+# Few key numbers, values as wide as the layer, heads summed: weights that a head's output identifies.
 added = MultiHeadAttention(64, 8, head_combination="add", head_dim=4)
 attended = added(x, mask=real, need_weights=True)
 

@@ -201,7 +201,7 @@ def write() -> None:
         ("### Mappings f on TREC", lambda: option_table("mappings", "learnable-sigmoid")),
         ("### Ways of adjusting on TREC", lambda: option_table("adjustments", "early-multiply")),
         ("### What the heads learned", learned_table),
-        ("### Concatenated and added heads", heads_table),
+        ("### Concatenated and summed heads", heads_table),
     ]
     lines: list[Any] = [WITHDRAWN, ""]
     for title, make in parts:

@@ -44,7 +44,7 @@ def distance_aware(data: Set, option: str, values: tuple[str, ...], **changes: A
 def heads(
     data: Set, model: str, sizes: tuple[int, ...], seeds: int, presets: str = "-small", **changes: Any
 ) -> list[Cell]:
-    """Concatenated and added heads with keys of several sizes."""
+    """Concatenated and summed heads with keys of several sizes."""
     return [
         Cell(
             f"{title} {size}",

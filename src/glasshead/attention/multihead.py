@@ -20,9 +20,9 @@ from glasshead.errors import InputError
 class MultiHeadAttention(nn.Module):
     """Self- and cross-attention by any mechanism, with d_k and d_v of one's choice.
 
-    ``head_combination="concat"`` joins the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with D of
-    ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``head_combination="add"`` adds them first: Y = (Σ_h A_h
-    V_h) D + b, where d_v is d_e and D, ``[d_e, d_e]``, is the same for all heads.
+    ``head_combination="concat"`` concatenates the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with
+    D of ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``head_combination="add"`` sums them first: Y = (Σ_h
+    A_h V_h) D + b, where d_v is d_e and D, ``[d_e, d_e]``, is the same for all heads.
 
     d_k and d_v are d_e / H unless ``head_dim`` and ``value_dim`` are given. H / ``kv_heads`` query heads
     read the same keys and values. ``context_size`` is the width of the other sequence in cross-attention.
@@ -72,7 +72,7 @@ class MultiHeadAttention(nn.Module):
             )
         if head_combination == "add" and self.value_dim != size:
             raise InputError(
-                f"heads that are added have the size {size} of the layer, not {self.value_dim}: "
+                f"summed heads have the size {size} of the layer, not {self.value_dim}: "
                 "leave value_dim out, or use head_combination='concat'"
             )
         if min(size, self.head_dim, self.value_dim, self.context_size) < 1:
@@ -142,7 +142,7 @@ class MultiHeadAttention(nn.Module):
         return AttentionOutput(output, None if weights is None else weights.to(output.dtype))
 
     def reads_before_it_maps(self, q: Tensor, k: Tensor) -> bool:
-        """Whether added heads read tokens and then map what they have read, which few queries do cheaper."""
+        """Whether summed heads read tokens and then map what they have read, which few queries do cheaper."""
         fits = self.context_size == self.value_dim and not self.mechanism.position.changes_output
         return fits and q.shape[2] < k.shape[2]
 

@@ -35,8 +35,8 @@ def attention_table(results: Sequence[AttentionResult], facts: Mapping[str, obje
 
 TITLES = {
     "step": "a training step of the encoder",
-    "add": "added heads, forward and backward",
-    "add, first token": "added heads of which the first token is read, forward and backward",
+    "add": "summed heads, forward and backward",
+    "add, first token": "summed heads of which the first token is read, forward and backward",
 }
 
 

@@ -1,4 +1,4 @@
-"""A training step of the encoder by each mechanism, against softmax with sinusoids; added heads two ways."""
+"""A training step of the encoder by each mechanism, against softmax with sinusoids; summed heads two ways."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class TrainingResult:
     """One way to do some work, and its ratio to the base in the same rounds."""
 
     work: str
-    """"step": a training step of the encoder; "add", "add, first token": a layer of added heads."""
+    """"step": a training step of the encoder; "add", "add, first token": a layer of summed heads."""
     way: str
     length: int
     seconds: Spread
@@ -71,7 +71,7 @@ def measure_training(
         yield from compare_ways("step", length, works, settings)
     for length in settings.lengths:
         for name, rows in (("add", slice(None)), ("add, first token", slice(0, 1))):
-            progress(f"added heads, {length:,} tokens")
+            progress(f"summed heads, {length:,} tokens")
             yield from compare_ways(name, length, summed_head_layers(length, rows, settings), settings)
 
 
@@ -142,7 +142,7 @@ class HeadByHead:
 
 
 def summed_head_layers(length: int, rows: slice, settings: TrainingSettings) -> dict[str, Work]:
-    """A layer of added heads, forward and backward: head by head, and as it is."""
+    """A layer of summed heads, forward and backward: head by head, and as it is."""
     _, mask = random_texts(length, settings)
     layer = MultiHeadAttention(
         settings.embedding_size, settings.heads, head_dim=settings.head_size, head_combination="add"

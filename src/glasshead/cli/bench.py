@@ -35,7 +35,7 @@ def bench(
 ) -> None:
     """Measure attention on this machine: time and memory against fused softmax, error against float64.
 
-    Or training: a step of the encoder by each mechanism against softmax, and two ways to add heads.
+    Or training: a step of the encoder by each mechanism against softmax, and two ways to sum heads.
     Or identifiability: intervals of weights against SciPy, ranks against the forward pass, in minutes.
 
     Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]

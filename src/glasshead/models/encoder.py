@@ -1,4 +1,4 @@
-"""The Transformer encoder of the papers: any mechanism, free d_k and d_v, heads concatenated or added."""
+"""The Transformer encoder of the papers: any mechanism, free d_k and d_v, heads concatenated or summed."""
 
 from typing import Any, Literal
 
@@ -18,8 +18,8 @@ from glasshead.registry import Registry
 class EncoderConfig(PreTrainedConfig):
     """Configuration of the encoder models.
 
-    ``attention`` is a mechanism (word or spec); ``head_combination`` joins the heads ("concat") or adds them
-    ("add"); ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for added heads).
+    ``attention`` is a mechanism (word or spec); ``head_combination``: heads are concatenated ("concat") or
+    summed ("add"); ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for summed heads).
     ``positions`` are added to the embeddings: none, sinusoidal, or learned for at most ``max_length``
     tokens; "auto" is none where the mechanism knows places itself, else sinusoidal. ``pooling`` makes one
     vector of a sequence: that of the first token, or an attention with one learned query.

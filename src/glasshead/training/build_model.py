@@ -161,7 +161,7 @@ def load_embeddings(model: PreTrainedModel, ids: np.ndarray, vectors: np.ndarray
 
 
 def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> list[str]:
-    """A word of warning where added heads are too narrow for the longest sequence that they read.
+    """A word of warning where summed heads are too narrow for the longest sequence that they read.
 
     Attention over n tokens can be told from its output if n ≤ d_v (Bhardwaj et al. 2021, section 3.1).
     """
@@ -171,7 +171,7 @@ def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> l
     if longest <= size:
         return []
     return [
-        f"attention is identifiable up to {size} tokens, the size d_v of added heads, from the output of "
+        f"attention is identifiable up to {size} tokens, the size d_v of summed heads, from the output of "
         f"each head: the longest sequence here has {longest}"
     ]
 

@@ -90,7 +90,7 @@ for word, attention in BASELINES.items():
         )
 
 # Bhardwaj et al. (2021), section 6: embeddings and learned positions from a normal distribution, d_e = 512,
-# 8 heads that are added (d_v = d_e), the vector of the first token, Adam at 1e-3, batches of 256, 20 epochs,
+# 8 summed heads (d_v = d_e), the vector of the first token, Adam at 1e-3, batches of 256, 20 epochs,
 # 30 % of train for validation. "regular" concatenates heads of d_v = d_e / 8. Dropout is ours.
 ADDED: dict[str, Any] = {
     "hidden_size": 512,

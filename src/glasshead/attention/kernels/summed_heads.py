@@ -1,4 +1,4 @@
-"""Heads that are added: Σ_h A_h V_h without an output of every head, where that is cheaper."""
+"""Summed heads: Σ_h A_h V_h without an output of every head, where that is cheaper."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sum_heads(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:
 
     It takes the weights of a block of rows (of all rows, where they are few), and copies them: less work than
     outputs of all heads where there are no more keys than value numbers, the very case in which the weights
-    of added heads are identifiable. Longer texts, and positions that add to values, go head by head.
+    of summed heads are identifiable. Longer texts, and positions that add to values, go head by head.
     """
     if call.mechanism.position.changes_output or call.k.shape[2] > call.v.shape[3]:
         return one_by_one(call)

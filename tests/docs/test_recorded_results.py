@@ -1,0 +1,31 @@
+"""What is recorded in docs/results is of the recipes as they are: `make results` trains none of it again."""
+
+import pytest
+
+import dynamics
+import encoders
+import identifiability
+import news
+
+TABLES = [(study, table) for study in (dynamics.STUDY, encoders.STUDY) for table in study.tables]
+
+
+@pytest.mark.parametrize(("study", "table"), TABLES, ids=[f"{s.name}-{table}" for s, table in TABLES])
+def test_a_table_that_was_begun_is_complete(study, table):
+    if study.read(table):
+        assert study.missing(table) == []
+
+
+def test_the_news_recommenders():
+    assert set(news.measured()) == set(map(news.key, news.jobs()))
+
+
+def test_identifiability():
+    script = identifiability
+    for name in script.CURVES:
+        assert script.is_recorded("curves", name, script.rank_settings(name))
+    assert script.is_recorded("curves", "logits", script.logit_settings())
+    for length in script.LENGTHS:
+        assert script.is_recorded("lengths", str(length), script.LENGTH_SETTINGS)
+    for cell, seed in script.STUDY.cells(script.KEYS):
+        assert script.is_recorded("keys", f"{cell.name} | {seed}", script.key_settings(cell))
