@@ -37,8 +37,7 @@ from glasshead.identifiability import (
 from glasshead.identifiability.length_sampling import LengthSample, clip_texts
 from glasshead.report import PLOTS, image_file
 from glasshead.results import LogitRankTable, RankTable
-from glasshead.training import TrainingConfig, recipe_for, train
-from glasshead.training.open_model import open_model
+from glasshead.training import TrainingConfig, open_model, recipe_for, train
 from study import DATA, Cell, rounded
 
 HERE = Path(__file__).parent

@@ -11,7 +11,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.identifiability import SINGLE, RowSelector, attention_rows, column_space
 from glasshead.identifiability.ranks import head_ranks, singular_values, value_ranks
-from glasshead.training.open_model import open_model
+from glasshead.training import open_model
 from tolerances import of_size
 
 DOUBLE = 2.0**-52

@@ -1,6 +1,7 @@
 """Text classification data in one schema, synthetic data with known truth, word-level tokenizers."""
 
 from glasshead.data import datasets  # importing the folder registers all it holds
+from glasshead.data.align_labels import align_labels
 from glasshead.data.batching import PAIRS, TOKENS, Inputs, batches, heads_of, layers_of, longest
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.describe import describe, describe_in_words, has_ratings
@@ -24,6 +25,7 @@ __all__ = [
     "LoadOptions",
     "SyntheticDataset",
     "SyntheticOptions",
+    "align_labels",
     "batches",
     "check_utf8",
     "coverage",

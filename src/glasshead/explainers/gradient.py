@@ -1,6 +1,6 @@
 """The derivative of the prediction with respect to each token's embedding, reduced to one number."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -25,42 +25,83 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
 def embedding_gradients(view: ExplanationContext) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Texts [b], ∂ŷ/∂e_i and e_i, both [b, n, d], batch after batch; nothing is detached, attention moves.
 
+    A token that the model reads twice, in its encoder and one place further in its decoder (BART, T5), has
+    the sum of both gradients.
+
     Raises:
-        InputError: if the model looks up the embeddings of a text more than once.
+        InputError: if the model does not look up one vector for each token.
     """
     maps = heads_of(view.model.config) * layers_of(view.model.config)
     for places, inputs in batches(view.encoded, device=view.model.device, maps=maps):
-        with torch.enable_grad(), leaves(view.model) as found:
+        with torch.enable_grad(), embedding_leaves(view.model) as lookups:
             logits = view.model(**inputs).logits
-        if len(found) != 1:
+        read = [(leaf, shift_of(ids, inputs["input_ids"])) for ids, leaf in lookups]
+        if not read or any(shift is None for _, shift in read):
             raise InputError(
-                f"{type(view.model).__name__} looks up embeddings {len(found)} times in a pass, so no "
+                f"{type(view.model).__name__} does not look up one vector for each token of a text, so no "
                 "gradient belongs to a token alone: use the method 'erasure-delete'"
             )
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
         target_fn = log_odds if view.target_fn is probability else view.target_fn
         value = target_fn(logits, view.target[places].to(logits.device))
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
-        (gradient,) = torch.autograd.grad(value.sum(), found[0])
+        gradients = torch.autograd.grad(value.sum(), [leaf for leaf, _ in read])
+        n = inputs["input_ids"].shape[1]
+        gradient = sum_shifted(gradients, [shift or 0 for _, shift in read], n)
         if view.target_fn is probability:
             gradient *= (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
-        yield places, gradient.cpu(), found[0].detach().cpu()
+        yield places, gradient.cpu(), read[0][0].detach()[:, :n].cpu()
 
 
 @contextmanager
-def leaves(model: PreTrainedModel) -> Iterator[list[Tensor]]:
-    """Every look-up of embeddings in the block, as a leaf that gradients are taken of; ids still go in."""
-    found: list[Tensor] = []
+def embedding_leaves(model: PreTrainedModel) -> Iterator[list[tuple[Tensor, Tensor]]]:
+    """The ids and the vectors of every look-up of word embeddings in the block; the vectors are leaves that
+    gradients are taken of."""
+    lookups: list[tuple[Tensor, Tensor]] = []
 
-    def leaf(module: nn.Module, given: tuple[object, ...], embedded: Tensor) -> Tensor:
-        found.append(embedded.detach().requires_grad_())
-        return found[-1]
+    def leaf(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
+        lookups.append((args[0], embedded.detach().requires_grad_()))
+        return lookups[-1][1]
 
-    hook = model.get_input_embeddings().register_forward_hook(leaf)
+    hooks = [module.register_forward_hook(leaf) for module in word_embeddings(model)]
     try:
-        yield found
+        yield lookups
     finally:
-        hook.remove()
+        for hook in hooks:
+            hook.remove()
+
+
+def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
+    """The modules that know the words: the one that the model names, and those that share its vectors."""
+    named = model.get_input_embeddings()
+    weight = getattr(named, "weight", None)
+    tied = [
+        module
+        for module in model.modules()
+        if isinstance(module, nn.Embedding) and module is not named and module.weight is weight
+    ]
+    return [named, *tied]
+
+
+def shift_of(ids: Tensor, input_ids: Tensor) -> int | None:
+    """By how many places a look-up is behind the text: 0, or 1 in a decoder; None where it is another text.
+
+    What a model appends to fill a window does not count.
+    """
+    n = input_ids.shape[1]
+    if ids.shape[0] != input_ids.shape[0] or ids.shape[1] < n:
+        return None
+    if torch.equal(ids[:, :n], input_ids):
+        return 0
+    return 1 if torch.equal(ids[:, 1:n], input_ids[:, : n - 1]) else None
+
+
+def sum_shifted(gradients: Sequence[Tensor], shifts: Sequence[int], n: int) -> Tensor:
+    """Gradients of several look-ups of the same n tokens, added up token by token."""
+    total = torch.zeros_like(gradients[0][:, :n])
+    for gradient, shift in zip(gradients, shifts, strict=True):
+        total[:, : n - shift] += gradient[:, shift:n]
+    return total
 
 
 class Gradient(Explainer):

@@ -6,9 +6,11 @@ To import this package is to import `glasshead.models` too, and the other way ro
 
 from importlib import import_module
 
+from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
 from glasshead.huggingface.configuration import clear_spec, spec_of
 from glasshead.huggingface.dispatch import mechanism_of
 from glasshead.huggingface.doctor import doctor
+from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.labels import class_names
 from glasshead.huggingface.loading import (
     first_line,
@@ -19,15 +21,18 @@ from glasshead.huggingface.loading import (
     silence_transformers,
 )
 from glasshead.huggingface.plug import plug, unplug
+from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
 
 __all__ = [
+    "CAUGHT_HEADS",
     "MECHANISM",
     "attention_modules",
     "class_names",
     "clear_spec",
     "doctor",
     "first_line",
+    "isolated_copy",
     "load",
     "load_weights",
     "mechanism_of",
@@ -35,6 +40,8 @@ __all__ = [
     "plug",
     "positions_of",
     "read_config",
+    "readable_copy",
+    "shows_attention",
     "silence_transformers",
     "spec_of",
     "unplug",

@@ -101,7 +101,9 @@ def load_weights(cls: Any, folder: str | Path, **options: Any) -> tuple[Any, dic
         return cls.from_pretrained(folder, output_loading_info=True, use_safetensors=True, **options)
 
 
-def read_config(folder: str | Path, config: PreTrainedConfig | None = None) -> PreTrainedConfig:
+def read_config(
+    folder: str | Path, config: PreTrainedConfig | None = None, *, trust_remote_code: bool = False
+) -> PreTrainedConfig:
     """The configuration of a folder or a hub name.
 
     Raises:
@@ -113,7 +115,7 @@ def read_config(folder: str | Path, config: PreTrainedConfig | None = None) -> P
         raise InputError(f"there is no folder {folder}: give a saved model or a Hub name")
     check_readable(Path(folder))
     try:
-        config = AutoConfig.from_pretrained(folder)
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=trust_remote_code)
         if not all(isinstance(name, str) for name in config.architectures or ()):
             raise ValueError("architectures are no names")
         return config
@@ -121,6 +123,10 @@ def read_config(folder: str | Path, config: PreTrainedConfig | None = None) -> P
         if not Path(folder).exists():
             raise InputError(
                 f"there is no folder {folder}, nor a model of that name on the Hub: {first_line(error)}"
+            ) from None
+        if "trust_remote_code" in str(error) or "custom code" in str(error):
+            raise InputError(
+                f"{folder} runs code of its own: read it, and pass `trust_remote_code=True` if you trust it"
             ) from None
         reason = first_line(error)
         if "`glasshead-" in reason:  # the type of a model of ours, which nobody has registered yet

@@ -31,6 +31,7 @@ from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.record import record
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
+from glasshead.trace.subject import Subject
 from glasshead.trace.token_layout import TokenLayout, token_layout
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Gauge",
     "KeyUnit",
     "LayerRecord",
+    "Subject",
     "TokenLayout",
     "Trace",
     "class_sides",

@@ -10,6 +10,7 @@ from torch.utils.hooks import RemovableHandle
 
 from glasshead.attention import ACTIVE_HOOKS, COMPILE_GUARD, TracedCall
 from glasshead.errors import InputError
+from glasshead.huggingface import CAUGHT_HEADS
 
 
 class AttentionHook:
@@ -60,9 +61,15 @@ class AttentionHook:
     def check(self) -> None:
         """Raise InputError if the block saw nothing, or not what it was to look at."""
         if not self.counts:
+            kind = type(self.model).__name__
+            if any(hasattr(module, CAUGHT_HEADS) for module in self.model.modules()):
+                raise InputError(
+                    f"{kind} computes its attention itself, and not as a map of tokens × tokens (in bands, "
+                    "or fused): the methods 'gradient' and 'erasure-delete' do without"
+                )
             raise InputError(
-                f"the block saw no attention of {type(self.model).__name__}: "
-                "call plug(model, 'softmax') first, and the model itself inside the block"
+                f"the block saw no attention of {kind}: call plug(model, 'softmax') first, and the model "
+                "itself inside the block"
             )
         missing = sorted((self.layers or frozenset()) - set(range(max(self.counts))))
         if missing:

@@ -60,7 +60,16 @@ class LayerRecord:
 
     @property
     def v(self) -> Float[Tensor, "b h k d_v"]:
-        """Values."""
+        """Values.
+
+        Raises:
+            InputError: where only the weights of the model can be seen.
+        """
+        if self.call.v.shape[-1] == 0:
+            raise InputError(
+                f"layer {self.layer} ({self.name}) computes its attention itself: its weights can be read, "
+                "its queries, keys and values cannot, so there are no intervals and no effective attention"
+            )
         return self.pick(self.call.expanded()[1])
 
     @property

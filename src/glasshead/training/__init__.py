@@ -22,7 +22,7 @@ from glasshead.training.load_predictions import (
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
-from glasshead.training.open_model import is_run, open_model, shows_attention
+from glasshead.training.open_subject import OpenOptions, is_run, open_model, open_subject
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, recipe_for
 from glasshead.training.run import (
@@ -55,6 +55,7 @@ __all__ = [
     "TRAINING_PRESETS",
     "Batch",
     "BuiltModel",
+    "OpenOptions",
     "RecommenderRecord",
     "Run",
     "RunGroupPredictions",
@@ -75,6 +76,7 @@ __all__ = [
     "load_run_model",
     "open_model",
     "open_record",
+    "open_subject",
     "option_fields",
     "penalty_descent",
     "penalty_of",
@@ -83,7 +85,6 @@ __all__ = [
     "read_record",
     "recipe_for",
     "run_folders",
-    "shows_attention",
     "train",
     "train_repeats",
     "training_arguments",

@@ -15,10 +15,11 @@ from glasshead.dynamics.sampling import sample_texts
 from glasshead.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
+from glasshead.huggingface import shows_attention
 from glasshead.results import Columns
 from glasshead.statistics import kendall_tau_b
 from glasshead.trace import LayerRecord, record
-from glasshead.training import TensorDataset, TrainingConfig, shows_attention
+from glasshead.training import TensorDataset, TrainingConfig
 
 SAMPLE = 32
 """Train texts that are looked at."""

@@ -1,0 +1,133 @@
+"""Read and replace the attention of models that compute it themselves: their softmax is caught on its way.
+
+Inside their attention modules a call of softmax over ``[B, H, Q, K]`` is attention. It goes past the hooks of
+`glasshead.trace` as any other call does, as attention of no features whose scores are all bias: weights,
+their gradients and edits are there, q, k and v are not.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, Mask, Mechanism, TracedCall, mechanism
+from glasshead.huggingface.structure import (
+    HEADS,
+    MECHANISM,
+    attention_modules,
+    computes_own_attention,
+    first_int_attr,
+)
+
+CAUGHT_HEADS = "glasshead_caught_heads"
+"""Attribute of an attention module whose softmax is caught: how many heads it has, 0 where nobody says."""
+
+SOFTMAX = {torch.softmax, torch.special.softmax, nn.functional.softmax, Tensor.softmax}
+NOTHING = -1e4
+"""A score so far below the best of its row has weight 0 in every precision: the model masked the pair."""
+
+
+class OpenModes(threading.local):
+    """The modes that this thread has entered, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[CaughtSoftmax] = []
+
+
+OPEN = OpenModes()
+
+
+class CaughtSoftmax(TorchFunctionMode):
+    """While a module runs: its softmax over keys goes past the hooks."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func not in SOFTMAX:
+            return func(*args, **kwargs)
+        scores = args[0] if args else kwargs["input"]
+        dim = args[1] if len(args) > 1 else kwargs.get("dim")
+        if scores.dtype == torch.float64:  # some name float32, which would round what was asked for in double
+            kwargs = {name: value for name, value in kwargs.items() if name != "dtype"}
+            args = args[:2]
+        weights = func(*args, **kwargs)
+        heads = getattr(self.module, CAUGHT_HEADS)
+        if scores.ndim == 4 and dim in (-1, 3) and heads in (0, scores.shape[1]):
+            return caught(self.module, scores.to(weights.dtype), weights)
+        return weights
+
+
+def caught(module: nn.Module, scores: Tensor, weights: Tensor) -> Tensor:
+    """The weights as the hooks leave them."""
+    hooks = ACTIVE_HOOKS.get()
+    call = TracedCall(module, call_of(module, scores.detach()))
+    call.scores, call.weights = scores, weights
+    for hook in hooks:
+        hook.before(call)
+    if call.needs_graph and not call.weights.requires_grad:
+        call.weights = call.weights.detach().requires_grad_()
+    # The values are not known here, so nothing is handed on that `record` could follow to a projection.
+    call.handed = call.call.q
+    for hook in hooks:
+        hook.after(call, call.call.q)
+    return call.weights
+
+
+def call_of(module: nn.Module, scores: Tensor) -> AttentionInputs:
+    """The call whose scores these are: no features, all bias."""
+    batch, heads, queries, keys = scores.shape
+    # Where all is masked by one number nothing is: the model spreads its weight over everything.
+    allowed = scores >= scores.amax(dim=-1, keepdim=True) + NOTHING
+    square = queries == keys
+    causal = square and queries > 1 and not bool(allowed.triu(1).any())
+    mask = Mask(
+        queries, keys, attn_mask=allowed, causal=causal, query_positions=range(queries) if square else None
+    )
+    attention: Mechanism = getattr(module, MECHANISM)
+    q, k = (scores.new_zeros(batch, heads, length, 0) for length in (queries, keys))
+    return AttentionInputs(attention, q, k, k, mask, scale=1.0, bias=scores.masked_fill(~allowed, 0.0))
+
+
+def enter_mode(module: nn.Module, args: Any) -> None:
+    """Forward pre-hook: from here on softmax is caught, where somebody looks."""
+    if ACTIVE_HOOKS.get():
+        mode = CaughtSoftmax(module)
+        mode.__enter__()
+        OPEN.stack.append(mode)
+
+
+def leave_mode(module: nn.Module, args: Any, output: Any) -> None:
+    """Forward hook: no longer, also after an exception."""
+    if OPEN.stack and OPEN.stack[-1].module is module:
+        OPEN.stack.pop().__exit__(None, None, None)
+
+
+def softmax_modules(model: nn.Module) -> Iterator[nn.Module]:
+    """The attention modules whose softmax can be caught: all, once the model attends eagerly."""
+    for _, module in attention_modules(model):
+        yield module
+    for _, module in computes_own_attention(model):
+        yield module
+
+
+def catch_softmax(model: nn.Module) -> None:
+    """Let `record` and `intervene` see the attention of a model that dispatches none, or not to us.
+
+    The model is changed: give an `isolated_copy`.
+    """
+    for module in softmax_modules(model):
+        own, whole = first_int_attr(module, HEADS), first_int_attr(model, HEADS)
+        setattr(module, CAUGHT_HEADS, own or whole or 0)
+        module.add_module(MECHANISM, mechanism("softmax"))
+        module.register_forward_pre_hook(enter_mode)
+        module.register_forward_hook(leave_mode, always_call=True)

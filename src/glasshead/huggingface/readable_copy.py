@@ -1,0 +1,50 @@
+"""Somebody's model made readable, without a change to theirs."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from transformers import PreTrainedModel
+
+from glasshead.attention import Mechanism
+from glasshead.errors import InputError
+from glasshead.huggingface.caught_softmax import catch_softmax, softmax_modules
+from glasshead.huggingface.isolated_copy import isolated_copy
+from glasshead.huggingface.plug import all_configs, plug
+from glasshead.huggingface.stops import blocking_diagnostics
+from glasshead.huggingface.structure import MECHANISM, attention_modules, built_in
+
+
+def shows_attention(model: nn.Module) -> bool:
+    """Whether attention of the model can be recorded as it is: it is one of ours, or plugged."""
+    plugged = any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules())
+    return plugged or any(True for _ in built_in(model))
+
+
+def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> PreTrainedModel:
+    """An `isolated_copy` whose attention can be recorded and replaced, and which predicts the same.
+
+    What shows its attention stays as it is; what dispatches it is plugged with softmax; of all else, and of
+    what no mechanism honours (capped scores), the softmax itself is caught.
+
+    Raises:
+        InputError: if the model has no attention that can be read.
+    """
+    copied = isolated_copy(model, dtype)
+    if shows_attention(copied):
+        return copied
+    softmax = {"activation": {"name": "softmax"}}
+    if any(True for _ in attention_modules(copied)) and not any(blocking_diagnostics(copied, softmax)):
+        return plug(copied, "softmax")
+    if not any(True for _ in softmax_modules(copied)):
+        raise InputError(f"{type(model).__name__} has no attention: choose a Transformer")
+    attend_eagerly(copied)
+    catch_softmax(copied)
+    return copied
+
+
+def attend_eagerly(model: PreTrainedModel) -> None:
+    """Let every module compute its weights, also those of models that Transformers lets keep their kernel."""
+    model.set_attn_implementation("eager")
+    for config in all_configs(model, dict(attention_modules(model))):
+        config._attn_implementation_internal = "eager"

@@ -1,0 +1,238 @@
+"""A run, a saved model of Hugging Face, or one line that says why the folder cannot be opened."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import torch
+import transformers as hf
+
+import glasshead
+from classifier_families import FAMILIES as CLASSIFIERS
+from classifier_families import word_tokenizer
+from fake_models import TEXT, write_model
+from families import FAMILIES
+from glasshead.data import encode
+from glasshead.errors import InputError
+from glasshead.huggingface import attention_modules, mechanism_of
+from glasshead.trace import record
+from glasshead.training import OpenOptions, open_model, open_subject
+from kinds import saved
+from tolerances import ALL_LAYERS
+
+READABLE = OpenOptions(classifies=False)
+
+
+def refused(source, says, tokenizer=None, options=READABLE):
+    with pytest.raises(InputError, match=says) as refusal:
+        open_subject(source, tokenizer, options)
+    assert "\n" not in str(refusal.value)
+
+
+pytestmark = pytest.mark.usefixtures("quiet")
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "gpt2", "llama"])
+def test_a_saved_classifier_is_plugged_with_softmax(family, tmp_path):
+    saved(tmp_path, family)
+    plain = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    model, tokenizer = open_model(tmp_path)
+    assert type(model) is type(plain)
+    assert {mechanism_of(module).name for _, module in attention_modules(model)} == {"softmax"}
+    assert not model.training
+    plain.config.pad_token_id = tokenizer.pad_token_id
+    inputs = encode(tokenizer, ["the film was good ."]).inputs()
+    with torch.no_grad(), record(model) as trace:
+        logits = model(**inputs).logits
+        torch.testing.assert_close(logits, plain(**inputs).logits, **ALL_LAYERS)
+    assert trace[0].projection is not None
+
+
+def test_a_bare_model(tmp_path):
+    saved(tmp_path)
+    tokenizer = hf.AutoTokenizer.from_pretrained(tmp_path)
+    model = FAMILIES["bert"].build(vocab_size=len(tokenizer), max_position_embeddings=17)
+    model.half().save_pretrained(tmp_path / "bare")
+    tokenizer.save_pretrained(tmp_path / "bare")
+    model, tokenizer = open_model(tmp_path / "bare")
+    assert type(model) is hf.BertModel
+    assert model.dtype == torch.float32  # computed more finely than it was saved
+    assert tokenizer.model_max_length == 17
+
+
+def test_its_own_mechanism_stays(tmp_path):
+    saved(tmp_path)
+    model = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    glasshead.plug(model, "tanhmax").save_pretrained(tmp_path)
+    model, _ = open_model(tmp_path)
+    assert {mechanism_of(module).name for _, module in attention_modules(model)} == {"tanhmax"}
+
+
+@pytest.mark.parametrize(
+    ("family", "kind"), [("encoder", "EncoderClassifier"), ("pooled", "PooledClassifier")]
+)
+@pytest.mark.parametrize("run", [True, False])
+def test_models_of_ours_with_and_without_their_run(family, kind, run, tmp_path):
+    folder = write_model(tmp_path / "run", family)
+    if not run:
+        (folder / "run.json").unlink()
+        (folder / "vocabulary.parquet").unlink()
+    model, tokenizer = open_model(folder)
+    assert type(model).__name__ == kind
+    assert not model.training
+    assert model(**encode(tokenizer, [TEXT]).inputs()).logits.shape == (1, 2)
+
+
+def test_what_is_no_model(tmp_path):
+    refused(tmp_path / "nothing", "there is no folder .*nothing")
+    refused(tmp_path, r"holds neither a run \(run.json\) nor a model \(config.json\)")
+    (tmp_path / "begun.partial").mkdir()
+    refused(tmp_path / "begun", "is not finished: train it on with `resume=True`")
+
+
+def test_folders_that_do_not_load(tmp_path):
+    saved(tmp_path)
+    weights = (tmp_path / "model.safetensors").read_bytes()
+    (tmp_path / "model.safetensors").write_bytes(weights[:100])
+    refused(tmp_path, "holds no model that loads")
+    (tmp_path / "model.safetensors").write_bytes(weights)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    refused(tmp_path, "lacks weights of its model, such as bert.encoder.layer.2")
+    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "no such type"}))
+    refused(tmp_path, "holds no model that transformers knows")
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).unlink()
+    refused(tmp_path, "has no tokenizer")
+
+
+def test_a_tokenizer_of_another_model(tmp_path):
+    saved(tmp_path)
+    tokenizer = hf.AutoTokenizer.from_pretrained(tmp_path)
+    tokenizer.add_tokens([f"extra{number}" for number in range(60)])
+    tokenizer.save_pretrained(tmp_path)
+    refused(tmp_path, "knows .* tokens, the model .*: save the tokenizer")
+
+
+def test_models_that_read_no_text(tmp_path):
+    FAMILIES["bart"].build().save_pretrained(tmp_path / "writes")
+    refused(tmp_path / "writes", "writes texts: give an encoder")
+
+
+def bert(**changes):
+    return CLASSIFIERS["Bert"].build(**changes), CLASSIFIERS["Bert"].tokenizer()
+
+
+def refused_model(says, model=None, tokenizer=None, **options):
+    """The same of a model in memory."""
+    fine = bert()
+    refused(model or fine[0], says, tokenizer or fine[1], OpenOptions(**options))
+
+
+def test_every_kind_of_source_gives_the_same_subject(tmp_path):
+    model, tokenizer = bert()
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    inputs = encode(tokenizer, ["a warm film"]).inputs()
+    expected = model(**inputs).logits
+    classify = hf.pipeline("text-classification", model=model, tokenizer=tokenizer)
+    opened = [open_subject(tmp_path), open_subject(str(tmp_path)), open_subject(classify)]
+    opened += [open_subject(model, tokenizer), open_subject(torch.compile(model), tokenizer)]
+    opened += [open_subject(opened[0])]
+    for subject in opened:
+        torch.testing.assert_close(subject.model(**inputs).logits, expected, **ALL_LAYERS)
+        assert subject.labels == ["LABEL_0", "LABEL_1", "LABEL_2"]
+    assert opened[0].name == tmp_path.name
+    assert opened[-1] is opened[0]
+
+
+def test_a_run_brings_what_it_knows(tmp_path):
+    subject = open_subject(write_model(tmp_path / "run", "pooled"))
+    assert subject.counts.shape == (2, len(subject.tokenizer))
+    assert subject.record["seed"] is not None
+    assert subject.folder == tmp_path / "run"
+
+
+def test_classes_are_renamed_by_name_or_by_number():
+    model, tokenizer = bert()
+    labels = {"LABEL_0": "bad", "2": "good"}
+    subject = open_subject(model, tokenizer, OpenOptions(labels=labels))
+    assert subject.labels == ["bad", "LABEL_1", "good"]
+    assert model.config.id2label[0] == "LABEL_0"
+    refused_model("has no class 'LABEL_7' to rename: it has LABEL_0, LABEL_1", labels={"LABEL_7": "good"})
+    refused_model("classes 0 and 1 of the model are both called 'BAD'", labels={"0": "bad", "1": "BAD"})
+
+
+def test_half_precision_is_read_in_float32_and_said():
+    model, tokenizer = bert()
+    subject = open_subject(model.bfloat16(), tokenizer)
+    assert subject.model.dtype == torch.float32
+    assert model.dtype == torch.bfloat16
+    assert subject.notes == ("the model is saved in bfloat16 and read in float32",)
+
+
+def test_one_output_is_a_rating():
+    subject = open_subject(*bert(labels=1))
+    assert subject.model.config.problem_type == "regression"
+
+
+def test_padding_is_a_token_that_ends_no_text():
+    model = CLASSIFIERS["GPT2"].build()
+    tokenizer = word_tokenizer("end", pads=False)
+    subject = open_subject(model, tokenizer)
+    assert subject.tokenizer.pad_token == "[UNK]"
+    assert subject.model.config.pad_token_id == subject.tokenizer.pad_token_id
+    assert tokenizer.pad_token is None
+
+
+def test_texts_are_cut_to_what_the_model_reads():
+    model, tokenizer = bert(max_position_embeddings=9)
+    subject = open_subject(model, tokenizer)
+    assert encode(subject.tokenizer, ["a warm film " * 9]).ids.shape == (1, 9)
+    assert tokenizer.model_max_length > 9
+
+
+def test_models_that_cannot_be_read():
+    model, tokenizer = bert()
+    refused(model, "BertForSequenceClassification needs its tokenizer", None, OpenOptions())
+    refused(object(), "object is no model that can be read", None, OpenOptions())
+    several, _ = bert(problem_type="multi_label_classification")
+    refused_model("gives every class a probability of its own", several)
+    refused_model("writes texts and has no classes", FAMILIES["gpt2"].build())
+    refused_model("classifies every token", hf.BertForTokenClassification(model.config))
+    refused_model("predicts no class of a text", hf.BertModel(model.config))
+    refused_model("reads pixel_values, no texts", FAMILIES["vit"].build())
+    refused_model("knows .* tokens, the model 9", bert(vocab_size=9)[0])
+    slow = SimpleNamespace(model_input_names=[])
+    refused_model("does not know where its tokens stand", tokenizer=slow)
+    quantised, _ = bert()
+    quantised.is_quantized = True
+    refused_model("is quantised", quantised)
+    adapted, _ = bert()
+    adapted.peft_config = {}
+    refused_model("has adapters", adapted)
+    with torch.device("meta"):
+        offloaded = hf.BertForSequenceClassification(model.config)
+    refused_model("not in memory", offloaded)
+    tagger = hf.pipeline(
+        "token-classification", model=hf.BertForTokenClassification(model.config), tokenizer=tokenizer
+    )
+    refused(tagger, "a pipeline for 'token-classification' classifies no texts", None, OpenOptions())
+
+
+def test_folders_that_cannot_be_read(tmp_path):
+    whole = OpenOptions()
+    (tmp_path / "adapter_config.json").write_text("{}")
+    refused(tmp_path, r"holds adapters \(PEFT\) and no whole model", None, whole)
+    refused(str(tmp_path), "leave `tokenizer` out", bert()[1], whole)
+    refused("nobody/nothing", "no folder nobody/nothing, nor a model of that name on the Hub", None, whole)
+    FAMILIES["gpt2"].build().save_pretrained(tmp_path / "gpt2")
+    refused(tmp_path / "gpt2", "writes texts and has no classes", None, whole)
+    config = {"model_type": "own", "auto_map": {"AutoConfig": "code.OwnConfig"}}
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "config.json").write_text(json.dumps(config))
+    (tmp_path / "code" / "code.py").write_text("raise SystemExit('code of the folder ran')")
+    refused(
+        tmp_path / "code", "runs code of its own: read it, and pass `trust_remote_code=True`", None, whole
+    )
