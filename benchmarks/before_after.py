@@ -69,6 +69,7 @@ RENAMED = {
 }
 """Parts of the keys of results (fields of JSON files, columns of tables, parameters of models): old → new."""
 REWORDED = {
+    "undecided: the looks are too far apart": "undecided: the snapshots are too far apart",
     "closed forms are known for classifiers with one learned query (--model pooled)": (
         "closed forms are known for the model 'pooled', with one learned query"
     ),

@@ -1,4 +1,4 @@
-"""Sun and Lu (2020) and Proposition 1 of Huang, Yang and Wang (2024), claim by claim: watched trainings.
+"""Sun and Lu (2020) and Proposition 1 of Huang, Yang and Wang (2024), claim by claim: recorded trainings.
 
     python docs/results/dynamics.py run [TABLE …]   train what is missing, PROCESSES (default 1) at a time
 
@@ -28,8 +28,8 @@ SCALES = (1.0, 10.0, 20.0, 50.0)
 RATIOS = (0.25, 0.5, 2.0, 4.0)
 RANGES = (0.3, 1.0)
 PUBLISHED = "s0-code"
-LOOKS = 44
-"""Steps between two looks: half an epoch of the made-up data."""
+SNAPSHOT_INTERVAL = 44
+"""Steps between two snapshots: half an epoch of the made-up data."""
 
 ONE = Set("synthetic")
 TWO = Set("synthetic-noisy")
@@ -182,8 +182,8 @@ def settled(history: History) -> int | None:
 
 
 def late(history: History) -> dict[str, float]:
-    """Mean size of the gap between positive and negative scores, and of VᵀW, over the looks of the last half,
-    and the maximum of that: where a number comes and goes, the last look alone says little."""
+    """Mean size of the gap between positive and negative scores, and of VᵀW, over the snapshots of the last
+    half, and the maximum of that: where a number comes and goes, the last snapshot alone says little."""
     if set(history.groups) - {"neutral"} != {"positive", "negative"}:
         return {}
     half = history.steps[-1] / 2
@@ -237,13 +237,13 @@ def added(history: History) -> dict[str, dict[str, float]]:
     return found
 
 
-def looking(cell: Cell) -> list[Any]:
-    """The watcher, which knows what was planted in made-up data."""
+def callbacks(cell: Cell) -> list[Any]:
+    """The callback, which knows what was planted in made-up data."""
     truth = groups_from_source(cell.data.source())
-    return [dynamics_callback(truth, LOOKS if truth else None)]
+    return [dynamics_callback(truth, SNAPSHOT_INTERVAL if truth else None)]
 
 
-STUDY = Study("dynamics", TABLES, summary, watching=looking)
+STUDY = Study("dynamics", TABLES, summary, callbacks=callbacks)
 
 
 if __name__ == "__main__":

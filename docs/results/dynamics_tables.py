@@ -586,8 +586,8 @@ def gap_table() -> list[str]:
 
 
 def penalty_table() -> list[str]:
-    """Figs. 5 and 9: the gap without and with a penalty on the coupling of V and W, as means over the looks
-    of the last half."""
+    """Figs. 5 and 9: the gap without and with a penalty on the coupling of V and W, as means over the
+    snapshots of the last half."""
     rows = []
     for name in ("data_1", "skewed"):
         for model in ("DP", "DP-A"):
@@ -670,7 +670,7 @@ def signed_table() -> list[str]:
 
 
 SHORT = {
-    TOO_SPARSE.words: "looks too far apart",
+    TOO_SPARSE.words: "snapshots too far apart",
     TOO_MUCH_LEFT.words: "too much left",
     NONE_LEADS.words: "none leads",
 }

@@ -60,7 +60,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Study:
-    """Tables of cells, what a run tells them, and who looks on while it is trained.
+    """Tables of cells, what they take from a run, and callbacks of its training.
 
     ``version`` is raised when the code changes what a recipe trains; ``usual`` are the tables that are
     trained when none is named.
@@ -71,7 +71,7 @@ class Study:
     summary: Callable[[Path], dict[str, Any]]
     version: int = 1
     usual: Sequence[str] = ()
-    watching: Callable[[Cell], list[Any]] = lambda cell: []
+    callbacks: Callable[[Cell], list[Any]] = lambda cell: []
 
     def read(self, table: str) -> dict[str, Any]:
         """What is known of a table."""
@@ -117,7 +117,7 @@ class Study:
         """Train one cell with one seed, unless its run is there: its table, its key, what the tables need."""
         out = self.folder(table, cell, seed)
         if not out.exists():
-            about = {"source": cell.data.source(), "callbacks": self.watching(cell)}
+            about = {"source": cell.data.source(), "callbacks": self.callbacks(cell)}
             train(loaded(cell.data), cell.recipe, out, seed=seed, overwrite=True, **about)
         return table, key(cell, seed), rounded(self.summary(out)) | {"recipe": cell.mark(self.version)}
 

@@ -135,7 +135,7 @@ class TestWatched:
         assert len(more.steps) == FEW_SNAPSHOTS
         found = [finding("added to score", "D", "positive", 1.0, None, 12, verdict)]
         expected = (
-            "looks 100 steps apart are too far apart for some of the terms: train with --watch-every 10"
+            "snapshots 100 steps apart are too far apart for some of the terms: train with --watch-every 10"
         )
         assert interval_remark(more, found) == (expected if hint else None)
 
@@ -201,13 +201,13 @@ class TestWatched:
         run, watched = tmp_path / "run", ("--watch", "dynamics", "--watch-every", every)
         glasshead("train", *TINY, *watched, "--out", run)
         said = told(run, "--out", tmp_path / "a.html")
-        assert ("only 2 looks in" in said) == hint
+        assert ("only 2 snapshots in" in said) == hint
         assert ("train with --watch-every 1 for finer curves" in said) == hint
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         assert ("for finer curves" in page) == hint
 
     @pytest.mark.parametrize(
-        ("kept", "look"), [(20, "see --step 20"), (18, "see --step 20, the look nearest to it")]
+        ("kept", "look"), [(20, "see --step 20"), (18, "see --step 20, the snapshot nearest to it")]
     )
     def test_the_kept_step_is_named_by_a_look(self, kept, look):
         said = best_step_remark(fake_histories.history(best_step=kept), None)
@@ -237,10 +237,10 @@ class TestWatched:
 
     def test_data_that_are_not_needed(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "dp", "synthetic", "--out", tmp_path / "a.html")
-        assert "was watched, so its data are not needed" in said
+        assert "was recorded, so its data are not needed" in said
         picture = ("--what", "scores", "--out", tmp_path / "a.svg")
         said = refusal(tmp_path, "plot", "dynamics", runs / "lstm", "synthetic", *picture)
-        assert "was watched, so its data are not needed" in said
+        assert "was recorded, so its data are not needed" in said
 
     @pytest.mark.parametrize("name", ["facts.json", "curves.parquet", "tokens.parquet"])
     def test_a_damaged_history(self, runs, tmp_path, name):
@@ -253,9 +253,9 @@ class TestWatched:
 class TestNotWatched:
     def test_says_what_it_can_and_how_to_record_the_rest(self, runs, tmp_path):
         said = told(runs / "plain", "--tokens", "superb", "--out", tmp_path / "a.html")
-        assert "looked at once, after training" in said
+        assert "one snapshot, after training" in said
         assert "only the trained model is shown" in said
-        assert "to record how it came about, train it again: glasshead train synthetic --preset s4" in said
+        assert "to record it, train it again: glasshead train synthetic --preset s4" in said
         page = (tmp_path / "a.html").read_text(encoding="utf-8")
         for title in ("What moves the trained model", "Dot products of tokens of the trained model"):
             assert title in page
@@ -332,17 +332,17 @@ class TestNotWatched:
 
     def test_a_model_that_shows_on_texts_only(self, runs, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "encoder", "--out", tmp_path / "a.html")
-        assert "nothing can be told of a model whose scores show on texts only" in said
+        assert "nothing can be shown of a model whose scores depend on its texts" in said
         assert "name the data of the training (DATA)" in said
 
     def test_without_a_closed_form_missing_data_are_named_with_the_remedy(self, runs, tmp_path):
         run = moved(runs / "lstm", tmp_path)
         shutil.rmtree(run / "dynamics")
         said = refusal(tmp_path, "dynamics", run, "--out", tmp_path / "a.html")
-        assert "gone.csv is not here, so nothing can be told" in said
+        assert "gone.csv is not here, so nothing can be shown" in said
         assert "no closed form is known for the score context over the encoder lstm" in said
         assert "name the data of the training (DATA)" in said
-        assert "looked at once, after training" in told(run, "synthetic", "--out", tmp_path / "a.html")
+        assert "one snapshot, after training" in told(run, "synthetic", "--out", tmp_path / "a.html")
 
 
 @pytest.fixture
@@ -367,12 +367,12 @@ class TestRatings:
         rated = ("train", stars, "--model", model, *self.SMALL)
         glasshead(*rated, "--watch", "dynamics", "--watch-every", "1", "--out", tmp_path / "watched")
         said = told(tmp_path / "watched", "--out", tmp_path / "a.html")
-        for words in ("layer 0 entropy", "agreement", "3 looks at 2 steps"):
+        for words in ("layer 0 entropy", "agreement", "3 snapshots in 2 steps"):
             assert words in said
         assert "Agreement" in (tmp_path / "a.html").read_text(encoding="utf-8")
         glasshead(*rated, "--out", tmp_path / "plain")
         said = told(tmp_path / "plain", "--out", tmp_path / "b.html")
-        for words in ("layer 0 entropy", "agreement", "looked at once, after training"):
+        for words in ("layer 0 entropy", "agreement", "one snapshot, after training"):
             assert words in said
 
     def test_data_with_classes(self, stars, reviews, tmp_path):
@@ -403,7 +403,7 @@ class TestRefusals:
         )
         assert [path.name for path in tmp_path.iterdir()] == ["stars.csv"]
         assert "words have no polarity where ratings are predicted" in said
-        assert "the layers of the models 'encoder' and 'hierarchical' can be watched" in said
+        assert "the layers of the models 'encoder' and 'hierarchical' can be recorded" in said
         glasshead(*rated, "--out", tmp_path / "run")
         said = refusal(tmp_path, "dynamics", tmp_path / "run", "--out", tmp_path / "a.html")
         assert "predicts ratings: words have no polarity there" in said
@@ -447,7 +447,7 @@ class TestPlot:
             ("dp", ["--what", "contexts"], "only where the encoder reads the words around it"),
             ("plain", ["--what", "contexts"], "only where the encoder reads the words around it"),
             ("plain", ["--what", "scores"], "train with --watch dynamics"),
-            ("plain", ["--what", "ledger"], "was not watched"),
+            ("plain", ["--what", "ledger"], "was not recorded"),
             ("adagrad", ["--what", "ledger"], "adagrad rescales"),
             ("lstm", ["--what", "terms"], "no closed form is known"),
         ],

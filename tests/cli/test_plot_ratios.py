@@ -137,7 +137,7 @@ def test_what_is_drawn():
     [
         (["1"], "these runs have one ratio of positive to negative texts, 1: name runs of two or more"),
         (["1", "query-key"], "has no VᵀW"),
-        (["1", "plain"], "was not watched: train with --watch dynamics"),
+        (["1", "plain"], "was not recorded: train with --watch dynamics"),
         (["genres", "1"], "has 3 classes: a ratio of positive to negative texts needs two"),
         (
             ["1", "other scale"],

@@ -370,7 +370,7 @@ def test_a_damaged_history(watched, tmp_path, damage):
 
 
 def test_no_history(tmp_path):
-    with pytest.raises(InputError, match="was not watched: train with `DynamicsCallback`"):
+    with pytest.raises(InputError, match="was not recorded: train with `DynamicsCallback`"):
         read_history(tmp_path)
 
 
@@ -424,7 +424,7 @@ def test_another_distance_between_looks_is_no_resumption(data, tmp_path):
 def test_a_watcher_that_nobody_has_told_anything():
     from transformers import TrainerControl, TrainerState, TrainingArguments
 
-    with pytest.raises(InputError, match=r"looks on in glasshead\.training\.train"):
+    with pytest.raises(InputError, match=r"works in glasshead\.training\.train"):
         dynamics_callback().on_train_begin(
             TrainingArguments(report_to="none"), TrainerState(), TrainerControl(), model=None
         )

@@ -118,7 +118,7 @@ def test_ratings_are_refused(tmp_path):
 
 def test_an_encoder_needs_texts(tmp_path):
     run = load_run(write_model(tmp_path / "run"))
-    with pytest.raises(InputError, match="shows on texts only"):
+    with pytest.raises(InputError, match="depends on texts"):
         history_from_trained_run(run, None)
 
 

@@ -186,7 +186,7 @@ def test_a_model_that_was_looked_at_once():
     assert "Polarity of tokens" not in headings
     assert "Not shown" not in plain(html)
     assert "→" not in printed(found)
-    assert "looked at once, after training" in " ".join(printed(found).split())
+    assert "one snapshot, after training" in " ".join(printed(found).split())
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -342,7 +342,7 @@ def test_a_ledger_of_small_numbers_is_none_of_zeros():
     history = small(2.4e-7)
     found = DynamicsSummary("small", history, findings(history, step=10), step=10)
     for said in (" ".join(printed(found).split()), plain(dynamics_page(found))):
-        assert "No intervals: fewer than three looks do not tell" in said
+        assert "No intervals: fewer than three snapshots do not show" in said
     shown = {(part.group, part.term): (part.added, part.interval) for part in term_shares(found, "score")}
     assert shown["positive", "D"] == ("+6.0·10⁻⁸", "–")
     assert shown["positive", "E"] == ("−1.5·10⁻⁸", "–")
@@ -400,7 +400,7 @@ def test_options_and_letters_with_an_index_on_the_page():
 @pytest.mark.usefixtures("undrawn")
 def test_how_to_read_says_what_the_rest_is_due_to():
     said = plain(dynamics_page(told(fake_histories.history(every=20))))
-    assert "of one batch each, and from looking only every 20 steps. Trust the share" in said
+    assert "of one batch each, and from snapshots only every 20 steps. Trust the share" in said
     said = plain(dynamics_page(told(fake_histories.history(every=1))))
     assert "of one batch each. Trust the share" in said
     assert "before training it is about 1 / length" in said
@@ -504,9 +504,9 @@ def test_a_layer_without_a_residual_has_a_reason():
 @pytest.mark.usefixtures("undrawn")
 def test_looks_that_a_training_was_too_short_for_are_no_fact():
     short, long = (dynamics_page(told(fake_histories.history(every=every))) for every in (100, 10))
-    assert "<dt>Looks</dt><dd>before the first step and after the last</dd>" in short
-    assert "Steps between two looks" not in short
-    assert "<dt>Steps between two looks</dt><dd>10</dd>" in long
+    assert "<dt>Snapshots</dt><dd>before the first step and after the last</dd>" in short
+    assert "Steps between two snapshots" not in short
+    assert "<dt>Steps between two snapshots</dt><dd>10</dd>" in long
 
 
 @pytest.mark.usefixtures("undrawn")

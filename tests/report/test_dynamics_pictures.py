@@ -142,7 +142,7 @@ def test_a_history_of_before_has_no_rates_of_pairs():
     whole = fake_histories.history()
     here = ~np.char.startswith(whole.curves["quantity"], "Ω ")
     before = replace(whole, curves={name: each[here] for name, each in whole.curves.items()})
-    with pytest.raises(InputError, match="before rates of dot products were recorded: train it again"):
+    with pytest.raises(InputError, match="older than rates of dot products: train the run again"):
         PLOTS["product-rates"].draw(before, PlotOptions())
     PLOTS["products"].draw(before, PlotOptions())
 
@@ -215,7 +215,7 @@ class TestLedger:
         [
             ({"exact": False, "why_not_exact": "adagrad rescales"}, "no ledger: adagrad rescales"),
             ({"terms": {}, "why_no_form": "tanhmax"}, "no terms of the flow: tanhmax"),
-            ({"steps": [40]}, "was not watched"),
+            ({"steps": [40]}, "was not recorded"),
         ],
     )
     def test_none(self, changes, why):
@@ -457,7 +457,9 @@ def test_the_reason_why_layers_have_no_scores_is_theirs(name):
         PLOTS[name].draw(fake_histories.layered(), PlotOptions())
 
 
-@pytest.mark.parametrize(("every", "words"), [(1, "one batch each."), (20, "looks that are 20 steps apart.")])
+@pytest.mark.parametrize(
+    ("every", "words"), [(1, "one batch each."), (20, "snapshots that are 20 steps apart.")]
+)
 def test_a_ledger_says_what_its_rest_is_due_to(every, words):
     history = fake_histories.history(every=every)
     for asked in (PlotOptions(), CHOSEN):

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
 Layer = Annotated[
     str | None,
-    typer.Option(metavar="N", help="Which attention of the model: its number in a pass, or its name."),
+    typer.Option(metavar="N", help="Which attention: its number in the order of the calls, or its name."),
 ]
 Head = Annotated[str | None, typer.Option(metavar="N|mean", help="Which head; else the mean of all.")]
-Row = Annotated[str | None, typer.Option(help="Whose attention: first, last, mean (all tokens) or pooled.")]
+Row = Annotated[
+    str | None, typer.Option(help="Whose attention: first, last, mean (over all tokens) or pooled.")
+]
 Level = Annotated[str, typer.Option(help="word, or sentence where a model reads sentences.")]
 
 

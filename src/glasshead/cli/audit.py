@@ -51,19 +51,20 @@ def audit(
     out: Out,
     split: Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")] = "test",
     audits: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); all.")
+        str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); else all.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Audit a random part of so many texts.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Audit this many random texts.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.", **SEEDS)] = 0,
     max_length: Annotated[
-        int | None, typer.Option(help="Cut texts to so many tokens; else to what the model reads.")
+        int | None, typer.Option(help="Cut texts to this many tokens; else to what the model can read.")
     ] = None,
     layer: Layer = None,
     head: Head = None,
     row: Row = None,
     level: Level = "word",
     draws: Annotated[
-        int | None, typer.Option(help="Draws of a perturbation test, at most 1000; 100, or 20 where slow.")
+        int | None,
+        typer.Option(help="Draws of a perturbation test, at most 1000; else 100, or 20 where slow."),
     ] = None,
     layers: Layers = None,
     heads: Heads = None,
@@ -74,16 +75,16 @@ def audit(
     fail_under: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=VALUE", help="Exit with 1 if the lower end of this finding's interval is below."
+            metavar="NAME=VALUE", help="Exit with 1 if the interval of this finding starts below VALUE."
         ),
     ] = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     classes: Classes = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted audit.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Ask whether the attention of a run deserves to be called an explanation.
+    """Test whether the attention of a run deserves to be called an explanation.
 
     Example: [bold]glasshead audit runs/mine my_reviews.csv --out audits/mine --fail-under
     agreement.contribution.gradient=0.3[/]

@@ -17,7 +17,8 @@ from glasshead.errors import InputError
 def bench(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="attention, training or identifiability.")],
     lengths: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096), of others 128,512.")
+        str | None,
+        typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096), for the others 128,512."),
     ] = None,
     mechanisms: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Only these (glasshead list mechanisms).")
@@ -25,7 +26,9 @@ def bench(
     kernels: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Only these; else all but slow ones of a CPU.")
     ] = None,
-    backward: Annotated[bool, typer.Option("--backward", help="Forward, and forward and backward.")] = False,
+    backward: Annotated[
+        bool, typer.Option("--backward", help="Measure forward and backward passes too.")
+    ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Every kernel, both ways, long texts: minutes.")
     ] = False,

@@ -21,17 +21,19 @@ if TYPE_CHECKING:
 def compare(
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="FOLDER…", help="Two or more audits, runs, or folders of repeats; one kind."),
+        typer.Argument(
+            metavar="FOLDER…", help="Two or more audits, runs, or folders of repeats, all of one kind."
+        ),
     ],
     against: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="What all others are held against; the first.")
+        str | None, typer.Option(metavar="FOLDER", help="The one to compare all others with; else the first.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Of runs: test or dev; test.")] = None,
+    split: Annotated[str | None, typer.Option(help="For runs: test or dev; else test.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", **SEEDS)] = 0,
     out: Annotated[Path, typer.Option("--out", help="The html file to write.")] = Path("compare.html"),
     overwrite: Overwrite = False,
 ) -> None:
-    """Lay audits or runs side by side: how do they differ, and may that be chance?
+    """Compare audits or runs: how do they differ, and could that be chance?
 
     Example: [bold]glasshead compare runs/trec-da runs/trec-vanilla --out compare.html[/]
     """

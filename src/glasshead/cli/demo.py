@@ -22,7 +22,7 @@ def demo(
     out: Out = Path("glasshead-demo"),
     seed: Annotated[int, typer.Option(**SEEDS)] = 0,
 ) -> None:
-    """Train and audit a softmax and a TanhMax classifier on made-up reviews, and compare them.
+    """Train and audit a softmax and a TanhMax classifier on synthetic reviews, and compare them.
 
     Example: [bold]glasshead demo --out my-demo[/]
     """

@@ -14,7 +14,7 @@ from glasshead.cli.options import Printed
 def doctor(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A run, a model's folder or a Hub name.")],
     attention: Annotated[
-        str | None, typer.Option(help="The mechanism to ask about; else the model's own, else softmax.")
+        str | None, typer.Option(help="The mechanism to check; else the model's own, else softmax.")
     ] = None,
     length: Annotated[
         int | None, typer.Option(help="Tokens of a text; else 512, or as many as the model reads.", min=1)
@@ -22,7 +22,7 @@ def doctor(
     device: Annotated[str, typer.Option(help="cpu, cuda, mps, …")] = "cpu",
     format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,
 ) -> None:
-    """Look a model over before anything runs: what dispatches, what serves, what goes wrong.
+    """Check a model before anything runs: which layers dispatch, which kernels serve them, what goes wrong.
 
     Reads the configuration only. Exits with 1 if the model cannot be plugged or a call would fail.
 

@@ -22,7 +22,7 @@ def dynamics(
     run: RunFolder,
     data: TrainingData = None,
     tokens: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Tokens to tell of one by one, at most 8.")
+        str | None, typer.Option(metavar="A,B,…", help="Tokens to show one by one, at most 8.")
     ] = None,
     step: Step = None,
     out: Annotated[
@@ -31,7 +31,7 @@ def dynamics(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Tell how attention came about: when and why tokens got their scores.
+    """Show how attention developed during training: when and why tokens got their scores.
 
     Example: [bold]glasshead dynamics runs/dyn --tokens superb,dreary --out dynamics.html[/]
     """

@@ -25,7 +25,7 @@ def plateau_remark(history: "History") -> str | None:
     if losses is None:
         return None
     fall = f"the loss has hardly fallen, from {number(losses[0])} to {number(losses[1])}"
-    return f"{fall}: such a training tells little of how attention comes about"
+    return f"{fall}: such a training says little about how attention develops"
 
 
 def best_step_remark(history: "History", step: int | None) -> str | None:
@@ -36,7 +36,7 @@ def best_step_remark(history: "History", step: int | None) -> str | None:
     if step is not None or best is None:
         return None
     snapshot = history.nearest(best)
-    near = "" if snapshot == best else ", the look nearest to it"
+    near = "" if snapshot == best else ", the snapshot nearest to it"
     shown = f"the numbers are those of step {int(history.steps[-1]):,}"
     return f"{shown}; the run keeps the model of step {best:,}: see --step {snapshot}{near}"
 
@@ -47,9 +47,11 @@ def interval_remark(history: "History", findings: "Sequence[Finding]") -> str | 
 
     snapshots, last = len(history.steps), int(history.steps[-1])
     if (every := interval_for_curves(history)) is not None:
-        return f"only {snapshots} looks in {last:,} steps: train with --watch-every {every} for finer curves"
+        return (
+            f"only {snapshots} snapshots in {last:,} steps: train with --watch-every {every} for finer curves"
+        )
     if (every := interval_for_terms(history, findings)) is not None:
-        apart = f"looks {history.facts['every']} steps apart"
+        apart = f"snapshots {history.facts['every']} steps apart"
         return f"{apart} are too far apart for some of the terms: train with --watch-every {every}"
     return None
 
@@ -58,5 +60,5 @@ def not_recorded_remark(run: Path, data: str | None, record: dict[str, Any]) -> 
     """That only the trained model is shown, and how to record its training."""
     again = retrain_command(record, data, Path(f"{run}-watched"))
     remedy = "again with --watch dynamics" if again is None else f"it again: {again}"
-    start = f"{run} was not watched, so only the trained model is shown; to record how it came about"
+    start = f"the training of {run} was not recorded, so only the trained model is shown; to record it"
     return f"{start}, train {remedy}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def explain(
     run: RunFolder,
     texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="One or more texts, quoted.")],
-    method: Annotated[str, typer.Option(help="How (glasshead list explainers).")] = "attention",
+    method: Annotated[str, typer.Option(help="The method (glasshead list explainers).")] = "attention",
     target: Annotated[
         str | None, typer.Option(help="The class to explain; else class 1 of two, or the predicted one.")
     ] = None,
@@ -39,20 +39,18 @@ def explain(
         bool,
         typer.Option(
             "--intervals",
-            help="With each weight what else it could be while the heads give the same output.",
+            help="Show what else each weight could be while the heads give the same output.",
         ),
     ] = False,
     tolerance: Annotated[
         float | None,
-        typer.Option(
-            help="Of --intervals: how far an output may move along each direction, relative to its size; 0."
-        ),
+        typer.Option(help="For --intervals: how far an output may move, relative to its size; else 0."),
     ] = None,
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="Write json or html to a file.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Read one prediction: which words mattered, and for which side.
+    """Explain a prediction: which words mattered, and for which class.
 
     Example: [bold]glasshead explain runs/mine "a warm, funny film" --method gradient[/]
     """

@@ -27,14 +27,14 @@ TrainingData = Annotated[
     str | None,
     typer.Argument(
         metavar="[DATA]",
-        help="Of an LSTM, or a run that was not watched: the data of its training, if they are not found.",
+        help="The data of the training, for an LSTM or a run without a history, if they are not found.",
         show_default=False,
     ),
 ]
 Step = Annotated[
     int | None,
     typer.Option(
-        help="What stands at one step is that of the look nearest to it; the last.",
+        help="Show the snapshot nearest to this step; else the last.",
         callback=require_non_negative,
     ),
 ]

@@ -18,22 +18,24 @@ if TYPE_CHECKING:
 
 Layers = Annotated[
     str | None,
-    typer.Option(metavar="all|A,B,…", help="Of identifiability: layers; else the one that is read."),
+    typer.Option(metavar="all|A,B,…", help="For identifiability: layers; else the one that is read."),
 ]
-Heads = Annotated[str | None, typer.Option(metavar="all|A,B,…", help="Of identifiability: heads; all.")]
+Heads = Annotated[str | None, typer.Option(metavar="all|A,B,…", help="For identifiability: heads; else all.")]
 Rows = Annotated[
     str | None,
     typer.Option(
-        metavar="cls|last|all|A,B,…", help="Of identifiability: rows of a map; else the one that is read."
+        metavar="cls|last|all|A,B,…", help="For identifiability: rows of a map; else the one that is read."
     ),
 ]
 Top = Annotated[
-    int | None, typer.Option(help="Of identifiability: only so many weights of a row, the largest.")
+    int | None, typer.Option(help="For identifiability: only this many weights of a row, the largest.")
 ]
 Tolerance = Annotated[
-    float, typer.Option(help="Of identifiability: how far a head's output may move, relative; 0.")
+    float, typer.Option(help="For identifiability: how far a head's output may move, relative to its size.")
 ]
-Processes = Annotated[int | None, typer.Option(help="Of identifiability: processes; one for each core.")]
+Processes = Annotated[
+    int | None, typer.Option(help="For identifiability: processes; else one for each core.")
+]
 
 
 @dataclass(frozen=True)

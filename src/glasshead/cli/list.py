@@ -18,7 +18,7 @@ def list_entries(
         ),
     ],
 ) -> None:
-    """Show what there is to choose from.
+    """List what there is to choose from.
 
     Example: [bold]glasshead list activations[/]
     """

@@ -30,7 +30,7 @@ Data = Annotated[
     ),
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead train.")]
-Out = Annotated[Path, typer.Option("--out", help="Where to write; appears whole or not at all.")]
+Out = Annotated[Path, typer.Option("--out", help="The folder to write; it appears complete or not at all.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]
 TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
 LabelColumn = Annotated[str | None, typer.Option(help="The column that holds the class.")]

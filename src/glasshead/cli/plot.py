@@ -35,7 +35,7 @@ ModelFolder = Annotated[
 Layer = Annotated[int, typer.Option(help="In the order of the calls, from 0.", min=0)]
 Head = Annotated[int, typer.Option(help="From 0.", min=0)]
 Split = Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")]
-Seed = Annotated[int, typer.Option(help="Seed of what is chosen_plot.", **SEEDS)]
+Seed = Annotated[int, typer.Option(help="Seed of all random draws.", **SEEDS)]
 
 
 class PlotGroup(TyperGroup):
@@ -196,7 +196,7 @@ def logits(
 ) -> None:
     """Draw the least rank of logits that other weights with the same output need, beside d_k.
 
-    No queries and keys of size d_k make weights that need more.
+    Queries and keys of size d_k cannot make weights that need more.
 
     Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
     """
@@ -232,14 +232,14 @@ def dynamics(
     token: Annotated[
         list[str] | None,
         typer.Option(
-            help="Of ledger, tokens, scatter and contexts: a token, repeatable; else a ledger of every group."
+            help="For ledger, tokens, scatter, contexts: a token, repeatable; else a ledger of every group."
         ),
     ] = None,
     step: Step = None,
     out: FileOrPageOut = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Draw how attention came about in a watched training.
+    """Draw how attention developed in a training that was recorded (train --watch dynamics).
 
     Example: [bold]glasshead plot dynamics runs/dyn --what ledger --token superb --out ledger.png[/]
     """
@@ -276,13 +276,16 @@ def dynamics(
 @plots.command("ratios")
 def ratios(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN…", help="Watched runs, or their repeats, of several ratios.")
+        list[Path],
+        typer.Argument(
+            metavar="RUN…", help="Runs trained with --watch dynamics, or their repeats, of several ratios."
+        ),
     ],
     step: Step = None,
     out: FileOrPageOut = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Draw VᵀW of watched trainings against the ratio of positive to negative texts.
+    """Draw VᵀW of recorded trainings against the ratio of positive to negative texts.
 
     Example: [bold]glasshead plot ratios runs/half runs/even runs/double --out ratios.svg[/]
     """

@@ -20,7 +20,7 @@ from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.cli.run_training import TrainRequest, run_training
 
 DYNAMICS_PRESET = "s4"
-"""The preset to start from where a training is watched: the flow of plain gradient descent has terms."""
+"""The preset to start from where a training is recorded: the flow of plain gradient descent has terms."""
 
 
 @app.command(cls=with_old_spellings(heads="head-combination"))
@@ -45,12 +45,12 @@ def train(
     ] = None,
     d_k: Annotated[int | None, typer.Option("--d-k", help="Size of a query and a key.")] = None,
     d_v: Annotated[int | None, typer.Option("--d-v", help="Size of a value.")] = None,
-    encoder: Annotated[str | None, typer.Option(help="Of the pooled model: none, affine or lstm.")] = None,
+    encoder: Annotated[str | None, typer.Option(help="For the pooled model: none, affine or lstm.")] = None,
     score: Annotated[
-        str | None, typer.Option(help="Of the pooled model: context, query-key or additive.")
+        str | None, typer.Option(help="For the pooled model: context, query-key or additive.")
     ] = None,
     scale: Annotated[
-        float | None, typer.Option(help="λ of the pooled model, by which scores are divided.")
+        float | None, typer.Option(help="For the pooled model: λ, by which scores are divided.")
     ] = None,
     set_: Annotated[
         list[str] | None,
@@ -60,17 +60,19 @@ def train(
     ] = None,
     penalty: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=WEIGHT", help="A term beside the loss (glasshead list penalties)."),
+        typer.Option(metavar="NAME=WEIGHT", help="A term added to the loss (glasshead list penalties)."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Texts of one step.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Texts in one step.")] = None,
     optimizer: Annotated[
         str | None, typer.Option(help="adam, adamw, adagrad, adadelta or sgd; else the preset's.")
     ] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Constant over the training.")] = None,
-    max_length: Annotated[int | None, typer.Option(help="Tokens of a text that are read.")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="The learning rate, constant over the training.")
+    ] = None,
+    max_length: Annotated[int | None, typer.Option(help="How many tokens of a text are read.")] = None,
     vocab_size: Annotated[
-        int | None, typer.Option("--vocabulary-size", help="Most frequent tokens that are kept.")
+        int | None, typer.Option("--vocabulary-size", help="How many of the most frequent tokens are kept.")
     ] = None,
     min_freq: Annotated[
         int | None, typer.Option("--minimum-frequency", help="Rarer tokens become [UNK].")
@@ -81,15 +83,15 @@ def train(
     compile: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile.")] = False,
     seed: Annotated[int, typer.Option(help="Seed of initialisation, batches and dropout.", **SEEDS)] = 0,
     repeats: Annotated[
-        int | None, typer.Option(help="Train so often, with seeds from --seed on; mean ± std over the runs.")
+        int | None, typer.Option(help="Train this many times, with seeds from --seed on; prints mean ± std.")
     ] = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     classes: Classes = None,
     labels: Annotated[
-        int | None, typer.Option(help="Merge classes whose names end in the same word into so many.")
+        int | None, typer.Option(help="Merge classes whose names end in the same word, into this many.")
     ] = None,
-    rows: Annotated[int | None, typer.Option(help="A random part of so many rows of each split.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Use this many random rows of each split.")] = None,
     split_seed: Annotated[int, typer.Option(help="Seed of the splits that the data lack.")] = 0,
     dev_fraction: Annotated[
         float | None,
@@ -99,12 +101,13 @@ def train(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of a named data set.")
     ] = None,
     watch: Annotated[
-        str | None, typer.Option(help="dynamics: record how attention comes about (glasshead dynamics RUN).")
+        str | None, typer.Option(help="dynamics: record how attention develops (see glasshead dynamics).")
     ] = None,
     watch_every: Annotated[
-        int | None, typer.Option(help="Steps between two looks; else 60 looks, 100 steps apart or more.")
+        int | None,
+        typer.Option(help="Steps between two snapshots; else 60 snapshots, at least 100 steps apart."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted training.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted training.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a classifier whose attention can be read.

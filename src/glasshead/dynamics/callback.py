@@ -60,7 +60,9 @@ class DynamicsCallback(TrainerCallback):
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not hasattr(self, "observer"):
-            raise InputError("a watcher looks on in glasshead.training.train, which tells it what is trained")
+            raise InputError(
+                "`DynamicsCallback` works in glasshead.training.train, which tells it what is trained"
+            )
         if not state.is_world_process_zero:
             return
         every = self.facts["every"] or max(SPARSE_INTERVAL, state.max_steps // DEFAULT_SNAPSHOTS)
@@ -78,7 +80,7 @@ class DynamicsCallback(TrainerCallback):
             earlier = steps_in(self.snapshots)
             if not earlier:
                 raise InputError(
-                    f"cannot resume: the looks in {self.snapshots} are gone; use `overwrite=True`"
+                    f"cannot resume: the snapshots in {self.snapshots} are gone; use `overwrite=True`"
                 )
             self.last = earlier[-1], read_snapshot(self.snapshots, earlier[-1])
         else:

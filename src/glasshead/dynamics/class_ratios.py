@@ -24,10 +24,10 @@ class RunCoupling:
 
 
 def coupling_by_ratio(folders: Sequence[Path], step: int | None = None) -> CouplingByRatio:
-    """VᵀW of all runs (of repeats, of each seed) at the look nearest to a step, else at the last.
+    """VᵀW of all runs (of repeats, of each seed) at the snapshot nearest to a step, else at the last.
 
     Raises:
-        InputError: on a run that was not watched or has no VᵀW of two classes, on runs that differ in more
+        InputError: on a run without a history or without VᵀW of two classes, on runs that differ in more
             than their texts and seeds, and where all have one ratio.
 
     Source: Sun and Lu (2020), Fig. 7.
@@ -49,7 +49,7 @@ def coupling_by_ratio(folders: Sequence[Path], step: int | None = None) -> Coupl
 
 
 def coupling_of_run(folder: Path, step: int | None) -> RunCoupling:
-    """The ratio and VᵀW of one run, at the look nearest to a step, else the last.
+    """The ratio and VᵀW of one run, at the snapshot nearest to a step, else the last.
 
     Raises:
         InputError: if it has none, or ended before that step.

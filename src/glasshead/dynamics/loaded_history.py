@@ -59,7 +59,9 @@ def load_history(
         history, remarks = load_contexts(folder, data, history, progress)
         return LoadedHistory(history, run_title(record, history), True, remarks)
     if data is not None:
-        raise InputError(f"{folder} was watched, so its data are not needed: leave {data!r} out")
+        raise InputError(
+            f"the training of {folder} was recorded, so its data are not needed: leave {data!r} out"
+        )
     return LoadedHistory(history, run_title(record, history), True)
 
 
@@ -72,7 +74,7 @@ def load_trained(folder: Path, data: str | None, contexts: bool, progress: Progr
     run = load_run(folder)
     check_not_regression(run)
     reason = no_closed_form_reason(run.model)
-    nothing = f"nothing can be told of a model whose scores show on texts only ({reason})"
+    nothing = f"nothing can be shown of a model whose scores depend on its texts ({reason})"
     texts, remarks = training_texts(
         run, data, "there are no weights and no terms" if reason is None else nothing
     )

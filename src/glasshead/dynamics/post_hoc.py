@@ -1,4 +1,4 @@
-"""One snapshot of a model whose training was not recorded: what is left to be said of how it came about."""
+"""One snapshot of a model whose training was not recorded: what the parameters alone tell."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -36,9 +36,7 @@ def history_from_trained_run(
             model=run.model, tokenizer=run.tokenizer, rows=None, counts=run.counts, recipe=recipe, truth=truth
         )
     else:
-        raise InputError(
-            f"the attention of {run.folder} shows on texts only: name the data it was trained on"
-        )
+        raise InputError(f"the attention of {run.folder} depends on texts: name the data it was trained on")
     with eval_mode(run.model):
         snapshot = observer.snapshot(run.model)
     curves = [(0, *row) for row in snapshot.curves]

@@ -18,7 +18,7 @@ PAIRED = 100
 
 @dataclass(frozen=True)
 class TokenGroups:
-    """Groups of token ids by name, the ids that are followed, and how the groups came about.
+    """Groups of token ids by name, the ids that are followed, and how the groups were made.
 
     ``counts`` [classes, v] are occurrences in train, ``class_of`` [v] is the class towards which the polarity
     of a token is taken: 1 of two, else its most frequent one.

@@ -1,4 +1,4 @@
-"""What explanations, audits, comparisons and watched trainings found: plain values, no torch."""
+"""What explanations, audits, comparisons and recorded trainings found: plain values, no torch."""
 
 from glasshead.results.comparison import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
 from glasshead.results.history import (

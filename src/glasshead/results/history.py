@@ -1,6 +1,6 @@
-"""What a watched training leaves in its run: numbers over time, plain values and no torch.
+"""What a recorded training leaves in its run: numbers over time, plain values and no torch.
 
-dynamics/facts.json        what was watched, how, and what every term means
+dynamics/facts.json        what was recorded, how, and what every term means
 dynamics/curves.parquet    step, quantity, group: mean, std, n over the tokens (or texts) of the group
 dynamics/products.parquet  step, of (e: embeddings, h: mapped ones), pair of groups: quartiles of dot products
 dynamics/tokens.parquet    step, token: its score, polarity and weight, and what each term has added so far
@@ -51,7 +51,7 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class History:
-    """A watched training; tables are columns of one length (see the top of this file).
+    """A recorded training; tables are columns of one length (see the top of this file).
 
     ``contexts`` is what the trained model makes of tokens in their texts (local) and alone (global): token,
     group, count, and score and polarity of both. It is worked out where it is asked for, and not written.
@@ -74,7 +74,7 @@ class History:
         return list(self.facts["groups"])
 
     def nearest(self, step: int | None) -> int:
-        """The step of the look nearest to a step, of two as near the earlier one; None: of the last look.
+        """The step of the snapshot nearest to a step, of two as near the earlier one; None: of the last one.
 
         Raises:
             InputError: for a step that the training does not have.
@@ -116,11 +116,12 @@ def rate_column(quantity: str, term: str) -> str:
 
 
 def trapezoid_error(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
-    """How much an integral owes to every second look: ∫ r dt by the trapezoidal rule over all looks, minus
-    that over every second one and the last.
+    """How much an integral owes to every second snapshot: ∫ r dt by the trapezoidal rule over all of them,
+    minus that over every second one and the last.
 
-    Rates [..., looks] → [...]. Of rates that change smoothly the integral itself is wrong by a third of it;
-    of such that change faster than the looks follow, nothing smaller is known. NaN of fewer than three looks.
+    Rates [..., snapshots] → [...]. Of rates that change smoothly the integral itself is wrong by a third of
+    it; of such that change faster than the snapshots follow, nothing smaller is known. NaN of fewer than
+    three snapshots.
     """
     if len(steps) < 3:
         return np.full(np.shape(rates)[:-1], np.nan)
@@ -131,10 +132,10 @@ def trapezoid_error(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.floa
 
 
 def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
-    """What the parts of a change owe to every second look: a term the learning rate times its
+    """What the parts of a change owe to every second snapshot: a term the learning rate times its
     `trapezoid_error`, and what is not explained, the last of the parts, as much as all terms together.
 
-    Rates [terms, looks] → [terms + 1].
+    Rates [terms, snapshots] → [terms + 1].
     """
     terms = learning_rate * trapezoid_error(steps, rates)
     return np.array([*terms, terms.sum()])
@@ -142,7 +143,7 @@ def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[
 
 def undecided_reason(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> Verdict | None:
     """Why a part might not be the largest in size: its lead is less than what both parts owe to every second
-    look, or than the last of the parts, the unexplained one, which could belong to any other; None: it is."""
+    snapshot, or than the last part, the unexplained one, which could belong to any other; None: it is."""
     sizes, doubts = np.abs(parts), np.abs(doubts)
     lead = np.delete(sizes[first] - sizes - doubts[first] - doubts, first)
     if not np.all(lead > 0):  # nor of doubts that nobody knows
@@ -153,7 +154,7 @@ def undecided_reason(first: int, parts: NDArray[Any], doubts: NDArray[Any]) -> V
 
 def residual_note(part: float, rests: NDArray[Any]) -> str:
     """What is to be said beside a part if more than half as much is not explained, at the end or before it;
-    ``rests`` [looks]."""
+    ``rests`` [snapshots]."""
     if 2 * abs(rests[-1]) > abs(part):
         return MUCH_LEFT
     return MUCH_LEFT_BEFORE if 2 * np.abs(rests).max() > abs(part) else ""
@@ -201,7 +202,7 @@ def read_history(run: Path) -> History:
     folder = run / FOLDER
     check_readable(folder)
     if not (folder / FACTS).is_file():
-        raise InputError(f"{run} was not watched: train with `DynamicsCallback`")
+        raise InputError(f"the training of {run} was not recorded: train with `DynamicsCallback`")
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
         tables = {name: columns_of(folder / f"{name}.parquet") for name in TABLES}

@@ -66,13 +66,13 @@ def ledger_terms(history: History, quantity: str) -> dict[str, str]:
     """The same where their sums over time are the change of the quantity.
 
     Raises:
-        InputError: if they are not, or nothing was watched.
+        InputError: if they are not, or nothing was recorded.
     """
     terms = terms_of(history, quantity)
     if not history.facts["exact"]:
         raise InputError(f"there is no ledger: {why_not_exact(history)}")
     if any(added_column(quantity, name) not in history.tokens for name in terms):
-        raise InputError("there is no ledger: this training was not watched (train with `DynamicsCallback`)")
+        raise InputError("there is no ledger: this training was not recorded (train with `DynamicsCallback`)")
     return terms
 
 

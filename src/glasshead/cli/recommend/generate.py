@@ -22,7 +22,7 @@ def generate(
     impressions: Annotated[int, typer.Option(help="Impressions of a reader.")] = 2,
     burst: Annotated[str, typer.Option(help="Where the burst stands: anywhere or last.")] = "anywhere",
     short_share: Annotated[float, typer.Option(help="Readers of mixed logs that follow the burst.")] = 0.5,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", **SEEDS)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random draws.", **SEEDS)] = 0,
     overwrite: Overwrite = False,
 ) -> None:
     """Write logs in MIND's format whose readers have planted short- or long-term interests.

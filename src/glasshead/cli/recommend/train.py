@@ -26,13 +26,17 @@ def train(
     ] = None,
     dev_fraction: Annotated[float | None, typer.Option(help="Share of LOGS that is dev, by time.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the clicks; the best is kept.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Clicks of one step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Constant over the training.")] = None,
-    negatives: Annotated[int | None, typer.Option(help="K, items not clicked beside each clicked.")] = None,
-    title_length: Annotated[int | None, typer.Option(help="Words of a title that are read.")] = None,
-    history_length: Annotated[int | None, typer.Option(help="Latest clicks that are read.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Clicks in one step.")] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="The learning rate, constant over the training.")
+    ] = None,
+    negatives: Annotated[int | None, typer.Option(help="K, items not clicked, for each click.")] = None,
+    title_length: Annotated[int | None, typer.Option(help="How many words of a title are read.")] = None,
+    history_length: Annotated[
+        int | None, typer.Option(help="How many of the latest clicks are read.")
+    ] = None,
     vocab_size: Annotated[
-        int | None, typer.Option("--vocabulary-size", help="Most frequent words that are kept.")
+        int | None, typer.Option("--vocabulary-size", help="How many of the most frequent words are kept.")
     ] = None,
     min_freq: Annotated[
         int | None, typer.Option("--minimum-frequency", help="Rarer words become [UNK].")
@@ -46,7 +50,7 @@ def train(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of initialisation, negatives and dropout.", **SEEDS)] = 0,
     skip_bad_rows: SkipBadRows = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted training.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted training.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a news recommender after NRMS, with any attention at the word and at the news level.

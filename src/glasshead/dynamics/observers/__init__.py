@@ -1,4 +1,4 @@
-"""What is watched of which model."""
+"""What is recorded of which model."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -14,7 +14,7 @@ from glasshead.models import PooledClassifier, is_regression
 
 
 def dynamics_callback(truth: Mapping[str, str] | None = None, every: int | None = None) -> DynamicsCallback:
-    """A callback that records how attention comes about; ``truth`` is the group in which a word was planted.
+    """A callback that records how attention develops; ``truth`` is the group in which a word was planted.
 
     Raises:
         InputError: if ``every`` is below 1.
@@ -34,7 +34,7 @@ def make_observer(truth: Mapping[str, str] | None, *, model: PreTrainedModel, **
         if is_regression(model.config):
             raise InputError(
                 "`DynamicsCallback` of `model='pooled'` is for classes: words have no polarity where ratings "
-                "are predicted (the layers of the models 'encoder' and 'hierarchical' can be watched)"
+                "are predicted (the layers of the models 'encoder' and 'hierarchical' can be recorded)"
             )
         return PooledObserver(model=model, truth=truth, **inputs)
     return TransformerObserver(model=model, **inputs)

@@ -76,7 +76,7 @@ class PooledObserver:
                 rows.encoded, rows.labels, classes=len(self.labels), vocabulary=len(tokenizer)
             )
         elif self.form is None:
-            raise InputError(f"{reason}; its scores show on texts only: name the data that it was trained on")
+            raise InputError(f"{reason}; its scores depend on texts: name the data that it was trained on")
         assert counts is not None, "without rows there are the counts of a run"
         self.groups: TokenGroups = group_tokens(tokenizer, counts, self.labels, truth)
         self.paired = self.groups.paired()

@@ -1,1 +1,1 @@
-"""How attention came about in words: what the page and the terminal share."""
+"""How attention developed, in words: what the page and the terminal share."""

@@ -49,7 +49,7 @@ class DynamicsSummary:
 
     @property
     def at(self) -> int:
-        """The step of the numbers: that of the look nearest to the chosen one, else the last."""
+        """The step of the numbers: that of the snapshot nearest to the chosen one, else the last."""
         return self.history.nearest(self.step)
 
     @property
@@ -85,7 +85,7 @@ def model_title(history: History) -> str:
 
 
 def intro_sentence(summary: DynamicsSummary) -> str:
-    """What was trained and how often it was looked at."""
+    """What was trained, and how many snapshots there are."""
     facts = summary.history.facts
     parts = [model_title(summary.history)]
     if facts.get("activation"):
@@ -97,17 +97,17 @@ def intro_sentence(summary: DynamicsSummary) -> str:
         parts.append(f"learning rate {facts['learning_rate']:g}")
     if summary.recorded:
         steps = summary.history.steps
-        parts.append(f"{len(steps)} looks at {steps[-1]:,} steps")
+        parts.append(f"{len(steps)} snapshots in {steps[-1]:,} steps")
         if facts.get("best_step") and facts["best_step"] != steps[-1]:
             parts.append(f"the model of step {facts['best_step']:,} was kept")
     else:
-        parts.append("looked at once, after training")
+        parts.append("one snapshot, after training")
     return ", ".join(parts) + "."
 
 
 @dataclass(frozen=True)
 class GroupChange:
-    """One quantity of one group: at the start (empty if nobody looked), now, and the interval and verdict of
+    """One quantity of one group: at the start (empty if not recorded), now, and the interval and verdict of
     its change; without a start the interval is that of what stands now."""
 
     group: str
@@ -240,7 +240,7 @@ def interval_note(summary: DynamicsSummary) -> str:
         or np.count_nonzero(summary.history.steps <= summary.at) > 2
     ):
         return ""
-    return "No intervals: fewer than three looks do not tell how far the sums of the terms may be wrong."
+    return "No intervals: fewer than three snapshots do not show how far the sums of the terms may be wrong."
 
 
 def missing_parts(summary: DynamicsSummary) -> list[str]:

@@ -56,7 +56,7 @@ class Section:
 
 
 def dynamics_page(summary: DynamicsSummary) -> str:
-    """How attention came about in one training, or what the trained model tells of it."""
+    """How attention developed in one training, or what the trained model shows of it."""
     layered = summary.history.facts["kind"] == "layers"
     return (
         environment()
@@ -103,7 +103,7 @@ def sections(summary: DynamicsSummary) -> list[Section]:
         if (key == "layers") != (summary.history.facts["kind"] == "layers"):
             continue
         figures, missing = section_figures(summary, key)
-        # Of a training that was not watched the page says once that nothing over time is known.
+        # Of a training that was not recorded the page says once that nothing over time is known.
         missing = [why for why in missing if why not in reasons] if summary.recorded else []
         reasons.update(missing)
         if figures or missing:
@@ -151,7 +151,7 @@ NAMES = {
     "optimizer": "Optimizer",
     "learning_rate": "Learning rate",
     "steps": "Steps",
-    "every": "Steps between two looks",
+    "every": "Steps between two snapshots",
     "best_step": "Step whose model was kept",
     "probe": "Texts of train looked at",
     "grouped_by": "Groups of tokens by",
@@ -163,13 +163,13 @@ NAMES = {
 
 
 def facts(summary: DynamicsSummary) -> list[tuple[str, str]]:
-    """What was watched, and how."""
+    """What was recorded, and how."""
     rows = []
     of = summary.history.facts
     for key, name in NAMES.items():
         value = of.get(key)
         if key == "every" and value is not None and value >= of["steps"]:
-            name, value = "Looks", "before the first step and after the last"
+            name, value = "Snapshots", "before the first step and after the last"
         if value is None or value == {} or value == []:
             continue
         if isinstance(value, dict):

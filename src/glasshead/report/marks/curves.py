@@ -122,5 +122,5 @@ def require_snapshots(history: History) -> None:
     """Raise InputError for a training of which there is the end alone."""
     if len(history.steps) < 2:
         raise InputError(
-            "this training was not watched, so there is nothing over time: train with `DynamicsCallback`"
+            "this training was not recorded, so there is nothing over time: train with `DynamicsCallback`"
         )

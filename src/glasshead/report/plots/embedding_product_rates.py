@@ -25,7 +25,7 @@ def product_rates(history: History, options: PlotOptions) -> Figure:
     """How fast leads (A) and labels (B) move the mean dot product of every two groups, on one scale.
 
     Raises:
-        InputError: if it was not recorded, or looked at once only.
+        InputError: if it was not recorded, or only once.
     """
     require_snapshots(history)
     rates = {
@@ -34,7 +34,7 @@ def product_rates(history: History, options: PlotOptions) -> Figure:
         if name.startswith(PRODUCT_RATE)
     }
     if not rates and history.facts.get("form") is not None:
-        raise InputError("this run was watched before rates of dot products were recorded: train it again")
+        raise InputError("this history is older than rates of dot products: train the run again")
     require_recorded(history, rates, "rate of dot products")
     pairs = next(iter(rates.values()))
     panels = {f"{name}: {cause_of(name).words}": curves for name, curves in rates.items()}

@@ -46,7 +46,7 @@ def group_figure(history: History, quantity: str, title: str, source: str, note:
     """One quantity of every group of tokens over the steps.
 
     Raises:
-        InputError: if it was not recorded, or looked at once only.
+        InputError: if it was not recorded, or only once.
     """
     require_snapshots(history)
     colours = group_colours(history.groups)

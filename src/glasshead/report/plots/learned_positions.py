@@ -74,7 +74,7 @@ def parameter_panel(learned: LearnedParameter, size: tuple[float, float], first:
 
 
 def panel_note(learned: LearnedParameter) -> str:
-    """How many heads look far, or what the marks are."""
+    """How many heads attend far, or what the marks are."""
     seeds, heads = learned.values.shape
     if learned.parameter != "w":
         return "grey: initial value" + (f"  ·  mean ± std, {seeds} seeds" if seeds > 1 else "")

@@ -68,7 +68,7 @@ def ledger(history: History, options: PlotOptions) -> Figure:
 def snapshot_distance(history: History) -> str:
     """How far apart snapshots are, behind what else a rest is due to; nothing if every step has one."""
     every = history.facts["every"]
-    return f", and to looks that are {every:,} steps apart" if every > 1 else ""
+    return f", and to snapshots that are {every:,} steps apart" if every > 1 else ""
 
 
 def ledger_panel(history: History, title: str, quantity: str, ledger: Ledger) -> Panel:

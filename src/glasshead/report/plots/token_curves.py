@@ -34,7 +34,7 @@ def tokens(history: History, options: PlotOptions) -> Figure:
     """Score, polarity and weight of chosen tokens, each beside the bands of the groups.
 
     Raises:
-        InputError: if the training was not watched, none was chosen, or too many to be told apart.
+        InputError: if the training was not recorded, none was chosen, or too many to be told apart.
     """
     if not options.tokens:
         raise InputError("the plot of tokens is one of chosen tokens: name one")
