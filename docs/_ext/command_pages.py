@@ -21,26 +21,30 @@ def pages() -> dict[str, str]:
     lines = [
         "# Command line",
         "",
-        *described(root),
+        *describe(root),
         *table("option", [p for p in root.params if not p.hidden]),
     ]
     lines += ["", "| command | what it does |", "|---|---|"]
     lines += [f"| [`glasshead {n}`]({n}.md) | {text(summary(root.commands[n]))} |" for n in names]
     lines += ["", "```{toctree}", ":hidden:", "", *names, "```"]
-    found = {"index": "\n".join(lines) + "\n"}
+    texts = {"index": "\n".join(lines) + "\n"}
     for name in names:
-        found[name] = "\n".join(page(f"glasshead {name}", root.commands[name], "#")) + "\n"
-    return found
+        texts[name] = "\n".join(page(f"glasshead {name}", root.commands[name], "#")) + "\n"
+    return texts
 
 
 def page(path: str, command: Any, level: str) -> Iterator[str]:
     """A heading, the help, the usage, arguments, options; then the same for the commands below."""
-    yield from (f"{level} {path}", "", *described(command))
+    yield from (f"{level} {path}", "", *describe(command))
     below = getattr(command, "commands", {})
-    arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option" and not each.hidden]
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = [
+        parameter
+        for parameter in command.params
+        if parameter.param_type_name == "option" and not parameter.hidden
+    ]
     if not below:
-        placeholders = [each.metavar or each.name.upper() for each in arguments]
+        placeholders = [parameter.metavar or parameter.name.upper() for parameter in arguments]
         yield from ("```text", " ".join([path, *placeholders, "[OPTIONS]"]), "```", "")
     yield from table("argument", arguments)
     yield from table("option", options)
@@ -48,7 +52,7 @@ def page(path: str, command: Any, level: str) -> Iterator[str]:
         yield from page(f"{path} {name}", under, level + "#")
 
 
-def described(command: Any) -> list[str]:
+def describe(command: Any) -> list[str]:
     """The help in paragraphs; an example is code."""
     lines = []
     for paragraph in (command.help or "").split("\n\n"):
@@ -66,11 +70,14 @@ def table(kind: str, parameters: list[Any]) -> list[str]:
     """What each takes, and what it is unless given."""
     if not parameters:
         return []
-    rows = [f"| {named(each)} | {text(each.help or '')} | {default(each)} |" for each in parameters]
+    rows = [
+        f"| {name_cell(parameter)} | {text(parameter.help or '')} | {default(parameter)} |"
+        for parameter in parameters
+    ]
     return [f"| {kind} | meaning | default |", "|---|---|---|", *rows, ""]
 
 
-def named(parameter: Any) -> str:
+def name_cell(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{parameter.metavar or parameter.name.upper()}`"
     repeatable = "<br>(repeatable)" if parameter.multiple else ""

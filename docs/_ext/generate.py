@@ -22,10 +22,10 @@ def generate(reference: Path) -> None:
     """Write below a folder what has changed, so that Sphinx reads nothing twice; what is no more goes."""
     for folder, (pages, suffix) in GENERATED.items():
         (reference / folder).mkdir(parents=True, exist_ok=True)
-        written = {reference / folder / f"{name}.{suffix}": text for name, text in pages().items()}
-        for stale in set((reference / folder).iterdir()) - set(written):
+        texts_by_path = {reference / folder / f"{name}.{suffix}": text for name, text in pages().items()}
+        for stale in set((reference / folder).iterdir()) - set(texts_by_path):
             stale.unlink()
-        for path, text in written.items():
+        for path, text in texts_by_path.items():
             if not path.is_file() or path.read_text(encoding="utf-8") != text:
                 path.write_text(text, encoding="utf-8")
 

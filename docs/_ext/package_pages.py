@@ -12,13 +12,13 @@ import glasshead
 
 def packages() -> dict[str, ModuleType]:
     """The packages that export something, by name; the front door first."""
-    found = {"glasshead": glasshead}
-    for each in pkgutil.iter_modules(glasshead.__path__):
-        if each.name not in ("cli", "commands"):  # the command line has pages of its own
-            module = import_module(f"glasshead.{each.name}")
+    modules = {"glasshead": glasshead}
+    for info in pkgutil.iter_modules(glasshead.__path__):
+        if info.name != "cli":  # the command line has pages of its own
+            module = import_module(f"glasshead.{info.name}")
             if getattr(module, "__all__", None):
-                found[f"glasshead.{each.name}"] = module
-    return found
+                modules[f"glasshead.{info.name}"] = module
+    return modules
 
 
 def pages() -> dict[str, str]:
@@ -29,29 +29,29 @@ def pages() -> dict[str, str]:
     for name, module in modules.items():
         lines += [f"   * - :doc:`{name} <{name}>`", f"     - {summary(module)}"]
     lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {name}" for name in modules)]
-    found = {"index": "\n".join(lines) + "\n"}
+    texts = {"index": "\n".join(lines) + "\n"}
     indexed: set[Any] = set()
     for name, module in modules.items():
-        found[name] = "\n".join(page(name, module, indexed)) + "\n"
-    return found
+        texts[name] = "\n".join(page(name, module, indexed)) + "\n"
+    return texts
 
 
 def page(name: str, module: ModuleType, indexed: set[Any]) -> Iterator[str]:
     """What is exported; the index names each thing once, also where a second package exports it."""
     yield from (*heading(name, "="), summary(module), "")
-    things = {each: getattr(module, each) for each in module.__all__}
-    for title, chosen in (("Functions", inspect.isroutine), ("Classes", inspect.isclass)):
-        names = [each for each, thing in things.items() if chosen(thing)]
+    things = {export: getattr(module, export) for export in module.__all__}
+    for title, is_kind in (("Functions", inspect.isroutine), ("Classes", inspect.isclass)):
+        names = [export for export, thing in things.items() if is_kind(thing)]
         if names:
             yield from heading(title, "-")
-            for each in names:
-                yield from directive(f"{name}.{each}", things[each], things[each] in indexed)
-                indexed.add(things[each])
+            for export in names:
+                yield from directive(f"{name}.{export}", things[export], things[export] in indexed)
+                indexed.add(things[export])
     values = {n: t for n, t in things.items() if not inspect.isroutine(t) and not inspect.isclass(t)}
     if values:
         yield from heading("Values", "-")
-        for each, value in values.items():
-            yield from (f"``{each}``", f"   {described(value)}", "")
+        for export, value in values.items():
+            yield from (f"``{export}``", f"   {describe(value)}", "")
 
 
 def heading(title: str, sign: str) -> list[str]:
@@ -71,7 +71,7 @@ def directive(path: str, thing: Any, again: bool) -> Iterator[str]:
     yield ""
 
 
-def described(value: Any) -> str:
+def describe(value: Any) -> str:
     """The names that a registry holds, or the value."""
     if isinstance(value, ModuleType):
         return f"The package ``{value.__name__}``."

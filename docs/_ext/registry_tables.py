@@ -15,6 +15,9 @@ from glasshead.attention import (
     Mechanism,
     mechanism,
 )
+
+# Of these no package exports any: the reference is the only one that lists mappings, asks a kernel what it
+# serves on any machine, and shows the tables of `glasshead list` as Markdown.
 from glasshead.attention.kernels import flex, triton
 from glasshead.attention.positions.distance_mappings import MAPPINGS
 from glasshead.cli.catalogue import TABLES, catalogue, sentence
@@ -46,12 +49,12 @@ HEADS = {"num_heads": 8, "head_dim": 64}
 
 def tables() -> dict[str, str]:
     """Markdown by name."""
-    found = {
+    markdown = {
         kind: rows([" ".join(head.replace("-\n", "").split()) for head in heads], body)
         for kind in TABLES
         for heads, body in [catalogue(kind)]
     }
-    return found | {
+    return markdown | {
         "activations": activations(),
         "positions": positions(),
         "mechanism-presets": presets(),
@@ -96,15 +99,15 @@ def positions() -> str:
     heads = ("name", "equation", "facts", "cost", "kernels", "paper")
     body = []
     for name, entry in POSITIONS.items():
-        made = mechanism(name, **HEADS)
+        built = mechanism(name, **HEADS)
         body.append(
             [
                 name,
                 formula(entry.__doc__),
-                facts_of(made.position, POSITION_FACTS),
-                cost(made),
-                ", ".join(serving(made)),
-                made.position.paper,
+                facts_of(built.position, POSITION_FACTS),
+                cost(built),
+                ", ".join(serving(built)),
+                built.position.paper,
             ]
         )
     return rows(heads, body)
@@ -114,35 +117,35 @@ def presets() -> str:
     heads = ("name", "is", "cost", "kernels")
     body = []
     for name, spec in MECHANISM_PRESETS.items():
-        made = mechanism(name, **HEADS)
+        built = mechanism(name, **HEADS)
         body.append(
-            [name, f"`{spec['activation']}+{spec['position']}`", cost(made), ", ".join(serving(made))]
+            [name, f"`{spec['activation']}+{spec['position']}`", cost(built), ", ".join(serving(built))]
         )
     return rows(heads, body)
 
 
-def cost(made: Mechanism) -> str:
+def cost(entry: Mechanism) -> str:
     """Time in the number of tokens n, and parameters for eight heads of 64."""
-    time = "$n$" if "linear" in serving(made) else "$n^2$"
-    parameters = sum(each.numel() for each in made.parameters())
+    time = "$n$" if "linear" in serving(entry) else "$n^2$"
+    parameters = sum(parameter.numel() for parameter in entry.parameters())
     return f"{time}, {parameters:,} parameters" if parameters else time
 
 
-def serving(made: Mechanism) -> list[str]:
+def serving(entry: Mechanism) -> list[str]:
     """The kernels that can serve a mechanism with padding and under a causal mask, on whatever they need."""
     q, k, v = torch.zeros(3, 2, 8, 96, 64)
     padding = torch.arange(96) < torch.tensor([[96], [60]])
-    found = []
+    names = []
     for name, kernel in KERNELS.items():
         calls = [
-            AttentionInputs.of(made, q, k, v, mask=padding),
-            AttentionInputs.of(made, q, k, v, is_causal=True),
+            AttentionInputs.of(entry, q, k, v, mask=padding),
+            AttentionInputs.of(entry, q, k, v, is_causal=True),
         ]
         with torch.no_grad():
             reason = ANYWHERE.get(name, kernel.unsupported_reason)
             if all(reason(call) is None for call in calls):
-                found.append(name)
-    return found
+                names.append(name)
+    return names
 
 
 def mappings() -> str:

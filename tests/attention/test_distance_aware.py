@@ -2,10 +2,12 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
 from glasshead.attention import HeadSizes, Mask, attend, mechanism
+from glasshead.attention.distance_coefficient_table import coefficients
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.attention.positions.distance_mappings import MAPPINGS, learnable_sigmoid
 from glasshead.errors import InputError
@@ -153,3 +155,9 @@ def test_late_adjustments_leave_masked_keys_at_zero():
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         mechanism({"position": {"name": "distance-aware"} | options}, num_heads=2, head_dim=4)
+
+
+def test_coefficients_are_equation_5():
+    weighted = np.linspace(-6, 6, 25)
+    expected = (1 + np.exp(1.5)) / (1 + np.exp(1.5 - weighted))
+    np.testing.assert_allclose(coefficients(weighted, 1.5), expected, rtol=1e-12)

@@ -1,11 +1,9 @@
 """``glasshead plot``: a whole picture of the kind its name asks for, or one clear line."""
 
-import numpy as np
 import pytest
 from typed import glasshead, refusal
 
 from glasshead import attention, report
-from glasshead.attention.distance_coefficient_table import coefficients
 
 STARTS = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
@@ -46,12 +44,6 @@ def test_options_reach_the_plot(tmp_path, monkeypatch):
         "png",
     ]
     assert out.read_bytes() == b"drawn"
-
-
-def test_what_is_drawn_is_equation_5():
-    weighted = np.linspace(-6, 6, 25)
-    expected = (1 + np.exp(1.5)) / (1 + np.exp(1.5 - weighted))
-    np.testing.assert_allclose(coefficients(weighted, 1.5), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,10 @@ import pytest
 from typed import glasshead, refusal
 
 from fake_models import write_model
-from glasshead.errors import InputError
-from glasshead.identifiability import RowSelector, logit_ranks_by_length, ranks_by_length
-from glasshead.identifiability.length_sampling import LengthSample, clip_texts, texts_of
-from glasshead.identifiability.logit_rank_by_length import usual_logit_lengths
-from glasshead.identifiability.rank_by_length import usual_lengths
-from glasshead.training import open_model
+from glasshead.identifiability import texts_of
 from kinds import saved
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")
-HEAD = RowSelector((0,), (0,))
 SIZE = 4  # d_v and d_k of the models
 
 
@@ -61,27 +55,6 @@ def test_all_rows_of_the_data_are_drawn_from(folder, tmp_path):
     assert len(table(data)["tokens"]) == 2 * sum(len(text.split()) >= 12 for text in TEXTS)
 
 
-def test_texts_of_one_length_exactly(folder):
-    _, tokenizer = open_model(folder / "softmax")
-    before = tokenizer.model_max_length
-    found = {
-        length: (numbers, encoded)
-        for length, numbers, encoded in clip_texts(tokenizer, TEXTS, LengthSample((5, 20), 8))
-    }
-    assert tokenizer.model_max_length == before
-    for length, (numbers, encoded) in found.items():
-        assert encoded.ids.shape == (len(numbers), length)
-        assert encoded.mask.all()
-        for number, ids in zip(numbers, encoded.ids, strict=True):
-            whole = tokenizer(TEXTS[number])["input_ids"]
-            assert len(whole) >= length
-            assert ids.tolist()[: length - 1] == whole[: length - 1]
-    assert len(found[5][0]) == len(set(found[5][0].tolist())) == 8
-    assert sorted(found[20][0]) == [
-        number for number, text in enumerate(TEXTS) if len(text.split()) + 1 >= 20
-    ]
-
-
 @pytest.mark.parametrize("name", ["softmax", "bert", "pooled"])
 def test_ranks_follow_the_length(folder, name, tmp_path):
     out, data = tmp_path / "ranks.svg", tmp_path / "ranks.csv"
@@ -104,24 +77,6 @@ def test_ranks_follow_the_length(folder, name, tmp_path):
     assert (tmp_path / "again.svg").read_bytes() == out.read_bytes()
 
 
-def test_the_head_and_the_layer_that_were_asked_for(folder):
-    model, tokenizer = open_model(folder / "bert")
-    points = ranks_by_length(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((1,), (1,)))
-    assert points.description == "layer 1, head 1: T = V D, d_v = 8, d_e = 16"
-    others = ranks_by_length(model, tokenizer, TEXTS, LengthSample((9,), 3), RowSelector((0,), (1,)))
-    assert (points.column("margin") != others.column("margin")).all()
-
-
-def test_usual_lengths_reach_beyond_the_values(folder):
-    model, tokenizer = open_model(folder / "softmax")
-    found = usual_lengths(model, tokenizer, TEXTS, LengthSample(()), RowSelector((0,), (0,)))
-    assert SIZE in found
-    assert max(found) == 3 * SIZE
-    assert list(found) == sorted(set(found))
-    short = usual_lengths(model, tokenizer, TEXTS[:3], LengthSample(()), RowSelector((0,), (0,)))
-    assert max(short) == len(TEXTS[2].split()) + 1
-
-
 def test_logits_of_other_weights(folder, tmp_path):
     """Logits of the head's own weights have rank d_k at most, those of others with the same output more."""
     out, data = tmp_path / "logits.png", tmp_path / "logits.csv"
@@ -137,14 +92,6 @@ def test_logits_of_other_weights(folder, tmp_path):
     assert found["obtainable"][2:].tolist() == [0, 0]
 
 
-def test_the_usual_lengths_of_logits(folder):
-    model, tokenizer = open_model(folder / "softmax")
-    assert usual_logit_lengths(model, tokenizer, TEXTS, LengthSample(()), HEAD) == (6, 7, 8)
-    tokenizer.model_max_length = 5
-    with pytest.raises(InputError, match="give other weights to no text of 5 tokens"):
-        usual_logit_lengths(model, tokenizer, TEXTS, LengthSample(()), HEAD)
-
-
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -157,18 +104,6 @@ def test_the_usual_lengths_of_logits(folder):
 def test_where_the_rank_of_logits_says_nothing(folder, name, said, tmp_path):
     arguments = ("plot", "logits", folder / name, folder / "data", "--out", tmp_path / "a.png")
     assert said in refusal(tmp_path, *arguments)
-
-
-def test_a_learned_query_has_one_row(folder):
-    model, tokenizer = open_model(folder / "softmax")
-    with pytest.raises(InputError, match="one learned query gives one row of weights"):
-        logit_ranks_by_length(model, tokenizer, TEXTS, LengthSample((6,)), RowSelector((1,), (0,)), draws=1)
-
-
-def test_no_draws(folder):
-    model, tokenizer = open_model(folder / "softmax")
-    with pytest.raises(InputError, match="`draws` is at least 1, not 0"):
-        logit_ranks_by_length(model, tokenizer, TEXTS, LengthSample((6,)), HEAD, draws=0)
 
 
 @pytest.mark.parametrize(
