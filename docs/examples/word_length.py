@@ -15,11 +15,11 @@ class WordLength(Explainer):
     description = "the number of letters, a control"
     citation = "an example of the documentation"
 
-    def importance(self, view):
-        rows = [view.tokenizer.convert_ids_to_tokens(ids) for ids in view.encoded.ids.tolist()]
+    def importance(self, context):
+        rows = [context.tokenizer.convert_ids_to_tokens(ids) for ids in context.encoded.ids.tolist()]
         return torch.tensor([[float(len(token)) for token in row] for row in rows])
 
-    def signed(self, view):
+    def signed(self, context):
         return False
 
 

@@ -33,10 +33,10 @@ from glasshead.data import LoadOptions, load, occurrences
 from glasshead.data.token_groups import token_groups
 from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.trace import ClassSigns, fix_gauge
-from glasshead.trace.gauge import ONE_SIDED
+from glasshead.trace.sign_gauge import ONE_SIDED
 from glasshead.training import TRAINING_PRESETS, load_run, train
 from glasshead.training.build_model import encoded_split, label_tensor
-from glasshead.training.gauge import pooled_sums
+from glasshead.training.store_gauge import pooled_sums
 from glasshead.training.tensor_dataset import TensorDataset
 from study import DATA
 
@@ -165,7 +165,7 @@ def measured(case: Case, data: DatasetDict, preset: str, seed: int) -> dict[str,
 
 def word_signs(subject: AuditContext) -> dict[str, float]:
     """The share of polar words whose mean weight, and polarity, has their sign, in the better gauge."""
-    encoded = subject.view.encoded
+    encoded = subject.explanation.encoded
     counts = occurrences(encoded, torch.tensor(subject.labels), classes=2, vocabulary=subject.counts.shape[1])
     groups, _ = token_groups(counts, subject.label_names)
     ids = encoded.ids.numpy()[subject.mask]

@@ -5,7 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from glasshead.audits.compare_audits import NOT_PAIRED, NOTHING_SHARED, differences, verdict
+from glasshead.audits.compare_audits import (
+    NOT_PAIRED,
+    NOTHING_SHARED,
+    describe_difference,
+    finding_differences,
+)
 from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Difference, Finding, by_construction
 from glasshead.statistics.bootstrap import mean_interval
 
@@ -51,7 +56,7 @@ def named(found):
 
 def test_the_paired_difference():
     cards = [card(0.0, 1), card(0.05, 2)]
-    found, notes = differences(cards)
+    found, notes = finding_differences(cards)
     assert notes == [NOT_PAIRED]
     assert set(named(found)) == {each.name for each in FINDINGS[:4]}
     tau = named(found)["agreement.contribution.gradient.all"]
@@ -66,7 +71,7 @@ def test_the_paired_difference():
 
 
 def test_classes_are_groups_of_their_own():
-    found = named(differences([card(0.0, 1), card(0.05, 2)])[0])
+    found = named(finding_differences([card(0.0, 1), card(0.05, 2)])[0])
     assert found["agreement.contribution.gradient.class good"].n == 60  # every tenth, left out, is bad
 
 
@@ -76,32 +81,34 @@ def test_texts_are_paired_by_row_and_words():
     order = {name: [column[row] for row in shuffled] for name, column in mixed.examples.items()}
     base = card(0.0, 1)
     assert (
-        differences([base, whole])[0][0].estimate
-        == differences([base, replace(mixed, examples=order)])[0][0].estimate
+        finding_differences([base, whole])[0][0].estimate
+        == finding_differences([base, replace(mixed, examples=order)])[0][0].estimate
     )
-    part = differences([base, card(0.1, 2, rows=np.arange(60, 180))])[0]
+    part = finding_differences([base, card(0.1, 2, rows=np.arange(60, 180))])[0]
     assert named(part)["performance.accuracy.all"].n == 60
 
 
 def test_nothing_shared_is_said():
-    found, notes = differences([card(0.0, 1), card(0.1, 2, rows=np.arange(N, 2 * N), name="b")])
+    found, notes = finding_differences([card(0.0, 1), card(0.1, 2, rows=np.arange(N, 2 * N), name="b")])
     assert found == []
     assert notes == [f"b and a: {NOTHING_SHARED}."]
 
 
 def test_another_base():
-    found, _ = differences([card(0.0, 1), card(0.1, 2), card(0.2, 3)], base=1)
+    found, _ = finding_differences([card(0.0, 1), card(0.1, 2), card(0.2, 3)], base=1)
     assert {(each.one, each.other) for each in found} == {(0, 1), (2, 1)}
     assert isinstance(found[0], Difference)
 
 
 def test_verdicts():
-    assert [verdict(each, 50) for each in ((0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1))] == [
+    assert [describe_difference(each, 50) for each in ((0.1, 0.2), (-0.2, -0.1), (-0.1, 0.1))] == [
         "higher",
         "lower",
         "no difference shown",
     ]
-    assert verdict((0.1, 0.2), 19) == verdict(None, 1) == "undecided: too few examples"
+    assert (
+        describe_difference((0.1, 0.2), 19) == describe_difference(None, 1) == "undecided: too few examples"
+    )
 
 
 @pytest.mark.parametrize("aside", [RAW_SIGN, WEAK_GAUGE, by_construction("nearly true", "z − a·o")])
@@ -110,7 +117,7 @@ def test_what_is_no_evidence_has_no_difference(aside, place):
     cards = [card(0.0, 1), card(0.05, 2)]
     findings = [replace(each, **aside.fields) if each.audit == "agreement" else each for each in FINDINGS]
     cards[place] = replace(cards[place], findings=findings)
-    found = named(differences(cards)[0])
+    found = named(finding_differences(cards)[0])
     assert found["agreement.contribution.gradient.all"].verdict == aside.words
 
 
@@ -122,7 +129,7 @@ def test_only_texts_with_one_target_are_paired():
         replace(each, examples={**each.examples, "target": target})
         for each, target in zip(cards, targets, strict=True)
     ]
-    found, notes = differences(cards)
+    found, notes = finding_differences(cards)
     assert (
         f"b and a: 7 of {N} shared texts have other targets, so only their performance is compared." in notes
     )
@@ -149,7 +156,7 @@ def test_errors_of_ratings_are_paired():
             "predicted": (labels + size * common).tolist(),
         }
         cards.append(AuditCard({}, findings, examples=examples))
-    found, notes = differences(cards)
+    found, notes = finding_differences(cards)
     found = named(found)
     assert notes == []
     rmse, mae = (found[f"performance.{name}.all"] for name in ("rmse", "mae"))
@@ -164,5 +171,5 @@ def test_errors_of_ratings_are_paired():
 def test_the_seed_draws():
     cards = [card(0.0, 1), card(0.05, 2)]
     name = "agreement.contribution.gradient.all"
-    intervals = [named(differences(cards, seed=seed)[0])[name].interval for seed in (0, 0, 1)]
+    intervals = [named(finding_differences(cards, seed=seed)[0])[name].interval for seed in (0, 0, 1)]
     assert intervals[0] == intervals[1] != intervals[2]

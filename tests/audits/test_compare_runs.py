@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from fake_runs import classes, guesses, metrics_of, write_repeats, write_run
-from glasshead.audits.compare_runs import ALIKE, ONE_SEED, UNEQUAL, compare_runs, short_names, verdict
+from glasshead.audits.compare_runs import (
+    ALIKE,
+    ONE_SEED,
+    UNEQUAL,
+    compare_runs,
+    describe_run_difference,
+    short_names,
+)
 from glasshead.errors import InputError
 from glasshead.statistics.paired_tests import METRICS
 from glasshead.training.load_predictions import kind_of
@@ -190,7 +197,15 @@ def test_names_tell_folders_apart():
 
 def test_verdicts_rest_on_the_interval():
     accuracy, rmse = METRICS["accuracy"], METRICS["rmse"]
-    assert verdict((0.1, 0.2), accuracy, 100, 5) == verdict((-0.2, -0.1), rmse, 100, 5) == "better"
-    assert verdict((-0.2, -0.1), accuracy, 100, 5) == verdict((0.1, 0.2), rmse, 100, 5) == "worse"
-    assert verdict((-0.1, 0.1), accuracy, 100, 5) == "no difference shown"
-    assert verdict((0.1, 0.2), accuracy, 19, 5) == "undecided: too few examples"
+    assert (
+        describe_run_difference((0.1, 0.2), accuracy, 100, 5)
+        == describe_run_difference((-0.2, -0.1), rmse, 100, 5)
+        == "better"
+    )
+    assert (
+        describe_run_difference((-0.2, -0.1), accuracy, 100, 5)
+        == describe_run_difference((0.1, 0.2), rmse, 100, 5)
+        == "worse"
+    )
+    assert describe_run_difference((-0.1, 0.1), accuracy, 100, 5) == "no difference shown"
+    assert describe_run_difference((0.1, 0.2), accuracy, 19, 5) == "undecided: too few examples"

@@ -100,18 +100,17 @@ def test_planted_truth_in_an_encoder_is_found(pooling):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["encoder", "pair-encoder"])
 def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
-    """Medians of many draws, of the read-out's algebra and of forward passes of the whole model."""
+    """Medians of many draws, of the read-out's by_readout and of forward passes of the whole model."""
     kind = KINDS[name]().of(0, 1, 3)  # two tokens have two orders, whose median is a coin
     labels = [1] * len(kind.texts)
     subject = build_context(as_run(kind, labels), data(kind, labels))
     draws = 300
     rng = np.random.default_rng(0)
-    algebra = Perturbation(draws).medians(subject, subject.weights[None], rng)[0]
-    asked = observe_by_forward(
-        subject.view.model, subject.view.encoded, subject.view.place, subject.view.logits
-    )
-    drawn = Perturbation.changes(perturb_by_forward(subject, asked, draws, 0))[0]
-    for column, values in algebra.items():
+    by_readout = Perturbation(draws).medians(subject, subject.weights[None], rng)[0]
+    explanation = subject.explanation
+    asked = observe_by_forward(explanation.model, explanation.encoded, explanation.site, explanation.logits)
+    drawn = Perturbation.median_changes(perturb_by_forward(subject, asked, draws, 0))[0]
+    for column, values in by_readout.items():
         np.testing.assert_allclose(drawn[column], values, atol=0.06, err_msg=column)
 
 
@@ -119,15 +118,15 @@ def test_shaken_weights_are_what_their_names_say():
     kind = family("encoder", num_hidden_layers=2, pooling="first")
     labels = [1] * len(kind.texts)
     subject = build_context(as_run(kind, labels), data(kind, labels))
-    found = perturb_by_forward(subject, subject.view.observation, 2, 0)
+    found = perturb_by_forward(subject, subject.explanation.observation, 2, 0)
     np.testing.assert_allclose(found["own"], subject.prediction, atol=1e-5)
     assert set(found) == {
         "own", "chance", "uniform", "permuted", "permuted-chance", "random", "random-normalised",
     }  # fmt: skip
     assert np.abs(found["random"] - found["random-normalised"]).max() > 1e-4
     one, other = (
-        perturb_by_forward(subject, subject.view.observation, 2, 0),
-        perturb_by_forward(subject, subject.view.observation, 2, 1),
+        perturb_by_forward(subject, subject.explanation.observation, 2, 0),
+        perturb_by_forward(subject, subject.explanation.observation, 2, 1),
     )
     np.testing.assert_array_equal(one["random"], found["random"])
     assert np.abs(one["random"] - other["random"]).max() > 1e-4
@@ -160,19 +159,19 @@ def test_errors_of_ratings_by_hand():
 def test_sentences_are_the_units_where_they_are_read():
     kind, labels = many(family("hierarchical"))
     run, split = as_run(kind, labels), data(kind, labels)
-    subject = build_context(run, split, reading=AttentionSelector(level="sentence"))
-    assert subject.mask.sum() < subject.real.sum()
+    subject = build_context(run, split, attention_selector=AttentionSelector(level="sentence"))
+    assert subject.mask.sum() < subject.token_mask.sum()
     np.testing.assert_allclose(subject.weights.sum(axis=1), 1, atol=1e-9)
     np.testing.assert_array_equal(
-        subject.mask.sum(axis=1), [len(set(row[row >= 0])) for row in subject.sentence]
+        subject.mask.sum(axis=1), [len(set(row[row >= 0])) for row in subject.sentence_of_token]
     )
     for values in subject.importance.values():
         assert values.shape == subject.mask.shape
-    card = audit(run, split, reading=AttentionSelector(level="sentence"), draws=2)
+    card = audit(run, split, attention_selector=AttentionSelector(level="sentence"), draws=2)
     assert not any(finding.audit == "tokens" for finding in card.findings)
     assert card.facts["level"] == "sentence"
     with pytest.raises(InputError, match="sentences belong to no class"):
-        audit(run, split, reading=AttentionSelector(level="sentence"), audits=["tokens"])
+        audit(run, split, attention_selector=AttentionSelector(level="sentence"), audits=["tokens"])
 
 
 def test_a_gauge_per_head_makes_signed_attention_speak():
@@ -217,10 +216,10 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
         ("encoder", {"draws": 0}, "at least one draw"),
         (
             "encoder",
-            {"reading": AttentionSelector(layer=7)},
+            {"attention_selector": AttentionSelector(layer=7)},
             "there is no attention layer 7: choose from 0 encoder",
         ),
-        ("pooled", {"reading": AttentionSelector(layer=1)}, "one attention with one head"),
+        ("pooled", {"attention_selector": AttentionSelector(layer=1)}, "one attention with one head"),
     ],
 )
 def test_refusals(name, break_it, message):

@@ -11,12 +11,12 @@ from glasshead.attention import AttentionInputs
 from glasshead.audits import audit, build_context
 from glasshead.audits.context import read_gauge
 from glasshead.audits.forward_perturbation import FixedRandomEdit, UniformEdit, compose_edits, match_row_mass
-from glasshead.audits.perturbation import verdict
+from glasshead.audits.perturbation import perturbation_verdict
 from glasshead.data import encode
 from glasshead.models import is_regression
 from glasshead.results import ONE_SIGN, ONE_SIGNED, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
 from glasshead.trace import AttentionSelector, head_gauges, intervene, permute, record, uniform
-from glasshead.training.gauge import pooled_gauge
+from glasshead.training.store_gauge import pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from readable import WORDS, as_run, data, family, turn
 
@@ -57,7 +57,9 @@ def test_one_head_of_several(row):
     turned = head_gauges(other.model, [inputs])
     assert turned["signs"][1] == [-gauge["signs"][1][0], gauge["signs"][1][1]]
     reading = AttentionSelector(row=row)
-    cards = [audited(one, labels, g, reading=reading) for one, g in ((kind, gauge), (other, turned))]
+    cards = [
+        audited(one, labels, g, attention_selector=reading) for one, g in ((kind, gauge), (other, turned))
+    ]
     same_but_raw(*cards)
     raw = [card.finding("agreement.attention-raw.gradient.all").estimate for card in cards]
     assert abs(raw[0] - raw[1]) > 1e-3
@@ -85,7 +87,7 @@ def test_sizes_of_several_heads_without_a_gauge_say_nothing():
     kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
     run, split = as_run(kind, labels), data(kind, labels)
     verdicts = {
-        head: audit(run, split, audits=["agreement"], reading=AttentionSelector(head=head))
+        head: audit(run, split, audits=["agreement"], attention_selector=AttentionSelector(head=head))
         .finding("agreement.attention-absolute.gradient.all")
         .verdict
         for head in (None, 0)
@@ -134,20 +136,22 @@ def test_shaken_weights_keep_what_their_names_say():
 def test_uniform_weights_of_words_are_what_uniform_attention_reads(reading):
     """A model all of whose attention is uniform."""
     kind, labels = many(family("hierarchical"))
-    subject = build_context(as_run(kind, labels), data(kind, labels), reading=AttentionSelector(**reading))
-    place = subject.view.place
+    subject = build_context(
+        as_run(kind, labels), data(kind, labels), attention_selector=AttentionSelector(**reading)
+    )
+    place = subject.explanation.site
     layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
-    with intervene(subject.view.model, uniform, layers):
-        found = dataclasses.replace(subject.view).observation.weights.numpy()
+    with intervene(subject.explanation.model, uniform, layers):
+        found = dataclasses.replace(subject.explanation).observation.weights.numpy()
     np.testing.assert_allclose(subject.uniform, found, atol=1e-9)
     assert subject.parts.max() > 1
 
 
 def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
     kind, labels = many(family("hierarchical", pooling="first", attention="tanhmax"))
-    view = build_context(as_run(kind, labels), data(kind, labels)).view
-    layers = view.place.layers
-    two = view.place.layer, view.place.above.layer
+    view = build_context(as_run(kind, labels), data(kind, labels)).explanation
+    layers = view.site.num_layers
+    two = view.site.layer, view.site.above.layer
 
     def read(kinds, margins=()):
         marked, sure = dict(zip(two, kinds, strict=True)), dict(zip(two, margins, strict=False))
@@ -179,7 +183,7 @@ def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
 )
 def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kinds, masses, kind):
     family_kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
-    view = build_context(as_run(family_kind, labels), data(family_kind, labels)).view
+    view = build_context(as_run(family_kind, labels), data(family_kind, labels)).explanation
     gauge = {"kinds": [list(kinds)], "margins": [[0.8, 0.2]], "masses": [list(masses)]}
     assert read_gauge(gauge, view)[0] == kind
     del gauge["kinds"]  # as earlier versions wrote it
@@ -189,10 +193,10 @@ def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kind
 def test_changes_of_ratings_are_measured_by_the_labels():
     kind, labels = many(family("encoder", rating=True))
     subject = build_context(as_run(kind, labels), data(kind, labels))
-    assert subject.unit == pytest.approx(np.ptp(labels))
+    assert subject.prediction_range == pytest.approx(np.ptp(labels))
     equal = build_context(as_run(kind, [3.0] * 30), data(kind, [3.0] * 30))
-    assert equal.unit == 0
-    assert verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).words.startswith(
+    assert equal.prediction_range == 0
+    assert perturbation_verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).words.startswith(
         "undecided: all labels are equal"
     )
 
@@ -228,12 +232,17 @@ def test_heads_of_one_sign_are_sizes():
 def test_sentences_that_are_read_out_are_judged_as_an_identity():
     kind, labels = many(family("hierarchical"))
     card = audit(
-        as_run(kind, labels), data(kind, labels), reading=AttentionSelector(level="sentence"), draws=3
+        as_run(kind, labels),
+        data(kind, labels),
+        attention_selector=AttentionSelector(level="sentence"),
+        draws=3,
     )
     assert any("identity, not evidence" in note for note in card.facts["notes"])
     finding = card.finding("agreement.contribution.erasure-zero-weight.all")
     assert finding.verdict.startswith("true by construction")
     assert finding.estimate == pytest.approx(1.0)
-    shared = audit(as_run(kind, labels), data(kind, labels), reading=AttentionSelector(layer=3), draws=3)
+    shared = audit(
+        as_run(kind, labels), data(kind, labels), attention_selector=AttentionSelector(layer=3), draws=3
+    )
     nearly = shared.finding("agreement.contribution.erasure-zero-weight.all")
     assert nearly.verdict.startswith("nearly true by construction")

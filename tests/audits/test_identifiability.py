@@ -54,7 +54,7 @@ def test_words_of_the_verdicts_rest_on_intervals():
 
 
 def test_a_tolerance_loosens_what_stood_firm():
-    loose = Identifiability(query=IntervalQuery(tolerance=0.2), texts=None)
+    loose = Identifiability(query=IntervalQuery(tolerance=0.2), max_texts=None)
     made = card(random_model(), unlike(), identifiability=loose)
     assert made.finding("identifiability.width.all").estimate > 0.01
 
@@ -69,7 +69,7 @@ def test_signed_weights_have_no_first_place():
 
 
 def test_only_a_part_of_the_texts_is_asked_about_unless_named():
-    few = Identifiability(texts=10)
+    few = Identifiability(max_texts=10)
     made = card(random_model(), unlike(), identifiability=few)
     assert made.finding("identifiability.identifiable.all").n == 10
     there = [value for value in made.examples["maps.identifiable"] if value is not None]
@@ -91,7 +91,7 @@ def test_pooled_models_know_one_row():
     from glasshead.errors import InputError
 
     with pytest.raises(InputError, match="layer 0, head 0"):
-        card(random_model(), unlike(), identifiability=Identifiability(where={"layers": (1,)}))
+        card(random_model(), unlike(), identifiability=Identifiability(row_options={"layers": (1,)}))
 
 
 def test_a_store_keeps_the_lines_about_every_weight(tmp_path: Path):
@@ -192,12 +192,12 @@ def test_every_kind_of_map_is_counted_given_the_keys():
 
 
 def test_maps_that_are_fixed_are_no_evidence_about_queries():
-    from glasshead.audits.identifiability import statistics
+    from glasshead.audits.identifiability import statistics_per_map
 
     names = ("identifiable", "width", "may_be_zero", "another_first")
     heads = {name: np.array([None] * 5) for name in names}
     heads["given_keys"] = np.array(["unique", "not unique", "fixed", "undetermined", "undefined"])
-    np.testing.assert_array_equal(statistics(heads)["given-keys"], [1, 0, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(statistics_per_map(heads)["given-keys"], [1, 0, np.nan, np.nan, np.nan])
 
 
 def test_a_rank_close_to_rounding_makes_no_map_certain():

@@ -18,7 +18,7 @@ from glasshead.results import (
     WEAK_GAUGE,
     AuditCard,
 )
-from glasshead.training.gauge import pooled_gauge
+from glasshead.training.store_gauge import pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
 
@@ -168,12 +168,12 @@ def test_a_random_map_must_fail():
     run = as_run(planted_model("tanhmax"), texts, labels)
     subject = build_context(run, split(texts, labels))
     rng = np.random.default_rng(5)
-    observation = subject.view.observation
+    observation = subject.explanation.observation
     noise = torch.from_numpy(rng.uniform(-1, 1, observation.weights.shape)) * observation.mask
     honest = subject.importance  # of the true model
-    view = dataclasses.replace(subject.view)
-    view.__dict__["observation"] = dataclasses.replace(observation, weights=noise)
-    impostor = dataclasses.replace(subject, view=view)
+    explanation = dataclasses.replace(subject.explanation)
+    explanation.__dict__["observation"] = dataclasses.replace(observation, weights=noise)
+    impostor = dataclasses.replace(subject, explanation=explanation)
     impostor.__dict__["importance"] = honest
     findings = {finding.name: finding for finding in Agreement()(impostor, seed=0).findings}
     for statistic in ("attention", "attention-raw", "attention-absolute"):

@@ -11,9 +11,9 @@ from hypothesis.extra import numpy as arrays
 from scipy.stats import kendalltau
 
 from glasshead.audits import audit, build_context
-from glasshead.audits.example_selection import pick
+from glasshead.audits.example_selection import select_examples
 from glasshead.audits.null_weights import random_weights, same_mass
-from glasshead.audits.perturbation import Perturbation, predictions
+from glasshead.audits.perturbation import Perturbation, predict_with_weights
 from glasshead.data.token_groups import polarity_ratio, token_groups
 from small import TEXTS, as_run, planted_texts, random_model, split
 
@@ -72,15 +72,15 @@ def test_agreement_one_text_at_a_time(options):
 def test_predictions_under_other_weights_are_the_models(options):
     subject = subject_of(options)
     rng = np.random.default_rng(0)
-    seen = subject.view.observation
+    seen = subject.explanation.observation
     for row in range(len(TEXTS)):
         n = int(subject.mask[row].sum())
         draws = rng.uniform(-1, 1, (1, 3, n))
-        found = predictions(subject, np.array([row]), draws.astype(np.float32))[0]
+        found = predict_with_weights(subject, np.array([row]), draws.astype(np.float32))[0]
         for draw, value in zip(draws[0], found, strict=True):
             z = (torch.from_numpy(draw)[:, None] * seen.polarity[row, :n]).sum(0) + seen.bias
             logits = torch.cat([torch.zeros(1), z]) if len(z) == 1 else z
-            expected = logits.softmax(-1)[subject.view.target[row]]
+            expected = logits.softmax(-1)[subject.explanation.target[row]]
             assert value == pytest.approx(float(expected), abs=1e-5)
 
 
@@ -91,7 +91,7 @@ def test_permutation_medians_against_every_permutation():
     subject = build_context(run, split(text, [1]))
     medians = Perturbation(draws=60_001).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     orders = np.array(list(permutations(subject.weights[0].astype(np.float32))))[None]
-    change = np.sort((predictions(subject, np.array([0]), orders) - subject.prediction[0])[0])
+    change = np.sort((predict_with_weights(subject, np.array([0]), orders) - subject.prediction[0])[0])
     signed = medians["permutation.median.signed"][0]
     assert change[2] - 1e-6 <= signed <= change[3] + 1e-6
     size = np.sort(np.abs(change))
@@ -109,7 +109,7 @@ def test_one_token_has_nothing_to_shuffle_and_no_token_no_number():
 def test_permutations_only_ever_move_weights_of_real_tokens():
     """With polarity 1 everywhere a permutation changes nothing, unless padding leaked in."""
     subject = subject_of({"activation": "softmax"})
-    seen = subject.view.observation
+    seen = subject.explanation.observation
     object.__setattr__(seen, "polarity", torch.ones_like(seen.polarity))
     medians = Perturbation(draws=50).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     np.testing.assert_allclose(medians["permutation.median.absolute"][subject.mask.any(1)], 0, atol=1e-6)
@@ -188,7 +188,7 @@ def test_highlights_are_twenty_distinct_texts_and_the_shared_ones():
     correct = rng.random(200) < 0.8
     tokens = rng.integers(0, 12, 200)
     faithfulness = np.where(tokens > 1, rng.uniform(-1, 1, 200), np.nan)
-    picks = pick(correct, tokens, faithfulness, seed=0)
+    picks = select_examples(correct, tokens, faithfulness, seed=0)
     own = [row for reason, row in picks if reason != "shared"]
     assert len(own) == len(set(own)) == 20
     reasons = [reason for reason, _ in picks]
@@ -204,7 +204,7 @@ def test_highlights_are_twenty_distinct_texts_and_the_shared_ones():
     assert set(faithfulness[best]) == set(np.sort(faithfulness[readable])[-5:])
     assert all(correct[row] for reason, row in picks if reason == "correct")
     assert not any(correct[row] for reason, row in picks if reason == "wrong")
-    other = pick(~correct, tokens, -faithfulness, seed=0)
+    other = select_examples(~correct, tokens, -faithfulness, seed=0)
     assert [p for p in picks if p[0] == "shared"] == [p for p in other if p[0] == "shared"]
 
 

@@ -64,7 +64,7 @@ def test_a_run_of_ours(model, options, attention, weights, tmp_path):
     assert found["healthy"]
     assert found["attention"] == attention
     assert [layers["weights"] for layers in found["layers"]] == weights
-    assert not found["traps"]
+    assert not found["diagnostics"]
     asked = glasshead("doctor", folder, "--attention", "softmax", code=1).stdout
     assert "✗ built in" in asked
 

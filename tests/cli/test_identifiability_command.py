@@ -154,7 +154,7 @@ def test_parts_of_other_data_are_refused(saved, tmp_path, monkeypatch):
     def stop(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glasshead.audits.model_identifiability.findings", stop)
+    monkeypatch.setattr("glasshead.audits.audit_heads.map_findings", stop)
     glasshead(*typed[:2], saved / "texts.csv", *typed[2:], code=130)
     monkeypatch.undo()
     assert "part of another audit" in refusal(tmp_path, *typed[:2], other, *typed[2:], "--resume")

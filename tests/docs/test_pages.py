@@ -193,7 +193,7 @@ def test_constants_and_names_of_the_audit_page() -> None:
     audits = DOCS / "reference" / "audits"
     assert {page.stem for page in audits.glob("*.md")} == {*AUDITS, "index", "folder"}
     page = "".join(map(read, audits.glob("*.md")))
-    assert (identifiability.TEXTS, TOP) == (50, 5)
+    assert (identifiability.MAX_TEXTS, TOP) == (50, 5)
     assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
     assert (agreement.ALPHA, agreement.DIGITS, summary.FEW) == (0.01, 9, 20)
     assert (TYPICAL_GAMMA, NEUTRAL_GAMMA, OFTEN) == (0.5, 0.1, 5)
@@ -220,7 +220,9 @@ def test_verdicts_of_the_audit_page() -> None:
     better, worse = {"random": over}, {"random": under}
 
     def beside(interval: tuple[float, float], n: int = 60) -> str:
-        return performance.verdict(PairedDifference(sum(interval) / 2, interval, n), "commonest class").words
+        return performance.performance_verdict(
+            PairedDifference(sum(interval) / 2, interval, n), "commonest class"
+        ).words
 
     def perturbed(
         interval: tuple[float, float],
@@ -228,32 +230,34 @@ def test_verdicts_of_the_audit_page() -> None:
         test: str = "random",
         way: str = "absolute",
     ) -> str:
-        return perturbation.verdict(interval, over_chance, test, way).words
+        return perturbation.perturbation_verdict(interval, over_chance, test, way).words
 
     said = {
-        agreement.verdict(None, better).words: "undecided: too few examples",
-        agreement.verdict(
+        agreement.agreement_verdict(None, better).words: "undecided: too few examples",
+        agreement.agreement_verdict(
             (0.8, 0.9), {"random": none}
         ).words: "no difference from random weights that these texts show",
-        agreement.verdict((-0.9, -0.7), worse).words: "strong disagreement: the other way round",
-        agreement.verdict((-0.9, -0.4), worse).words: "moderate disagreement: the other way round",
-        agreement.verdict((-0.9, -0.1), worse).words: "weak disagreement: the other way round",
-        agreement.verdict((-0.1, -0.05), worse).words: "worse than random weights",
-        agreement.verdict((0.1, 0.2), worse).words: "worse than random weights",
-        agreement.verdict((0.7, 0.8), better).words: "strong agreement",
-        agreement.verdict((0.4, 0.8), better).words: "moderate agreement",
-        agreement.verdict((0.1, 0.8), better).words: "weak agreement",
-        agreement.verdict((0.09, 0.8), better).words: "better than random weights, but hardly agrees",
-        agreement.verdict((0.7, 0.8), better | {"uniform": none}).words.split(", ")[1]: (
+        agreement.agreement_verdict((-0.9, -0.7), worse).words: "strong disagreement: the other way round",
+        agreement.agreement_verdict((-0.9, -0.4), worse).words: "moderate disagreement: the other way round",
+        agreement.agreement_verdict((-0.9, -0.1), worse).words: "weak disagreement: the other way round",
+        agreement.agreement_verdict((-0.1, -0.05), worse).words: "worse than random weights",
+        agreement.agreement_verdict((0.1, 0.2), worse).words: "worse than random weights",
+        agreement.agreement_verdict((0.7, 0.8), better).words: "strong agreement",
+        agreement.agreement_verdict((0.4, 0.8), better).words: "moderate agreement",
+        agreement.agreement_verdict((0.1, 0.8), better).words: "weak agreement",
+        agreement.agreement_verdict(
+            (0.09, 0.8), better
+        ).words: "better than random weights, but hardly agrees",
+        agreement.agreement_verdict((0.7, 0.8), better | {"uniform": none}).words.split(", ")[1]: (
             "though not shown to be more than with uniform weights"
         ),
-        agreement.verdict((0.7, 0.8), better | {"uniform": under}).words.split(", ")[1]: (
+        agreement.agreement_verdict((0.7, 0.8), better | {"uniform": under}).words.split(", ")[1]: (
             "though less than with uniform weights"
         ),
-        agreement.gain(None).words: "undecided: too few examples",
-        agreement.gain((0.1, 0.2)).words: "the identifiable part agrees better than the attention",
-        agreement.gain((-0.2, -0.1)).words: "the identifiable part agrees worse than the attention",
-        agreement.gain((-0.1, 0.1)).words: "no difference that these texts show",
+        agreement.gain_verdict(None).words: "undecided: too few examples",
+        agreement.gain_verdict((0.1, 0.2)).words: "the identifiable part agrees better than the attention",
+        agreement.gain_verdict((-0.2, -0.1)).words: "the identifiable part agrees worse than the attention",
+        agreement.gain_verdict((-0.1, 0.1)).words: "no difference that these texts show",
         beside(over): "better than always guessing the commonest class",
         beside(under): "worse than always guessing the commonest class",
         beside((0.0, 0.0)): "as good as always guessing the commonest class",

@@ -8,7 +8,7 @@ import pytest
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.explainers.forward_observation import head_signs_of
-from glasshead.explainers.intervals import where
+from glasshead.explainers.intervals import rows_of_site
 from glasshead.identifiability import SINGLE, attention_rows
 from glasshead.trace import AttentionSelector
 from readable import KINDS, Kind, family
@@ -33,13 +33,13 @@ READINGS = [
 
 def told(method, kind, **reading):
     before = kind.model, kind.tokenizer, list(kind.texts), kind.pairs
-    return EXPLAINERS[method](*before, reading=AttentionSelector(**reading))
+    return EXPLAINERS[method](*before, attention_selector=AttentionSelector(**reading))
 
 
 def by_pseudo_inverse(kind, encoded, place):
     """a T T⁺ of the rows and heads of a place in the mean, by text and part: another way to the same."""
     found, counts = defaultdict(lambda: np.zeros(encoded.ids.shape[1])), defaultdict(set)
-    for batch in attention_rows(kind.model, encoded, where(place)):
+    for batch in attention_rows(kind.model, encoded, rows_of_site(place)):
         for row in batch:
             signs = head_signs_of(kind.model, row.layer) if place else None
             cut = max(len(row.weights), row.width) * SINGLE
@@ -56,7 +56,9 @@ def test_it_is_the_projection_in_the_mean_over_heads_and_rows(name, reading):
     kind = KINDS[name]()
     kind.model.double()
     encoded = encode(kind.tokenizer, list(kind.texts), kind.pairs)
-    place = make_context(kind.model, encoded, kind.tokenizer, reading=AttentionSelector(**reading)).place
+    place = make_context(
+        kind.model, encoded, kind.tokenizer, attention_selector=AttentionSelector(**reading)
+    ).site
     expected = np.zeros(encoded.ids.shape)
     above = by_pseudo_inverse(kind, encoded, place.above) if place and place.above else None
     for (text, part), values in by_pseudo_inverse(kind, encoded, place).items():

@@ -20,7 +20,9 @@ from tolerances import EXACT_MATHS, ONE_FORMULA
 def view_of(kind, **reading):
     kind = copy.deepcopy(kind)
     encoded = encode(kind.tokenizer, kind.texts, kind.pairs)
-    return make_context(kind.model.double(), encoded, kind.tokenizer, reading=AttentionSelector(**reading))
+    return make_context(
+        kind.model.double(), encoded, kind.tokenizer, attention_selector=AttentionSelector(**reading)
+    )
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,7 @@ def test_where_outputs_are_linear_in_the_weights_both_ways_agree(kind, reading):
     """The algebra of the read-out, and further passes of the whole model."""
     view = view_of(KINDS[kind](), **reading)
     exact = view.observation
-    asked = observe_by_forward(view.model, view.encoded, view.place, view.logits)
+    asked = observe_by_forward(view.model, view.encoded, view.site, view.logits)
     assert isinstance(exact, LinearReadout | SentenceReadout)
     assert exact.exact
     assert isinstance(asked, ForwardObservation)
@@ -81,13 +83,13 @@ def test_contributions_are_what_a_small_change_does(kind, reading):
     one = whole.of(0)
     view = view_of(one, **reading)
     found = view.observation.contributions(view.target)[0]
-    head = view.place.head
+    head = view.site.head
     step = 1e-5
-    with record(view.model, [view.place.layer]) as trace, torch.no_grad():
+    with record(view.model, [view.site.layer]) as trace, torch.no_grad():
         view.model(**view.encoded.inputs(), **extra(view))
-    shape = trace[view.place.layer].weights.shape
+    shape = trace[view.site.layer].weights.shape
     segments = None
-    if view.place.unit == "packed":
+    if view.site.key_unit == "packed":
         segments = view.model.segments(view.encoded.ids, view.encoded.mask, view.encoded.types)
     for token in range(view.encoded.ids.shape[1]):
         chosen = torch.zeros(1, shape[3] if segments is None else view.encoded.ids.shape[1])
@@ -96,9 +98,9 @@ def test_contributions_are_what_a_small_change_does(kind, reading):
 
         def edit(layer, weights, call, keys=keys, sign=1):
             rows = torch.ones(weights.shape[2])
-            if view.place.row == "first":
+            if view.site.row == "first":
                 rows[1:] = 0
-            if view.place.row == "last":
+            if view.site.row == "last":
                 rows[:-1] = 0
             heads = torch.ones(weights.shape[1])
             if head is not None:
@@ -109,7 +111,7 @@ def test_contributions_are_what_a_small_change_does(kind, reading):
         scores = []
         for sign in (1, -1):
             moved = partial(edit, sign=sign)
-            with intervene(view.model, moved, [view.place.layer]), torch.no_grad():
+            with intervene(view.model, moved, [view.site.layer]), torch.no_grad():
                 logits = view.model(**view.encoded.inputs(), **extra(view)).logits
             scores.append(float(target_score(logits, view.target)[0]))
         assert (scores[0] - scores[1]) / (2 * step) == pytest.approx(float(found[token]), rel=1e-4, abs=1e-7)
@@ -117,7 +119,7 @@ def test_contributions_are_what_a_small_change_does(kind, reading):
 
 def extra(view):
     """Our encoders leave rows out unless weights are asked for."""
-    return {"output_attentions": True} if view.place.row in ("mean", "last") and "glasshead" in type(
+    return {"output_attentions": True} if view.site.row in ("mean", "last") and "glasshead" in type(
         view.model
     ).__module__ else {}  # fmt: skip
 
@@ -131,7 +133,7 @@ def test_erasure_one_token_at_a_time(kind, reading, operator):
     for text in range(len(kind.texts)):
         alone = view_of(kind.of(text), **reading)
         encoded, segments = alone.encoded, None
-        if alone.place.unit != "token":
+        if alone.site.key_unit != "token":
             segments = alone.model.segments(encoded.ids, encoded.mask, encoded.types)
         for token in range(int(encoded.mask.sum())):
 
@@ -139,9 +141,9 @@ def test_erasure_one_token_at_a_time(kind, reading, operator):
                 row, column = 0, token
                 if segments is not None:
                     row, column = divmod(int(segments.places[token]), segments.mask.shape[1])
-                    if alone.place.unit == "sentence":
+                    if alone.site.key_unit == "sentence":
                         row, column = 0, int(segments.number[row])
-                heads = range(weights.shape[1]) if alone.place.head is None else [alone.place.head]
+                heads = range(weights.shape[1]) if alone.site.head is None else [alone.site.head]
                 changed = weights.clone()
                 scores = call.mechanism.scores(call)
                 for head in heads:
@@ -157,9 +159,9 @@ def test_erasure_one_token_at_a_time(kind, reading, operator):
                             )
                 return changed
 
-            if operator == "renormalise" and alone.place.mechanism.position.changes_weights:
+            if operator == "renormalise" and alone.site.mechanism.position.changes_weights:
                 pytest.skip("its position works on whole weights")
-            with intervene(alone.model, edit, [alone.place.layer]), torch.no_grad():
+            with intervene(alone.model, edit, [alone.site.layer]), torch.no_grad():
                 expected = alone.model(**encoded.inputs()).logits[0]
             torch.testing.assert_close(found[text, token], expected, **ONE_FORMULA)
 
@@ -273,7 +275,7 @@ def test_a_sentence_shares_its_weight_and_its_erasure():
     kind: Kind = KINDS["hierarchical"]()
     plain = EXPLAINERS["attention"](kind.model, kind.tokenizer, kind.texts)
     told = EXPLAINERS["attention"](
-        kind.model, kind.tokenizer, kind.texts, reading=AttentionSelector(level="sentence")
+        kind.model, kind.tokenizer, kind.texts, attention_selector=AttentionSelector(level="sentence")
     )
     for words, sentences in zip(plain, told, strict=True):
         assert sum(words.scores) == pytest.approx(1, abs=1e-5)
@@ -285,7 +287,7 @@ def test_a_sentence_shares_its_weight_and_its_erasure():
             assert sum(words.scores[place : place + size]) == pytest.approx(score, abs=1e-5)
             place += size
     erased = EXPLAINERS["erasure-renormalise"](
-        kind.model, kind.tokenizer, kind.texts[:1], reading=AttentionSelector(level="sentence")
+        kind.model, kind.tokenizer, kind.texts[:1], attention_selector=AttentionSelector(level="sentence")
     )[0]
     view = view_of(kind.of(0), level="sentence")
     without = view.observation.renormalise().softmax(-1)[0, :, 1]

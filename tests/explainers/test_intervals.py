@@ -15,7 +15,7 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, by_sentence, by_word, with_intervals
 from glasshead.explainers.interval_arithmetic import IntervalVector
-from glasshead.explainers.intervals import bound_weights
+from glasshead.explainers.intervals import attach_intervals
 from glasshead.huggingface import plug
 from glasshead.trace import AttentionSelector, record
 from readable import KINDS, Kind, family
@@ -28,10 +28,10 @@ def told(kind, *, words=True, tolerance=0.0, method="attention", **reading):
         (kind.model, kind.tokenizer, list(kind.texts), kind.pairs),
         AttentionSelector(**reading),
     )
-    attributions = EXPLAINERS[method](*before, reading=where)
+    attributions = EXPLAINERS[method](*before, attention_selector=where)
     if words:
         attributions = [by_word(each) for each in attributions]
-    return with_intervals(attributions, *before, reading=where, tolerance=tolerance)
+    return with_intervals(attributions, *before, attention_selector=where, tolerance=tolerance)
 
 
 def ends(attribution):
@@ -64,7 +64,7 @@ READINGS = [
 @pytest.mark.parametrize(("kind", "reading"), READINGS)
 def test_every_reading_has_an_interval_around_each_weight(kind, reading, monkeypatch):
     """And what the intervals are about is what is shown, to 1e-5: else it would be refused."""
-    monkeypatch.setattr("glasshead.explainers.intervals.SAME", 1e-5)
+    monkeypatch.setattr("glasshead.explainers.intervals.SCORE_TOLERANCE", 1e-5)
     kind = KINDS[kind]().of(1, 2, 4)
     for attribution in told(kind, **reading):
         low, high = ends(attribution).T
@@ -104,7 +104,7 @@ def test_tokens_of_a_sentence_have_their_share_of_its_interval():
     (words,) = told(kind, layer=3)
     np.testing.assert_allclose(ends(words), [[0, 1 / 3]] * 6, atol=CERTAIN)
     (attribution,) = EXPLAINERS["attention"](
-        kind.model, kind.tokenizer, kind.texts, reading=AttentionSelector(layer=3)
+        kind.model, kind.tokenizer, kind.texts, attention_selector=AttentionSelector(layer=3)
     )
     (sentences,) = told(kind, level="sentence", layer=3)
     assert sentences.scores == by_sentence(attribution, np.array([0, 0, 0, 1, 1, 1])).scores
@@ -258,10 +258,10 @@ def test_small_weights_of_another_text_are_refused():
     attribution = told(kind)[0]
     scores = np.array(attribution.scores) * 1e-4
     shown = replace(attribution, scores=tuple(scores.tolist()), intervals=None)
-    same = bound_weights(shown, IntervalVector(scores * (1 + 1e-5), scores, scores), "")
+    same = attach_intervals(shown, IntervalVector(scores * (1 + 1e-5), scores, scores), "")
     assert len(same.intervals) == len(scores)
     with pytest.raises(InputError, match="not the weights of this model"):
-        bound_weights(shown, IntervalVector(scores * 1.5, scores, scores), "")
+        attach_intervals(shown, IntervalVector(scores * 1.5, scores, scores), "")
 
 
 def test_refusals():
@@ -269,8 +269,8 @@ def test_refusals():
     before = kind.model, kind.tokenizer, list(kind.texts)
     attributions = EXPLAINERS["attention"](*before)
     for wrong in ({"layer": 0}, {"head": 1}, {"row": "last"}):
-        with pytest.raises(InputError, match="not the weights of this model, these texts and this reading"):
-            with_intervals(attributions, *before, reading=AttentionSelector(**wrong))
+        with pytest.raises(InputError, match="not the weights of this model, these texts and this attention"):
+            with_intervals(attributions, *before, attention_selector=AttentionSelector(**wrong))
     with pytest.raises(InputError, match="2 attributions of 1 texts"):
         with_intervals(attributions, *before[:2], list(kind.texts[:1]))
     with pytest.raises(InputError, match="not the weights of this model, these texts"):

@@ -14,7 +14,7 @@ from glasshead.huggingface import doctor
 
 
 def names(checkup, *severities):
-    return {trap.name for trap in checkup.traps if not severities or trap.severity in severities}
+    return {issue.name for issue in checkup.diagnostics if not severities or issue.severity in severities}
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -72,7 +72,7 @@ def test_only_the_configuration_of_a_folder_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("build", "spec", "trap", "severity"),
+    ("build", "spec", "issue", "severity"),
     [
         (STOPPED["gemma2"], "softmax", "softcap", "stop"),
         (STOPPED["gpt-oss"], "softmax", "s_aux", "stop"),
@@ -106,12 +106,12 @@ def test_only_the_configuration_of_a_folder_is_read(tmp_path):
         (lambda: FAMILIES["bert"].build("flex_attention"), "tanhmax", "replaced kernel", "warning"),
     ],
 )
-def test_each_trap_is_found_with_a_remedy(build, spec, trap, severity):
+def test_each_trap_is_found_with_a_remedy(build, spec, issue, severity):
     checkup = doctor(build(), spec)
-    assert trap in names(checkup, severity)
+    assert issue in names(checkup, severity)
     assert checkup.healthy == (severity != "stop")
-    for each in checkup.traps:
-        assert each.what
+    for each in checkup.diagnostics:
+        assert each.problem
         assert each.remedy
     bert = doctor(FAMILIES["bert"].build(), "tanhmax")
     assert names(bert) == {"registration", "gradient checkpointing"}
@@ -148,8 +148,8 @@ def test_layers_that_stay_as_they_are():
     model.encoder.layer[1].attention = hf.models.mpnet.modeling_mpnet.MPNetAttention(hf.MPNetConfig(**SIZES))
     checkup = doctor(model, "tanhmax")
     assert names(checkup, "stop") == {"partly dispatched"}
-    (trap,) = [trap for trap in checkup.traps if trap.name == "partly dispatched"]
-    assert trap.where == "encoder.layer.1.attention"
+    (issue,) = [issue for issue in checkup.diagnostics if issue.name == "partly dispatched"]
+    assert issue.module == "encoder.layer.1.attention"
     assert [layers.dispatched for layers in checkup.layers] == [True, False]
 
 
@@ -158,14 +158,18 @@ def test_length_changes_the_answer():
     short, long = doctor(model, "tanhmax", length=3), doctor(model, "tanhmax", length=64)
     assert [layers.window for layers in short.layers] == [None]
     assert {layers.window for layers in long.layers} == {None, 4}
-    assert "not reached" in next(trap.what for trap in short.traps if trap.name == "sliding window")
+    assert "not reached" in next(
+        issue.problem for issue in short.diagnostics if issue.name == "sliding window"
+    )
 
 
 @pytest.mark.parametrize(("name", "path"), [("t5", "encoder"), ("bart", "model.encoder")])
 def test_cross_attention_comes_with_the_way_out(name, path):
     model = FAMILIES[name].build()
-    (trap,) = [trap for trap in doctor(model, "distance-aware").traps if trap.name == "cross-attention"]
-    assert f"plug(model.{path}, …)" in trap.remedy
+    (issue,) = [
+        issue for issue in doctor(model, "distance-aware").diagnostics if issue.name == "cross-attention"
+    ]
+    assert f"plug(model.{path}, …)" in issue.remedy
     glasshead.plug(model.get_submodule(path), "distance-aware")
 
 
@@ -214,8 +218,8 @@ def test_a_folder_that_is_missing_is_said_to_be(folder):
 
 def test_a_window_is_only_in_the_models_own_mask():
     model = hf.MistralModel(hf.MistralConfig(**GROUPED, sliding_window=3))
-    (trap,) = [trap for trap in doctor(model, "softmax").traps if trap.name == "sliding window"]
-    assert "taken as it is" in trap.remedy
+    (issue,) = [issue for issue in doctor(model, "softmax").diagnostics if issue.name == "sliding window"]
+    assert "taken as it is" in issue.remedy
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,14 @@ def test_masks_are_linear_where_they_can_be():
         unpadded = mask_function(**common, attention_mask=attention_mask)
         assert unpadded.shape == (2, 1, 1, 3)
         assert not any(unpadded.stride())
-        assert parse_mask(unpadded, q, q, causal=True, placed=True).mask.padding is None
+        assert parse_mask(unpadded, q, q, causal=True, needs_positions=True).mask.padding is None
     hf_bidirectional = hf.masking_utils.bidirectional_mask_function
     plain = {**common, "mask_function": hf_bidirectional, "allow_is_bidirectional_skip": True}
     bidirectional = mask_function(**plain, attention_mask=padded)
     assert bidirectional.shape == (2, 1, 1, 3)
     for says in (True, False, None):  # our mask decides, whatever the module says of itself
         for given, expected in ((causal, True), (bidirectional, False)):
-            mask = parse_mask(given, q, q, causal=says, placed=True).mask
+            mask = parse_mask(given, q, q, causal=says, needs_positions=True).mask
             assert mask.causal == expected
             assert mask.attn_mask is None
             assert torch.equal(mask.padding, padded)
@@ -52,7 +52,7 @@ def test_a_bias_can_be_added_to_our_masks(dtype, rows):
     )
     assert given.shape == (2, 1, rows, 3)
     bias, q = torch.randn(1, 2, 3, 3).to(dtype), torch.randn(2, 2, 3, 4)
-    mask, added = parse_mask(bias + given, q, q, causal=False, placed=False)
+    mask, added = parse_mask(bias + given, q, q, causal=False, needs_positions=False)
     allowed = padded[:, None, None, :].expand(2, 2, 3, 3)
     assert torch.equal(mask.allowed(q.device).expand(2, 2, 3, 3), allowed)
     assert torch.equal(added, (bias * allowed).expand(2, 2, 3, 3))
@@ -61,12 +61,12 @@ def test_a_bias_can_be_added_to_our_masks(dtype, rows):
 def test_masks_that_say_too_little_are_refused():
     q, k = torch.randn(2, 1, 3, 4), torch.randn(2, 1, 5, 4)
     with pytest.raises(InputError, match="nobody knows where the queries stand"):
-        parse_mask(None, q, k, causal=None, placed=False)
+        parse_mask(None, q, k, causal=None, needs_positions=False)
     for dtype in (torch.bool, torch.long):
         with pytest.raises(InputError, match=rf"a mask of shape \[2, 5\] and type {dtype}"):
-            parse_mask(torch.ones(2, 5, dtype=dtype), q, k, causal=True, placed=False)
+            parse_mask(torch.ones(2, 5, dtype=dtype), q, k, causal=True, needs_positions=False)
     for dtype in (torch.long, torch.int16, torch.int8):
         with pytest.raises(InputError, match=rf"boolean or additive, not {dtype}"):
-            parse_mask(torch.ones(2, 1, 3, 5, dtype=dtype), q, k, causal=True, placed=False)
+            parse_mask(torch.ones(2, 1, 3, 5, dtype=dtype), q, k, causal=True, needs_positions=False)
     with pytest.raises(InputError, match="a mask for 7 keys reached attention over 5 keys"):
-        parse_mask(torch.ones(2, 1, 3, 7, dtype=torch.bool), q, k, causal=True, placed=False)
+        parse_mask(torch.ones(2, 1, 3, 7, dtype=torch.bool), q, k, causal=True, needs_positions=False)

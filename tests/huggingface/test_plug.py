@@ -17,7 +17,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, mechanism_of
 from glasshead.huggingface.configuration import KEY
 from glasshead.huggingface.dispatch import IGNORED_ARGS, SUPPORTED_ARGS, attention_function
-from glasshead.huggingface.stops import UNSUPPORTED
+from glasshead.huggingface.plug_blockers import UNSUPPORTED
 from glasshead.huggingface.structure import is_cross_attention
 from tolerances import ALL_LAYERS
 

@@ -21,11 +21,13 @@ SIGLIP = {
 @pytest.mark.parametrize("name", STOPPED)
 def test_what_the_doctor_calls_a_stop_the_plug_refuses_in_the_same_words(name):
     model = STOPPED[name]()
-    (stop, *_) = [trap for trap in glasshead.doctor(model, "softmax").traps if trap.severity == "stop"]
+    (stop, *_) = [
+        issue for issue in glasshead.doctor(model, "softmax").diagnostics if issue.severity == "stop"
+    ]
     before = model.config._attn_implementation
     with pytest.raises(InputError) as caught:
         glasshead.plug(model, "softmax")
-    assert str(caught.value) == f"{stop.what}: {stop.remedy}"
+    assert str(caught.value) == f"{stop.problem}: {stop.remedy}"
     assert model.config._attn_implementation == before
 
 

@@ -16,8 +16,8 @@ from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS = 9
-LEAST = -290  # exponent below which digits are lost: the scale of smaller values would overflow
-SEEN = (
+MIN_EXPONENT = -290  # exponent below which digits are lost: the scale of smaller values would overflow
+SAME_ATTENTION = (
     1e-9  # effective attention this close to the attention, relative to the largest weight, is the attention
 )
 TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
@@ -25,26 +25,26 @@ TIE = 1e-12  # a projection leaves rounding of this size, relative to the larges
 RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
 WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
-ALL_SEEN = by_construction("the attention itself", "no part of it lies in the left null space of T")
+IS_ATTENTION = by_construction("the attention itself", "no part of it lies in the left null space of T")
 
 
 def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
     """Values to nine significant digits each, so that rounding noise of float64 breaks no tie."""
     values = np.where(mask, values, 0.0)
     with np.errstate(divide="ignore"):
-        exponent = np.maximum(np.floor(np.log10(np.abs(values))), LEAST)
+        exponent = np.maximum(np.floor(np.log10(np.abs(values))), MIN_EXPONENT)
     scale = 10.0 ** (DIGITS - 1 - exponent)
     return np.round(values * scale) / scale
 
 
-def effective_part(subject: AuditContext) -> tuple[Floats, NDArray[np.bool_]]:
+def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_]]:
     """The effective attention of every unit [N, n], and for which texts [N] it is the attention."""
-    found = subject.sum_by_unit(EXPLAINERS["effective-attention"].importance(subject.view).numpy())
-    size = np.abs(subject.canonical).max(axis=1, initial=0.0, keepdims=True)
-    same = (np.abs(found - subject.canonical) <= SEEN * size).all(axis=1)
+    values = context.sum_by_unit(EXPLAINERS["effective-attention"].importance(context.explanation).numpy())
+    size = np.abs(context.canonical).max(axis=1, initial=0.0, keepdims=True)
+    same = (np.abs(values - context.canonical) <= SAME_ATTENTION * size).all(axis=1)
     # Rounding noise must not order what is zero.
     scale = np.where(size > 0, size, 1.0) * TIE
-    return np.where(same[:, None], subject.canonical, np.round(found / scale) * scale), same
+    return np.where(same[:, None], context.canonical, np.round(values / scale) * scale), same
 
 
 class Agreement(Audit):
@@ -59,31 +59,31 @@ class Agreement(Audit):
 
     question = "does attention order the tokens as gradients and erasure do?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
-    effective = "Brunner et al. 2019"
+    effective_citation = "Brunner et al. 2019"
 
-    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 1])
-        mask, a, o = subject.mask, subject.weights, subject.polarity
-        chance = random_weights(mask, subject.signed, rng)
-        effective, same = effective_part(subject)
+        mask, a, o = context.mask, context.weights, context.polarity
+        chance = random_weights(mask, context.signed, rng)
+        effective, same = effective_attention(context)
         # [variant, N, n]: attention and contribution, then their nulls, then the effective part.
         variants = np.stack(
-            [a, subject.canonical, subject.contributions, chance, chance * o, subject.uniform * o, effective]
+            [a, context.canonical, context.contributions, chance, chance * o, context.uniform * o, effective]
         )
-        measures = np.stack(list(subject.importance.values()))
+        measures = np.stack(list(context.importance.values()))
         signed = kendall_tau_b(round_digits(variants, mask), round_digits(measures, mask), mask)
         absolute = kendall_tau_b(
             round_digits(np.abs(variants), mask), round_digits(np.abs(measures), mask), mask
         )
 
         rows: list[tuple[str, str, Floats, Floats | None, Nulls]] = []
-        for m, against in enumerate(subject.importance):
-            for statistic, result, row, null in self._statistics(subject, signed, absolute):
+        for m, against in enumerate(context.importance):
+            for statistic, result, row, null in self._statistics(context, signed, absolute):
                 nulls = {
                     "random": result.tau[null, m],
                     # Uniform weights order nothing; uniform contributions order the tokens by polarity.
                     # With one sign for all, so not where signs mean nothing.
-                    "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION and subject.gauged else None,
+                    "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION and context.has_gauge else None,
                 }
                 rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
             for statistic, result in zip(GAINS, (signed, absolute), strict=True):
@@ -92,8 +92,8 @@ class Agreement(Audit):
                 )
         findings = [
             finding
-            for group, members in subject.groups.items()
-            for finding in self._findings(subject, rows, group, members, rng, bool(same[members].all()))
+            for group, members in context.groups.items()
+            for finding in self._findings(context, rows, group, members, rng, bool(same[members].all()))
         ]
         columns = {f"tau.{statistic}.{against}": tau for statistic, against, tau, _, _ in rows}
         columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows if p is not None}
@@ -107,7 +107,7 @@ class Agreement(Audit):
 
     def _findings(
         self,
-        subject: AuditContext,
+        context: AuditContext,
         rows: list[tuple[str, str, Floats, Floats | None, Nulls]],
         group: str,
         members: NDArray[np.bool_],
@@ -122,23 +122,28 @@ class Agreement(Audit):
         for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
             significant = None if pvalue is None else pvalue[members & ~np.isnan(tau)] < ALPHA
             effective = statistic.startswith("effective")
-            aside = ALL_SEEN if effective and same else self._no_evidence_reason(subject, statistic, against)
-            judged = gain(summary.judged) if statistic in GAINS else verdict(summary.judged, summary.over)
-            yield Finding(
-                audit="agreement",
-                statistic=statistic,
-                against=against,
+            if effective and same:
+                verdict: Verdict | None = IS_ATTENTION
+            else:
+                verdict = self._no_evidence_reason(context, statistic, against)
+            if verdict is None and statistic in GAINS:
+                verdict = gain_verdict(summary.reliable_interval)
+            elif verdict is None:
+                verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences)
+            yield summary.finding(
+                "agreement",
+                statistic,
+                verdict,
                 group=group,
-                **summary.numbers,
-                undefined=self._undefined(subject, tau, members),
+                citation=self.effective_citation if effective else self.citation,
+                against=against,
+                undefined=self._undefined(context, tau, members),
                 significant_fraction=None if significant is None else defined_mean(significant.astype(float)),
-                citation=self.effective if effective else self.citation,
-                **(aside or judged).fields,
             )
 
     @staticmethod
     def _statistics(
-        subject: AuditContext, signed: KendallResult, absolute: KendallResult
+        context: AuditContext, signed: KendallResult, absolute: KendallResult
     ) -> list[tuple[str, KendallResult, int, int]]:
         """Name, result, variant and its null."""
         statistics = [
@@ -150,32 +155,38 @@ class Agreement(Audit):
             ("effective-absolute", absolute, EFFECTIVE, CHANCE),
         ]
         # Unsigned weights have no gauge: raw and canonical are one number.
-        return ([("attention-raw", signed, RAW, CHANCE)] if subject.signed else []) + statistics
+        return ([("attention-raw", signed, RAW, CHANCE)] if context.signed else []) + statistics
 
     @staticmethod
-    def _no_evidence_reason(subject: AuditContext, statistic: str, against: str) -> Verdict | None:
+    def _no_evidence_reason(context: AuditContext, statistic: str, against: str) -> Verdict | None:
         """What no number can decide: signs without a gauge, and what is true of any model."""
         if statistic == "attention-raw":
             return RAW_SIGN
         if statistic in (*WEIGHTS, *GAINS):
             size = statistic.endswith("-absolute")
-            without_side = subject.signed and subject.one_sided and not size
-            return ONE_SIGNED if without_side else subject.sign_no_evidence_reason(size)
+            without_side = context.signed and context.one_sided and not size
+            return ONE_SIGNED if without_side else context.sign_no_evidence_reason(size)
         # Zero-weight erasure changes z by the contribution.
-        if not (subject.exact and (subject.binary or subject.rates)) or against != "erasure-zero-weight":
+        if (
+            not (context.exact and (context.binary or context.is_regression))
+            or against != "erasure-zero-weight"
+        ):
             return None
         if statistic not in ("contribution", "contribution-absolute"):
             return None
         # Tokens that share what a sentence does are ordered by parts of it, where σ is curved.
-        whole = isinstance(subject.view.observation, LinearReadout) or subject.sentence is not None
+        whole = (
+            isinstance(context.explanation.observation, LinearReadout)
+            or context.sentence_of_token is not None
+        )
         nearly = "" if statistic == "contribution" and whole else "nearly "
         return by_construction(f"{nearly}true", "z − a·o changes with a·o alone")
 
     @staticmethod
-    def _undefined(subject: AuditContext, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
+    def _undefined(context: AuditContext, tau: Floats, members: NDArray[np.bool_]) -> dict[str, int]:
         """Why τ does not exist: fewer than two tokens, or nothing but ties on one side."""
         missing = members & np.isnan(tau)
-        short = missing & (subject.mask.sum(axis=1) < 2)
+        short = missing & (context.mask.sum(axis=1) < 2)
         counts = {
             "fewer than two tokens": int(short.sum()),
             "all tokens tied": int((missing & ~short).sum()),
@@ -189,7 +200,7 @@ AUDITS.register("agreement")(Agreement())
 STRENGTHS = ((0.7, "strong"), (0.4, "moderate"), (0.1, "weak"))
 
 
-def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
+def agreement_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
     """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls."""
     chance = over.get("random")
     if interval is None or chance is None:
@@ -198,11 +209,11 @@ def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> V
     if chance[0] <= 0 <= chance[1]:
         return Verdict("no difference from random weights that these texts show")
     if chance[1] < 0:
-        opposed = [word for bar, word in STRENGTHS if high <= -bar]
+        opposed = [word for threshold, word in STRENGTHS if high <= -threshold]
         return Verdict(
             f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
         )
-    agreed = [word for bar, word in STRENGTHS if low >= bar]
+    agreed = [word for threshold, word in STRENGTHS if low >= threshold]
     text = f"{agreed[0]} agreement" if agreed else "better than random weights, but hardly agrees"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
@@ -212,7 +223,7 @@ def verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> V
     return Verdict(f"{text}, though {than} than with uniform weights")
 
 
-def gain(interval: Interval | None) -> Verdict:
+def gain_verdict(interval: Interval | None) -> Verdict:
     """In words, from the interval of the mean difference of τ: of effective attention, and of attention."""
     if interval is None:
         return TOO_FEW_EXAMPLES

@@ -26,12 +26,12 @@ class Audit(ABC):
     question: ClassVar[str]
     citation: ClassVar[str]
 
-    def unsupported_reason(self, subject: AuditContext) -> str | None:
+    def unsupported_reason(self, context: AuditContext) -> str | None:
         """Why the question has no meaning for this subject; None if it has."""
         return None
 
     @abstractmethod
-    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult: ...
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult: ...
 
 
 AUDITS: Registry[Audit] = Registry("audit")

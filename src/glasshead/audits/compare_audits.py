@@ -19,7 +19,7 @@ OF_NO_CLASS = ("performance", "identifiability")  # whatever class the explanati
 Floats = NDArray[np.float64]
 
 
-def differences(
+def finding_differences(
     cards: Sequence[AuditCard], base: int = 0, seed: int = 0
 ) -> tuple[list[Difference], list[str]]:
     """Every finding of each audit minus that of the audit ``base``; and what could not be paired, in words.
@@ -29,60 +29,60 @@ def differences(
     where it is the same class. A finding that is no evidence in one of the audits is none in the difference,
     whose verdict says so.
     """
-    found: list[Difference] = []
+    differences: list[Difference] = []
     notes: dict[str, None] = {}
     for rank, card in enumerate(cards):
         if rank == base:
             continue
         rows = shared_rows(card, cards[base])
-        names = " and ".join(str(each.facts.get("name") or "an audit") for each in (card, cards[base]))
+        names = " and ".join(str(audited.facts.get("name") or "an audit") for audited in (card, cards[base]))
         if not len(rows[0]):
             notes[f"{names}: {NOTHING_SHARED}."] = None
             continue
-        alike = same_target(card, cards[base], rows)
-        if not alike.all():
+        same = same_target(card, cards[base], rows)
+        if not same.all():
             notes[
-                f"{names}: {int((~alike).sum())} of {len(alike)} shared texts have other targets, so only "
+                f"{names}: {int((~same).sum())} of {len(same)} shared texts have other targets, so only "
                 "their performance is compared."
             ] = None
         columns: dict[str, Floats] = {}
-        asides: dict[str, str | None] = {}
-        rooted: list[Difference] = []
+        no_evidence: dict[str, str | None] = {}
+        rmse_differences: list[Difference] = []
         for finding in card.findings:
             other = cards[base].finding(finding.name)
             if other is None:
                 continue
-            asides[finding.name] = next(
-                (each.verdict for each in (finding, other) if each.status != "evidence"), None
+            no_evidence[finding.name] = next(
+                (one.verdict for one in (finding, other) if one.status != "evidence"), None
             )
             if (finding.audit, finding.statistic) == ("performance", "rmse"):
-                rooted.append(root_difference(finding.name, card, cards[base], rows, rank, base, seed))
+                rmse_differences.append(
+                    rmse_difference(finding.name, card, cards[base], rows, rank, base, seed)
+                )
                 continue
-            ours, theirs = per_example(card, finding), per_example(cards[base], finding)
+            ours, theirs = example_values(card, finding), example_values(cards[base], finding)
             if ours is None or theirs is None:
                 notes[NOT_PAIRED] = None
                 continue
             change = ours[rows[0]] - theirs[rows[1]]
-            columns[finding.name] = (
-                change if finding.audit in OF_NO_CLASS else np.where(alike, change, np.nan)
-            )
+            columns[finding.name] = change if finding.audit in OF_NO_CLASS else np.where(same, change, np.nan)
         estimates = mean_intervals(
             np.stack([*columns.values()]) if columns else np.empty((0, 0)),
             rng=np.random.default_rng([seed, rank]),
         )
-        found += rooted
-        found += [
+        differences += rmse_differences
+        differences += [
             Difference(
-                name, rank, base, each.mean, each.interval, each.n,
-                asides[name] or verdict(each.interval, each.n),
+                name, rank, base, estimate.mean, estimate.interval, estimate.n,
+                no_evidence[name] or describe_difference(estimate.interval, estimate.n),
             )
-            for name, each in zip(columns, estimates, strict=True)
-            if each.mean is not None
+            for name, estimate in zip(columns, estimates, strict=True)
+            if estimate.mean is not None
         ]  # fmt: skip
-    return found, list(notes)
+    return differences, list(notes)
 
 
-def root_difference(
+def rmse_difference(
     name: str,
     card: AuditCard,
     other: AuditCard,
@@ -95,27 +95,28 @@ def root_difference(
     ours, theirs = (
         Predictions(
             (0,),
-            np.asarray(each.examples["label"], dtype=np.float64)[mine],
-            np.asarray(each.examples["predicted"], dtype=np.float64)[None, mine],
+            np.asarray(audited.examples["label"], dtype=np.float64)[shared],
+            np.asarray(audited.examples["predicted"], dtype=np.float64)[None, shared],
             None,
         )
-        for each, mine in zip((card, other), rows, strict=True)
+        for audited, shared in zip((card, other), rows, strict=True)
     )
     metric, n = METRICS["rmse"], len(rows[0])
     estimate = float(values(metric, ours)[0] - values(metric, theirs)[0])
     rng = np.random.default_rng([seed, rank])
     interval = difference_intervals(ours, theirs, [metric], rng=rng)[0] if n > 1 else None
-    return Difference(name, rank, base, estimate, interval, n, verdict(interval, n))
+    return Difference(name, rank, base, estimate, interval, n, describe_difference(interval, n))
 
 
 def same_target(
     card: AuditCard, other: AuditCard, rows: tuple[NDArray[np.intp], NDArray[np.intp]]
 ) -> NDArray[np.bool_]:
     """For which of the shared texts both audits speak of the same class; ratings have no other."""
-    if not all("target" in each.examples for each in (card, other)):
+    if not all("target" in audited.examples for audited in (card, other)):
         return np.ones(len(rows[0]), dtype=bool)
     ours, theirs = (
-        np.asarray(each.examples["target"])[mine] for each, mine in zip((card, other), rows, strict=True)
+        np.asarray(audited.examples["target"])[shared]
+        for audited, shared in zip((card, other), rows, strict=True)
     )
     return np.asarray(ours == theirs, dtype=bool)
 
@@ -123,21 +124,23 @@ def same_target(
 def shared_rows(card: AuditCard, other: AuditCard) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where the texts that both have read stand in the examples of each."""
     keys = [
-        list(zip(each.examples["index"], each.examples["text"], strict=True)) if has(each) else []
-        for each in (card, other)
+        list(zip(audited.examples["index"], audited.examples["text"], strict=True))
+        if can_be_paired(audited)
+        else []
+        for audited in (card, other)
     ]
-    place = {key: row for row, key in enumerate(keys[1])}
-    pairs = [(row, place[key]) for row, key in enumerate(keys[0]) if key in place]
+    row_of = {key: row for row, key in enumerate(keys[1])}
+    pairs = [(row, row_of[key]) for row, key in enumerate(keys[0]) if key in row_of]
     ours, theirs = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
     return ours, theirs
 
 
-def has(card: AuditCard) -> bool:
+def can_be_paired(card: AuditCard) -> bool:
     """Whether its examples can be told from each other."""
     return {"index", "text"} <= set(card.examples)
 
 
-def per_example(card: AuditCard, finding: Finding) -> Floats | None:
+def example_values(card: AuditCard, finding: Finding) -> Floats | None:
     """What a finding is the mean of, NaN for texts outside of its group; None where that is no column."""
     if finding.audit == "performance" and finding.statistic == "accuracy":
         pairs = zip(card.examples["predicted"], card.examples["label"], strict=True)
@@ -160,7 +163,7 @@ def per_example(card: AuditCard, finding: Finding) -> Floats | None:
     return np.where(inside, numbers, np.nan)
 
 
-def verdict(interval: Interval | None, n: int) -> str:
+def describe_difference(interval: Interval | None, n: int) -> str:
     """In words, from the interval alone."""
     if interval is None or n < FEW:
         return TOO_FEW_EXAMPLES.words

@@ -40,50 +40,50 @@ def compare_runs(
         InputError: on folders that are no runs or not comparable, and on an unknown ``against``.
     """
     names = short_names(folders)
-    base = baseline(folders, names, against)
-    found = [load_predictions(folder, name, split) for folder, name in zip(folders, names, strict=True)]
-    given = align_classes(found)
+    base = baseline_index(folders, names, against)
+    predictions = [load_predictions(folder, name, split) for folder, name in zip(folders, names, strict=True)]
+    aligned = align_classes(predictions)
     differences = [
-        each
+        difference
         for rank in range(len(folders))
         if rank != base
-        for each in differ(
-            given[rank], given[base], rank, base, np.random.default_rng([seed, rank]), resamples
+        for difference in metric_differences(
+            aligned[rank], aligned[base], rank, base, np.random.default_rng([seed, rank]), resamples
         )
     ]
     return Comparison(
-        data=source(found[0]),
+        data=data_name(predictions[0]),
         split=split,
-        n=len(given[0].labels),
-        groups=[each.group for each in found],
+        n=len(aligned[0].labels),
+        groups=[folder.group for folder in predictions],
         differences=differences,
         resamples=resamples,
-        floor=found[0].floor,
+        floor=predictions[0].floor,
     )
 
 
-def differ(
+def metric_differences(
     one: Predictions, other: Predictions, rank: int, base: int, rng: np.random.Generator, resamples: int
 ) -> list[RunDifference]:
     """Every metric of one group minus that of the other."""
     metrics = metrics_of(one)
-    chosen = list(metrics.values())
-    intervals = difference_intervals(one, other, chosen, rng=rng, resamples=resamples)
-    exchanges = exchange_test(one, other, chosen, rng=rng, resamples=resamples)
+    metric_list = list(metrics.values())
+    intervals = difference_intervals(one, other, metric_list, rng=rng, resamples=resamples)
+    exchanges = exchange_test(one, other, metric_list, rng=rng, resamples=resamples)
     n, seeds = len(one.labels), min(len(one.seeds), len(other.seeds))
     rows = []
     for (name, metric), interval, exchange in zip(metrics.items(), intervals, exchanges, strict=True):
-        scores = values(metric, one), values(metric, other)
-        test = seed_test(*scores, paired=paired_by_seed(one, other))
+        ours, theirs = values(metric, one), values(metric, other)
+        test = seed_test(ours, theirs, paired=paired_by_seed(one, other))
         rows.append(
             RunDifference(
                 name=name,
                 one=rank,
                 other=base,
-                estimate=float(scores[0].mean() - scores[1].mean()),
+                estimate=float(ours.mean() - theirs.mean()),
                 interval=interval if n > 1 else None,
                 n=n,
-                verdict=verdict(interval, metric, n, seeds),
+                verdict=describe_run_difference(interval, metric, n, seeds),
                 seed_test=None if test is None else SeedTest(*test),
                 untested="" if test else ONE_SEED if seeds < 2 else ALIKE,
                 exchange=exchange,
@@ -93,13 +93,13 @@ def differ(
     return rows
 
 
-def verdict(interval: Interval, metric: Metric, n: int, seeds: int) -> str:
+def describe_run_difference(interval: Interval, metric: Metric, n: int, seeds: int) -> str:
     """In words, from the interval alone."""
     if n < FEW:
         return TOO_FEW_EXAMPLES.words
     low, high = interval if metric.higher_is_better else (-interval[1], -interval[0])
-    said = "better" if low > 0 else "worse" if high < 0 else "no difference shown"
-    return said if seeds > 1 else f"{said}, for these runs alone"
+    direction = "better" if low > 0 else "worse" if high < 0 else "no difference shown"
+    return direction if seeds > 1 else f"{direction}, for these runs alone"
 
 
 def short_names(folders: Sequence[Path]) -> list[str]:
@@ -115,7 +115,7 @@ def short_names(folders: Sequence[Path]) -> list[str]:
     return [str(Path(*path.parts[-depth:])) for path in paths]
 
 
-def baseline(folders: Sequence[Path], names: Sequence[str], against: str | None) -> int:
+def baseline_index(folders: Sequence[Path], names: Sequence[str], against: str | None) -> int:
     """Which of the folders the others are held against.
 
     Raises:
@@ -131,7 +131,7 @@ def baseline(folders: Sequence[Path], names: Sequence[str], against: str | None)
     )
 
 
-def source(one: RunGroupPredictions) -> str:
+def data_name(group: RunGroupPredictions) -> str:
     """What the runs were trained on, in a word."""
-    data: Any = one.group.facts["data"]
+    data: Any = group.group.facts["data"]
     return str(data.get("source") or "data")

@@ -1,4 +1,4 @@
-"""What is audited: one model before one split, with everything the audits share computed once."""
+"""What every audit is given: one model before one split, with what audits share computed once."""
 
 import copy
 from collections.abc import Sequence
@@ -47,21 +47,22 @@ class AuditContext:
     """Texts [N], what is true of each (its class, or its rating), and a float64 view of the model on them.
 
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
-    ``counts`` [K, V] are the train occurrences of every vocabulary id in every class. ``kind`` says where the
-    sign of the heads that are read was found there, ``margin`` how clearly (`glasshead.trace.Gauge`); None:
-    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``trained``
-    is the model as it was trained, in its own precision.
+    ``explanation`` is the model in float64 before the texts, and which of its attention is read. ``counts``
+    [K, V] are the train occurrences of every vocabulary id in every class. ``gauge_kind`` says where the sign
+    of the heads that are read was found there, ``gauge_margin`` how clearly (`glasshead.trace.Gauge`); None:
+    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``trained_model`` is the
+    model as it was trained, in its own precision.
     """
 
-    view: ExplanationContext
+    explanation: ExplanationContext
     texts: Sequence[str]
     indices: NDArray[np.int64]
     labels: NDArray[Any]
     label_names: Sequence[str]
     counts: NDArray[np.int64]
-    kind: str | None
-    margin: float | None
-    trained: PreTrainedModel
+    gauge_kind: str | None
+    gauge_margin: float | None
+    trained_model: PreTrainedModel
     folder: Path
     pairs: tuple[Sequence[str], Sequence[str]] | None = None
 
@@ -69,132 +70,132 @@ class AuditContext:
     def coverage(self) -> Coverage:
         """How much of the texts is read."""
         firsts, seconds = self.pairs or (self.texts, None)
-        return coverage(self.view.tokenizer, firsts, seconds, self.view.encoded)
+        return coverage(self.explanation.tokenizer, firsts, seconds, self.explanation.encoded)
 
     @property
-    def gauged(self) -> bool:
+    def has_gauge(self) -> bool:
         """Whether the sign of the weights says anything: it cannot be negative, or was fixed."""
-        return not self.signed or (self.kind is not None and self.view.observation.gauged)
+        return not self.signed or (self.gauge_kind is not None and self.explanation.observation.has_gauge)
 
     @property
     def one_sided(self) -> bool:
         """Whether canonical weights are positive, by their activation or as training left them: sizes, which
         say for no side."""
-        return not self.signed or (self.gauged and self.kind == ONE_SIGN)
+        return not self.signed or (self.has_gauge and self.gauge_kind == ONE_SIGN)
 
     @property
-    def mixed(self) -> bool:
+    def mixes_heads(self) -> bool:
         """Whether weights of several heads were added up, so that their signs decide the sizes too."""
-        places = [self.view.place, self.view.place.above] if self.view.place else []
-        many = (each.head is None and each.heads > 1 for each in places if each is not None)
+        sites = [self.explanation.site, self.explanation.site.above] if self.explanation.site else []
+        many = (site.head is None and site.num_heads > 1 for site in sites if site is not None)
         return self.signed and any(many)
 
     def sign_no_evidence_reason(self, size: bool = False) -> Verdict | None:
         """Why the signs of canonical weights, or their ``size`` alone, say nothing; None: they do."""
-        if size and not self.mixed:
+        if size and not self.mixes_heads:
             return None
-        if not self.gauged:
+        if not self.has_gauge:
             return RAW_SIGN
-        return WEAK_GAUGE if self.signed and self.kind == UNDECIDED else None
+        return WEAK_GAUGE if self.signed and self.gauge_kind == UNDECIDED else None
 
     @cached_property
     def head_signs(self) -> NDArray[np.float64]:
         """The canonical sign of each head of the attention that is read; 1 where none was fixed."""
-        if self.keys is not None:
-            return np.array([self.keys.gauge], dtype=float)
-        assert self.view.place is not None
-        sign = head_signs(self.view.model, self.view.place)
-        return np.ones(self.view.place.heads) if sign is None else sign.double().numpy()
+        if self.readout is not None:
+            return np.array([self.readout.gauge], dtype=float)
+        assert self.explanation.site is not None
+        sign = head_signs(self.explanation.model, self.explanation.site)
+        return np.ones(self.explanation.site.num_heads) if sign is None else sign.double().numpy()
 
     @property
-    def keys(self) -> LinearReadout | None:
-        """The algebra of tokens, or of sentences, where the outputs are linear in their weights."""
-        seen = self.view.observation
-        if isinstance(seen, SentenceReadout):
-            return seen.keys
-        return seen if isinstance(seen, LinearReadout) else None
+    def readout(self) -> LinearReadout | None:
+        """The linear readout of tokens, or of sentences, where the outputs are linear in their weights."""
+        observation = self.explanation.observation
+        if isinstance(observation, SentenceReadout):
+            return observation.sentences
+        return observation if isinstance(observation, LinearReadout) else None
 
     @property
-    def rates(self) -> bool:
+    def is_regression(self) -> bool:
         """Whether a rating is predicted, and no class."""
-        return self.view.rates
+        return self.explanation.is_regression
 
     @property
     def binary(self) -> bool:
-        return len(self.label_names) == 2 and not self.rates
+        return len(self.label_names) == 2 and not self.is_regression
 
     @property
     def exact(self) -> bool:
         """Whether the outputs are linear in the weights that are read."""
-        return self.view.observation.exact
+        return self.explanation.observation.exact
 
     @property
     def signed(self) -> bool:
         """Whether the activation gives signed weights."""
-        return self.view.observation.signed
+        return self.explanation.observation.signed
 
     @cached_property
-    def real(self) -> NDArray[np.bool_]:
+    def token_mask(self) -> NDArray[np.bool_]:
         """Where there are tokens."""
-        return self.view.encoded.mask.numpy()
+        return self.explanation.encoded.mask.numpy()
 
     @cached_property
-    def sentence(self) -> NDArray[np.int64] | None:
+    def sentence_of_token(self) -> NDArray[np.int64] | None:
         """The sentence of each token, where sentences are read; None where tokens are."""
-        if self.view.reading.level == "word":
+        if self.explanation.attention_selector.level == "word":
             return None
-        return sentence_numbers(self.view.model, self.view.encoded).numpy()
+        return sentence_numbers(self.explanation.model, self.explanation.encoded).numpy()
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        return self.sum_by_unit(self.real) > 0
+        return self.sum_by_unit(self.token_mask) > 0
 
     def sum_by_unit(self, values: NDArray[Any]) -> NDArray[Any]:
         """Numbers of tokens [N, n], added up for each sentence where sentences are read."""
-        if self.sentence is None:
+        if self.sentence_of_token is None:
             return values
-        width = max(int(self.sentence.max(initial=0)) + 1, 1)
-        folded = np.zeros((len(values), width), dtype=float)
-        text, token = np.nonzero(self.real)
-        np.add.at(folded, (text, self.sentence[text, token]), values[text, token])
-        return folded
+        num_sentences = max(int(self.sentence_of_token.max(initial=0)) + 1, 1)
+        sums = np.zeros((len(values), num_sentences), dtype=float)
+        text, token = np.nonzero(self.token_mask)
+        np.add.at(sums, (text, self.sentence_of_token[text, token]), values[text, token])
+        return sums
 
     @cached_property
     def weights(self) -> Floats:
         """a_i as the model computes them: the raw gauge."""
-        return self.sum_by_unit(self.view.observation.weights.numpy())
+        return self.sum_by_unit(self.explanation.observation.weights.numpy())
 
     @cached_property
     def canonical(self) -> Floats:
         """a_i in the gauge that was fixed on the train split."""
-        return self.sum_by_unit(self.view.observation.canonical.numpy())
+        return self.sum_by_unit(self.explanation.observation.canonical.numpy())
 
     @cached_property
     def polarity(self) -> Floats:
         """o_i towards each text's target: what a unit would add at weight 1 in the canonical gauge; to first
         order, unless exact."""
-        observation = self.view.observation
-        return self.sum_by_unit((observation.slopes(self.view.target) * observation.shares()).numpy())
+        observation = self.explanation.observation
+        return self.sum_by_unit((observation.slopes(self.explanation.target) * observation.shares()).numpy())
 
     @cached_property
     def contributions(self) -> Floats:
         """What each unit adds to the score of the target; to first order, unless exact."""
-        return self.sum_by_unit(self.view.observation.contributions(self.view.target).numpy())
+        return self.sum_by_unit(self.explanation.observation.contributions(self.explanation.target).numpy())
 
     @cached_property
     def uniform(self) -> Floats:
         """The same canonical weight for all units that share a row; of words in sentences, times that of the
         sentence."""
         weights = uniform_weights(self.mask, self.parts)
-        if self.sentence is None and isinstance(self.view.model, HierarchicalClassifier):
+        if self.sentence_of_token is None and isinstance(self.explanation.model, HierarchicalClassifier):
             weights /= np.maximum(self.parts.max(axis=1, initial=0, keepdims=True) + 1, 1)
         return weights
 
     @cached_property
     def parts(self) -> NDArray[np.int64]:
         """Which units share a row of weights: texts of a pair, and the words of each sentence."""
-        model, encoded = self.view.model, self.view.encoded
-        if self.sentence is None and isinstance(model, HierarchicalClassifier):
+        model, encoded = self.explanation.model, self.explanation.encoded
+        if self.sentence_of_token is None and isinstance(model, HierarchicalClassifier):
             return sentence_numbers(model, encoded).clamp(min=0).numpy()
         if encoded.types is not None and getattr(model, "texts", 1) > 1:
             return encoded.types.numpy()
@@ -204,31 +205,31 @@ class AuditContext:
     def importance(self) -> dict[str, Floats]:
         """Gradient and erasure importance of every unit, by finding name."""
         return {
-            name: self.sum_by_unit(EXPLAINERS[method].importance(self.view).numpy())
+            name: self.sum_by_unit(EXPLAINERS[method].importance(self.explanation).numpy())
             for name, method in IMPORTANCE.items()
         }
 
     @cached_property
     def prediction(self) -> Floats:
         """ŷ, the probability of the target class, or the rating."""
-        return self.view.value(self.view.logits).numpy()
+        return self.explanation.value(self.explanation.logits).numpy()
 
     @cached_property
     def predicted(self) -> NDArray[Any]:
         """The predicted class, or rating."""
-        return self.prediction if self.rates else self.view.logits.argmax(dim=-1).numpy()
+        return self.prediction if self.is_regression else self.explanation.logits.argmax(dim=-1).numpy()
 
     @cached_property
-    def unit(self) -> float:
+    def prediction_range(self) -> float:
         """From one end of what can be predicted to the other: 1 for a probability, the range of the labels
         for a rating."""
-        return float(np.ptp(self.labels)) if self.rates else 1.0
+        return float(np.ptp(self.labels)) if self.is_regression else 1.0
 
     @cached_property
     def groups(self) -> dict[str, NDArray[np.bool_]]:
         """All examples, then those of each true class, if there are classes."""
         groups = {"all": np.ones(len(self.labels), dtype=bool)}
-        if self.rates:
+        if self.is_regression:
             return groups
         return groups | {f"class {name}": self.labels == k for k, name in enumerate(self.label_names)}
 
@@ -248,7 +249,7 @@ def build_context(
     *,
     limit: int | None = None,
     seed: int = 0,
-    reading: AttentionSelector | None = None,
+    attention_selector: AttentionSelector | None = None,
 ) -> AuditContext:
     """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
 
@@ -262,16 +263,18 @@ def build_context(
     check_texts(run.model, seconds is not None)
     model = copy.deepcopy(run.model).cpu().double()
     encoded = encode(run.tokenizer, texts, seconds)
-    view = make_context(model, encoded, run.tokenizer, reading=reading or AttentionSelector())
+    explanation = make_context(
+        model, encoded, run.tokenizer, attention_selector=attention_selector or AttentionSelector()
+    )
     labels = np.array(split["label"][:])
     return AuditContext(
-        view,
+        explanation,
         shown,
         indices,
-        labels.astype(float) if view.rates else labels,
-        [] if view.rates else run.labels,
+        labels.astype(float) if explanation.is_regression else labels,
+        [] if explanation.is_regression else run.labels,
         run.counts,
-        *read_gauge(run.record["gauge"], view),
+        *read_gauge(run.record["gauge"], explanation),
         run.model,
         run.folder,
         None if seconds is None else (texts, seconds),
@@ -321,7 +324,9 @@ def check_labels(run: Run, split: Dataset) -> None:
         )
 
 
-def read_gauge(gauge: dict[str, Any] | None, view: ExplanationContext) -> tuple[str | None, float | None]:
+def read_gauge(
+    gauge: dict[str, Any] | None, explanation: ExplanationContext
+) -> tuple[str | None, float | None]:
     """Where the sign of what is read lives, and the margin; None where no sign was fixed.
 
     Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
@@ -331,22 +336,21 @@ def read_gauge(gauge: dict[str, Any] | None, view: ExplanationContext) -> tuple[
         return None, None
     if "margin" in gauge:
         return gauge.get("kind", UNDECIDED), float(gauge["margin"])
-    if view.place is None:
+    if explanation.site is None:
         return None, None
-    read = [layer_gauge(gauge, each) for each in (view.place, view.place.above) if each is not None]
-    kinds = [kind for kind, _ in read]
-    kind = next(each for each in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if each in kinds)
-    return kind, min(margin for _, margin in read)
+    sites = [site for site in (explanation.site, explanation.site.above) if site is not None]
+    kinds, margins = zip(*(layer_gauge(gauge, site) for site in sites), strict=True)
+    return next(kind for kind in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if kind in kinds), min(margins)
 
 
-def layer_gauge(gauge: dict[str, Any], place: AttentionSite) -> tuple[str, float]:
+def layer_gauge(gauge: dict[str, Any], site: AttentionSite) -> tuple[str, float]:
     """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
     undecided, and the mean margin with these masses as weights."""
-    heads = slice(None) if place.head is None else slice(place.head, place.head + 1)
-    margins, masses = (np.array(gauge[name][place.layer])[heads] for name in ("margins", "masses"))
+    heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
+    margins, masses = (np.array(gauge[name][site.layer])[heads] for name in ("margins", "masses"))
     total = masses.sum()
     if "kinds" not in gauge or total <= 0:
         return UNDECIDED, float((margins * masses).sum() / total) if total > 0 else 0.0
-    kinds = np.array(gauge["kinds"][place.layer])[heads]
-    shared = [each for each in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == each].sum() >= MOST * total]
+    kinds = np.array(gauge["kinds"][site.layer])[heads]
+    shared = [kind for kind in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == kind].sum() >= MOST * total]
     return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)

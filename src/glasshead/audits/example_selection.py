@@ -15,10 +15,10 @@ FAITHFULNESS = "tau.contribution.erasure-renormalise"
 PER_REASON = 5
 SHARED = 6
 READABLE = 4  # tokens that a text must have to be worth a look
-WEIGHTS = 20_000  # whose intervals are computed for the picked texts, at most: half a minute
+MAX_WEIGHTS = 20_000  # whose intervals are computed for the picked texts, at most: half a minute
 
 
-def pick(
+def select_examples(
     correct: NDArray[np.bool_],
     tokens: NDArray[np.int64],
     faithfulness: NDArray[np.float64] | None,
@@ -47,7 +47,7 @@ def pick(
 
 
 def highlights(
-    subject: AuditContext,
+    context: AuditContext,
     columns: Mapping[str, NDArray[np.float64]],
     *,
     seed: int,
@@ -56,25 +56,35 @@ def highlights(
     """The picked texts with their attention, coloured by contribution; with a tolerance by the weights, with
     the interval of each."""
     faithfulness = columns.get(FAITHFULNESS)
-    right, words = hits(subject)
-    picks = pick(right, subject.real.sum(axis=1), faithfulness, seed=seed)
+    correct, names = correct_predictions(context)
+    picks = select_examples(correct, context.token_mask.sum(axis=1), faithfulness, seed=seed)
     if tolerance is not None:
-        heads = subject.view.place.heads if subject.view.place is not None else 1
-        cost = np.cumsum([heads * subject.real[row].sum() for _, row in picks])
-        picks = [pick for pick, spent in zip(picks, cost, strict=True) if spent <= WEIGHTS]
-    firsts, seconds = subject.pairs or (subject.texts, None)
-    tokenizer, reading = subject.view.tokenizer, subject.view.reading
+        heads = context.explanation.site.num_heads if context.explanation.site is not None else 1
+        cost = np.cumsum([heads * context.token_mask[row].sum() for _, row in picks])
+        picks = [pick for pick, total in zip(picks, cost, strict=True) if total <= MAX_WEIGHTS]
+    firsts, seconds = context.pairs or (context.texts, None)
+    tokenizer, attention_selector = context.explanation.tokenizer, context.explanation.attention_selector
     texts = [firsts[row] for _, row in picks]
     pairs = None if seconds is None else [seconds[row] for _, row in picks]
-    attributions = EXPLAINERS["attention"](subject.view.model, tokenizer, texts, pairs, reading=reading)
+    attributions = EXPLAINERS["attention"](
+        context.explanation.model, tokenizer, texts, pairs, attention_selector=attention_selector
+    )
     if tolerance is not None:
         attributions = with_intervals(
-            attributions, subject.trained, tokenizer, texts, pairs, reading=reading, tolerance=tolerance
+            attributions,
+            context.trained_model,
+            tokenizer,
+            texts,
+            pairs,
+            attention_selector=attention_selector,
+            tolerance=tolerance,
         )
     return [
         Highlight(
-            reason=words.get(reason, reason),
-            label=f"{subject.labels[row]:g}" if subject.rates else subject.label_names[subject.labels[row]],
+            reason=names.get(reason, reason),
+            label=f"{context.labels[row]:g}"
+            if context.is_regression
+            else context.label_names[context.labels[row]],
             attribution=attribution,
             faithfulness=None
             if faithfulness is None or np.isnan(faithfulness[row])
@@ -84,9 +94,9 @@ def highlights(
     ]
 
 
-def hits(subject: AuditContext) -> tuple[NDArray[np.bool_], dict[str, str]]:
+def correct_predictions(context: AuditContext) -> tuple[NDArray[np.bool_], dict[str, str]]:
     """Which predictions are right, and what that is called; of ratings, those closer than most."""
-    if not subject.rates:
-        return subject.predicted == subject.labels, {}
-    error = np.abs(subject.predicted - subject.labels)
+    if not context.is_regression:
+        return context.predicted == context.labels, {}
+    error = np.abs(context.predicted - context.labels)
     return error <= np.median(error), {"correct": "closer than most", "wrong": "further off than most"}

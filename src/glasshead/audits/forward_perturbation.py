@@ -16,7 +16,7 @@ from glasshead.trace import Edit, permute, uniform
 
 
 def perturb_by_forward(
-    subject: AuditContext, seen: ForwardObservation, draws: int, seed: int
+    context: AuditContext, observation: ForwardObservation, draws: int, seed: int
 ) -> dict[str, Floats]:
     """ŷ in float32 by name: ``own``, ``chance`` and ``uniform`` weights [N]; and under each draw [draws, N]
     their ``permuted`` and ``permuted-chance`` orders, and fresh ``random`` and ``random-normalised`` ones.
@@ -24,37 +24,39 @@ def perturb_by_forward(
     Every row of every head that is read gets its own draw, in the canonical gauge. Uniform weights have one
     order only. NaN for a text without tokens.
     """
-    turns = torch.from_numpy(subject.head_signs)
-    seen = replace(seen, model=copy.deepcopy(seen.model).float())
+    head_signs = torch.from_numpy(context.head_signs)
+    observation = replace(observation, model=copy.deepcopy(observation.model).float())
     generator = torch.Generator().manual_seed(seed)
-    texts = len(subject.labels)
+    texts = len(context.labels)
     single = {name: np.full(texts, np.nan, dtype=np.float32) for name in ("own", "chance", "uniform")}
-    drawn = {
+    by_draw = {
         name: np.full((draws, texts), np.nan, dtype=np.float32)
         for name in ("permuted", "permuted-chance", "random", "random-normalised")
     }
-    filled = torch.from_numpy(np.flatnonzero(subject.real.any(axis=1)))
-    for places, inputs in batches(seen.encoded, filled, seen.model.device, maps=seen.place.heads):
-        rows = filled[places]
+    filled = torch.from_numpy(np.flatnonzero(context.token_mask.any(axis=1)))
+    for batch, inputs in batches(
+        observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
+    ):
+        rows = filled[batch]
 
         def predicted(edit: Edit, rows: Tensor = rows, inputs: Mapping[str, Tensor] = inputs) -> Floats:
-            logits = logits_with_edit(seen, dict(inputs), edit)
-            return subject.view.target_fn(logits, subject.view.target[rows]).numpy()
+            logits = logits_with_edit(observation, dict(inputs), edit)
+            return context.explanation.target_fn(logits, context.explanation.target[rows]).numpy()
 
-        chance = match_row_mass(FixedRandomEdit(generator, turns))
-        for name, edit in (("own", same), ("chance", chance), ("uniform", UniformEdit(turns))):
+        chance = match_row_mass(FixedRandomEdit(generator, head_signs))
+        for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", UniformEdit(head_signs))):
             single[name][rows] = predicted(edit)
         shuffle = permute(generator)
         for draw in range(draws):
-            drawn["permuted"][draw, rows] = predicted(shuffle)
-            drawn["permuted-chance"][draw, rows] = predicted(compose_edits(chance, shuffle))
-            fresh = FixedRandomEdit(generator, turns)
-            drawn["random"][draw, rows] = predicted(fresh)
-            drawn["random-normalised"][draw, rows] = predicted(match_row_mass(fresh))
-    return single | drawn
+            by_draw["permuted"][draw, rows] = predicted(shuffle)
+            by_draw["permuted-chance"][draw, rows] = predicted(compose_edits(chance, shuffle))
+            fresh = FixedRandomEdit(generator, head_signs)
+            by_draw["random"][draw, rows] = predicted(fresh)
+            by_draw["random-normalised"][draw, rows] = predicted(match_row_mass(fresh))
+    return single | by_draw
 
 
-def same(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+def identity_edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
     """The model's own weights."""
     return weights
 
@@ -62,8 +64,8 @@ def same(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
 class UniformEdit:
     """The same weight for all allowed keys, with the mass of the row and the canonical sign of the head."""
 
-    def __init__(self, turns: Tensor) -> None:
-        self.head_signs = turns
+    def __init__(self, head_signs: Tensor) -> None:
+        self.head_signs = head_signs
 
     def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
         return apply_signs(rescale_mass(uniform(layer, weights, call), weights), self.head_signs)
@@ -73,8 +75,8 @@ class FixedRandomEdit:
     """Random weights that are the same at every call: U(0, 1), or U(−1, 1) for signed mechanisms, on allowed
     keys, times the canonical sign of the head."""
 
-    def __init__(self, generator: torch.Generator, turns: Tensor) -> None:
-        self.generator, self.head_signs = generator, turns
+    def __init__(self, generator: torch.Generator, head_signs: Tensor) -> None:
+        self.generator, self.head_signs = generator, head_signs
         self.drawn: Tensor | None = None
 
     def __call__(self, layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
@@ -85,9 +87,9 @@ class FixedRandomEdit:
         return self.drawn
 
 
-def apply_signs(weights: Tensor, turns: Tensor) -> Tensor:
+def apply_signs(weights: Tensor, head_signs: Tensor) -> Tensor:
     """Canonical weights [R, h, q, k] in the gauge of the model."""
-    return weights * turns.to(weights)[:, None, None]
+    return weights * head_signs.to(weights)[:, None, None]
 
 
 def match_row_mass(edit: Edit) -> Edit:
@@ -102,10 +104,10 @@ def compose_edits(first: Edit, then: Edit) -> Edit:
 
 def rescale_mass(random: Tensor, weights: Tensor) -> Tensor:
     """Weights with the mass Σ|a| of the rows that they replace."""
-    total = mass(random)
-    return random * mass(weights) / torch.where(total > 0, total, 1.0)
+    total = row_mass(random)
+    return random * row_mass(weights) / torch.where(total > 0, total, 1.0)
 
 
-def mass(weights: Tensor) -> Tensor:
+def row_mass(weights: Tensor) -> Tensor:
     """Σ|a| of each row."""
     return weights.abs().sum(dim=-1, keepdim=True)

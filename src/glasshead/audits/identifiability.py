@@ -22,7 +22,7 @@ from glasshead.identifiability import IntervalQuery, RowSelector, run_batches, w
 from glasshead.results import CLEAR_RANK, Finding, Verdict
 from glasshead.trace import AttentionSite
 
-TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
+MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
 FEW_KINDS = 2
 CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
@@ -35,29 +35,29 @@ Columns = Mapping[str, NDArray[Any]]
 class Identifiability(Audit):
     """For every weight the interval of values that give the same output of the head, by linear programs.
 
-    ``where`` are fields of `RowSelector` that are told; the others are where attention is read, with all
-    heads. ``texts`` is how many texts are asked about, at most (None: all), ``store`` the folder of an audit
-    that can be resumed (None: one that goes again). Per text the numbers are means over its heads and rows;
-    intervals resample texts.
+    ``row_options`` are the fields of `RowSelector` that somebody chose; the others are those of the attention
+    that is read, with all heads. At most ``max_texts`` texts are asked about (None: all). ``store`` is the
+    folder of an audit that can be resumed (None: one that goes again). Per text the numbers are means over
+    its heads and rows; intervals resample texts.
     """
 
     question = "is the map the only one that its head could have drawn?"
     citation = CITATION
 
-    where: Mapping[str, Any] = field(default_factory=dict)
+    row_options: Mapping[str, Any] = field(default_factory=dict)
     query: IntervalQuery = field(default_factory=IntervalQuery)
-    texts: int | None = TEXTS
+    max_texts: int | None = MAX_TEXTS
     processes: int = 1
     store: Path | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
-    def unsupported_reason(self, subject: AuditContext) -> str | None:
+    def unsupported_reason(self, context: AuditContext) -> str | None:
         """Why intervals have no meaning for this subject."""
-        place = subject.view.place
+        site = context.explanation.site
         try:
-            for each in (place, place.above) if place is not None else ():
-                if each is not None:
-                    weight_domain(each.mechanism)
+            for one in (site, site.above) if site is not None else ():
+                if one is not None:
+                    weight_domain(one.mechanism)
         except InputError as error:
             return str(error)
         return None
@@ -67,68 +67,70 @@ class Identifiability(Audit):
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerFast,
         encoded: Encoded,
-        read: RowSelector,
+        default_rows: RowSelector,
         seed: int,
     ) -> tuple[Columns, dict[str, Any]]:
         """The columns of all lines about heads, and the facts that they state."""
-        where = replace(read, **self.where)
+        row_selector = replace(default_rows, **self.row_options)
         with tempfile.TemporaryDirectory() as folder:
             heads = run_batches(
-                model, tokenizer, encoded, where, self.query, self.store or Path(folder),
+                model, tokenizer, encoded, row_selector, self.query, self.store or Path(folder),
                 seed=seed, processes=self.processes, progress=self.progress,
             ).heads()  # fmt: skip
-        return heads, {"identifiability": facts(heads, where, self.query)}
+        return heads, {"identifiability": map_facts(heads, row_selector, self.query)}
 
-    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
-        encoded = subject.view.encoded
-        chosen = np.arange(len(encoded.ids))
-        if self.texts is not None and len(chosen) > self.texts:
-            chosen = np.sort(np.random.default_rng([seed, 7]).choice(len(chosen), self.texts, replace=False))
-        heads, told = self.survey(
-            subject.trained,
-            subject.view.tokenizer,
-            encoded.some(chosen),
-            rows_for_site(subject.view.place),
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        encoded = context.explanation.encoded
+        sample = np.arange(len(encoded.ids))
+        if self.max_texts is not None and len(sample) > self.max_texts:
+            sample = np.sort(
+                np.random.default_rng([seed, 7]).choice(len(sample), self.max_texts, replace=False)
+            )
+        heads, facts = self.survey(
+            context.trained_model,
+            context.explanation.tokenizer,
+            encoded.some(sample),
+            rows_for_site(context.explanation.site),
             seed,
         )
-        found = list(findings(heads, len(chosen), np.random.default_rng([seed, 8])))
-        return AuditResult(found, columns(heads, chosen, len(encoded.ids)), facts=told)
+        findings = list(map_findings(heads, len(sample), np.random.default_rng([seed, 8])))
+        return AuditResult(findings, columns_per_text(heads, sample, len(encoded.ids)), facts=facts)
 
 
 AUDITS.register("identifiability")(Identifiability())
 
 
-def rows_for_site(place: AttentionSite | None) -> RowSelector:
+def rows_for_site(site: AttentionSite | None) -> RowSelector:
     """All heads of the attention that is read, and of that above it."""
-    if place is None:
+    if site is None:
         return RowSelector()
-    layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
-    return RowSelector(layers=tuple(layers), rows="all" if place.row == "mean" else place.row)
+    layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
+    return RowSelector(layers=tuple(layers), rows="all" if site.row == "mean" else site.row)
 
 
-def columns(heads: Columns, chosen: NDArray[np.int64], texts: int) -> dict[str, Floats]:
+def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> dict[str, Floats]:
     """Every statistic per example, the mean over its maps, and its null; NaN where nobody asked, or there is
     none."""
-    made = {}
-    nulls = {null_column(statistic, "random"): lines for statistic, lines in random_values(heads).items()}
-    for name, lines in (statistics(heads) | nulls).items():
+    columns = {}
+    nulls = {null_column(statistic, "random"): lines for statistic, lines in nulls_per_map(heads).items()}
+    for name, lines in (statistics_per_map(heads) | nulls).items():
         values = np.full(texts, np.nan)
-        values[chosen] = by_text(heads["text"], lines, len(chosen))
-        made[f"maps.{name}"] = values
-    return made
+        values[sample] = mean_per_text(heads["text"], lines, len(sample))
+        columns[f"maps.{name}"] = values
+    return columns
 
 
-def statistics(heads: Columns) -> dict[str, Floats]:
+def statistics_per_map(heads: Columns) -> dict[str, Floats]:
     """The numbers of every map."""
-    sure = heads["given_keys"]
-    told = np.isin(sure, ["unique", "not unique"])
-    named = {"identifiable": "identifiable", "width": "width", "may-be-zero": "may_be_zero"}
-    made = {statistic: floats(heads[name]) for statistic, name in named.items()}
-    made["another-first"] = floats(heads["another_first"])
-    return made | {"given-keys": np.where(told, (sure == "unique").astype(float), np.nan)}
+    certificate = heads["given_keys"]
+    decided = np.isin(certificate, ["unique", "not unique"])
+    column_names = {"identifiable": "identifiable", "width": "width", "may-be-zero": "may_be_zero"}
+    statistics = {statistic: floats(heads[name]) for statistic, name in column_names.items()}
+    statistics["another-first"] = floats(heads["another_first"])
+    return statistics | {"given-keys": np.where(decided, (certificate == "unique").astype(float), np.nan)}
 
 
-def random_values(heads: Columns) -> dict[str, Floats]:
+def nulls_per_map(heads: Columns) -> dict[str, Floats]:
     """The numbers of every map over random values, where there are such."""
     return {
         "identifiable": (heads["expected"] <= 0).astype(float),
@@ -140,23 +142,23 @@ def random_values(heads: Columns) -> dict[str, Floats]:
 
 def floats(column: NDArray[Any]) -> Floats:
     """Numbers; what is None becomes NaN."""
-    return np.array([np.nan if each is None else float(each) for each in column.tolist()])
+    return np.array([np.nan if value is None else float(value) for value in column.tolist()])
 
 
-def by_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats:
+def mean_per_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats:
     """The mean over the lines of each text that have a number; NaN where none has."""
-    there = ~np.isnan(values)
-    total = np.bincount(text[there], weights=values[there], minlength=texts)
-    count = np.bincount(text[there], minlength=texts)
+    defined = ~np.isnan(values)
+    total = np.bincount(text[defined], weights=values[defined], minlength=texts)
+    count = np.bincount(text[defined], minlength=texts)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def row_notes(heads: Columns, where: RowSelector, asked: IntervalQuery) -> str:
+def describe_rows(heads: Columns, row_selector: RowSelector, query: IntervalQuery) -> str:
     """Which maps were read, in words."""
     layers = len(np.unique(heads["layer"]))
     numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
     named = {"first": "row of the first token", "last": "row of the last token", "all": "all rows"}
-    rows = named.get(str(where.named), f"rows {where.rows}")
+    rows = named.get(str(row_selector.named), f"rows {row_selector.rows}")
     learned = heads["learned"].astype(bool)
     if learned.all():
         rows = "row of the learned query"
@@ -165,16 +167,16 @@ def row_notes(heads: Columns, where: RowSelector, asked: IntervalQuery) -> str:
     return (
         f"{pluralise(len(learned), 'map')} by {pluralise(numbers, 'head')} of {pluralise(layers, 'layer')}, "
         f"{rows}"
-        + (f", the {asked.top} largest weights of each" if asked.top else "")
+        + (f", the {query.top} largest weights of each" if query.top else "")
         + (
-            f"; outputs may move by {100 * asked.tolerance:g} % along each direction"
-            if asked.tolerance
+            f"; outputs may move by {100 * query.tolerance:g} % along each direction"
+            if query.tolerance
             else ""
         )
     )
 
 
-def facts(heads: Columns, where: RowSelector, asked: IntervalQuery) -> dict[str, Any]:
+def map_facts(heads: Columns, row_selector: RowSelector, query: IntervalQuery) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
     fails = np.equal(heads["identifiable"], False)
@@ -185,20 +187,20 @@ def facts(heads: Columns, where: RowSelector, asked: IntervalQuery) -> dict[str,
     projected = heads["projected"].astype(bool)
     return {
         "maps": len(lengths),
-        "read": row_notes(heads, where, asked),
-        "tolerance": asked.tolerance,
-        "largest weights of a row": asked.top or "all",
+        "read": describe_rows(heads, row_selector, query),
+        "tolerance": query.tolerance,
+        "largest weights of a row": query.top or "all",
         "identifiable up to (keys)": int(sure.max(initial=0)) or None,
         "not identifiable from (keys)": shortest_failing,
         "longest row (keys)": longest,
         "T": "V times the output projection" if projected.all() else "V" if not projected.any() else "mixed",
         "weights without an answer": int(heads["failed"].sum()),
         "weights without bounds": int(heads["unbounded"].sum()),
-        ROUNDING: int(unclear(heads).sum()),
+        ROUNDING: int(is_rank_unclear(heads).sum()),
     }
 
 
-def groups(heads: Columns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def map_groups(heads: Columns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """All lines, those of each layer, and those of rows of similar length."""
     every = np.ones(len(heads["text"]), dtype=bool)
     yield "all", every
@@ -208,42 +210,40 @@ def groups(heads: Columns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
             yield f"layer {layer}", heads["layer"] == layer
     bins = np.searchsorted(LENGTHS, heads["tokens"])
     if len(np.unique(bins)) >= FEW_KINDS:
-        for each in np.unique(bins):
-            low = 1 if each == 0 else LENGTHS[each - 1] + 1
-            high = f"{LENGTHS[each]}" if each < len(LENGTHS) else "more"
-            yield f"{low} to {high} tokens", bins == each
+        for number in np.unique(bins):
+            low = 1 if number == 0 else LENGTHS[number - 1] + 1
+            high = f"{LENGTHS[number]}" if number < len(LENGTHS) else "more"
+            yield f"{low} to {high} tokens", bins == number
 
 
-def findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[Finding]:
+def map_findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[Finding]:
     """Every statistic of every group; a unit is a text."""
-    told = statistics(heads)
-    random = random_values(heads)
-    for group, members in groups(heads):
+    statistics = statistics_per_map(heads)
+    random = nulls_per_map(heads)
+    for group, members in map_groups(heads):
         text = heads["text"][members]
-        values = [by_text(text, each[members], texts) for each in told.values()]
+        values = [mean_per_text(text, lines[members], texts) for lines in statistics.values()]
         nulls: list[Nulls] = [
-            {"random": by_text(text, random[name][members], texts)} if name in random else {} for name in told
+            {"random": mean_per_text(text, random[name][members], texts)} if name in random else {}
+            for name in statistics
         ]
         summaries = summarise(values, nulls, rng=rng)
-        for (statistic, lines), summary in zip(told.items(), summaries, strict=True):
-            mine = {name: column[members] for name, column in heads.items()}
-            left_out = undefined_counts(statistic, lines[members], mine)
-            yield Finding(
-                audit="identifiability",
-                statistic=statistic,
-                against="",
+        for (statistic, lines), summary in zip(statistics.items(), summaries, strict=True):
+            maps = {name: column[members] for name, column in heads.items()}
+            undefined = undefined_counts(statistic, lines[members], maps)
+            verdict = map_verdict(statistic, summary, lines[members], maps)
+            clipped = replace(summary, interval=clip_interval(statistic, summary.interval))
+            yield clipped.finding(
+                "identifiability",
+                statistic,
+                verdict or verdict_without_answer(undefined),
                 group=group,
-                **(summary.numbers | {"interval": bounded_finding(statistic, summary.interval)}),
-                undefined=left_out,
-                significant_fraction=None,
                 citation=CITATION,
-                **(
-                    verdict(statistic, summary, lines[members], mine) or verdict_without_answer(left_out)
-                ).fields,
+                undefined=undefined,
             )
 
 
-def bounded_finding(statistic: str, interval: Interval | None) -> Interval | None:
+def clip_interval(statistic: str, interval: Interval | None) -> Interval | None:
     """An interval within what the statistic can be: a mean of zeros may come out as −10⁻¹⁷."""
     if interval is None:
         return None
@@ -256,12 +256,11 @@ def undefined_counts(statistic: str, lines: Floats, heads: Columns) -> dict[str,
     """How many maps had no such number, by reason."""
     missing = np.isnan(lines)
     if statistic == "given-keys":
-        said = KEYS
-        reasons = [said.get(each, each) for each in heads["given_keys"][missing]]
+        reasons = [KEYS.get(certificate, certificate) for certificate in heads["given_keys"][missing]]
     else:
         signed = np.isin(heads["kind"][missing], SIGNED) & (statistic == "another-first")
         failed = heads["failed"][missing] > 0
-        rounding = (unclear(heads) & (heads["nullity"] <= 0))[missing] & (statistic == "identifiable")
+        rounding = (is_rank_unclear(heads) & (heads["nullity"] <= 0))[missing] & (statistic == "identifiable")
         reasons = [
             "maps of signed weights, which have no first place" if sign
             else ROUNDING if close
@@ -273,20 +272,20 @@ def undefined_counts(statistic: str, lines: Floats, heads: Columns) -> dict[str,
     return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
 
 
-def unclear(heads: Columns) -> NDArray[np.bool_]:
+def is_rank_unclear(heads: Columns) -> NDArray[np.bool_]:
     """Of which maps the rank is close to rounding, so that no end of an interval is certain."""
     return np.asarray(floats(heads["margin"]) < CLEAR_RANK, dtype=bool)
 
 
-def verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns) -> Verdict | None:
+def map_verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns) -> Verdict | None:
     """In words, from intervals and from how many maps were decided; None where nothing was asked."""
     if statistic == "given-keys":
-        return keys_verdict(summary.judged, heads["given_keys"])
+        return keys_verdict(summary.reliable_interval, heads["given_keys"])
     if not summary.n:
         return None
     if statistic == "width":
-        return width_verdict(summary, lines, int(unclear(heads).sum()))
-    return share_verdict(statistic, summary.judged, lines)
+        return width_verdict(summary, lines, int(is_rank_unclear(heads).sum()))
+    return share_verdict(statistic, summary.reliable_interval, lines)
 
 
 def verdict_without_answer(reasons: Mapping[str, int]) -> Verdict:

@@ -26,12 +26,12 @@ def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> Verd
 
     ``unclear`` is the number of maps whose rank is close to rounding.
     """
-    if summary.judged is None:
+    if summary.reliable_interval is None:
         return TOO_FEW_EXAMPLES
-    left = maps_left(lines)
-    if summary.judged[1] > EXACT:
-        said = random_verdict(summary.over.get("random"))
-        return said._replace(words=said.words + left)
+    left = count_undecided(lines)
+    if summary.reliable_interval[1] > EXACT:
+        verdict = random_verdict(summary.reliable_differences.get("random"))
+        return verdict._replace(words=verdict.words + left)
     if unclear:
         words = "no weight can move, as far as ranks can tell"
         return Verdict(f"{words}: those of {unclear:,} maps are close to rounding{left}")
@@ -47,7 +47,7 @@ def random_verdict(over: Interval | None) -> Verdict:
     return Verdict(f"{'narrower' if over[1] < 0 else 'wider'} than over random values")
 
 
-def maps_left(lines: Floats) -> str:
+def count_undecided(lines: Floats) -> str:
     """How many maps have no number."""
     left = int(np.isnan(lines).sum())
     return f" ({left:,} of {len(lines):,} maps undecided)" if left else ""
@@ -66,13 +66,13 @@ def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> V
     yes, no = int((lines == 1).sum()), int((lines == 0).sum())
     if statistic == "identifiable":
         tally = f"{yes:,} of {len(lines):,} are, {no:,} are not{left}"
-        return Verdict(f"{fixed_words(interval, yes, no, decided)} ({tally})")
+        return Verdict(f"{identifiable_words(interval, yes, no, decided)} ({tally})")
     if statistic == "another-first":
-        return Verdict(f"{first(FIRST, interval)} ({yes:,} of {len(lines):,} maps{left})")
-    return Verdict(first(ZERO, interval) + maps_left(lines))
+        return Verdict(f"{first_match(FIRST, interval)} ({yes:,} of {len(lines):,} maps{left})")
+    return Verdict(first_match(ZERO, interval) + count_undecided(lines))
 
 
-def fixed_words(interval: Interval, yes: int, no: int, decided: str) -> str:
+def identifiable_words(interval: Interval, yes: int, no: int, decided: str) -> str:
     """Which maps are the only ones: all and none are said of nothing less."""
     only = "that its head could have drawn"
     if interval[0] >= ALMOST:
@@ -82,39 +82,39 @@ def fixed_words(interval: Interval, yes: int, no: int, decided: str) -> str:
     return f"some maps{decided} are the only ones that their heads could have drawn, others are not"
 
 
-def keys_verdict(interval: Interval | None, verdicts: NDArray[np.str_]) -> Verdict:
+def keys_verdict(interval: Interval | None, certificates: NDArray[np.str_]) -> Verdict:
     """Whether other queries near by do the same, with the number of maps of every kind.
 
     ``interval`` is that of the share of unique maps among those that are unique or not.
     """
-    count = Counter(verdicts.tolist())
-    asked = len(verdicts) - count["undefined"]
-    if not asked:
+    count = Counter(certificates.tolist())
+    num_maps = len(certificates) - count["undefined"]
+    if not num_maps:
         return Verdict(f"not asked: {KEYS['undefined']}", "not evidence", "not asked")
     tally = (
-        f"of {asked:,} maps {count['unique']:,} are unique, {count['not unique']:,} are not, "
+        f"of {num_maps:,} maps {count['unique']:,} are unique, {count['not unique']:,} are not, "
         f"{count['undetermined']:,} are undetermined, and {count['fixed']:,} are fixed for every query"
     )
-    said = keys_verdict_words(interval, count)
-    return said._replace(words=f"{said.words}: {tally}")
+    verdict = keys_verdict_without_counts(interval, count)
+    return verdict._replace(words=f"{verdict.words}: {tally}")
 
 
-def keys_verdict_words(interval: Interval | None, count: Mapping[str, int]) -> Verdict:
+def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, int]) -> Verdict:
     """The part of the sentence before the numbers."""
     if count["fixed"] and not any(count[kind] for kind in ("unique", "not unique", "undetermined")):
         return Verdict("no query at all gives the same output with other weights")
     if interval is None:
         return Verdict("undecided", "undecided", "too few")
-    where = "where that can be told, " if count["undetermined"] else ""
+    limited_to = "where that can be told, " if count["undetermined"] else ""
     same = "the same output with other weights"
     if interval[0] >= ALMOST:
         if not count["not unique"]:
-            return Verdict(f"{where}no other query near by gives {same}")
-        return Verdict(f"{where}other queries near by hardly ever give {same}")
+            return Verdict(f"{limited_to}no other query near by gives {same}")
+        return Verdict(f"{limited_to}other queries near by hardly ever give {same}")
     if interval[1] <= HARDLY:
         often = "almost always " if count["unique"] else ""
-        return Verdict(f"{where}other queries near by {often}give {same}")
-    return Verdict(f"{where}other queries near by give {same} in some maps")
+        return Verdict(f"{limited_to}other queries near by {often}give {same}")
+    return Verdict(f"{limited_to}other queries near by give {same} in some maps")
 
 
 Words = tuple[tuple[Callable[[float, float], bool], str], ...]
@@ -133,6 +133,6 @@ FIRST: Words = (
 """Conditions on the ends of an interval, in the order in which they are tried, and words."""
 
 
-def first(words: Words, interval: Interval) -> str:
+def first_match(words: Words, interval: Interval) -> str:
     """Those whose condition holds first."""
-    return next(said for holds, said in words if holds(*interval))
+    return next(conclusion for holds, conclusion in words if holds(*interval))

@@ -23,8 +23,8 @@ def same_mass(random: Floats, weights: Floats, parts: NDArray[np.int64] | None =
     scaled = np.zeros_like(random)
     for part in range(1 if parts is None else int(parts.max(initial=0)) + 1):
         here = np.ones(weights.shape, dtype=bool) if parts is None else parts == part
-        mine = random * here[:, None, :]
-        total = np.abs(mine).sum(axis=-1, keepdims=True)
+        in_part = random * here[:, None, :]
+        total = np.abs(in_part).sum(axis=-1, keepdims=True)
         mass = np.abs(weights * here).sum(axis=-1)[:, None, None]
-        scaled += mine * (mass / np.where(total > 0, total, 1.0)).astype(random.dtype)
+        scaled += in_part * (mass / np.where(total > 0, total, 1.0)).astype(random.dtype)
     return scaled

@@ -9,7 +9,7 @@ import numpy as np
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
-from glasshead.audits.summary import StatSummary, judged_interval, summarise
+from glasshead.audits.summary import StatSummary, reliable_interval, summarise
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict
 from glasshead.statistics import METRICS, Predictions, difference_intervals, values
 
@@ -26,55 +26,44 @@ class Performance(Audit):
     question = "how good is the model at its task?"
     citation = "–"
 
-    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
-        return AuditResult(list(self.findings(subject, seed)))
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        return AuditResult(list(self.findings(context, seed)))
 
-    def findings(self, subject: AuditContext, seed: int) -> Iterator[Finding]:
+    def findings(self, context: AuditContext, seed: int) -> Iterator[Finding]:
         """The overall one first."""
         rng = np.random.default_rng([seed, 0])
-        return self._errors(subject, rng) if subject.rates else self._accuracies(subject, rng)
+        return self._errors(context, rng) if context.is_regression else self._accuracies(context, rng)
 
-    def _accuracies(self, subject: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
-        right = (subject.predicted == subject.labels).astype(float)
-        commonest = np.bincount(subject.labels).argmax()
-        majority = (subject.labels == commonest).astype(float)
-        for group, members in subject.groups.items():
+    def _accuracies(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
+        right = (context.predicted == context.labels).astype(float)
+        commonest = np.bincount(context.labels).argmax()
+        majority = (context.labels == commonest).astype(float)
+        for group, members in context.groups.items():
             null = {"majority": majority} if group == "all" else {}
             (summary,) = summarise([right[members]], [null], rng=rng)
-            words = verdict(summary.over_null["majority"], "commonest class") if null else Verdict("")
-            yield self._finding("accuracy", group, summary, words)
+            verdict = Verdict("")
+            if null:
+                verdict = performance_verdict(summary.over_null["majority"], "commonest class")
+            yield summary.finding("performance", "accuracy", verdict, group=group, citation=self.citation)
 
-    def _errors(self, subject: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
-        error, spread = subject.predicted - subject.labels, subject.labels.mean() - subject.labels
+    def _errors(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
+        error, spread = context.predicted - context.labels, context.labels.mean() - context.labels
         absolute, squared = summarise(
             [np.abs(error), error**2], [{"mean": np.abs(spread)}, {"mean": spread**2}], rng=rng
         )
-        for name, summary in (("rmse", take_root(squared, root_difference(subject, rng))), ("mae", absolute)):
-            words = verdict(summary.over_null["mean"], "mean rating", errors=True)
-            yield self._finding(name, "all", summary, words)
-
-    def _finding(self, statistic: str, group: str, summary: StatSummary, words: Verdict) -> Finding:
-        return Finding(
-            audit="performance",
-            statistic=statistic,
-            against="",
-            group=group,
-            **summary.numbers,
-            undefined={},
-            significant_fraction=None,
-            citation=self.citation,
-            **words.fields,
-        )
+        for name, summary in (("rmse", take_root(squared, rmse_difference(context, rng))), ("mae", absolute)):
+            verdict = performance_verdict(summary.over_null["mean"], "mean rating", errors=True)
+            yield summary.finding("performance", name, verdict, group="all", citation=self.citation)
 
 
 AUDITS.register("performance")(Performance())
 
 
-def against_guessing(subject: AuditContext, seed: int) -> Standing:
+def compare_with_guess(context: AuditContext, seed: int) -> Standing:
     """How the model stands beside always guessing, whichever audits are asked."""
-    overall = next(Performance().findings(subject, seed))
+    overall = next(Performance().findings(context, seed))
     (difference,) = overall.over_null.values()
-    return standing(difference, errors=subject.rates)
+    return standing(difference, errors=context.is_regression)
 
 
 def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
@@ -82,7 +71,7 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
 
     A difference of exactly 0 in every resample is the guess itself, and so not better.
     """
-    interval = judged_interval(difference)
+    interval = reliable_interval(difference)
     if interval is None:
         return "undecided"
     low, high = (-interval[1], -interval[0]) if errors else interval
@@ -91,17 +80,17 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
     return "not better" if high < 0 or low == high == 0 else "undecided"
 
 
-def verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> Verdict:
+def performance_verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> Verdict:
     """In words, from the paired interval alone."""
-    if judged_interval(difference) is None:
+    if reliable_interval(difference) is None:
         return TOO_FEW_EXAMPLES
-    stands = standing(difference, errors=errors)
-    if stands == "undecided":
+    compared = standing(difference, errors=errors)
+    if compared == "undecided":
         return Verdict(
             f"these {difference.n:,} texts do not show whether it is better than always guessing the {guess}"
         )
     not_better = "as good as" if difference.interval == (0, 0) else "worse than"
-    return Verdict(f"{'better than' if stands == 'better' else not_better} always guessing the {guess}")
+    return Verdict(f"{'better than' if compared == 'better' else not_better} always guessing the {guess}")
 
 
 def take_root(squares: StatSummary, difference: PairedDifference) -> StatSummary:
@@ -122,12 +111,12 @@ def take_root(squares: StatSummary, difference: PairedDifference) -> StatSummary
     )
 
 
-def root_difference(subject: AuditContext, rng: np.random.Generator) -> PairedDifference:
+def rmse_difference(context: AuditContext, rng: np.random.Generator) -> PairedDifference:
     """RMSE of the model minus that of the mean rating, which is no mean over examples."""
-    labels, metric = subject.labels, METRICS["rmse"]
+    labels, metric = context.labels, METRICS["rmse"]
     model, guess = (
-        Predictions((0,), labels, each[None], None)
-        for each in (subject.predicted, np.full(len(labels), labels.mean()))
+        Predictions((0,), labels, predicted[None], None)
+        for predicted in (context.predicted, np.full(len(labels), labels.mean()))
     )
     estimate = float(values(metric, model)[0] - values(metric, guess)[0])
     (interval,) = difference_intervals(model, guess, [metric], rng=rng)

@@ -14,7 +14,7 @@ from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, LinearReadout, probability
-from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
+from glasshead.results import TOO_FEW_EXAMPLES, Verdict
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
@@ -50,50 +50,53 @@ class Perturbation(Audit):
             raise InputError(f"a perturbation test needs at least one draw, not {min(draws, passes)}")
         self.draws, self.passes = draws, passes
 
-    def num_draws(self, subject: AuditContext) -> int:
+    def num_draws(self, context: AuditContext) -> int:
         """How many draws a subject gets."""
-        return self.draws if subject.exact else self.passes
+        return self.draws if context.exact else self.passes
 
-    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 2])
-        seen = subject.view.observation
-        if isinstance(seen, ForwardObservation):
-            medians, *rest = self.changes(
-                perturb_by_forward(subject, seen, self.passes, int(rng.integers(2**31)))
+        observation = context.explanation.observation
+        if isinstance(observation, ForwardObservation):
+            medians, *rest = self.median_changes(
+                perturb_by_forward(context, observation, self.passes, int(rng.integers(2**31)))
             )
         else:
-            assert subject.keys is not None
-            medians, *rest = self.medians(subject, self.bases(subject.keys, rng), rng)
+            assert context.readout is not None
+            medians, *rest = self.medians(context, self.base_weights(context.readout, rng), rng)
         nulls = dict(zip(("random", "uniform"), rest, strict=True))
 
         findings = []
-        for group, members in self.groups(subject).items():
+        for group, members in self.groups(context).items():
             these = [{name: null[c][members] for name, null in nulls.items()} for c in COLUMNS.values()]
             summaries = summarise([medians[c][members] for c in COLUMNS.values()], these, rng=rng)
             for ((test, direction), column), summary in zip(COLUMNS.items(), summaries, strict=True):
+                verdict = perturbation_verdict(
+                    summary.reliable_interval,
+                    summary.reliable_differences.get("random"),
+                    test,
+                    direction,
+                    context.prediction_range,
+                )
                 findings.append(
-                    Finding(
-                        audit="perturbation",
-                        statistic=test,
-                        against=direction,
+                    summary.finding(
+                        "perturbation",
+                        test,
+                        verdict,
                         group=group,
-                        **summary.numbers,
-                        undefined=undefined_counts(medians[column][members]),
-                        significant_fraction=None,
                         citation=self.citation,
-                        **verdict(
-                            summary.judged, summary.over.get("random"), test, direction, subject.unit
-                        ).fields,
+                        against=direction,
+                        undefined=undefined_counts(medians[column][members]),
                     )
                 )
         chance = {null_column(c, name): null[c] for name, null in nulls.items() for c in medians}
         return AuditResult(findings, medians | chance)
 
     @staticmethod
-    def groups(subject: AuditContext) -> dict[str, NDArray[np.bool_]]:
+    def groups(context: AuditContext) -> dict[str, NDArray[np.bool_]]:
         """All, true classes, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
-        largest = np.abs(subject.canonical).max(axis=1, initial=0.0)
-        groups = dict(subject.groups)
+        largest = np.abs(context.canonical).max(axis=1, initial=0.0)
+        groups = dict(context.groups)
         for low, high in pairwise(BINS):
             members = (largest >= low) & ((largest < high) | (high == BINS[-1]))
             if members.any():
@@ -101,24 +104,32 @@ class Perturbation(Audit):
         return groups
 
     @staticmethod
-    def bases(keys: LinearReadout, rng: np.random.Generator) -> Floats:
+    def base_weights(readout: LinearReadout, rng: np.random.Generator) -> Floats:
         """The weights, and random and uniform ones of the same mass in each part [3, N, n], drawn in the
         canonical gauge."""
-        mask, weights, parts = keys.mask.numpy(), keys.weights.numpy(), keys.parts().numpy()
-        drawn = keys.gauge * random_weights(mask, keys.signed, rng)[:, None]
-        uniform = keys.gauge * uniform_weights(mask, parts)[:, None]
-        return np.stack([weights, *(same_mass(each, weights, parts)[:, 0] for each in (drawn, uniform))])
+        mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
+        drawn = readout.gauge * random_weights(mask, readout.signed, rng)[:, None]
+        uniform = readout.gauge * uniform_weights(mask, parts)[:, None]
+        return np.stack([weights, *(same_mass(null, weights, parts)[:, 0] for null in (drawn, uniform))])
 
     @staticmethod
-    def changes(found: Mapping[str, Floats]) -> list[dict[str, Floats]]:
+    def median_changes(predictions: Mapping[str, Floats]) -> list[dict[str, Floats]]:
         """Median |Δŷ| and Δŷ [N] of every test, for own, random and uniform weights, from predictions."""
-        nothing = np.repeat(found["uniform"][None], len(found["random"]), axis=0)  # there is one order only
-        shuffled = {"own": found["permuted"], "chance": found["permuted-chance"], "uniform": nothing}
+        unchanged = np.repeat(
+            predictions["uniform"][None], len(predictions["random"]), axis=0
+        )  # there is one order only
+        shuffled = {
+            "own": predictions["permuted"],
+            "chance": predictions["permuted-chance"],
+            "uniform": unchanged,
+        }
         results = []
         for base, permuted in shuffled.items():
             result = {}
             for test in TESTS:
-                change = (permuted if test == "permutation" else found[test]) - found[base]  # [draws, N]
+                change = (permuted if test == "permutation" else predictions[test]) - predictions[
+                    base
+                ]  # [draws, N]
                 change[np.abs(change) < RESOLUTION] = 0
                 result[COLUMNS[test, "absolute"]] = np.median(np.abs(change), axis=0)
                 result[COLUMNS[test, "signed"]] = np.median(change, axis=0)
@@ -126,16 +137,16 @@ class Perturbation(Audit):
         return results
 
     def medians(
-        self, subject: AuditContext, bases: Floats, rng: np.random.Generator
+        self, context: AuditContext, bases: Floats, rng: np.random.Generator
     ) -> list[dict[str, Floats]]:
         """Median |Δŷ| and median Δŷ [N] of every test, for each of the base weights [B, N, n].
 
         All bases see the same permutations and draws, and have the same mass Σ|a| per text. NaN for a text
         without tokens.
         """
-        keys = subject.keys
-        assert keys is not None
-        lengths, all_parts = keys.mask.numpy().sum(axis=1), keys.parts().numpy()
+        readout = context.readout
+        assert readout is not None
+        lengths, all_parts = readout.mask.numpy().sum(axis=1), readout.parts().numpy()
         results = [{column: np.full(len(lengths), np.nan) for column in COLUMNS.values()} for _ in bases]
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
@@ -147,23 +158,23 @@ class Perturbation(Audit):
                 shape = (len(rows), self.draws, n)
                 real = np.ones(a.shape[1:], dtype=bool)
                 parts = all_parts[rows, :n]
-                drawn = keys.gauge * random_weights(real, keys.signed, rng, draws=self.draws)
+                drawn = readout.gauge * random_weights(real, readout.signed, rng, draws=self.draws)
                 fresh = {
-                    "random": predictions(subject, rows, drawn),
-                    "random-normalised": predictions(subject, rows, same_mass(drawn, a[0], parts)),
+                    "random": predict_with_weights(context, rows, drawn),
+                    "random-normalised": predict_with_weights(context, rows, same_mass(drawn, a[0], parts)),
                 }
                 # The order of independent numbers is a uniformly random permutation.
                 noise = rng.random(shape, dtype=np.float32)
                 order = (noise + parts[:, None, :].astype(np.float32)).argsort(axis=-1)
                 order += (np.arange(len(rows)) * n)[:, None, None]
-                before = np.stack([predictions(subject, rows, base[:, None]) for base in a])
-                shuffled = np.stack([predictions(subject, rows, base.ravel()[order]) for base in a])
+                before = np.stack([predict_with_weights(context, rows, base[:, None]) for base in a])
+                shuffled = np.stack([predict_with_weights(context, rows, base.ravel()[order]) for base in a])
                 for test, after in {"permutation": shuffled, **fresh}.items():
                     change = after - before  # [bases, rows, draws]
                     change[np.abs(change) < RESOLUTION] = 0
                     for direction, values in (("absolute", np.abs(change)), ("signed", change)):
-                        found = np.median(values, axis=-1)
-                        for result, medians in zip(results, found, strict=True):
+                        block_medians = np.median(values, axis=-1)
+                        for result, medians in zip(results, block_medians, strict=True):
                             result[COLUMNS[test, direction]][rows] = medians
         return results
 
@@ -171,14 +182,14 @@ class Perturbation(Audit):
 AUDITS.register("perturbation")(Perturbation())
 
 
-def predictions(subject: AuditContext, rows: NDArray[np.int64], weights: Floats) -> Floats:
+def predict_with_weights(context: AuditContext, rows: NDArray[np.int64], weights: Floats) -> Floats:
     """ŷ [rows, draws] under other weights [rows, draws, n]: one batched product with the cached polarity."""
-    seen, view = subject.keys, subject.view
-    assert seen is not None
-    polarity = seen.polarity[rows, : weights.shape[-1]].float()
-    outputs = torch.from_numpy(np.ascontiguousarray(weights)) @ polarity + seen.bias.float()
-    target = view.target[rows]
-    if seen.rating:
+    readout, explanation = context.readout, context.explanation
+    assert readout is not None
+    polarity = readout.polarity[rows, : weights.shape[-1]].float()
+    outputs = torch.from_numpy(np.ascontiguousarray(weights)) @ polarity + readout.bias.float()
+    target = explanation.target[rows]
+    if readout.rating:
         return outputs[..., 0].numpy()
     if outputs.shape[-1] == 1:  # the sigmoid of ±z, without the detour over [0, z]
         return torch.sigmoid(outputs[..., 0] * (2 * target - 1)[:, None]).numpy()
@@ -191,7 +202,7 @@ def undefined_counts(medians: Floats) -> dict[str, int]:
     return {"no tokens": count} if count else {}
 
 
-def verdict(
+def perturbation_verdict(
     interval: Interval | None, over_chance: Interval | None, test: str, direction: str, unit: float = 1.0
 ) -> Verdict:
     """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""

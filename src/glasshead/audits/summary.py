@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from glasshead.audits.context import Floats
-from glasshead.results import PairedDifference
+from glasshead.results import Finding, PairedDifference, Verdict
 from glasshead.statistics import defined_mean, intervals_beside_nulls
 
 Interval = tuple[float, float]
@@ -28,20 +27,44 @@ class StatSummary:
     over_null: dict[str, PairedDifference] = field(default_factory=dict)
 
     @property
-    def judged(self) -> Interval | None:
+    def reliable_interval(self) -> Interval | None:
         """The interval on which a verdict may rest: None if it comes from too few units."""
         return self.interval if self.n >= FEW else None
 
     @property
-    def over(self) -> dict[str, Interval | None]:
+    def reliable_differences(self) -> dict[str, Interval | None]:
         """The same of the paired difference from each null."""
-        return {name: judged_interval(each) for name, each in self.over_null.items()}
+        return {null: reliable_interval(difference) for null, difference in self.over_null.items()}
 
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """The fields of a Finding."""
-        names = ("estimate", "std", "interval", "null", "n", "over_null")
-        return {name: getattr(self, name) for name in names}
+    def finding(
+        self,
+        audit: str,
+        statistic: str,
+        verdict: Verdict,
+        *,
+        group: str,
+        citation: str,
+        against: str = "",
+        undefined: Mapping[str, int] | None = None,
+        significant_fraction: float | None = None,
+    ) -> Finding:
+        """These numbers as a finding of an audit."""
+        return Finding(
+            audit=audit,
+            statistic=statistic,
+            against=against,
+            group=group,
+            estimate=self.estimate,
+            std=self.std,
+            interval=self.interval,
+            null=self.null,
+            n=self.n,
+            undefined=dict(undefined or {}),
+            significant_fraction=significant_fraction,
+            citation=citation,
+            over_null=self.over_null,
+            **verdict.fields,
+        )
 
 
 def null_column(column: str, null: str) -> str:
@@ -49,7 +72,7 @@ def null_column(column: str, null: str) -> str:
     return f"{column}.null.{null}"
 
 
-def judged_interval(difference: PairedDifference | None) -> Interval | None:
+def reliable_interval(difference: PairedDifference | None) -> Interval | None:
     """The interval on which a verdict may rest: None if it comes from too few units."""
     return difference.interval if difference is not None and difference.n >= FEW else None
 
@@ -58,7 +81,7 @@ def summarise(
     values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator
 ) -> list[StatSummary]:
     """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic."""
-    judged = intervals_beside_nulls(values, nulls, rng=rng)
+    estimates = intervals_beside_nulls(values, nulls, rng=rng)
     return [
         StatSummary(
             estimate=estimate.mean,
@@ -67,8 +90,9 @@ def summarise(
             null={name: defined_mean(values) for name, values in null.items()},
             n=estimate.n,
             over_null={
-                name: PairedDifference(each.mean, each.interval, each.n) for name, each in beside.items()
+                name: PairedDifference(difference.mean, difference.interval, difference.n)
+                for name, difference in differences.items()
             },
         )
-        for (estimate, beside), null in zip(judged, nulls, strict=True)
+        for (estimate, differences), null in zip(estimates, nulls, strict=True)
     ]

@@ -15,6 +15,7 @@ from glasshead.explainers import LinearReadout
 from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
 from glasshead.statistics import auc_interval
 
+NO_SEPARATION = "does not separate them"
 FAVOURS = {"weight": "more weight", "score": "higher scores"}
 
 
@@ -29,30 +30,32 @@ class Tokens(Audit):
     question = "do the weights tell the words of one class from those of another?"
     citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
 
-    def unsupported_reason(self, subject: AuditContext) -> str | None:
-        if subject.rates:
+    def unsupported_reason(self, context: AuditContext) -> str | None:
+        if context.is_regression:
             return "words have no class where ratings are predicted"
-        return None if subject.sentence is None else "sentences belong to no class: leave `level` out"
+        return (
+            None if context.sentence_of_token is None else "sentences belong to no class: leave `level` out"
+        )
 
-    def __call__(self, subject: AuditContext, *, seed: int) -> AuditResult:
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 3])
-        groups, gamma = token_groups(subject.counts, subject.label_names)
-        ids = subject.view.encoded.ids.numpy()[subject.mask]
-        types, place, occurrences = np.unique(ids, return_inverse=True, return_counts=True)
-        columns = self._columns(subject, rng)
+        groups, gamma = token_groups(context.counts, context.label_names)
+        ids = context.explanation.encoded.ids.numpy()[context.mask]
+        types, type_of_token, occurrences = np.unique(ids, return_inverse=True, return_counts=True)
+        columns = self._columns(context, rng)
         means = {
-            name: np.bincount(place, weights=values[subject.mask]) / np.maximum(occurrences, 1)
+            name: np.bincount(type_of_token, weights=values[context.mask]) / np.maximum(occurrences, 1)
             for name, values in columns.items()
         }
         chance = means.pop("chance")
-        frame = subject.view.tokenizer.cls_token_id, subject.view.tokenizer.sep_token_id
-        # What frames every text is no word of any class.
-        group = np.where(np.isin(types, [each for each in frame if each is not None]), "", groups[types])
-        findings = list(self._levels(means, group, chance, subject, rng))
-        findings += self._separations(means, group, subject, rng)
-        known = subject.counts.sum(axis=0)[types]
+        special = context.explanation.tokenizer.cls_token_id, context.explanation.tokenizer.sep_token_id
+        # What stands around every text is no word of any class.
+        group = np.where(np.isin(types, [token for token in special if token is not None]), "", groups[types])
+        findings = list(self._levels(means, group, chance, context, rng))
+        findings += self._separations(means, group, context, rng)
+        known = context.counts.sum(axis=0)[types]
         table = {
-            "token": subject.view.tokenizer.convert_ids_to_tokens(types.tolist()),
+            "token": context.explanation.tokenizer.convert_ids_to_tokens(types.tolist()),
             "group": group.tolist(),
             "gamma": [None if np.isnan(g) else float(g) for g in gamma[types]],
             "count": known,
@@ -61,95 +64,87 @@ class Tokens(Audit):
         return AuditResult(findings, tokens=table)
 
     @staticmethod
-    def _columns(subject: AuditContext, rng: np.random.Generator) -> dict[str, Floats]:
+    def _columns(context: AuditContext, rng: np.random.Generator) -> dict[str, Floats]:
         """Every quantity per occurrence [N, n], canonical where there is a gauge.
 
         Scores and polarities exist where the outputs are linear in the weights that are read.
         """
-        seen = subject.view.observation
-        target = subject.view.target
-        if not subject.binary:
+        observation = context.explanation.observation
+        target = context.explanation.target
+        if not context.binary:
             # Towards the class in which the token is likeliest, not the one that its text was taken for.
-            target = torch.from_numpy(subject.counts.argmax(axis=0)[subject.view.encoded.ids.numpy()])
+            target = torch.from_numpy(context.counts.argmax(axis=0)[context.explanation.encoded.ids.numpy()])
         columns = {}
-        if isinstance(seen, LinearReadout):
-            columns["score"] = seen.gauge * seen.scores.numpy()
-        columns["weight"] = subject.canonical
-        if isinstance(seen, LinearReadout):
-            columns["polarity"] = seen.slopes(target).numpy()
-        columns["contribution"] = seen.contributions(target).numpy()
-        columns["chance"] = random_weights(subject.mask, subject.signed, rng).astype(np.float64)
-        return columns | ({"weight-raw": subject.weights} if subject.signed else {})
+        if isinstance(observation, LinearReadout):
+            columns["score"] = observation.gauge * observation.scores.numpy()
+        columns["weight"] = context.canonical
+        if isinstance(observation, LinearReadout):
+            columns["polarity"] = observation.slopes(target).numpy()
+        columns["contribution"] = observation.contributions(target).numpy()
+        columns["chance"] = random_weights(context.mask, context.signed, rng).astype(np.float64)
+        return columns | ({"weight-raw": context.weights} if context.signed else {})
 
     def _levels(
-        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, subject: AuditContext,
+        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, context: AuditContext,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:  # fmt: skip
         """Mean of each quantity in each group of token types."""
-        for name in sorted(set(group.tolist()) - {""}):
-            members = group == name
+        for group_name in sorted(set(group.tolist()) - {""}):
+            members = group == group_name
             # What random weights have to do with a score or a polarity is nothing: no null there.
-            nulls = [{"random": chance[members] if each.startswith("weight") else None} for each in means]
+            nulls = [{"random": chance[members] if name.startswith("weight") else None} for name in means]
             summaries = summarise([values[members] for values in means.values()], nulls, rng=rng)
             for statistic, summary in zip(means, summaries, strict=True):
-                yield Finding(
-                    audit="tokens",
-                    statistic=statistic,
-                    against="",
-                    group=name,
-                    **summary.numbers,
-                    undefined={},
-                    significant_fraction=None,
-                    citation=self.citation,
-                    **(no_evidence_reason(subject, statistic) or level_verdict(summary.judged)).fields,
-                )
+                verdict = no_evidence_reason(context, statistic) or level_verdict(summary.reliable_interval)
+                yield summary.finding("tokens", statistic, verdict, group=group_name, citation=self.citation)
 
     def _separations(
         self,
         means: Mapping[str, Floats],
         group: NDArray[np.str_],
-        subject: AuditContext,
+        context: AuditContext,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """How well each quantity tells two groups apart."""
         neutral, polar = group == "neutral", (group != "neutral") & (group != "")
         pairs = [("polar vs neutral", polar, neutral, {"weight-absolute": np.abs(means["weight"])})]
-        if subject.binary:
+        if context.binary:
             positive, negative = group == "positive", group == "negative"
             pairs.insert(0, ("positive vs negative", positive, negative, dict(means)))
-            if subject.signed:
+            if context.signed:
                 for name in ("weight-raw", "weight"):
                     # Of signs, that probability is the mean share of right signs in the two groups.
                     signs = np.sign(means[name])
-                    yield self._told_apart(
-                        "sign", name, pairs[0][0], signs[positive], signs[negative], subject, rng
+                    yield self._separation(
+                        "sign", name, pairs[0][0], signs[positive], signs[negative], context, rng
                     )
         for name, first, second, quantities in pairs:
             for against, values in quantities.items():
-                told = values[first], values[second]
-                yield self._told_apart("separation", against, name, *told, subject, rng)
+                yield self._separation(
+                    "separation", against, name, values[first], values[second], context, rng
+                )
 
-    def _told_apart(
+    def _separation(
         self,
         statistic: str,
         against: str,
         group: str,
         first: Floats,
         second: Floats,
-        subject: AuditContext,
+        context: AuditContext,
         rng: np.random.Generator,
     ) -> Finding:
         """The probability that a token of the first group has the larger value."""
         result = auc_interval(first, second, rng=rng)
-        judged = result.interval if min(len(first), len(second)) >= FEW // 2 else None
-        if (reason := no_evidence_reason(subject, against)) is not None:
-            words = reason
+        interval = result.interval if min(len(first), len(second)) >= FEW // 2 else None
+        if (reason := no_evidence_reason(context, against)) is not None:
+            verdict = reason
         elif statistic == "sign":
-            words = ONE_SIGNED if subject.one_sided else sign_verdict(judged)
-        elif against in FAVOURS and subject.one_sided and subject.binary:
-            words = favour_verdict(judged, FAVOURS[against])
+            verdict = ONE_SIGNED if context.one_sided else sign_verdict(interval)
+        elif against in FAVOURS and context.one_sided and context.binary:
+            verdict = favour_verdict(interval, FAVOURS[against])
         else:
-            words = separation_verdict(judged)
+            verdict = separation_verdict(interval)
         return Finding(
             audit="tokens",
             statistic=statistic,
@@ -163,19 +158,19 @@ class Tokens(Audit):
             undefined={},
             significant_fraction=None,
             citation=self.citation,
-            **words.fields,
+            **verdict.fields,
         )
 
 
 AUDITS.register("tokens")(Tokens())
 
 
-def no_evidence_reason(subject: AuditContext, quantity: str) -> Verdict | None:
+def no_evidence_reason(context: AuditContext, quantity: str) -> Verdict | None:
     """Why the signs of a quantity say nothing; None: they do, or it has no gauge."""
     if quantity == "weight-raw":
         return RAW_SIGN
     gauged = quantity in ("score", "weight", "polarity", "weight-absolute")
-    return subject.sign_no_evidence_reason(size=quantity == "weight-absolute") if gauged else None
+    return context.sign_no_evidence_reason(size=quantity == "weight-absolute") if gauged else None
 
 
 def level_verdict(interval: Interval | None) -> Verdict:
@@ -187,35 +182,34 @@ def level_verdict(interval: Interval | None) -> Verdict:
     return Verdict("below zero" if interval[1] < 0 else "not distinguishable from zero")
 
 
-def separation_verdict(interval: Interval | None) -> Verdict:
-    """Whether two groups are told apart, from the interval of the probability."""
+def auc_verdict(interval: Interval | None, chance: str, above: str, below: str) -> Verdict:
+    """In words, from the interval of a probability: where 0.5 is inside, and where all of it lies above or
+    below."""
     if interval is None:
         return TOO_FEW_TOKENS
     low, high = interval
-    if low <= 0.5 <= high:
-        return Verdict("does not separate them")
-    return Verdict(f"{strength(low)} separates them" if low > 0.5 else "separates them the wrong way round")
+    return Verdict(chance if low <= 0.5 <= high else above if low > 0.5 else below)
+
+
+def separation_verdict(interval: Interval | None) -> Verdict:
+    """Whether two groups are told apart."""
+    above = f"{strength(interval)} separates them"
+    return auc_verdict(interval, NO_SEPARATION, above, "separates them the wrong way round")
 
 
 def favour_verdict(interval: Interval | None, what: str) -> Verdict:
     """Weights of one sign, and their scores, cannot tell for from against, only favour one kind of word."""
-    if interval is None:
-        return TOO_FEW_TOKENS
-    low, high = interval
-    if low <= 0.5 <= high:
-        return Verdict("does not separate them")
-    return Verdict(f"gives {'positive' if low > 0.5 else 'negative'} words {what}")
+    above, below = (f"gives {kind} words {what}" for kind in ("positive", "negative"))
+    return auc_verdict(interval, NO_SEPARATION, above, below)
 
 
 def sign_verdict(interval: Interval | None) -> Verdict:
     """Whether weights have the sign of their words, from the interval of the share."""
-    if interval is None:
-        return TOO_FEW_TOKENS
-    low, high = interval
-    if low <= 0.5 <= high:
-        return Verdict("signs are no better than chance")
-    return Verdict(f"signs are {strength(low)} right" if low > 0.5 else "signs are the wrong way round")
+    above = f"signs are {strength(interval)} right"
+    return auc_verdict(interval, "signs are no better than chance", above, "signs are the wrong way round")
 
 
-def strength(low: float) -> str:
+def strength(interval: Interval | None) -> str:
+    """How far above 0.5 an interval begins, in a word."""
+    low = 0.5 if interval is None else interval[0]
     return "clearly" if low >= 0.9 else "mostly" if low >= 0.7 else "slightly"

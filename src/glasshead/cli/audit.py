@@ -109,7 +109,7 @@ def audit(
         limit=limit,
         seed=seed,
         max_length=max_length,
-        reading=parse_selector(layer, head, row, level),
+        attention_selector=parse_selector(layer, head, row, level),
         draws=draws,
         identifiability=rows_of_heads.parse(names),
     )

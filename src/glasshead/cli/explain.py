@@ -66,7 +66,7 @@ def explain(
         method=method,
         target=target,
         target_fn=target_function,
-        reading=parse_selector(layer, head, row, level),
+        attention_selector=parse_selector(layer, head, row, level),
         intervals=intervals,
         tolerance=tolerance or 0.0,
     )

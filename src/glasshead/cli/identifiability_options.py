@@ -70,19 +70,19 @@ class IdentifiabilityOptions:
             )
         if self.processes is not None and self.processes < 1:
             raise InputError(f"--processes is at least 1, not {self.processes}")
-        where: dict[str, Any] = {}
+        row_options: dict[str, Any] = {}
         if self.layers is not None:
-            where["layers"] = parse_indices("--layers", self.layers)
+            row_options["layers"] = parse_indices("--layers", self.layers)
         if self.heads is not None:
-            where["heads"] = parse_indices("--heads", self.heads)
+            row_options["heads"] = parse_indices("--heads", self.heads)
         if self.rows is not None:
             numbers = self.rows[:1].isdigit()
-            where["rows"] = parse_indices("--rows", self.rows) if numbers else self.rows
-        RowSelector(**where)  # refuses what no model has
+            row_options["rows"] = parse_indices("--rows", self.rows) if numbers else self.rows
+        RowSelector(**row_options)  # refuses what no model has
         return Identifiability(
-            where=where,
+            row_options=row_options,
             query=IntervalQuery(self.top, self.tolerance),
-            texts=None if audits is not None and IDENTIFIABILITY in audits else Identifiability.texts,
+            max_texts=None if audits is not None and IDENTIFIABILITY in audits else Identifiability.max_texts,
             processes=self.processes or os.cpu_count() or 1,
         )
 

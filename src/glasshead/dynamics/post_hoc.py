@@ -13,7 +13,7 @@ from glasshead.dynamics.observers.pooled import PooledObserver
 from glasshead.dynamics.snapshots import as_columns
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
-from glasshead.results import CURVES, PRODUCTS, History, canonical
+from glasshead.results import CURVES, PRODUCTS, History, canonical_history
 from glasshead.trace import eval_mode
 from glasshead.training import Run, TensorDataset, TrainingConfig
 
@@ -54,7 +54,11 @@ def history_from_trained_run(
         "best_step": None,
     }
     history = History(facts, as_columns(CURVES, curves), as_columns(PRODUCTS, products), tokens)
-    return canonical(history, run.model.config.gauge) if isinstance(run.model, PooledClassifier) else history
+    return (
+        canonical_history(history, run.model.config.gauge)
+        if isinstance(run.model, PooledClassifier)
+        else history
+    )
 
 
 def check_not_regression(run: Run) -> None:

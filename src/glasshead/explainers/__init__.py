@@ -1,4 +1,15 @@
-"""Explanations of predictions: one file, one method."""
+"""Explanations of predictions: one file, one method.
+
+Methods, each a subclass of `Explainer`: attention, effective_attention, erasure, gradient, random.
+
+Where numbers are aggregated:
+
+    over heads and query rows     forward_observation.py, `mean_weights`: the one attention that is chosen
+    over layers (rollout, flow)   a method's own file, such as rollout.py: its `importance` records all layers
+                                  with `glasshead.trace.record`; none does yet
+    from tokens to words          aggregate_words.py
+    from tokens to sentences      aggregate_sentences.py
+"""
 
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.aggregate_words import by_word

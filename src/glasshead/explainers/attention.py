@@ -14,14 +14,14 @@ class Attention(Explainer):
     reads_attention = True
     reads_weights = True
 
-    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return view.observation.canonical
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        return context.observation.canonical
 
-    def contributions(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return view.observation.contributions(view.target)
+    def contributions(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        return context.observation.contributions(context.target)
 
-    def signed(self, view: ExplanationContext) -> bool:
-        return view.observation.signed
+    def signed(self, context: ExplanationContext) -> bool:
+        return context.observation.signed
 
 
 class Contribution(Explainer):
@@ -32,8 +32,8 @@ class Contribution(Explainer):
     citation = "this project; polarity: Sun and Lu 2020"
     reads_attention = True
 
-    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        return view.observation.contributions(view.target)
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        return context.observation.contributions(context.target)
 
 
 register("attention", Attention())

@@ -37,7 +37,7 @@ class AttentionObservation(ABC):
 
     @property
     @abstractmethod
-    def gauged(self) -> bool:
+    def has_gauge(self) -> bool:
         """Whether the sign of signed weights was fixed."""
 
     @property
@@ -96,7 +96,7 @@ class LinearReadout(AttentionObservation):
         return self.activation.signed
 
     @property
-    def gauged(self) -> bool:
+    def has_gauge(self) -> bool:
         return True
 
     @property
@@ -142,9 +142,8 @@ class LinearReadout(AttentionObservation):
             rows = slice(start, start + step)
             mask = self.mask[rows, None, :] & others  # [t, removed, tokens]
             scores, part = self.scores[rows, None, :].expand(mask.shape), self.parts()[rows, None, :]
-            numbers = range(int(part.max()) + 1 if part.numel() else 1)
             weights = torch.zeros_like(scores)
-            for number in numbers:
+            for number in range(int(part.max()) + 1 if part.numel() else 1):
                 weights = weights + self.activation.weights(scores, mask & (part == number))
             results.append(self.to_logits(weights @ self.polarity[rows] + self.bias))
         return torch.cat(results)
@@ -152,53 +151,53 @@ class LinearReadout(AttentionObservation):
 
 @dataclass(frozen=True)
 class SentenceReadout(AttentionObservation):
-    """The algebra of the sentences of each text, whose tokens have equal parts of what is true of them.
+    """The linear readout of the sentences of each text, whose tokens share equally what is true of them.
 
-    ``number`` [N, n] is the sentence of each token, −1 on padding.
+    ``sentence_of_token`` [N, n] is the sentence of each token, −1 on padding.
     """
 
     mask: Bool[Tensor, "texts tokens"]
-    number: Int[Tensor, "texts tokens"]
-    keys: LinearReadout
+    sentence_of_token: Int[Tensor, "texts tokens"]
+    sentences: LinearReadout
 
     exact = True
 
     @property
     def signed(self) -> bool:
-        return self.keys.signed
+        return self.sentences.signed
 
     @property
-    def gauged(self) -> bool:
-        return self.keys.gauged
+    def has_gauge(self) -> bool:
+        return self.sentences.has_gauge
 
     @property
     def weights(self) -> Float[Tensor, "texts tokens"]:  # type: ignore[override]
-        return self.spread(self.keys.weights) * self.shares()
+        return self.spread(self.sentences.weights) * self.shares()
 
     @property
     def canonical(self) -> Float[Tensor, "texts tokens"]:
-        return self.keys.gauge * self.weights
+        return self.sentences.gauge * self.weights
 
     def spread(self, values: Float[Tensor, "texts sentences *k"]) -> Float[Tensor, "texts tokens *k"]:
         """Numbers of sentences where their tokens stand; zeros on padding."""
-        rows = torch.arange(len(values))[:, None].expand(self.number.shape)
+        rows = torch.arange(len(values))[:, None].expand(self.sentence_of_token.shape)
         real = self.mask.reshape(self.mask.shape + (1,) * (values.ndim - 2))
-        return values[rows, self.number.clamp(min=0)] * real
+        return values[rows, self.sentence_of_token.clamp(min=0)] * real
 
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self.keys.slopes_of(self.spread(self.keys.polarity), target)
+        return self.sentences.slopes_of(self.spread(self.sentences.polarity), target)
 
     def shares(self) -> Float[Tensor, "texts tokens"]:
-        sizes = (self.number[..., None] == torch.arange(self.keys.mask.shape[1])).sum(dim=1)
-        return self.spread(1 / sizes.clamp(min=1).to(self.keys.weights.dtype))
+        sizes = (self.sentence_of_token[..., None] == torch.arange(self.sentences.mask.shape[1])).sum(dim=1)
+        return self.spread(1 / sizes.clamp(min=1).to(self.sentences.weights.dtype))
 
     def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
-        return self.spread(self.keys.zero_weight())
+        return self.spread(self.sentences.zero_weight())
 
     def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
-        return self.spread(self.keys.renormalise())
+        return self.spread(self.sentences.renormalise())
 
 
 @torch.inference_mode()

@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
-from glasshead.explainers.forward_observation import apply_head_signs, weighted_readings
+from glasshead.explainers.forward_observation import apply_head_signs, read_weights
 from glasshead.identifiability import (
     SINGLE,
     RowSelector,
@@ -29,68 +29,72 @@ class Effective(Explainer):
     swallows, in the canonical gauge, read like the weights themselves (mean of heads and rows).
 
     Negative numbers are possible for any activation, and rows need not sum to one. What each token adds to a
-    class score is not told: Σ_i e_i o_i = Σ_i a_i o_i where the score is linear in the weights, but the parts
-    of this sum are no more certain than the weights are.
+    class score is not determined: Σ_i e_i o_i = Σ_i a_i o_i where the score is linear in the weights, but the
+    parts of this sum are no more certain than the weights are.
     """
 
     description = "the part of attention that the head's output can show (outside the left null space of T)"
     citation = "Brunner et al. 2019"
     reads_attention = True
 
-    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        if isinstance(view.model, PooledClassifier):
-            return effective_pooled(view.model, view)
-        assert view.place is not None
-        return weighted_readings(
-            view.model, view.encoded, view.place, view.logits.dtype, partial(canonical, view.model)
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        if isinstance(context.model, PooledClassifier):
+            return effective_pooled(context.model, context)
+        assert context.site is not None
+        return read_weights(
+            context.model,
+            context.encoded,
+            context.site,
+            context.logits.dtype,
+            partial(canonical_effective, context.model),
         )[0]
 
 
 register("effective-attention", Effective())
 
 
-def effective_pooled(model: PooledClassifier, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+def effective_pooled(model: PooledClassifier, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
     """That of the one attention of a pooled classifier."""
-    result = torch.zeros(view.encoded.mask.shape, dtype=view.logits.dtype)
-    for batch in pooled_rows(model, view.encoded, RowSelector()):
+    result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
+    for batch in pooled_rows(model, context.encoded, RowSelector()):
         for row in batch:
             a, T = torch.from_numpy(row.weights), torch.from_numpy(row.T)
-            found = effective_weights(a[None], T, width=row.width, eps=max(row.eps, SINGLE))[0]
-            result[row.text, torch.from_numpy(row.keys)] = model.config.gauge * found.to(result.dtype)
+            effective = effective_weights(a[None], T, width=row.width, eps=max(row.eps, SINGLE))[0]
+            result[row.text, torch.from_numpy(row.keys)] = model.config.gauge * effective.to(result.dtype)
     return result
 
 
-def canonical(
-    model: PreTrainedModel, seen: LayerRecord, pairs: Bool[Tensor, "r q k"]
+def canonical_effective(
+    model: PreTrainedModel, layer: LayerRecord, pairs: Bool[Tensor, "r q k"]
 ) -> Float[Tensor, "r h q k"]:
     """That of a recorded layer in the canonical gauge."""
-    return apply_head_signs(model, seen, effective_layer(seen, pairs))
+    return apply_head_signs(model, layer, effective_layer(layer, pairs))
 
 
-def effective_layer(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
+def effective_layer(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
     """That of a recorded layer, raw, in the rows and over the keys that are asked about; zeros elsewhere."""
-    allowed = seen.allowed & pairs[:, None]  # [r, h, q, k]
-    own = seen.call.mechanism.position.changes_output
-    eps = max(float(torch.finfo(seen.call.v.dtype).eps), SINGLE)
+    allowed = layer.allowed & pairs[:, None]  # [r, h, q, k]
+    values_by_query = layer.call.mechanism.position.changes_output
+    eps = max(float(torch.finfo(layer.call.v.dtype).eps), SINGLE)
 
     def part(text: Tensor, query: Tensor, v: Tensor) -> Tensor:
         """Of some texts the rows of some queries, which attend to the same keys."""
-        T, width = projected_values(v[text], seen.projection)
+        T, width = projected_values(v[text], layer.projection)
         keys = allowed[text][:, :, query].any(dim=2)
-        there = torch.from_numpy(T).to(v.device)
-        return effective_weights(seen.weights[text][:, :, query], there, keys, width=width, eps=eps)
+        values = torch.from_numpy(T).to(v.device)
+        return effective_weights(layer.weights[text][:, :, query], values, keys, width=width, eps=eps)
 
     wanted = pairs.any(dim=2)  # [r, q]
-    result = torch.zeros_like(seen.weights)
+    result = torch.zeros_like(layer.weights)
     every = torch.arange(len(pairs), device=pairs.device)
     if (
-        not own
+        not values_by_query
         and (allowed == allowed.any(dim=2, keepdim=True))[wanted[:, None].expand(allowed.shape[:3])].all()
     ):
-        result[:] = part(every, torch.arange(pairs.shape[1], device=pairs.device), seen.v)
+        result[:] = part(every, torch.arange(pairs.shape[1], device=pairs.device), layer.v)
         return result * wanted[:, None, :, None]
     for query in wanted.any(dim=0).nonzero():
         text = wanted[:, query[0]].nonzero()[:, 0]
-        values = values_of(seen, int(query)) if own else seen.v
+        values = values_of(layer, int(query)) if values_by_query else layer.v
         result[text, :, int(query)] = part(text, query, values)[:, :, 0]
     return result

@@ -1,4 +1,8 @@
-"""The shape of every explanation method: texts in, one Attribution per text out."""
+"""The shape of every explanation method: texts in, one Attribution per text out.
+
+A method that reads one attention takes it from `ExplanationContext.observation`. One that aggregates over
+layers, such as rollout, runs the model itself and records every layer (`glasshead.trace.record`).
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -23,7 +27,7 @@ from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier, is_regression
 from glasshead.registry import Registry, did_you_mean
 from glasshead.results import Attribution
-from glasshead.trace import AttentionSelector, AttentionSite, default_target, eval_mode, resolve
+from glasshead.trace import AttentionSelector, AttentionSite, default_target, eval_mode, find_site
 
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
@@ -39,24 +43,24 @@ class ExplanationContext:
     logits: Float[Tensor, "texts classes"]
     target: Int[Tensor, " texts"]
     target_fn: Target
-    reading: AttentionSelector = DEFAULT_SELECTOR
+    attention_selector: AttentionSelector = DEFAULT_SELECTOR
 
     @cached_property
-    def place(self) -> AttentionSite | None:
-        """The reading as this model has it; None for a pooled classifier, which has one attention."""
-        return resolve(self.model, longest(self.encoded, self.model.device), self.reading)
+    def site(self) -> AttentionSite | None:
+        """Which attention of this model is read; None for a pooled classifier, which has one attention."""
+        return find_site(self.model, longest(self.encoded, self.model.device), self.attention_selector)
 
     @cached_property
     def observation(self) -> AttentionObservation:
         """Attention from the inside; read only by the methods that need it."""
-        if self.place is None:
+        if self.site is None:
             return observe_pooled(self.model, self.encoded.ids, self.encoded.mask)
-        if is_linear_readout(self.model, self.place):
-            return observe_linear(self.model, self.encoded, self.place, self.logits)
-        return observe_by_forward(self.model, self.encoded, self.place, self.logits)
+        if is_linear_readout(self.model, self.site):
+            return observe_linear(self.model, self.encoded, self.site, self.logits)
+        return observe_by_forward(self.model, self.encoded, self.site, self.logits)
 
     @cached_property
-    def rates(self) -> bool:
+    def is_regression(self) -> bool:
         """Whether the model predicts a number."""
         return is_regression(self.model.config)
 
@@ -80,14 +84,14 @@ class Explainer(ABC):
     """Whether its numbers are the weights that are read, so that they have intervals."""
 
     @abstractmethod
-    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """Importance of every token; what stands on padding is ignored."""
 
-    def signed(self, view: ExplanationContext) -> bool:
+    def signed(self, context: ExplanationContext) -> bool:
         """Whether the sign carries meaning."""
         return True
 
-    def contributions(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
+    def contributions(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
         """The invariant numbers that colour the map, where they differ from the importance."""
         return None
 
@@ -100,7 +104,7 @@ class Explainer(ABC):
         *,
         target: int | str | None = None,
         target_fn: str | None = None,
-        reading: AttentionSelector = DEFAULT_SELECTOR,
+        attention_selector: AttentionSelector = DEFAULT_SELECTOR,
         batch_size: int = 256,
     ) -> list[Attribution]:
         """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
@@ -111,7 +115,7 @@ class Explainer(ABC):
             InputError: on an unknown target class or target function, pairs for a model of single texts and
                 the reverse, and a model or a reading that the method cannot read.
         """
-        if reading.is_customised and not self.reads_attention:
+        if attention_selector.is_customised and not self.reads_attention:
             raise InputError(
                 f"the method {self.name!r} reads no attention: leave `layer`, `head` and `row` out"
             )
@@ -122,17 +126,25 @@ class Explainer(ABC):
             check_texts(model, seconds is not None)
             with eval_mode(model):
                 encoded = encode(tokenizer, batch, seconds)
-                view = make_context(
-                    model, encoded, tokenizer, target=target, target_fn=target_fn, reading=reading
+                context = make_context(
+                    model,
+                    encoded,
+                    tokenizer,
+                    target=target,
+                    target_fn=target_fn,
+                    attention_selector=attention_selector,
                 )
                 shown = batch if seconds is None else list(map(join_pair, batch, seconds))
-                told = to_attributions(self, view, shown, self.importance(view), self.contributions(view))
-            if reading.level == "sentence":
+                attributions = to_attributions(
+                    self, context, shown, self.importance(context), self.contributions(context)
+                )
+            if attention_selector.level == "sentence":
                 numbers = sentence_numbers(model, encoded)
-                told = [
-                    by_sentence(each, row[row >= 0].numpy()) for each, row in zip(told, numbers, strict=True)
+                attributions = [
+                    by_sentence(attribution, row[row >= 0].numpy())
+                    for attribution, row in zip(attributions, numbers, strict=True)
                 ]
-            results += told
+            results += attributions
         return results
 
 
@@ -163,33 +175,33 @@ def make_context(
     *,
     target: int | str | None = None,
     target_fn: str | None = None,
-    reading: AttentionSelector = DEFAULT_SELECTOR,
+    attention_selector: AttentionSelector = DEFAULT_SELECTOR,
 ) -> ExplanationContext:
-    """Predict, and settle what is to be explained."""
-    rates = is_regression(model.config)
-    named = target_fn or ("rating" if rates else "probability")
+    """Predict, and resolve the class or number that is explained."""
+    regression = is_regression(model.config)
+    named = target_fn or ("rating" if regression else "probability")
     function = TARGETS[named]
-    if rates != (named == "rating"):
+    if regression != (named == "rating"):
         known = (
             "a rating: use `target_fn` rating"
-            if rates
+            if regression
             else "a class: use `target_fn` probability, logit or log-odds"
         )
         raise InputError(f"there is no {named} to explain, this model predicts {known}")
-    if rates and target is not None:
+    if regression and target is not None:
         raise InputError(f"this model predicts a rating and knows no class {target!r}: leave the target out")
     logits: Tensor | None = None
     with torch.no_grad(), eval_mode(model):
-        for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
             part = model(**inputs).logits.cpu()
             logits = part.new_zeros(len(encoded.ids), part.shape[1]) if logits is None else logits
-            logits[places] = part
+            logits[rows] = part
     if logits is None:
         logits = torch.zeros(0, len(class_names(model)))
-    chosen = (
+    targets = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
-    return ExplanationContext(model, tokenizer, encoded, logits, chosen, function, reading)
+    return ExplanationContext(model, tokenizer, encoded, logits, targets, function, attention_selector)
 
 
 def class_index(model: PreTrainedModel, target: int | str) -> int:
@@ -208,35 +220,37 @@ def class_index(model: PreTrainedModel, target: int | str) -> int:
 
 def to_attributions(
     explainer: Explainer,
-    view: ExplanationContext,
+    context: ExplanationContext,
     texts: Sequence[str],
     importance: Float[Tensor, "texts tokens"],
     contributions: Float[Tensor, "texts tokens"] | None,
 ) -> list[Attribution]:
     """Tensors → plain values, one Attribution per text, padding dropped."""
-    names = class_names(view.model)
-    values = view.logits if view.rates else view.logits.softmax(dim=-1)
-    predicted = view.logits.argmax(dim=-1)
-    mask = view.encoded.mask.numpy()
-    signed = explainer.signed(view)
-    reading = view.place.describe if explainer.reads_attention and view.place is not None else None
+    names = class_names(context.model)
+    values = context.logits if context.is_regression else context.logits.softmax(dim=-1)
+    predicted = context.logits.argmax(dim=-1)
+    mask = context.encoded.mask.numpy()
+    signed = explainer.signed(context)
+    site = context.site if explainer.reads_attention else None
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
-        target = int(view.target[index])
+        target = int(context.target[index])
         results.append(
             Attribution(
                 text=text,
-                **token_fields(view.tokenizer, view.encoded, index),
+                **token_fields(context.tokenizer, context.encoded, index),
                 scores=_numbers(importance[index], keep),
                 signed=signed,
-                target="rating" if view.rates else names[target],
-                predicted=f"{values[index, 0]:.2f}" if view.rates else names[int(predicted[index])],
+                target="rating" if context.is_regression else names[target],
+                predicted=f"{values[index, 0]:.2f}"
+                if context.is_regression
+                else names[int(predicted[index])],
                 prediction=float(values[index, target]),
                 method=explainer.name,
                 contributions=None if contributions is None else _numbers(contributions[index], keep),
-                rates=view.rates,
-                reading=reading,
+                rates=context.is_regression,
+                reading=None if site is None else site.description,
             )
         )
     return results

@@ -1,4 +1,4 @@
-"""Attention anywhere in any model, questioned by further forward passes."""
+"""The weights of one attention anywhere in any model; what if they were others, by further forward passes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,13 +27,13 @@ from glasshead.trace import (
     token_layout,
 )
 
-Weigh = Callable[[LayerRecord, Bool[Tensor, "r q k"]], Float[Tensor, "r h q k"]]
-"""(recorded layer, which rows and keys are read) → the weights of its heads, one way or another."""
+WeightFunction = Callable[[LayerRecord, Bool[Tensor, "r q k"]], Float[Tensor, "r h q k"]]
+"""(recorded layer, which rows and keys are read) → weights of its heads: raw, canonical or effective."""
 
 
 @dataclass(frozen=True)
 class ForwardObservation(AttentionObservation):
-    """The weights that are read [N, n], and the model to be asked what would be if they were others.
+    """The weights that are read [N, n], and the model that is run again with others.
 
     Contributions are of first order: Σ A ∂z/∂A over the heads and rows that are read, which is a_i o_i where
     the outputs are linear in the weights.
@@ -41,80 +41,80 @@ class ForwardObservation(AttentionObservation):
 
     model: PreTrainedModel
     encoded: Encoded
-    place: AttentionSite
+    site: AttentionSite
     logits: Float[Tensor, "texts classes"]
     mask: Bool[Tensor, "texts tokens"]
     weights: Float[Tensor, "texts tokens"]
-    is_sign_flipped: Float[Tensor, "texts tokens"]
+    canonical_weights: Float[Tensor, "texts tokens"]
 
     exact = False
 
     @property
     def signed(self) -> bool:
-        return self.place.mechanism.signed
+        return self.site.mechanism.signed
 
     @property
-    def gauged(self) -> bool:
-        return head_signs(self.model, self.place) is not None
+    def has_gauge(self) -> bool:
+        return head_signs(self.model, self.site) is not None
 
     @property
     def canonical(self) -> Float[Tensor, "texts tokens"]:
-        return self.is_sign_flipped
+        return self.canonical_weights
 
     def shares(self) -> Float[Tensor, "texts tokens"]:
         shares = self.mask.to(self.weights.dtype)
-        for places, inputs in batches(self.encoded):
+        for rows, inputs in batches(self.encoded):
             n = inputs["input_ids"].shape[1]
-            shares[places, :n] = token_layout(self.model, inputs, self.place.unit).shares(shares.dtype)
+            shares[rows, :n] = token_layout(self.model, inputs, self.site.key_unit).shares(shares.dtype)
         return shares
 
     def contributions(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self._pull_back(target)[0]
+        return self._gradient_sums(target)[0]
 
     def slopes(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> Float[Tensor, "texts tokens"]:
-        return self._pull_back(target)[1]
+        return self._gradient_sums(target)[1]
 
     @cached_property
     def _cache(self) -> dict[bytes, tuple[Tensor, Tensor]]:
         """Contributions and slopes by target: audits ask for the same ones again and again."""
         return {}
 
-    def _pull_back(
+    def _gradient_sums(
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]]:
         """Σ A ∂z/∂A and, with the canonical signs, Σ ∂z/∂A of every token."""
         if target.ndim == 2:  # every token has a target of its own: one pass for each class
             results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
             for k in target[self.mask].unique().tolist():
-                for result, found in zip(
-                    results, self._pull_back(torch.full((len(target),), k)), strict=True
+                for result, of_class in zip(
+                    results, self._gradient_sums(torch.full((len(target),), k)), strict=True
                 ):
-                    result[target == k] = found[target == k]
+                    result[target == k] = of_class[target == k]
             return results
         key = target.cpu().numpy().tobytes()
         if key not in self._cache:
-            self._cache[key] = self._pull(target)
+            self._cache[key] = self._compute_gradient_sums(target)
         return self._cache[key]
 
-    def _pull(self, target: Int[Tensor, " texts"]) -> tuple[Tensor, Tensor]:
+    def _compute_gradient_sums(self, target: Int[Tensor, " texts"]) -> tuple[Tensor, Tensor]:
         results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
-        sign = head_signs(self.model, self.place)
-        turn = 1.0 if sign is None else sign.to(self.weights)[:, None, None].to(self.model.device)
-        maps = self.place.heads * self.place.layers
-        for places, inputs in batches(self.encoded, device=self.model.device, maps=maps):
-            with torch.enable_grad(), record(self.model, [self.place.layer], keep_graph=True) as trace:
-                logits = logits_of(self.model, inputs, rows=self.place.row)
-            value = target_score(logits, target[places].to(logits.device))
-            seen, where = trace.only[self.place.layer], token_layout(self.model, inputs, self.place.unit)
-            (slopes,) = torch.autograd.grad(value.sum(), seen.weights)
-            there = query_row_mask(slopes, where.mask, self.place)[:, None, :, None] * seen.allowed
-            for result, pulls in zip(results, (seen.weights.detach() * slopes, turn * slopes), strict=True):
-                tokens = where.tokens((mask_heads(pulls, self.place) * there).sum(dim=(1, 2)))
-                result[places, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+        signs = head_signs(self.model, self.site)
+        sign = 1.0 if signs is None else signs.to(self.weights)[:, None, None].to(self.model.device)
+        maps = self.site.num_heads * self.site.num_layers
+        for rows, inputs in batches(self.encoded, device=self.model.device, maps=maps):
+            with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
+                logits = logits_of(self.model, inputs, rows=self.site.row)
+            value = target_score(logits, target[rows].to(logits.device))
+            layer, layout = trace.only[self.site.layer], token_layout(self.model, inputs, self.site.key_unit)
+            (slopes,) = torch.autograd.grad(value.sum(), layer.weights)
+            counted = query_row_mask(slopes, layout.mask, self.site)[:, None, :, None] * layer.allowed
+            for result, terms in zip(results, (layer.weights.detach() * slopes, sign * slopes), strict=True):
+                tokens = layout.tokens((mask_heads(terms, self.site) * counted).sum(dim=(1, 2)))
+                result[rows, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
         # A sentence has its slope once, and each of its tokens that of the whole.
         shares = self.shares()
         return results[0], results[1] / torch.where(shares > 0, shares, 1.0)
@@ -144,148 +144,156 @@ class ForwardObservation(AttentionObservation):
         """Logits for every token, or sentence, that is left out; padding keeps the text's own."""
 
         def edit_without(gone: Tensor) -> Edit:
-            return lambda layer, weights, call: replace_heads(
-                weights, change(weights, call, gone), self.place
-            )
+            return lambda layer, weights, call: replace_heads(weights, change(weights, call, gone), self.site)
 
         result = self.logits[:, None, :].repeat(1, self.mask.shape[1], 1)
-        if isinstance(self.model, HierarchicalClassifier) and self.place.unit == "packed":
-            for one, tokens, logits in erase_words(self.model, self.encoded, self.place.layer, edit_without):
-                result[one, tokens] = logits.to(result.dtype)
+        if isinstance(self.model, HierarchicalClassifier) and self.site.key_unit == "packed":
+            for index, tokens, logits in erase_words(self.model, self.encoded, self.site.layer, edit_without):
+                result[index, tokens] = logits.to(result.dtype)
             return result
         owner = self.owners()
         text, token = (owner == torch.arange(owner.shape[1])).logical_and(self.mask).nonzero(as_tuple=True)
-        for places, inputs in batches(self.encoded, text, self.model.device, maps=self.place.heads):
-            where = token_layout(self.model, inputs, self.place.unit)
-            removed = torch.zeros_like(where.real)
-            removed[torch.arange(len(places)), token[places]] = True
-            edit = edit_without(where.keys(removed)[:, None, None, :])
-            with intervene(self.model, edit, [self.place.layer]):
+        for variants, inputs in batches(self.encoded, text, self.model.device, maps=self.site.num_heads):
+            layout = token_layout(self.model, inputs, self.site.key_unit)
+            removed = torch.zeros_like(layout.real)
+            removed[torch.arange(len(variants)), token[variants]] = True
+            edit = edit_without(layout.keys(removed)[:, None, None, :])
+            with intervene(self.model, edit, [self.site.layer]):
                 logits = logits_of(self.model, inputs)
-            result[text[places], token[places]] = logits.cpu().to(result.dtype)
+            result[text[variants], token[variants]] = logits.cpu().to(result.dtype)
         return result.gather(1, owner[..., None].expand_as(result))
 
     def owners(self) -> Int[Tensor, "texts tokens"]:
         """The first of the tokens that share a key with each token: itself, or the first of its sentence."""
         n = self.mask.shape[1]
         owner = torch.arange(n).expand(self.mask.shape).clone()
-        if self.place.unit != "sentence":
+        if self.site.key_unit != "sentence":
             return owner
-        for places, inputs in batches(self.encoded):
-            where = token_layout(self.model, inputs, self.place.unit)
-            assert where.segments is not None
-            row = where.row()
-            text, column = where.real.nonzero(as_tuple=True)
-            first = torch.full((len(where.segments.mask),), n).scatter_reduce(0, row, column, "amin")
-            owner[places[text], column] = first[row]
+        for rows, inputs in batches(self.encoded):
+            layout = token_layout(self.model, inputs, self.site.key_unit)
+            assert layout.segments is not None
+            segment = layout.packed_rows()
+            text, column = layout.real.nonzero(as_tuple=True)
+            first = torch.full((len(layout.segments.mask),), n).scatter_reduce(0, segment, column, "amin")
+            owner[rows[text], column] = first[segment]
         return owner
 
 
 def observe_by_forward(
-    model: PreTrainedModel, encoded: Encoded, place: AttentionSite, logits: Float[Tensor, "texts classes"]
+    model: PreTrainedModel, encoded: Encoded, site: AttentionSite, logits: Float[Tensor, "texts classes"]
 ) -> ForwardObservation:
     """Read the weights."""
-    raw, turned = weighted_readings(
-        model, encoded, place, logits.dtype, raw_weights, partial(canonical, model)
+    raw, canonical = read_weights(
+        model, encoded, site, logits.dtype, raw_weights, partial(canonical_weights, model)
     )
-    return ForwardObservation(model, encoded, place, logits, encoded.mask, raw, turned)
+    return ForwardObservation(model, encoded, site, logits, encoded.mask, raw, canonical)
 
 
-def weighted_readings(
-    model: PreTrainedModel, encoded: Encoded, place: AttentionSite, dtype: torch.dtype, *ways: Weigh
+def read_weights(
+    model: PreTrainedModel,
+    encoded: Encoded,
+    site: AttentionSite,
+    dtype: torch.dtype,
+    *weight_functions: WeightFunction,
 ) -> list[Float[Tensor, "texts tokens"]]:
-    """What is read for each token, once for each way to weigh: the mean over heads and rows, times that of
-    the sentence where the place has one above."""
-    results = [torch.zeros(encoded.mask.shape, dtype=dtype) for _ in ways]
-    layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
-    maps = place.heads * len(layers)
-    for where_to, inputs in batches(encoded, device=model.device, maps=maps):
+    """The weight of each token, once for each weight function: the mean over heads and rows, times that of
+    the sentence where the site has one above."""
+    results = [torch.zeros(encoded.mask.shape, dtype=dtype) for _ in weight_functions]
+    layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
+    maps = site.num_heads * len(layers)
+    for rows, inputs in batches(encoded, device=model.device, maps=maps):
         with torch.no_grad(), record(model, layers) as trace:
-            logits_of(model, inputs, rows=place.row)
-        for result, weigh in zip(results, ways, strict=True):
-            tokens = read(trace.only[place.layer], token_layout(model, inputs, place.unit), place, weigh)
-            if place.above is not None:
-                above = token_layout(model, inputs, "sentence")
-                share = read(trace.only[place.above.layer], above, place.above, weigh)
-                tokens = tokens * share / above.shares(share.dtype).clamp(min=1e-9)
-            result[where_to, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+            logits_of(model, inputs, rows=site.row)
+        for result, weigh in zip(results, weight_functions, strict=True):
+            tokens = mean_weights(
+                trace.only[site.layer], token_layout(model, inputs, site.key_unit), site, weigh
+            )
+            if site.above is not None:
+                sentences = token_layout(model, inputs, "sentence")
+                share = mean_weights(trace.only[site.above.layer], sentences, site.above, weigh)
+                tokens = tokens * share / sentences.shares(share.dtype).clamp(min=1e-9)
+            result[rows, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
     return results
 
 
-def raw_weights(seen: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
+def raw_weights(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[Tensor, "r h q k"]:
     """As the model computes them."""
-    return seen.weights
+    return layer.weights
 
 
-def canonical(
-    model: PreTrainedModel, seen: LayerRecord, pairs: Bool[Tensor, "r q k"]
+def canonical_weights(
+    model: PreTrainedModel, layer: LayerRecord, pairs: Bool[Tensor, "r q k"]
 ) -> Float[Tensor, "r h q k"]:
     """In the canonical gauge, where one was fixed."""
-    return apply_head_signs(model, seen, seen.weights)
+    return apply_head_signs(model, layer, layer.weights)
 
 
 def apply_head_signs(
-    model: PreTrainedModel, seen: LayerRecord, weights: Float[Tensor, "r h q k"]
+    model: PreTrainedModel, layer: LayerRecord, weights: Float[Tensor, "r h q k"]
 ) -> Float[Tensor, "r h q k"]:
     """Numbers of the heads of a layer with the canonical sign of each head, where one was fixed."""
-    sign = head_signs_of(model, seen.layer)
+    sign = head_signs_of(model, layer.layer)
     return weights if sign is None else weights * sign.to(weights)[None, :, None, None]
 
 
-def read(seen: LayerRecord, where: TokenLayout, place: AttentionSite, weigh: Weigh) -> Float[Tensor, "b n"]:
+def mean_weights(
+    layer: LayerRecord, layout: TokenLayout, site: AttentionSite, weigh: WeightFunction
+) -> Float[Tensor, "b n"]:
     """The mean weight of the heads and rows that are read, for each token."""
-    wanted = query_row_mask(seen.weights, where.mask, place)
-    weights = mask_heads(weigh(seen, wanted[:, :, None] & where.mask[:, None]), place)
-    mean = weights.sum(dim=1) / (place.heads if place.head is None else 1)
+    wanted = query_row_mask(layer.weights, layout.mask, site)
+    weights = mask_heads(weigh(layer, wanted[:, :, None] & layout.mask[:, None]), site)
+    mean = weights.sum(dim=1) / (site.num_heads if site.head is None else 1)
     row = wanted.to(mean.dtype)
     row = row / row.sum(dim=1, keepdim=True).clamp(min=1.0)
-    return where.tokens(torch.einsum("rq,rqk->rk", row, mean))
+    return layout.tokens(torch.einsum("rq,rqk->rk", row, mean))
 
 
-def head_signs(model: PreTrainedModel, place: AttentionSite) -> Int[Tensor, " heads"] | None:
+def head_signs(model: PreTrainedModel, site: AttentionSite) -> Int[Tensor, " heads"] | None:
     """The canonical sign of each head of the layer; None where none was fixed."""
-    return head_signs_of(model, place.layer)
+    return head_signs_of(model, site.layer)
 
 
-def mask_heads(weights: Float[Tensor, "r h q k"], place: AttentionSite) -> Float[Tensor, "r h q k"]:
+def mask_heads(weights: Float[Tensor, "r h q k"], site: AttentionSite) -> Float[Tensor, "r h q k"]:
     """The weights of the heads that are read; zeros for the others."""
-    if place.head is None:
+    if site.head is None:
         return weights
-    mine = torch.arange(weights.shape[1], device=weights.device) == place.head
-    return weights * mine[:, None, None]
+    is_read = torch.arange(weights.shape[1], device=weights.device) == site.head
+    return weights * is_read[:, None, None]
 
 
 def replace_heads(
-    before: Float[Tensor, "r h q k"], after: Float[Tensor, "r h q k"], place: AttentionSite
+    before: Float[Tensor, "r h q k"], after: Float[Tensor, "r h q k"], site: AttentionSite
 ) -> Float[Tensor, "r h q k"]:
     """New weights for the heads that are read; the others keep theirs."""
-    if place.head is None:
+    if site.head is None:
         return after
-    mine = torch.arange(before.shape[1], device=before.device) == place.head
-    return torch.where(mine[:, None, None], after, before)
+    is_read = torch.arange(before.shape[1], device=before.device) == site.head
+    return torch.where(is_read[:, None, None], after, before)
 
 
 def query_row_mask(
-    weights: Float[Tensor, "r h q k"], mask: Bool[Tensor, "r k"], place: AttentionSite
+    weights: Float[Tensor, "r h q k"], mask: Bool[Tensor, "r k"], site: AttentionSite
 ) -> Bool[Tensor, "r q"]:
     """Which queries are read."""
     queries = weights.shape[2]
-    there = torch.zeros(len(weights), queries, dtype=torch.bool, device=weights.device)
-    if place.row in ("first", "pooled"):
-        there[:, 0] = True
-    elif place.row == "mean":
-        there |= mask
+    selected = torch.zeros(len(weights), queries, dtype=torch.bool, device=weights.device)
+    if site.row in ("first", "pooled"):
+        selected[:, 0] = True
+    elif site.row == "mean":
+        selected |= mask
     else:
         last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
-        there[torch.arange(len(weights)), last] = True
-    return there
+        selected[torch.arange(len(weights)), last] = True
+    return selected
 
 
-def logits_with_edit(seen: ForwardObservation, inputs: Inputs, edit: Edit) -> Float[Tensor, "b classes"]:
+def logits_with_edit(
+    observation: ForwardObservation, inputs: Inputs, edit: Edit
+) -> Float[Tensor, "b classes"]:
     """Logits of a batch whose weights, in the heads that are read, are what the edit makes of them."""
 
-    def mine(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        return replace_heads(weights, edit(layer, weights, call), seen.place)
+    def edit_heads(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        return replace_heads(weights, edit(layer, weights, call), observation.site)
 
-    with torch.no_grad(), intervene(seen.model, mine, [seen.place.layer]):
-        return logits_of(seen.model, inputs).cpu()
+    with torch.no_grad(), intervene(observation.model, edit_heads, [observation.site.layer]):
+        return logits_of(observation.model, inputs).cpu()

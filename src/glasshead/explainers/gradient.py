@@ -22,7 +22,7 @@ REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
 }
 
 
-def embedding_gradients(view: ExplanationContext) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+def embedding_gradients(context: ExplanationContext) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Texts [b], ∂ŷ/∂e_i and e_i, both [b, n, d], batch after batch; nothing is detached, attention moves.
 
     A token that the model reads twice, in its encoder and one place further in its decoder (BART, T5), has
@@ -31,26 +31,26 @@ def embedding_gradients(view: ExplanationContext) -> Iterator[tuple[Tensor, Tens
     Raises:
         InputError: if the model does not look up one vector for each token.
     """
-    maps = heads_of(view.model.config) * layers_of(view.model.config)
-    for places, inputs in batches(view.encoded, device=view.model.device, maps=maps):
-        with torch.enable_grad(), embedding_leaves(view.model) as lookups:
-            logits = view.model(**inputs).logits
-        read = [(leaf, shift_of(ids, inputs["input_ids"])) for ids, leaf in lookups]
-        if not read or any(shift is None for _, shift in read):
+    maps = heads_of(context.model.config) * layers_of(context.model.config)
+    for rows, inputs in batches(context.encoded, device=context.model.device, maps=maps):
+        with torch.enable_grad(), embedding_leaves(context.model) as lookups:
+            logits = context.model(**inputs).logits
+        shifted = [(leaf, shift_of(ids, inputs["input_ids"])) for ids, leaf in lookups]
+        if not shifted or any(shift is None for _, shift in shifted):
             raise InputError(
-                f"{type(view.model).__name__} does not look up one vector for each token of a text, so no "
+                f"{type(context.model).__name__} does not look up one vector for each token of a text, so no "
                 "gradient belongs to a token alone: use the method 'erasure-delete'"
             )
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
-        target_fn = log_odds if view.target_fn is probability else view.target_fn
-        value = target_fn(logits, view.target[places].to(logits.device))
+        target_fn = log_odds if context.target_fn is probability else context.target_fn
+        value = target_fn(logits, context.target[rows].to(logits.device))
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
-        gradients = torch.autograd.grad(value.sum(), [leaf for leaf, _ in read])
+        gradients = torch.autograd.grad(value.sum(), [leaf for leaf, _ in shifted])
         n = inputs["input_ids"].shape[1]
-        gradient = sum_shifted(gradients, [shift or 0 for _, shift in read], n)
-        if view.target_fn is probability:
+        gradient = sum_shifted(gradients, [shift or 0 for _, shift in shifted], n)
+        if context.target_fn is probability:
             gradient *= (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
-        yield places, gradient.cpu(), read[0][0].detach()[:, :n].cpu()
+        yield rows, gradient.cpu(), shifted[0][0].detach()[:, :n].cpu()
 
 
 @contextmanager
@@ -112,12 +112,12 @@ class Gradient(Explainer):
     def __init__(self, reduction: str) -> None:
         self.reduce, self._signed, self.description = REDUCTIONS[reduction]
 
-    def signed(self, view: ExplanationContext) -> bool:
+    def signed(self, context: ExplanationContext) -> bool:
         return self._signed
 
-    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        result = torch.zeros(view.encoded.mask.shape, dtype=view.logits.dtype)
-        for texts, gradient, e in embedding_gradients(view):
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
+        for texts, gradient, e in embedding_gradients(context):
             result[texts, : e.shape[1]] = self.reduce(gradient, e).to(result.dtype)
         return result
 

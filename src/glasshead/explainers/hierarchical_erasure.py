@@ -45,7 +45,7 @@ def erase_words(
                 changed, _ = model.words(packed[row], segments.mask[row])
             document = vectors.expand(len(row), -1, -1).clone()
             document[variant, row] = changed
-            there = torch.ones(len(row), sentences, dtype=torch.bool, device=row.device)
-            vector, _ = model.sentences(document, there)
+            present = torch.ones(len(row), sentences, dtype=torch.bool, device=row.device)
+            vector, _ = model.sentences(document, present)
             logits.append(model.to_output(model.classifier(vector), None)[1].cpu())
         yield text, tokens, torch.cat(logits)

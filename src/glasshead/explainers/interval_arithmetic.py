@@ -32,8 +32,8 @@ class IntervalVector:
 
         known = ~(np.isnan(self.low) | np.isnan(self.high))
         return tuple(
-            (end(a), end(b)) if there else None
-            for a, b, there in zip(self.low, self.high, known, strict=True)
+            (end(a), end(b)) if is_known else None
+            for a, b, is_known in zip(self.low, self.high, known, strict=True)
         )
 
     def plus(self, other: "IntervalVector") -> "IntervalVector":
@@ -51,7 +51,7 @@ class IntervalVector:
         """Of the products with one unit of others, independent of these."""
         low, high = other.low[unit], other.high[unit]
         with np.errstate(invalid="ignore"):
-            corners = np.stack([mine * theirs for mine in (self.low, self.high) for theirs in (low, high)])
+            corners = np.stack([own * factor for own in (self.low, self.high) for factor in (low, high)])
         # Nothing times something without bounds is nothing.
         unknown = np.isnan(self.low) | np.isnan(low)
         corners = np.where(np.isnan(corners) & ~unknown, 0.0, corners)

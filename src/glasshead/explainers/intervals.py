@@ -20,12 +20,14 @@ from glasshead.explainers.interval_arithmetic import Floats, IntervalVector
 from glasshead.identifiability import SINGLE, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.results import Attribution
-from glasshead.trace import AttentionSelector, AttentionSite, eval_mode, head_signs_of, resolve
+from glasshead.trace import AttentionSelector, AttentionSite, eval_mode, find_site, head_signs_of
 
-OTHERS = (
-    "these are not the weights of this model, these texts and this reading: give what they were read with"
+MISMATCH = (
+    "these are not the weights of this model, these texts and this attention: give what they were read with"
 )
-SAME = 1e-4  # relative to the largest weight: shown weights and those asked about differ by rounding alone
+SCORE_TOLERANCE = (
+    1e-4  # relative to the largest weight: shown weights and those asked about differ by rounding alone
+)
 
 
 def with_intervals(
@@ -35,7 +37,7 @@ def with_intervals(
     texts: Sequence[str],
     pairs: Sequence[str] | None = None,
     *,
-    reading: AttentionSelector = DEFAULT_SELECTOR,
+    attention_selector: AttentionSelector = DEFAULT_SELECTOR,
     tolerance: float = 0.0,
 ) -> list[Attribution]:
     """Attention weights of tokens, of words (`by_word`) or of sentences, with the interval of each.
@@ -50,13 +52,13 @@ def with_intervals(
 
     Raises:
         InputError: if the attributions are no attention weights, or not those of this model, these texts and
-            this reading; if the model is in half precision, or changes weights after their activation; on a
+            this attention; if the model is in half precision, or changes weights after their activation; on a
             tolerance below 0.
 
     Source: the constraints P1 to P3 of Bhardwaj et al. (2021); the linear programs are this project's.
     """
-    for each in attributions:
-        check_weights(EXPLAINERS[each.method])
+    for attribution in attributions:
+        check_weights(EXPLAINERS[attribution.method])
     check_tolerance(tolerance)
     if len(attributions) != len(texts):
         raise InputError(f"{len(attributions)} attributions of {len(texts)} texts: give the same texts")
@@ -65,19 +67,22 @@ def with_intervals(
     check_texts(model, pairs is not None)
     with eval_mode(model):
         encoded = encode(tokenizer, texts, pairs)
-        place = resolve(model, longest(encoded, model.device), reading)
-        whole = place is not None and place.unit == "sentence"
-        keys = numbers(model, encoded) if whole else [None] * len(texts)
-        sums = list(map(TokenSums, units(attributions, encoded, model, reading), keys))
-        found, projected = of_texts(model, encoded, place, sums, tolerance)
-    clause = interval_notes(place, projected, tolerance)
-    return [bound_weights(*each, clause) for each in zip(attributions, found, strict=True)]
+        site = find_site(model, longest(encoded, model.device), attention_selector)
+        by_sentence = site is not None and site.key_unit == "sentence"
+        keys = sentence_of_tokens(model, encoded) if by_sentence else [None] * len(texts)
+        sums = list(map(TokenSums, unit_membership(attributions, encoded, model, attention_selector), keys))
+        intervals, projected = text_intervals(model, encoded, site, sums, tolerance)
+    note = describe_intervals(site, projected, tolerance)
+    return [
+        attach_intervals(attribution, weights, note)
+        for attribution, weights in zip(attributions, intervals, strict=True)
+    ]
 
 
 def check_weights(explainer: Explainer) -> None:
     """Raise InputError for a method whose numbers are no attention weights."""
     if not explainer.reads_weights:
-        known = ", ".join(name for name, each in EXPLAINERS.items() if each.reads_weights)
+        known = ", ".join(name for name, known in EXPLAINERS.items() if known.reads_weights)
         raise InputError(
             f"the numbers of the method {explainer.name!r} are no attention weights, and only these have "
             f"intervals: use the method {known}"
@@ -90,16 +95,23 @@ def check_tolerance(tolerance: float) -> None:
         raise InputError(f"the tolerance is a number of at least 0, not {tolerance}")
 
 
-def units(
-    attributions: Sequence[Attribution], encoded: Encoded, model: PreTrainedModel, reading: AttentionSelector
+def unit_membership(
+    attributions: Sequence[Attribution],
+    encoded: Encoded,
+    model: PreTrainedModel,
+    attention_selector: AttentionSelector,
 ) -> list[Floats]:
     """Which tokens each unit of each text is made of [units, tokens]: 1 where the token belongs to it.
 
     Raises:
         InputError: if the units are neither tokens nor words, nor the sentences that were to be read.
     """
-    sentences = numbers(model, encoded) if reading.level == "sentence" else [None] * len(attributions)
-    made = []
+    sentences = (
+        sentence_of_tokens(model, encoded)
+        if attention_selector.level == "sentence"
+        else [None] * len(attributions)
+    )
+    membership = []
     for index, (attribution, sentence) in enumerate(zip(attributions, sentences, strict=True)):
         words = encoded.words[index][encoded.mask[index].numpy()]
         if sentence is not None:
@@ -109,13 +121,13 @@ def units(
         else:
             starts = word_starts(words.tolist())
         if len(starts) != len(attribution.scores):
-            raise InputError(OTHERS)
+            raise InputError(MISMATCH)
         unit = np.searchsorted(starts, np.arange(len(words)), side="right") - 1
-        made.append((unit == np.arange(len(starts))[:, None]).astype(float))
-    return made
+        membership.append((unit == np.arange(len(starts))[:, None]).astype(float))
+    return membership
 
 
-def numbers(model: PreTrainedModel, encoded: Encoded) -> list[NDArray[np.int64]]:
+def sentence_of_tokens(model: PreTrainedModel, encoded: Encoded) -> list[NDArray[np.int64]]:
     """The sentence of each token, text by text, without padding."""
     return [row[row >= 0].numpy() for row in sentence_numbers(model, encoded)]
 
@@ -128,31 +140,37 @@ class TokenSums:
     tokens: Floats
     sentences: NDArray[np.int64] | None = None
 
-    def over(self, keys: NDArray[np.int64]) -> Floats:
-        """The weights of the sums [units, keys]."""
+    def coefficients(self, keys: NDArray[np.int64]) -> Floats:
+        """How much of each key each unit has [units, keys]."""
         if self.sentences is None:
             return self.tokens[:, keys]
-        there = (self.sentences[:, None] == keys).astype(float)
-        return self.tokens @ (there / np.maximum(there.sum(axis=0), 1.0))
+        in_sentence = (self.sentences[:, None] == keys).astype(float)
+        return self.tokens @ (in_sentence / np.maximum(in_sentence.sum(axis=0), 1.0))
 
 
-def of_texts(
+def text_intervals(
     model: PreTrainedModel,
     encoded: Encoded,
-    place: AttentionSite | None,
+    site: AttentionSite | None,
     sums: Sequence[TokenSums],
     tolerance: float,
 ) -> tuple[list[IntervalVector], set[bool]]:
     """The units of each text, and whether heads were read after their output projection."""
-    found, projected = read(model, encoded, place, sums, tolerance)
-    if place is not None and place.above is not None:
-        whole = [TokenSums(np.eye(int(each.max(initial=0)) + 1)) for each in numbers(model, encoded)]
-        above, again = read(model, encoded, place.above, whole, tolerance)
-        projected |= again
-        found = {(text, part): each.times(above[text, 0], part) for (text, part), each in found.items()}
-    totals = [IntervalVector.zeros(len(each.tokens)) for each in sums]
-    for (text, _), each in found.items():
-        totals[text] = totals[text].plus(each)
+    by_part, projected = site_intervals(model, encoded, site, sums, tolerance)
+    if site is not None and site.above is not None:
+        sentences = [
+            TokenSums(np.eye(int(numbers.max(initial=0)) + 1))
+            for numbers in sentence_of_tokens(model, encoded)
+        ]
+        of_sentences, projected_above = site_intervals(model, encoded, site.above, sentences, tolerance)
+        projected |= projected_above
+        by_part = {
+            (text, part): weights.times(of_sentences[text, 0], part)
+            for (text, part), weights in by_part.items()
+        }
+    totals = [IntervalVector.zeros(len(units.tokens)) for units in sums]
+    for (text, _), weights in by_part.items():
+        totals[text] = totals[text].plus(weights)
     return totals, projected
 
 
@@ -164,50 +182,52 @@ class RunningMean:
     rows: set[int] = field(default_factory=set)
 
 
-def read(
+def site_intervals(
     model: PreTrainedModel,
     encoded: Encoded,
-    place: AttentionSite | None,
+    site: AttentionSite | None,
     sums: Sequence[TokenSums],
     tolerance: float,
 ) -> tuple[dict[tuple[int, int], IntervalVector], set[bool]]:
-    """The units of each text and part, as the heads and rows of the place have them in the mean, and whether
+    """The units of each text and part, as the mean over the heads and rows of the site has them, and whether
     they were read after their output projection."""
     means: dict[tuple[int, int], RunningMean] = {}
     projected: set[bool] = set()
-    for batch in attention_rows(model, encoded, where(place)):
+    for batch in attention_rows(model, encoded, rows_of_site(site)):
         for row in batch:
             mean = means.setdefault(
                 (row.text, row.part), RunningMean(IntervalVector.zeros(len(sums[row.text].tokens)))
             )
             mean.rows.add(row.row)
-            mean.total = mean.total.plus(of_row(row, sums[row.text], tolerance).scale(sign(model, row)))
+            mean.total = mean.total.plus(
+                row_intervals(row, sums[row.text], tolerance).scale(head_sign(model, row))
+            )
             projected.add(row.projected)
-    heads = place.heads if place is not None and place.head is None else 1
-    found = {key: mean.total.scale(1 / (heads * len(mean.rows))) for key, mean in means.items()}
-    return found, projected
+    heads = site.num_heads if site is not None and site.head is None else 1
+    return {key: mean.total.scale(1 / (heads * len(mean.rows))) for key, mean in means.items()}, projected
 
 
-def of_row(row: AttentionRow, sums: TokenSums, tolerance: float) -> IntervalVector:
+def row_intervals(row: AttentionRow, sums: TokenSums, tolerance: float) -> IntervalVector:
     """The units of a text as one row of one head has them; what it may not attend to has no weight."""
-    functions = sums.over(row.keys)
-    ends = IntervalVector.zeros(len(functions))
-    touched = functions.any(axis=1)
-    found = row.intervals(tolerance, functions[touched])
-    for mine, theirs in ((ends.value, found.value), (ends.low, found.low), (ends.high, found.high)):
-        mine[touched] = theirs
-    return replace(ends, conditioning=found.conditioning)
+    coefficients = sums.coefficients(row.keys)
+    attended = coefficients.any(axis=1)
+    intervals = row.intervals(tolerance, coefficients[attended])
+    weights = IntervalVector.zeros(len(coefficients))
+    weights.value[attended] = intervals.value
+    weights.low[attended] = intervals.low
+    weights.high[attended] = intervals.high
+    return replace(weights, conditioning=intervals.conditioning)
 
 
-def where(place: AttentionSite | None) -> RowSelector:
-    """The place as rows of heads are asked for; None is the one attention of a pooled classifier."""
-    if place is None:
+def rows_of_site(site: AttentionSite | None) -> RowSelector:
+    """The site as a selector of rows; None is the one attention of a pooled classifier."""
+    if site is None:
         return RowSelector()
-    heads = None if place.head is None else (place.head,)
-    return RowSelector((place.layer,), heads, "all" if place.row == "mean" else place.row)
+    heads = None if site.head is None else (site.head,)
+    return RowSelector((site.layer,), heads, "all" if site.row == "mean" else site.row)
 
 
-def sign(model: PreTrainedModel, row: AttentionRow) -> float:
+def head_sign(model: PreTrainedModel, row: AttentionRow) -> float:
     """The canonical sign of a head; 1 where none was fixed."""
     if isinstance(model, PooledClassifier):
         return float(model.config.gauge)
@@ -215,30 +235,30 @@ def sign(model: PreTrainedModel, row: AttentionRow) -> float:
     return 1.0 if signs is None else float(signs[row.head])
 
 
-def bound_weights(attribution: Attribution, ends: IntervalVector, reading: str) -> Attribution:
-    """The attribution with these ends.
+def attach_intervals(attribution: Attribution, weights: IntervalVector, note: str) -> Attribution:
+    """The attribution with the intervals of its weights, and a note on them.
 
     Raises:
         InputError: if its scores are other weights.
     """
     scores = np.array(attribution.scores)
     # Signed heads and rows may cancel in the mean; the rounding of each does not.
-    allowed = SAME * np.abs(scores).max(initial=0.0) + SINGLE
-    if (np.abs(scores - ends.value) > allowed).any():
-        raise InputError(OTHERS)
+    allowed = SCORE_TOLERANCE * np.abs(scores).max(initial=0.0) + SINGLE
+    if (np.abs(scores - weights.value) > allowed).any():
+        raise InputError(MISMATCH)
     # Rounding must not push a weight out of its own interval.
-    ends = replace(ends, low=np.minimum(ends.low, scores), high=np.maximum(ends.high, scores))
+    low, high = np.minimum(weights.low, scores), np.maximum(weights.high, scores)
     return replace(
         attribution,
-        intervals=ends.intervals(),
-        conditioning=ends.conditioning,
-        reading=f"{attribution.reading or 'the learned query'}; {reading}",
+        intervals=replace(weights, low=low, high=high).intervals(),
+        conditioning=weights.conditioning,
+        reading=f"{attribution.reading or 'the learned query'}; {note}",
     )
 
 
-def interval_notes(place: AttentionSite | None, projected: set[bool], tolerance: float) -> str:
+def describe_intervals(site: AttentionSite | None, projected: set[bool], tolerance: float) -> str:
     """What stays the same within the intervals, in words."""
-    if place is None or place.row == "pooled":
+    if site is None or site.row == "pooled":
         output = "the same pooled vector"
     elif projected == {True}:
         output = "the same output of each head after its projection"

@@ -15,20 +15,20 @@ from glasshead.models import EncodedClassifier, is_regression
 from glasshead.trace import AttentionSite, logits_of, record, token_layout
 
 
-def is_linear_readout(model: PreTrainedModel, place: AttentionSite) -> TypeGuard[EncodedClassifier]:
+def is_linear_readout(model: PreTrainedModel, site: AttentionSite) -> TypeGuard[EncodedClassifier]:
     """Whether the outputs are linear in the weights: the last pooling, then the last map."""
-    last = place.layer == place.layers - 1
-    return isinstance(model, EncodedClassifier) and last and place.row == "pooled"
+    last = site.layer == site.num_layers - 1
+    return isinstance(model, EncodedClassifier) and last and site.row == "pooled"
 
 
 @torch.no_grad()
 def observe_linear(
-    model: EncodedClassifier, encoded: Encoded, place: AttentionSite, logits: Float[Tensor, "texts classes"]
+    model: EncodedClassifier, encoded: Encoded, site: AttentionSite, logits: Float[Tensor, "texts classes"]
 ) -> LinearReadout | SentenceReadout:
     """z = Σ_i a_i o_i + b with o_i = W_t h_i, where W_t is the part of W that reads the text t of token i; of
     documents i is a sentence."""
-    whole = place.unit == "sentence"
-    sentence = sentence_numbers(model, encoded) if whole else None
+    by_sentence = site.key_unit == "sentence"
+    sentence = sentence_numbers(model, encoded) if by_sentence else None
     texts, n = encoded.ids.shape
     if sentence is not None:
         n = max(int(sentence.max()) + 1, 1) if sentence.numel() else 1
@@ -38,34 +38,34 @@ def observe_linear(
     polarity = torch.zeros(texts, n, classifier.out_features, dtype=logits.dtype)
     part = torch.zeros(texts, n, dtype=torch.long)
     mask = encoded.mask if sentence is None else torch.zeros(texts, n, dtype=torch.bool)
-    for places, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
-        with record(model, layers=[place.layer]) as trace:
+    for rows, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        with record(model, layers=[site.layer]) as trace:
             logits_of(model, inputs)
-        seen, where = trace.only[place.layer], token_layout(model, inputs, place.unit)
-        hidden = seen.v[:, 0]  # [R, K, d]
-        length = hidden.shape[1] if whole else inputs["input_ids"].shape[1]
+        layer, layout = trace.only[site.layer], token_layout(model, inputs, site.key_unit)
+        hidden = layer.v[:, 0]  # [R, K, d]
+        length = hidden.shape[1] if by_sentence else inputs["input_ids"].shape[1]
         number = torch.zeros(len(hidden), dtype=torch.long, device=hidden.device)
-        if where.segments is not None and not whole:
-            number = where.segments.number
-        stand = partial(torch.mul, where.mask) if whole else where.tokens
-        if whole:
-            mask[places, :length] = where.mask.cpu()
+        if layout.segments is not None and not by_sentence:
+            number = layout.segments.number
+        on_tokens = partial(torch.mul, layout.mask) if by_sentence else layout.tokens
+        if by_sentence:
+            mask[rows, :length] = layout.mask.cpu()
         outputs = torch.einsum("rkd,rod->ork", hidden, maps[number])
-        for each, keys in ((scores, seen.scores[:, 0, 0]), (weights, seen.weights[:, 0, 0])):
-            each[places, :length] = stand(keys).cpu().to(each.dtype)
+        for values, keys in ((scores, layer.scores[:, 0, 0]), (weights, layer.weights[:, 0, 0])):
+            values[rows, :length] = on_tokens(keys).cpu().to(values.dtype)
         for output, keys in enumerate(outputs):
-            polarity[places, :length, output] = stand(keys).cpu().to(polarity.dtype)
+            polarity[rows, :length, output] = on_tokens(keys).cpu().to(polarity.dtype)
         owner = number[:, None].expand(hidden.shape[:2]).to(hidden.dtype)
-        part[places, :length] = stand(owner).cpu().long()
-    algebra = LinearReadout(
+        part[rows, :length] = on_tokens(owner).cpu().long()
+    readout = LinearReadout(
         mask,
         scores,
         weights,
         polarity,
         logits,
         classifier.bias.detach().cpu().to(logits.dtype),
-        place.mechanism.activation,
+        site.mechanism.activation,
         rating=is_regression(model.config),
         part=part,
     )
-    return algebra if sentence is None else SentenceReadout(encoded.mask, sentence, algebra)
+    return readout if sentence is None else SentenceReadout(encoded.mask, sentence, readout)

@@ -15,9 +15,9 @@ class Random(Explainer):
     description = "random numbers, the control that must fail an audit"
     citation = "Jain and Wallace 2019"
 
-    def importance(self, view: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        result = torch.zeros(view.encoded.ids.shape)
-        for row, (ids, mask) in enumerate(zip(view.encoded.ids, view.encoded.mask, strict=True)):
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        result = torch.zeros(context.encoded.ids.shape)
+        for row, (ids, mask) in enumerate(zip(context.encoded.ids, context.encoded.mask, strict=True)):
             # Seeded by the tokens alone, so that batches and single texts agree.
             generator = torch.Generator().manual_seed(crc32(ids[mask].numpy().tobytes()))
             result[row, mask] = torch.rand(int(mask.sum()), generator=generator) * 2 - 1

@@ -27,7 +27,7 @@ class ExplainRequest:
     method: str = "attention"
     target: int | str | None = None
     target_fn: str | None = None
-    reading: AttentionSelector = DEFAULT_SELECTOR
+    attention_selector: AttentionSelector = DEFAULT_SELECTOR
     intervals: bool = False
     tolerance: float = 0.0
 
@@ -67,12 +67,15 @@ def explain_run(
     attributions = [
         by_word(attribution)
         for attribution in explainer(
-            *inputs, target=request.target, target_fn=request.target_fn, reading=request.reading
+            *inputs,
+            target=request.target,
+            target_fn=request.target_fn,
+            attention_selector=request.attention_selector,
         )
     ]
     if request.intervals:
         attributions = with_intervals(
-            attributions, *inputs, reading=request.reading, tolerance=request.tolerance
+            attributions, *inputs, attention_selector=request.attention_selector, tolerance=request.tolerance
         )
     read = coverage(run.tokenizer, texts, pairs, encode(run.tokenizer, texts, pairs))
     return Explanations(attributions, skipped, read)

@@ -20,8 +20,8 @@ from glasshead.huggingface.structure import (
     HEADS,
     MECHANISM,
     attention_modules,
-    computes_own_attention,
     first_int_attr,
+    undispatched_attention,
 )
 
 CAUGHT_HEADS = "glasshead_caught_heads"
@@ -116,7 +116,7 @@ def softmax_modules(model: nn.Module) -> Iterator[nn.Module]:
     """The attention modules whose softmax can be caught: all, once the model attends eagerly."""
     for _, module in attention_modules(model):
         yield module
-    for _, module in computes_own_attention(model):
+    for _, module in undispatched_attention(model):
         yield module
 
 

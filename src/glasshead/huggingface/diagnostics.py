@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from glasshead.attention import Spec, mechanism, position_of, to_name
 from glasshead.errors import InputError
 from glasshead.huggingface.configuration import KEY, spec_of
-from glasshead.huggingface.stops import Diagnostic, Severity, blocking_diagnostics, parameter_names
+from glasshead.huggingface.plug_blockers import Diagnostic, Severity, blocking_diagnostics, parameter_names
 from glasshead.huggingface.structure import attention_modules, head_sizes, learned_positions
 
 
@@ -23,33 +23,33 @@ def diagnostics(model: PreTrainedModel, spec: Spec, length: int, dtype: torch.dt
     noted = [*blocking_diagnostics(model, spec)]
     if modules:
         noted += [
-            *check_positions(modules, spec, length),
-            *check_head_sizes(modules, spec),
-            *check_saving(model, spec),
-            *check_length(model, length),
-            *check_sliding_window(modules, length),
-            *check_position_bias(modules),
-            *check_output_attentions(model, modules),
-            *check_runtime(model, modules, dtype),
+            *diagnose_positions(modules, spec, length),
+            *diagnose_late_kernel_choice(modules, spec),
+            *diagnose_saving(model, spec),
+            *diagnose_length(model, length),
+            *diagnose_sliding_window(modules, length),
+            *diagnose_position_bias(modules),
+            *diagnose_output_attentions(model, modules),
+            *diagnose_runtime(model, modules, dtype),
         ]
-    yield from sorted(noted, key=lambda trap: list(Severity).index(trap.severity))
+    yield from sorted(noted, key=lambda diagnostic: list(Severity).index(diagnostic.severity))
 
 
-def check_positions(modules: dict[str, nn.Module], spec: Spec, length: int) -> Iterator[Diagnostic]:
+def diagnose_positions(modules: dict[str, nn.Module], spec: Spec, length: int) -> Iterator[Diagnostic]:
     """Positions beyond what they were built for."""
     module = next(iter(modules.values()))
     heads, head_dim, value_dim = head_sizes(module)
     if not position_of(spec).needs_positions or not heads or not head_dim:
         return
-    made = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim)
+    attention_mechanism = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim)
     try:
-        made.position.check(length)
+        attention_mechanism.position.check(length)
     except InputError as error:
         remedy = "ask about fewer tokens, or build the position for more"
         yield Diagnostic("length", Severity.error, str(error), remedy)
 
 
-def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
+def diagnose_late_kernel_choice(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
     """Modules that do not say how many heads they have, where the mechanism need not know."""
     silent = [name for name, module in modules.items() if None in head_sizes(module)[:2]]
     if silent and not position_of(spec).learned:
@@ -62,7 +62,7 @@ def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diag
         )
 
 
-def check_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
+def diagnose_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
     """What happens between save_pretrained and the next load."""
     config = model.config
     saved = spec_of(config)
@@ -98,7 +98,7 @@ def check_saving(model: PreTrainedModel, spec: Spec) -> Iterator[Diagnostic]:
         )
 
 
-def check_length(model: PreTrainedModel, length: int) -> Iterator[Diagnostic]:
+def diagnose_length(model: PreTrainedModel, length: int) -> Iterator[Diagnostic]:
     """Texts longer than the model has places for."""
     learned = learned_positions(model)
     if learned is not None and length > learned:
@@ -128,7 +128,7 @@ def window_of(module: nn.Module) -> int | None:
     return window if isinstance(window, int) else None
 
 
-def check_sliding_window(modules: dict[str, nn.Module], length: int) -> Iterator[Diagnostic]:
+def diagnose_sliding_window(modules: dict[str, nn.Module], length: int) -> Iterator[Diagnostic]:
     """Sliding windows: honoured through the mask, which is then whole."""
     for name, module in modules.items():
         window = window_of(module)
@@ -144,7 +144,7 @@ def check_sliding_window(modules: dict[str, nn.Module], length: int) -> Iterator
             return
 
 
-def check_position_bias(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
+def diagnose_position_bias(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
     """A position bias of the model's own."""
     for name, module in modules.items():
         if "position_bias" in parameter_names(module):
@@ -159,7 +159,7 @@ def check_position_bias(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
             return
 
 
-def check_output_attentions(model: PreTrainedModel, modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
+def diagnose_output_attentions(model: PreTrainedModel, modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
     """Where output_attentions gets lost."""
     config = model.config
     if config.output_attentions:
@@ -188,7 +188,7 @@ def check_output_attentions(model: PreTrainedModel, modules: dict[str, nn.Module
             return
 
 
-def check_runtime(
+def diagnose_runtime(
     model: PreTrainedModel, modules: dict[str, nn.Module], dtype: torch.dtype
 ) -> Iterator[Diagnostic]:
     """What to know when it runs."""

@@ -21,7 +21,7 @@ from glasshead.attention import (
 from glasshead.errors import InputError
 from glasshead.huggingface.configuration import KEY, Plugged, spec_of
 from glasshead.huggingface.masks import mask_function, parse_mask
-from glasshead.huggingface.stops import UNSUPPORTED
+from glasshead.huggingface.plug_blockers import UNSUPPORTED
 from glasshead.huggingface.structure import MECHANISM
 
 SUPPORTED_ARGS = {
@@ -69,21 +69,30 @@ def attention_function(
     Raises:
         InputError: where the model asks for something that the mechanism cannot honour.
     """
-    using = mechanism_of(module)
+    attention_mechanism = mechanism_of(module)
     for name, what in UNSUPPORTED.items():
         if kwargs.get(name) is not None:
             raise InputError(
-                f"{type(module).__name__} {what}, which {using.name} cannot honour: do not plug it"
+                f"{type(module).__name__} {what}, which {attention_mechanism.name} cannot honour: "
+                "do not plug it"
             )
     causal = getattr(module, "is_causal", None) if is_causal is None else is_causal
-    mask, bias = parse_mask(attention_mask, query, key, causal=causal, placed=using.position.needs_positions)
+    mask, bias = parse_mask(
+        attention_mask,
+        query,
+        key,
+        causal=causal,
+        needs_positions=attention_mechanism.position.needs_positions,
+    )
     window = kwargs.get("sliding_window")
     if window is not None and mask.attn_mask is None and mask.queries > 1 and mask.keys > window:
         raise InputError(
             f"{type(module).__name__} has a sliding window of {window} that is not in the mask: "
             "let the model make its own"
         )
-    call = AttentionInputs.of(using, query, key, value, mask=mask, scale=scaling, dropout=dropout)
+    call = AttentionInputs.of(
+        attention_mechanism, query, key, value, mask=mask, scale=scaling, dropout=dropout
+    )
     if position_bias is not None or bias is not None:
         both = [term for term in (position_bias, bias) if term is not None]
         call = call.add_bias(both[0] + both[1] if len(both) == 2 else both[0])

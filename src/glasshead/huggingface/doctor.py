@@ -31,17 +31,17 @@ from glasshead.huggingface.configuration import spec_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.loading import first_line, model_class, read_config
-from glasshead.huggingface.stops import Diagnostic, Severity, parameter_names
+from glasshead.huggingface.plug_blockers import Diagnostic, Severity, parameter_names
 from glasshead.huggingface.structure import (
     MECHANISM,
     attention_modules,
-    built_in,
-    computes_own_attention,
+    built_in_attention,
     first_int_attr,
     head_sizes,
     is_cross_attention,
     is_within,
     positions_of,
+    undispatched_attention,
 )
 
 TEXT = 512
@@ -86,12 +86,14 @@ class DoctorReport:
     dtype: str
     length: int
     layers: tuple[AttentionLayerGroup, ...]
-    traps: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
 
     @property
     def healthy(self) -> bool:
         """Whether nothing stops the plug, nor a forward pass after it."""
-        return not any(trap.severity in (Severity.stop, Severity.error) for trap in self.traps)
+        return not any(
+            diagnostic.severity in (Severity.stop, Severity.error) for diagnostic in self.diagnostics
+        )
 
 
 def doctor(
@@ -124,19 +126,19 @@ def doctor(
     for module_name, module in attention_modules(subject):
         examined = examine(module_name, module, mechanism_spec, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
-    ours = dict(built_in(subject))
+    ours = dict(built_in_attention(subject))
     for module_name, module in ours.items():
         activation = getattr(subject.config, "activation", "")
         examined = examine_ours(module, activation, length, target, dtype)
         groups.setdefault(examined, []).append(module_name)
-    for module_name, module in computes_own_attention(subject):
+    for module_name, module in undispatched_attention(subject):
         if not any(is_within(layer, module_name) for layer in ours):
             groups.setdefault(examine_undispatched(module), []).append(module_name)
     layers = tuple(replace(layer, modules=tuple(names)) for layer, names in groups.items())
     at_work = next((layer.attention for layer in layers if layer.weights != "out of reach"), None)
     noted = diagnostics(subject, mechanism_spec, length, dtype)
     if ours and spec is None:  # there is nothing to plug, and nobody asked for it
-        noted = (trap for trap in noted if trap.severity is not Severity.stop)
+        noted = (diagnostic for diagnostic in noted if diagnostic.severity is not Severity.stop)
     return DoctorReport(
         model=name,
         family=type(subject).__name__,
@@ -145,11 +147,11 @@ def doctor(
         dtype=str(dtype).removeprefix("torch."),
         length=length,
         layers=layers,
-        traps=(*noted, *check_kernel_memory(layers, length)),
+        diagnostics=(*noted, *diagnose_kernel_memory(layers, length)),
     )
 
 
-def check_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int) -> Iterator[Diagnostic]:
+def diagnose_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int) -> Iterator[Diagnostic]:
     """Kernels that hold all pairs of tokens, at a length where that is felt."""
     for layer in layers:
         for kernel, when in ((layer.kernel, "a forward pass"), (layer.training_kernel, "training")):
@@ -218,7 +220,7 @@ def examine(
     window = window if window is not None and window <= length else None
     kernels: tuple[str | None, str | None] = None, None
     if heads and key_heads and head_dim and value_dim and heads % key_heads == 0:
-        made = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
+        built = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim).to(device)
         blank = torch.zeros((), device=device, dtype=dtype)  # seen in any shape, without memory
         pairs = None if window is None else blank.bool().expand(1, 1, length, length)
         mask = Mask(
@@ -226,7 +228,7 @@ def examine(
         )
         qkv = (heads, head_dim), (key_heads, head_dim), (key_heads, value_dim)
         biased = "position_bias" in parameter_names(module)
-        kernels = serving_kernels(made, blank, qkv, mask, biased=biased)
+        kernels = serving_kernels(built, blank, qkv, mask, biased=biased)
     return AttentionLayerGroup(
         modules=(),
         kind=type(module).__name__ + (" (cross)" if crossing else ""),
@@ -247,15 +249,15 @@ def examine_ours(
     module: nn.Module, activation: str, length: int, device: torch.device, dtype: torch.dtype
 ) -> AttentionLayerGroup:
     """What is true of attention in a model of ours; a pooling without a mechanism has the ``activation``."""
-    made = getattr(module, MECHANISM, None)
+    attached = getattr(module, MECHANISM, None)
     heads, head_dim = getattr(module, "num_heads", 1), getattr(module, "head_dim", None)
     kernels: tuple[str | None, str | None] = None, None
-    if isinstance(made, Mechanism) and isinstance(module, MultiHeadAttention):
+    if isinstance(attached, Mechanism) and isinstance(module, MultiHeadAttention):
         blank = torch.zeros((), device=device, dtype=dtype)
         mask = Mask(length, length, query_positions=range(length))
         sized = module.head_dim, module.head_dim, module.value_dim
         qkv = tuple(zip((module.num_heads, module.kv_heads, module.kv_heads), sized, strict=True))
-        built = mechanism(made.spec, num_heads=heads, head_dim=head_dim, value_dim=module.value_dim).to(
+        built = mechanism(attached.spec, num_heads=heads, head_dim=head_dim, value_dim=module.value_dim).to(
             device
         )
         kernels = serving_kernels(built, blank, qkv, mask, biased=False)
@@ -268,10 +270,10 @@ def examine_ours(
         head_dim=head_dim,
         causal=False,
         window=None,
-        attention=made.name if isinstance(made, Mechanism) else activation,
+        attention=attached.name if isinstance(attached, Mechanism) else activation,
         kernel=kernels[0],
         training_kernel=kernels[1],
-        weights="recorded" if isinstance(made, Mechanism) else "in the output",
+        weights="recorded" if isinstance(attached, Mechanism) else "in the output",
     )
 
 

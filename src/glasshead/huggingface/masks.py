@@ -106,12 +106,12 @@ class ParsedMask(NamedTuple):
 
 
 def parse_mask(
-    attention_mask: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | None, placed: bool
+    attention_mask: Tensor | None, query: Tensor, key: Tensor, *, causal: bool | None, needs_positions: bool
 ) -> ParsedMask:
     """The mask that reached an attention module.
 
     ``causal`` is what the module says of itself, None where it says nothing; it decides only where no mask is
-    given. ``placed`` asks for the places of the queries also where that takes a look at the mask.
+    given. ``needs_positions`` asks for the places of the queries also where that takes a look at the mask.
 
     Raises:
         InputError: where the pattern cannot be known.
@@ -144,12 +144,12 @@ def parse_mask(
         padding = None if is_unpadded(attention_mask) else allowed[:, 0, 0].expand(query.shape[0], -1)
     else:
         # A key that nobody attends to is padding, and no distance counts it.
-        padding = allowed.any(dim=1).any(dim=1).expand(query.shape[0], -1) if placed else None
+        padding = allowed.any(dim=1).any(dim=1).expand(query.shape[0], -1) if needs_positions else None
         pairs = allowed.expand(-1, -1, queries, -1)
     if attention_mask.dtype == CAUSAL:
         return ParsedMask(Mask(queries, keys, padding, causal=queries > 1, query_positions=end), None)
     at: range | Tensor | None = same
-    if placed and same is None and causal is not False:
+    if needs_positions and same is None and causal is not False:
         at = infer_query_positions(allowed, queries)
     return ParsedMask(Mask(queries, keys, padding, pairs, query_positions=at), bias)
 

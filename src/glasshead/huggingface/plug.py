@@ -13,7 +13,7 @@ from glasshead.attention import Mechanism, Spec, mechanism, parse, to_spec
 from glasshead.errors import InputError
 from glasshead.huggingface.configuration import KEY, Plugged, clear_spec, set_spec
 from glasshead.huggingface.dispatch import attach, check_usage_hook
-from glasshead.huggingface.stops import blocking_diagnostics
+from glasshead.huggingface.plug_blockers import blocking_diagnostics
 from glasshead.huggingface.structure import MECHANISM, attention_modules, head_sizes
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -46,17 +46,17 @@ def plug(model: Model, spec: str | Spec) -> Model:
         )
     short = to_spec(parse(spec))
     for stop in blocking_diagnostics(model, short):
-        raise InputError(f"{stop.what}: {stop.remedy}")
+        raise InputError(f"{stop.problem}: {stop.remedy}")
     return attach_mechanisms(model, short)
 
 
 def attach_mechanisms(model: Model, spec: Spec) -> Model:
     """Plug every module that dispatches, whatever there is beside them."""
     modules = dict(attention_modules(model))
-    made = {name: build_for_module(spec, module) for name, module in modules.items()}
+    mechanisms = {name: build_for_module(spec, module) for name, module in modules.items()}
     dispatch(model, modules)
     for name, module in modules.items():
-        attach(module, made[name])
+        attach(module, mechanisms[name])
     for config in attention_configs(model, modules):
         set_spec(config, Plugged(spec))
     return model
@@ -65,13 +65,13 @@ def attach_mechanisms(model: Model, spec: Spec) -> Model:
 def build_for_module(spec: Spec, module: nn.Module) -> Mechanism:
     """A mechanism for the heads of one attention module, where its weights are."""
     heads, head_dim, value_dim = head_sizes(module)
-    made = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim)
+    attention_mechanism = mechanism(spec, num_heads=heads, head_dim=head_dim, value_dim=value_dim)
     weights = list(module.parameters())
     if not weights:
-        return made
+        return attention_mechanism
     # Quantised weights are whole numbers, or floating-point numbers of one byte, in which nothing learns.
     dtypes = (weight.dtype for weight in weights if weight.is_floating_point() and weight.element_size() > 1)
-    return made.to(device=weights[0].device, dtype=next(dtypes, torch.get_default_dtype()))
+    return attention_mechanism.to(device=weights[0].device, dtype=next(dtypes, torch.get_default_dtype()))
 
 
 def dispatch(model: nn.Module, modules: dict[str, nn.Module]) -> None:

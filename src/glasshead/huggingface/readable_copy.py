@@ -11,14 +11,14 @@ from glasshead.errors import InputError
 from glasshead.huggingface.caught_softmax import catch_softmax, softmax_modules
 from glasshead.huggingface.isolated_copy import isolated_copy
 from glasshead.huggingface.plug import all_configs, plug
-from glasshead.huggingface.stops import blocking_diagnostics
-from glasshead.huggingface.structure import MECHANISM, attention_modules, built_in
+from glasshead.huggingface.plug_blockers import blocking_diagnostics
+from glasshead.huggingface.structure import MECHANISM, attention_modules, built_in_attention
 
 
 def shows_attention(model: nn.Module) -> bool:
     """Whether attention of the model can be recorded as it is: it is one of ours, or plugged."""
     plugged = any(isinstance(getattr(module, MECHANISM, None), Mechanism) for module in model.modules())
-    return plugged or any(True for _ in built_in(model))
+    return plugged or any(True for _ in built_in_attention(model))
 
 
 def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> PreTrainedModel:

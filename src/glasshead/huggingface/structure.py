@@ -38,14 +38,14 @@ def dispatches(module: nn.Module) -> bool:
     return code is not None and "ALL_ATTENTION_FUNCTIONS" in code.co_names
 
 
-def built_in(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+def built_in_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """The attention of our own models, which has its mechanism or its activation from the start."""
     for name, module in model.named_modules():
         if isinstance(module, (MultiHeadAttention, LearnedQueryAttention, AttentionPooling)):
             yield name, module
 
 
-def computes_own_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+def undispatched_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """Outermost modules that are attention by name, have weights, and neither dispatch nor hold what does."""
     reached = [name for name, _ in attention_modules(model)]
     missed: list[str] = []
@@ -60,7 +60,7 @@ def computes_own_attention(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 def pluggable_parts(model: nn.Module) -> list[str]:
     """The outermost parts of a model that dispatch all their attention."""
     reached = [name for name, _ in attention_modules(model)]
-    missed = [name for name, _ in computes_own_attention(model)]
+    missed = [name for name, _ in undispatched_attention(model)]
     parts: list[str] = []
     for name, _ in model.named_modules():
         whole = not any(is_within(inner, name) for inner in missed) and any(

@@ -203,7 +203,7 @@ def row_index(
     """Of each row of a batch of keys: which keys there are, whose text it is, its number in the text, and
     which token (or sentence) each key is."""
     mask = where.mask.cpu().numpy()
-    if where.segments is None or where.whole:
+    if where.segments is None or where.keys_are_segments:
         numbers = np.broadcast_to(np.arange(mask.shape[1]), mask.shape)
         return mask, list(range(len(mask))), np.zeros(len(mask), dtype=np.int64), numbers
     tokens = torch.arange(where.real.shape[1], device=where.real.device).expand(where.real.shape)

@@ -24,7 +24,7 @@ class PooledConfig(PreTrainedConfig):
     """Configuration of `PooledClassifier`.
 
     ``gauge`` is the sign (+1 or −1) that makes signed weights canonical; training sets it (see
-    `glasshead.trace.gauge`). It changes how weights are read, never what the model computes.
+    `glasshead.trace.sign_gauge`). It changes how weights are read, never what the model computes.
     """
 
     model_type = "glasshead-pooled"

@@ -86,8 +86,8 @@ class History:
 
     def curve(self, quantity: str, group: str = "") -> Columns:
         """step, mean, std and n of one quantity of one group; empty columns if it was not recorded."""
-        chosen = (self.curves["quantity"] == quantity) & (self.curves["group"] == group)
-        return {name: self.curves[name][chosen] for name in ("step", "mean", "std", "n")}
+        rows = (self.curves["quantity"] == quantity) & (self.curves["group"] == group)
+        return {name: self.curves[name][rows] for name in ("step", "mean", "std", "n")}
 
     def quantities(self) -> list[str]:
         """What was recorded, in order of appearance."""
@@ -99,10 +99,10 @@ class History:
         Raises:
             KeyError: if the token was not followed.
         """
-        chosen = self.tokens["token"] == token if self.tokens else np.zeros(0, dtype=bool)
-        if not chosen.any():
+        rows = self.tokens["token"] == token if self.tokens else np.zeros(0, dtype=bool)
+        if not rows.any():
             raise KeyError(token)
-        return {name: column[chosen] for name, column in self.tokens.items()}
+        return {name: column[rows] for name, column in self.tokens.items()}
 
 
 def added_column(quantity: str, term: str) -> str:
@@ -127,8 +127,8 @@ def trapezoid_error(steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.floa
         return np.full(np.shape(rates)[:-1], np.nan)
     some = np.unique([*range(0, len(steps), 2), len(steps) - 1])
     rates = np.asarray(rates, dtype=np.float64)
-    found: NDArray[np.float64] = np.trapezoid(rates, steps) - np.trapezoid(rates[..., some], steps[some])
-    return found
+    error: NDArray[np.float64] = np.trapezoid(rates, steps) - np.trapezoid(rates[..., some], steps[some])
+    return error
 
 
 def integration_error(learning_rate: float, steps: NDArray[Any], rates: NDArray[Any]) -> NDArray[np.float64]:
@@ -165,14 +165,16 @@ def versus(first: str, second: str) -> str:
     return f"{first} vs {second}"
 
 
-def canonical(history: History, sign: int) -> History:
+def canonical_history(history: History, sign: int) -> History:
     """Scores, polarities and weights in the gauge of the trained model: all times its sign, +1 or −1.
 
     The sign of signed weights is an accident of the seed; the product of two of these numbers is not.
     """
     gauged = np.isin(history.curves["quantity"], QUANTITIES)
     curves = history.curves | {"mean": np.where(gauged, sign, 1) * history.curves["mean"]}
-    tokens = {name: sign * each if name in QUANTITIES else each for name, each in history.tokens.items()}
+    tokens = {
+        name: sign * column if name in QUANTITIES else column for name, column in history.tokens.items()
+    }
     return replace(history, curves=curves, tokens=tokens)
 
 
@@ -186,7 +188,7 @@ def write_history(folder: Path, facts: dict[str, Any], tables: Mapping[str, Iter
 
 def write_table(path: Path, pieces: Iterable[Columns]) -> None:
     """One piece after the other, of which there is one at least; only one of them has to be in memory."""
-    tables = (pa.table({name: pa.array(each) for name, each in piece.items()}) for piece in pieces)
+    tables = (pa.table({name: pa.array(column) for name, column in piece.items()}) for piece in pieces)
     first = next(tables)
     with pq.ParquetWriter(path, first.schema) as writer:
         for table in chain([first], tables):
@@ -213,7 +215,7 @@ def read_history(run: Path) -> History:
         raise InputError(f"{folder} is damaged ({next(iter(str(error).splitlines()), error)})") from error
     if not complete:
         raise InputError(f"{folder} is damaged (a column is missing)")
-    return canonical(history, gauge.get("sign", 1))
+    return canonical_history(history, gauge.get("sign", 1))
 
 
 def columns_of(path: Path) -> Columns:

@@ -53,14 +53,14 @@ def by_construction(what: str, why: str) -> Verdict:
     return Verdict(f"{what} by construction: {why}", "not evidence", "by construction")
 
 
-def status_from_words(verdict: str) -> dict[str, Any]:
+def status_from_words(words: str) -> dict[str, Any]:
     """The status and reason of a finding that was saved before findings had them."""
-    known = next((each for each in (RAW_SIGN, ONE_SIGNED, WEAK_GAUGE) if each.words == verdict), None)
-    if known is None and "by construction" in verdict:
+    known = next((verdict for verdict in (RAW_SIGN, ONE_SIGNED, WEAK_GAUGE) if verdict.words == words), None)
+    if known is None and "by construction" in words:
         known = by_construction("", "")
-    elif known is None and verdict.startswith("undecided"):
-        known = Verdict("", "undecided", "too few" if "too few" in verdict else "")
-    elif known is None and verdict.startswith("not asked"):
+    elif known is None and words.startswith("undecided"):
+        known = Verdict("", "undecided", "too few" if "too few" in words else "")
+    elif known is None and words.startswith("not asked"):
         known = Verdict("", "not evidence", "not asked")
     known = known or Verdict("")
     return {"status": known.status, "reason": known.reason}

@@ -7,14 +7,20 @@ from glasshead.trace.attention_site import (
     AttentionSelector,
     AttentionSite,
     KeyUnit,
+    find_site,
     forward,
     list_attention_calls,
     logits_of,
-    resolve,
 )
 from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
-from glasshead.trace.gauge import (
+from glasshead.trace.head_gauges import head_gauges, head_signs_of
+from glasshead.trace.head_weights import head_maps
+from glasshead.trace.intervene import Edit, intervene
+from glasshead.trace.interventions import permute, replace, uniform, zero_heads
+from glasshead.trace.record import record
+from glasshead.trace.records import ForwardPass, LayerRecord, Trace
+from glasshead.trace.sign_gauge import (
     ClassSigns,
     Gauge,
     class_sides,
@@ -25,12 +31,6 @@ from glasshead.trace.gauge import (
     target_score,
     text_sums,
 )
-from glasshead.trace.head_gauges import head_gauges, head_signs_of
-from glasshead.trace.head_weights import head_maps
-from glasshead.trace.intervene import Edit, intervene
-from glasshead.trace.interventions import permute, replace, uniform, zero_heads
-from glasshead.trace.record import record
-from glasshead.trace.records import ForwardPass, LayerRecord, Trace
 from glasshead.trace.subject import Subject
 from glasshead.trace.token_layout import TokenLayout, token_layout
 
@@ -52,6 +52,7 @@ __all__ = [
     "class_sides",
     "default_target",
     "eval_mode",
+    "find_site",
     "fix_gauge",
     "fix_gauges",
     "forward",
@@ -65,7 +66,6 @@ __all__ = [
     "permute",
     "record",
     "replace",
-    "resolve",
     "target_polarity",
     "target_score",
     "text_sums",

@@ -50,7 +50,7 @@ class AttentionSelector:
 
     @property
     def is_customised(self) -> bool:
-        """Whether anything but the level is told."""
+        """Whether anything but the level is chosen."""
         return (self.layer, self.head, self.row) != (None, None, None)
 
 
@@ -59,36 +59,37 @@ KeyUnit = Literal["token", "packed", "sentence"]
 
 @dataclass(frozen=True)
 class AttentionSite:
-    """A reading, settled for one model: everything in it exists.
+    """An `AttentionSelector` as one model has it: everything in it exists.
 
-    ``unit`` says what the keys of the call are: the tokens of a text as they stand, the tokens of one segment
-    of it, or its sentences. ``above`` is the attention to sentences whose weights multiply those of words.
+    ``key_unit`` says what the keys of the call are: the tokens of a text as they stand, the tokens of one
+    segment of it, or its sentences. ``above`` is the attention to sentences whose weights multiply those of
+    words.
     """
 
     layer: int
-    layers: int
+    num_layers: int
     name: str
     head: int | None
-    heads: int
+    num_heads: int
     row: str
-    unit: KeyUnit
+    key_unit: KeyUnit
     mechanism: Mechanism
     above: "AttentionSite | None" = None
 
     @property
-    def describe(self) -> str:
+    def description(self) -> str:
         """In words."""
-        heads = f"mean of {self.heads} heads, " if self.head is None else f"head {self.head}, "
-        if self.heads == 1:
-            heads = ""
+        head = f"mean of {self.num_heads} heads, " if self.head is None else f"head {self.head}, "
+        if self.num_heads == 1:
+            head = ""
         rows = {
             "pooled": "the learned query",
             "first": "row of the first token",
             "last": "row of the last token",
             "mean": "mean of all rows",
         }
-        text = f"layer {self.layer} ({self.name}), {heads}{rows[self.row]}"
-        return text if self.above is None else f"{text}, times that of the sentence: {self.above.describe}"
+        text = f"layer {self.layer} ({self.name}), {head}{rows[self.row]}"
+        return text if self.above is None else f"{text}, times that of the sentence: {self.above.description}"
 
 
 def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Any:
@@ -120,69 +121,70 @@ def list_attention_calls(model: PreTrainedModel, inputs: Inputs) -> list[LayerRe
     return list(trace.only)
 
 
-def resolve(model: PreTrainedModel, inputs: Inputs, reading: AttentionSelector) -> AttentionSite | None:
-    """What the reading means for this model, found out on a short input; None for a pooled classifier.
+def find_site(model: PreTrainedModel, inputs: Inputs, selector: AttentionSelector) -> AttentionSite | None:
+    """What a selector means in this model, found on a short input; None for a pooled classifier.
 
     Raises:
         InputError: if there is no such layer, head, row or level; the message says what there is.
     """
     if isinstance(model, PooledClassifier):
-        if reading.layer not in (None, 0, "pooling") or reading.head not in (None, 0):
+        if selector.layer not in (None, 0, "pooling") or selector.head not in (None, 0):
             raise InputError("a pooled model has one attention with one head: leave `layer` and `head` out")
-        if reading.row not in (None, "pooled") or reading.level != "word":
+        if selector.row not in (None, "pooled") or selector.level != "word":
             raise InputError("a pooled model has one learned query over words: leave `row` and `level` out")
         return None
     records = list_attention_calls(model, inputs)
     if not isinstance(model, HierarchicalClassifier):
-        if reading.level != "word":
+        if selector.level != "word":
             raise InputError(NO_SENTENCES)
-        unit: KeyUnit = "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
-        return resolve_site(model, records, records, reading, unit)
+        key_unit: KeyUnit = "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
+        return find_site_among(model, records, records, selector, key_unit)
     words = [record for record in records if record.name.startswith("words.")]
     sentences = [record for record in records if record.name.startswith("sentences.")]
-    top = resolve_site(model, records, sentences, AttentionSelector(), "sentence")
-    layer = None if reading.layer is None else find_layer(records, reading.layer).layer
-    if reading.level == "sentence":
+    top = find_site_among(model, records, sentences, AttentionSelector(), "sentence")
+    layer = None if selector.layer is None else find_layer(records, selector.layer).layer
+    if selector.level == "sentence":
         if layer is not None and layer < len(words):
             raise InputError(
                 f"layer {layer} reads words: choose from "
                 + ", ".join(f"{record.layer} {record.name}" for record in sentences)
             )
-        return resolve_site(model, records, sentences, reading, "sentence")
+        return find_site_among(model, records, sentences, selector, "sentence")
     if layer is not None and layer >= len(words):
-        return resolve_site(model, records, sentences, reading, "sentence")
-    return resolve_site(model, records, words, reading, "packed", top)
+        return find_site_among(model, records, sentences, selector, "sentence")
+    return find_site_among(model, records, words, selector, "packed", top)
 
 
-def resolve_site(
-    model: PreTrainedModel, records: list[LayerRecord], among: list[LayerRecord], reading: AttentionSelector,
-    unit: KeyUnit,
+def find_site_among(
+    model: PreTrainedModel, records: list[LayerRecord], among: list[LayerRecord],
+    selector: AttentionSelector, key_unit: KeyUnit,
     above: AttentionSite | None = None,
 ) -> AttentionSite:  # fmt: skip
-    """The reading among some of the calls of a pass."""
-    call = among[-1] if reading.layer is None else find_layer(records, reading.layer)
-    module = dict(model.named_modules())[call.name] if call.name else model
-    later = call.call.mask.causal or getattr(model.config, "is_encoder_decoder", False)
-    if call.call.mask.causal and getattr(model.config, "is_encoder_decoder", False):
+    """The same among some of the calls of a pass."""
+    record = among[-1] if selector.layer is None else find_layer(records, selector.layer)
+    module = dict(model.named_modules())[record.name] if record.name else model
+    causal, encoder_decoder = record.call.mask.causal, getattr(model.config, "is_encoder_decoder", False)
+    if causal and encoder_decoder:
         raise InputError(
-            f"layer {call.layer} ({call.name}) reads what the decoder has written, not the text: "
+            f"layer {record.layer} ({record.name}) reads what the decoder has written, not the text: "
             "choose a layer of the encoder or one of cross-attention"
         )
-    known: tuple[str, ...] = ("pooled",)
+    rows: tuple[str, ...] = ("pooled",)
     if not isinstance(module, LearnedQueryAttention):
-        known = ("last", "first", "mean") if later else ("first", "last", "mean")
-    row = reading.row or known[0]
-    if row not in known:
+        rows = ("last", "first", "mean") if causal or encoder_decoder else ("first", "last", "mean")
+    row = selector.row or rows[0]
+    if row not in rows:
         raise InputError(
-            f"layer {call.layer} ({call.name}) has no row {row!r}: it has {' and '.join(map(repr, known))}"
+            f"layer {record.layer} ({record.name}) has no row {row!r}: it has {' and '.join(map(repr, rows))}"
         )
-    heads = call.call.q.shape[1]
-    if reading.head is not None and not 0 <= reading.head < heads:
-        known_heads = "one head, 0" if heads == 1 else f"heads 0 to {heads - 1}"
-        raise InputError(f"layer {call.layer} ({call.name}) has no head {reading.head}: it has {known_heads}")
+    heads = record.call.q.shape[1]
+    if selector.head is not None and not 0 <= selector.head < heads:
+        valid = "one head, 0" if heads == 1 else f"heads 0 to {heads - 1}"
+        raise InputError(f"layer {record.layer} ({record.name}) has no head {selector.head}: it has {valid}")
     return AttentionSite(
-        call.layer, len(records), call.name, reading.head, heads, row, unit, call.call.mechanism, above
-    )
+        record.layer, len(records), record.name, selector.head, heads, row, key_unit,
+        record.call.mechanism, above,
+    )  # fmt: skip
 
 
 def find_layer(records: list[LayerRecord], layer: int | str) -> LayerRecord:

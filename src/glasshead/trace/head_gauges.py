@@ -13,9 +13,9 @@ from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import EncodedClassifier, is_regression
 from glasshead.trace.eval_mode import eval_mode
-from glasshead.trace.gauge import class_sides, default_target, fix_gauges, target_score, text_sums
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
+from glasshead.trace.sign_gauge import class_sides, default_target, fix_gauges, target_score, text_sums
 
 
 def head_gauges(
@@ -62,7 +62,7 @@ def head_gauges(
             )
     if not sums:
         return None
-    groups, names = class_sides(torch.cat(labels), class_names(model), rates=is_regression(model.config))
+    groups, names = class_sides(torch.cat(labels), class_names(model), regression=is_regression(model.config))
     layers = [torch.cat(batches_of_layer) for batches_of_layer in zip(*sums, strict=True)]
     gauges = [
         fix_gauges(layer, groups, names, [is_signed] * layer.shape[1])

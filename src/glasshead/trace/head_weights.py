@@ -68,7 +68,7 @@ def head_maps(
     above = layer_record.name.split(".")[0] == SENTENCES
     part = "sentence" if isinstance(model, HierarchicalClassifier) and not above else "text"
     labels = token_labels(encoded, join_pair(text, pair), tokenizer)
-    blocks, remark = readable(
+    blocks, remark = fit_blocks(
         blocks_of(layer_record, segments, labels), part, "sentences" if above else "tokens"
     )
     signed = layer_record.call.mechanism.signed
@@ -81,7 +81,7 @@ def head_maps(
         HeadMap(
             head_title(layer_record, head),
             block_diagonal(weights[:, rank], blocks),
-            uniform_in(weights[:, rank], allowed[:, rank], blocks),
+            is_uniform(weights[:, rank], allowed[:, rank], blocks),
         )
         for rank, head in enumerate(numbers)
     ]
@@ -223,7 +223,7 @@ def blocks_of(layer: LayerRecord, segments: SegmentLayout | None, labels: list[s
     return parts
 
 
-def readable(blocks: list[Block], part: str, units: str) -> tuple[list[Block], str]:
+def fit_blocks(blocks: list[Block], part: str, units: str) -> tuple[list[Block], str]:
     """All blocks if they fit into one picture, else the longest, and a remark on that; ``part`` is what a
     block is, a text or a sentence, ``units`` what is in it.
 
@@ -241,7 +241,7 @@ def readable(blocks: list[Block], part: str, units: str) -> tuple[list[Block], s
     return [longest], f"Drawn is {part} {longest.row + 1} of {len(blocks)}, the longest."
 
 
-def uniform_in(weights: np.ndarray, allowed: np.ndarray, blocks: Sequence[Block]) -> bool:
+def is_uniform(weights: np.ndarray, allowed: np.ndarray, blocks: Sequence[Block]) -> bool:
     """Whether the weights [B, Q, K] of a head are `nearly_uniform` in every row of the blocks."""
     rows = [(block.row, slice(len(block.labels))) for block in blocks]
     return nearly_uniform(

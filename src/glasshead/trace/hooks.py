@@ -14,7 +14,7 @@ from glasshead.huggingface import CAUGHT_HEADS
 
 
 class AttentionHook:
-    """A tap that numbers the attention calls of one model: 0, 1, … in the order of each forward pass.
+    """A hook that numbers the attention calls of one model: 0, 1, … in the order of each forward pass.
 
     A pass is one forward call of the model. What is called outside of it (an encoder by itself, as `generate`
     does) makes a pass of its own. Calls of other models, and of other threads, go by unseen.
@@ -28,15 +28,15 @@ class AttentionHook:
         """How many attention calls each pass had."""
         self.passing = False
 
-    def before(self, flow: TracedCall) -> None:
+    def before(self, traced_call: TracedCall) -> None:
         """Nothing to do ahead of the output."""
 
-    def after(self, flow: TracedCall, output: Tensor) -> None:
+    def after(self, traced_call: TracedCall, output: Tensor) -> None:
         """Nothing to do after it."""
 
-    def number(self, flow: TracedCall) -> int | None:
+    def number(self, traced_call: TracedCall) -> int | None:
         """Which layer of its pass this call is; None if it is not wanted. Ask once for each call."""
-        if flow.module not in self.names:
+        if traced_call.module not in self.names:
             return None
         if not self.passing:
             refuse_checkpointing(self.model)
@@ -80,20 +80,20 @@ class AttentionHook:
 
 
 @contextmanager
-def attach_hook(watch: AttentionHook) -> Iterator[None]:
-    """Let a tap see the calls of this thread; afterwards the model is as it was, whatever happened.
+def attach_hook(hook: AttentionHook) -> Iterator[None]:
+    """Let a hook see the calls of this thread; afterwards the model is as it was, whatever happened.
 
     Raises:
         InputError: at the end of the block, if it saw nothing.
     """
     with ExitStack() as stack:
         stack.enter_context(COMPILE_GUARD.eager())
-        for hook in watch.hooks():
-            stack.callback(hook.remove)
-        token = ACTIVE_HOOKS.set((*ACTIVE_HOOKS.get(), watch))
+        for handle in hook.hooks():
+            stack.callback(handle.remove)
+        token = ACTIVE_HOOKS.set((*ACTIVE_HOOKS.get(), hook))
         stack.callback(ACTIVE_HOOKS.reset, token)
         yield
-    watch.check()
+    hook.check()
 
 
 def validate_layers(layers: Iterable[int]) -> frozenset[int]:

@@ -33,19 +33,19 @@ def intervene(model: nn.Module, edit: Edit, layers: Iterable[int] | None = None)
 
 
 class InterveneHook(AttentionHook):
-    """The tap behind `intervene`."""
+    """The hook behind `intervene`."""
 
     def __init__(self, model: nn.Module, edit: Edit, layers: Iterable[int] | None) -> None:
         super().__init__(model, layers)
         self.edit = edit
 
-    def before(self, flow: TracedCall) -> None:
-        layer = self.number(flow)
+    def before(self, traced_call: TracedCall) -> None:
+        layer = self.number(traced_call)
         if layer is not None:
-            weights = flow.compute_weights()
-            edited = self.edit(layer, weights, flow.call)
-            check_edit(edited, weights, flow.call, layer)
-            flow.weights = edited
+            weights = traced_call.compute_weights()
+            edited = self.edit(layer, weights, traced_call.call)
+            check_edit(edited, weights, traced_call.call, layer)
+            traced_call.weights = edited
 
 
 def check_edit(edited: object, weights: Tensor, call: AttentionInputs, layer: int) -> None:

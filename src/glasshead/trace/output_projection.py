@@ -30,7 +30,7 @@ class HeadOutputTracker:
         self.output = output
         self.heads = heads
         self.version = version(output)
-        self.readers = 0
+        self.num_readers = 0
         """How many linear maps have read it."""
 
     def reaches(self, tensor: object) -> bool:

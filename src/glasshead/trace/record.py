@@ -55,7 +55,7 @@ def record(
 
 
 class RecordHook(AttentionHook):
-    """The tap behind `record`."""
+    """The hook behind `record`."""
 
     def __init__(
         self,
@@ -72,49 +72,51 @@ class RecordHook(AttentionHook):
         self.layer: int | None = None
         self.head_output: tuple[LayerRecord, HeadOutputTracker] | None = None
 
-    def before(self, flow: TracedCall) -> None:
+    def before(self, traced_call: TracedCall) -> None:
         self.head_output = None
-        self.layer = self.number(flow)
+        self.layer = self.number(traced_call)
         while len(self.trace.passes) < len(self.counts):
             self.trace.passes.append(ForwardPass())
         if self.layer is not None and self.keep_graph:
             if not torch.is_grad_enabled():
                 raise InputError("there is no graph to keep without gradients: leave torch.no_grad() out")
-            flow.needs_graph = True
-            flow.compute_weights()
+            traced_call.needs_graph = True
+            traced_call.compute_weights()
 
-    def after(self, flow: TracedCall, output: Tensor) -> None:
+    def after(self, traced_call: TracedCall, output: Tensor) -> None:
         if self.layer is None:
             return
-        record = self.make_record(flow, output, self.layer)
+        record = self.make_record(traced_call, output, self.layer)
         self.trace.passes[-1].records[self.layer] = record
-        if isinstance(flow.module, LearnedQueryAttention):
+        if isinstance(traced_call.module, LearnedQueryAttention):
             return  # a summary is an output by itself: what reads it is the classifier, no part of attention
-        assert flow.handed is not None
-        self.head_output = (record, HeadOutputTracker(flow.handed, flow.call.q.shape[1]))
+        assert traced_call.handed is not None
+        self.head_output = (record, HeadOutputTracker(traced_call.handed, traced_call.call.q.shape[1]))
 
-    def make_record(self, flow: TracedCall, output: Tensor, layer: int) -> LayerRecord:
+    def make_record(self, traced_call: TracedCall, output: Tensor, layer: int) -> LayerRecord:
         """The record of a call."""
-        call, weighed = flow.call, None
-        if flow.scores is not None and flow.weights is not None:
-            weighed = (flow.scores, flow.weights)
+        call, scores_and_weights = traced_call.call, None
+        if traced_call.scores is not None and traced_call.weights is not None:
+            scores_and_weights = (traced_call.scores, traced_call.weights)
         heads = None if self.heads is None else parse_rows("head", self.heads, call.q.shape[1])
         rows = None if self.rows is None else row_index(self.rows, call)
-        every = tuple(range(call.q.shape[1]))
         record = LayerRecord(
             layer=layer,
-            name=self.names[flow.module],
+            name=self.names[traced_call.module],
             call=call,
             output=output,
-            heads=every if heads is None else heads,
+            heads=tuple(range(call.q.shape[1])) if heads is None else heads,
             rows=tuple(range(call.q.shape[2])) if rows is None else tuple(rows.tolist()),
-            scores_and_weights=weighed,
+            scores_and_weights=scores_and_weights,
         )
         if self.keep_graph:
             return record
         if rows is not None:
             record.call, record.output = call.rows(rows), output[:, :, rows]
-            record.scores_and_weights = weighed and (weighed[0][:, :, rows], weighed[1][:, :, rows])
+            record.scores_and_weights = scores_and_weights and (
+                scores_and_weights[0][:, :, rows],
+                scores_and_weights[1][:, :, rows],
+            )
         if heads is not None:
             index = torch.tensor(heads, dtype=torch.long, device=call.q.device)
             record.output = record.output[:, index]
@@ -155,21 +157,21 @@ class RecordHook(AttentionHook):
         )
 
     def hooks(self) -> list[RemovableHandle]:
-        reading = (
+        projections = (
             linear.register_forward_pre_hook(self.find_projection) for linear in linear_maps(self.model)
         )
-        return [*super().hooks(), *reading]
+        return [*super().hooks(), *projections]
 
     def find_projection(self, linear: LinearMap, args: tuple[object, ...]) -> None:
         """A linear map reads something: the heads, perhaps."""
         if self.head_output is None or not args or not self.head_output[1].reaches(args[0]):
             return
         record, tracker = self.head_output
-        if tracker.readers:  # an adapter beside it: no single map makes the output
+        if tracker.num_readers:  # an adapter beside it: no single map makes the output
             record.projection = None
         else:
             record.projection = self.projection(tracker.projection(linear), record)
-        tracker.readers += 1
+        tracker.num_readers += 1
 
     def projection(self, whole: Tensor | None, record: LayerRecord) -> Tensor | None:
         """D of the recorded heads."""

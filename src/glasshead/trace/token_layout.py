@@ -18,7 +18,7 @@ class TokenLayout:
 
     real: Bool[Tensor, "b n"]
     segments: SegmentLayout | None = None
-    whole: bool = False
+    keys_are_segments: bool = False
     """Whether a key is a whole segment."""
 
     @property
@@ -30,46 +30,46 @@ class TokenLayout:
         """Chosen tokens as keys; a sentence is chosen if one of its tokens is."""
         if self.segments is None:
             return tokens
-        if not self.whole:
+        if not self.keys_are_segments:
             return self.segments.pack(tokens[..., None].float())[..., 0] > 0
-        text, number = self.sentence()
-        keys = tokens.new_zeros(len(tokens), int(number.max()) + 1 if len(number) else 1)
+        text, segment = self.segments_of_tokens()
+        keys = tokens.new_zeros(len(tokens), int(segment.max()) + 1 if len(segment) else 1)
         real_tokens = tokens[self.real]
-        keys[text[real_tokens], number[real_tokens]] = True
+        keys[text[real_tokens], segment[real_tokens]] = True
         return keys
 
     def tokens(self, keys: Float[Tensor, "r k"]) -> Float[Tensor, "b n"]:
         """Numbers of keys where their tokens stand; that of a sentence in equal shares."""
         if self.segments is None:
             return keys * self.real
-        if not self.whole:
+        if not self.keys_are_segments:
             return self.segments.unpack(keys)
         return self.segments.spread(keys) * self.shares(keys.dtype)
 
     def shares(self, dtype: torch.dtype) -> Float[Tensor, "b n"]:
         """One over the number of tokens that share a key."""
         shares = self.real.to(dtype)
-        if self.segments is not None and self.whole:
-            shares[self.real] /= self.segments.mask.sum(dim=1)[self.row()].to(dtype)
+        if self.segments is not None and self.keys_are_segments:
+            shares[self.real] /= self.segments.mask.sum(dim=1)[self.packed_rows()].to(dtype)
         return shares
 
-    def row(self) -> Int[Tensor, " tokens"]:
+    def packed_rows(self) -> Int[Tensor, " tokens"]:
         """The packed row of each real token."""
         assert self.segments is not None
         return self.segments.places // self.segments.mask.shape[1]
 
-    def sentence(self) -> tuple[Int[Tensor, " tokens"], Int[Tensor, " tokens"]]:
+    def segments_of_tokens(self) -> tuple[Int[Tensor, " tokens"], Int[Tensor, " tokens"]]:
         """Text and number of the segment of each real token."""
         assert self.segments is not None
-        row = self.row()
-        return self.segments.text[row], self.segments.number[row]
+        rows = self.packed_rows()
+        return self.segments.text[rows], self.segments.number[rows]
 
 
-def token_layout(model: PreTrainedModel, inputs: Inputs, unit: KeyUnit) -> TokenLayout:
+def token_layout(model: PreTrainedModel, inputs: Inputs, key_unit: KeyUnit) -> TokenLayout:
     """How a call of the model sees a batch."""
     real = inputs["attention_mask"].bool()
-    if unit == "token":
+    if key_unit == "token":
         return TokenLayout(real)
     assert isinstance(model, EncodedClassifier)
     segments = model.segments(inputs["input_ids"], real, inputs.get("token_type_ids"))
-    return TokenLayout(real, segments, whole=unit == "sentence")
+    return TokenLayout(real, segments, keys_are_segments=key_unit == "sentence")

@@ -27,10 +27,10 @@ from glasshead.training.build_model import (
 )
 from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
 from glasshead.training.config import TrainingConfig
-from glasshead.training.gauge import fix_gauge_on
 from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
+from glasshead.training.store_gauge import fix_gauge_on
 from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ def doctor_table(checkup: Mapping[str, Any]) -> RenderableType:
     parts: list[RenderableType] = [headline(checkup), Text()]
     if checkup["layers"]:
         parts.append(layer_table(checkup["layers"]))
-    notes = [trap for trap in checkup["traps"] if trap["severity"] == "note"]
-    parts += [advice(trap) for trap in checkup["traps"] if trap not in notes]
-    if notes and not any(trap["severity"] == "stop" for trap in checkup["traps"]):
-        lines = [f"{note['name']}: {note['what']} → {note['remedy']}" for note in notes]
-        above = "\n" if len(lines) < len(checkup["traps"]) else ""
+    notes = [diagnostic for diagnostic in checkup["diagnostics"] if diagnostic["severity"] == "note"]
+    parts += [advice(diagnostic) for diagnostic in checkup["diagnostics"] if diagnostic not in notes]
+    if notes and not any(diagnostic["severity"] == "stop" for diagnostic in checkup["diagnostics"]):
+        lines = [f"{note['name']}: {note['problem']} → {note['remedy']}" for note in notes]
+        above = "\n" if len(lines) < len(checkup["diagnostics"]) else ""
         parts.append(Text(f"{above}As with most models:"))
         parts += [Padding(Text(line, style="dim"), (0, 0, 0, 2)) for line in lines]
     return Group(*parts)
@@ -29,7 +29,7 @@ def doctor_table(checkup: Mapping[str, Any]) -> RenderableType:
 
 def headline(checkup: Mapping[str, Any]) -> Text:
     """The model, and below it the answer."""
-    severities = {trap["severity"] for trap in checkup["traps"]}
+    severities = {diagnostic["severity"] for diagnostic in checkup["diagnostics"]}
     dispatched = any(layer["dispatched"] for layer in checkup["layers"])
     if "stop" in severities:
         verdict = Text("cannot be plugged", style="bold red")
@@ -85,10 +85,10 @@ def head_counts(heads: int | None, key_heads: int | None) -> str:
     return str(heads) if key_heads in (heads, None) else f"{heads}/{key_heads}"
 
 
-def advice(trap: Mapping[str, Any]) -> RenderableType:
-    """One trap with its remedy."""
-    mark = ("! ", "yellow") if trap["severity"] == "warning" else ("✗ ", "bold red")
-    head = Text.assemble(mark, (trap["name"], "bold"), f": {trap['what']}")
-    if trap["where"]:
-        head.append(f" [{trap['where']}]", style="dim")
-    return Group(head, Padding(Text(f"→ {trap['remedy']}"), (0, 0, 0, 2)))
+def advice(diagnostic: Mapping[str, Any]) -> RenderableType:
+    """One diagnostic with its remedy."""
+    mark = ("! ", "yellow") if diagnostic["severity"] == "warning" else ("✗ ", "bold red")
+    head = Text.assemble(mark, (diagnostic["name"], "bold"), f": {diagnostic['problem']}")
+    if diagnostic["module"]:
+        head.append(f" [{diagnostic['module']}]", style="dim")
+    return Group(head, Padding(Text(f"→ {diagnostic['remedy']}"), (0, 0, 0, 2)))

@@ -33,7 +33,7 @@ def fix_gauge_on(model: PreTrainedModel, rows: TensorDataset) -> dict[str, Any] 
         gauge = pooled_gauge(model, rows)
         model.config.gauge = gauge.sign
         return asdict(gauge)
-    if not any(isinstance(each, Mechanism) and each.signed for each in model.modules()):
+    if not any(isinstance(module, Mechanism) and module.signed for module in model.modules()):
         return None
     gauges = head_gauges(model, batches(rows, 256))
     if gauges is not None:
@@ -50,7 +50,7 @@ def batches(rows: TensorDataset, size: int) -> Iterator[Batch]:
 def pooled_gauge(model: PooledClassifier, rows: TensorDataset) -> Gauge:
     """The gauge of a pooled classifier: `glasshead.trace.fix_gauges` of its one head."""
     sums, positive, tokens = pooled_sums(model, rows)
-    groups, names = class_sides(rows.labels, class_names(model), rates=is_regression(model.config))
+    groups, names = class_sides(rows.labels, class_names(model), regression=is_regression(model.config))
     (gauge,) = fix_gauges(sums, groups, names, [model.activation.signed])
     share = (positive if gauge.sign > 0 else tokens - positive) / max(tokens, 1)
     return replace(gauge, positive_polarity=share)

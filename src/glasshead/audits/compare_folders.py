@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from glasshead.audits.compare_audits import differences
-from glasshead.audits.compare_runs import baseline, compare_runs, short_names
+from glasshead.audits.compare_audits import finding_differences
+from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
 from glasshead.errors import InputError
 from glasshead.results import AuditCard, Comparison, Difference
 from glasshead.training import AUDIT, kind_of
@@ -36,10 +36,10 @@ def compare_folders(
         return compare_runs(folders, against=against, split=split or "test", seed=seed)
     if split is not None:
         raise InputError("an audit has read one split already: leave `split` out")
-    base = baseline(folders, short_names(folders), against)
+    base = baseline_index(folders, short_names(folders), against)
     return compare_cards([AuditCard.load(folder) for folder in folders], base, seed)
 
 
 def compare_cards(cards: list[AuditCard], base: int = 0, seed: int = 0) -> AuditComparison:
     """The findings of all audits minus those of the audit ``base``, text by text."""
-    return AuditComparison(cards, *differences(cards, base, seed))
+    return AuditComparison(cards, *finding_differences(cards, base, seed))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,10 @@ from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
+from glasshead.audits.audit_run import jsonable
 from glasshead.audits.context import subsample, texts_of
-from glasshead.audits.identifiability import Identifiability, columns, findings, floats
-from glasshead.audits.run import jsonable
+from glasshead.audits.identifiability import columns_per_text, floats, map_findings
+from glasshead.audits.request import AuditRequest
 from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
@@ -32,19 +32,18 @@ NOTES = (
 )
 
 
-def audit_maps(
+def audit_heads(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
-    folder: Path,
     split: Dataset,
-    asked: Identifiability,
+    request: AuditRequest,
     *,
-    limit: int | None = None,
-    seed: int = 0,
-    about: Mapping[str, Any] | None = None,
+    facts: Mapping[str, Any],
     progress: Callable[[str], None] = lambda stage: None,
 ) -> AuditCard:
-    """Ask of every chosen head of any readable model whether its maps are the only ones.
+    """Ask of the heads that the request names, of any readable model, whether their maps are the only ones.
+
+    ``facts`` about the data go into the card.
 
     Raises:
         InputError: on a limit below 1, if there is no text or every text is empty, or if the model has no
@@ -52,18 +51,19 @@ def audit_maps(
     """
     started = time.perf_counter()
     progress("reading the texts")
-    indices, split = subsample(split, limit, seed)
+    indices, split = subsample(split, request.limit, request.seed)
     firsts, seconds, texts = texts_of(split)
     encoded = encode(tokenizer, firsts, seconds)
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
     progress("identifiability")
-    heads, told = asked.survey(model, tokenizer, encoded, RowSelector(), seed)
+    identifiability, seed = request.identifiability, request.seed
+    heads, map_facts = identifiability.survey(model, tokenizer, encoded, RowSelector(), seed)
     spec = spec_of(model.config)
     return AuditCard(
         facts={
-            "name": f"{folder.resolve().name} · {to_name(spec) if spec else 'attention'}",
-            "run": str(folder),
+            "name": f"{request.folder.resolve().name} · {to_name(spec) if spec else 'attention'}",
+            "run": str(request.folder),
             "model": type(model).__name__,
             "examples": len(texts),
             "empty_texts": int((~encoded.mask.any(dim=1)).sum()),
@@ -73,71 +73,76 @@ def audit_maps(
             "notes": list(NOTES),
             "seconds": round(time.perf_counter() - started, 2),
         }
-        | told
-        | dict(about or {}),
-        findings=list(findings(heads, len(texts), np.random.default_rng([seed, 8]))),
-        highlights=list(shown_rows(model, tokenizer, encoded, texts, heads, asked, seed)),
+        | map_facts
+        | dict(facts),
+        findings=list(map_findings(heads, len(texts), np.random.default_rng([seed, 8]))),
+        highlights=list(row_highlights(model, tokenizer, encoded, texts, heads, request)),
         examples={
             "index": indices.tolist(),
             "text": texts,
             "tokens": encoded.mask.sum(dim=1).tolist(),
         }
-        | {name: jsonable(each) for name, each in columns(heads, np.arange(len(texts)), len(texts)).items()},
+        | {
+            name: jsonable(values)
+            for name, values in columns_per_text(heads, np.arange(len(texts)), len(texts)).items()
+        },
     )
 
 
-def shown_rows(
+def row_highlights(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
     texts: Sequence[str],
     heads: Mapping[str, Any],
-    asked: Identifiability,
-    seed: int,
+    request: AuditRequest,
 ) -> Iterator[Highlight]:
     """Of some texts the map with the narrowest intervals on average, of others that with the widest."""
     widths = floats(heads["width"])
     readable = np.flatnonzero((encoded.words >= 0).sum(axis=1) >= READABLE)
-    for rank, text in enumerate(np.random.default_rng([seed, 9]).permutation(readable)[: 2 * SHOWN].tolist()):
-        mine = np.flatnonzero((heads["text"] == text) & ~np.isnan(widths))
-        if not len(mine):
+    shuffled = np.random.default_rng([request.seed, 9]).permutation(readable)
+    for rank, text in enumerate(shuffled[: 2 * SHOWN].tolist()):
+        lines = np.flatnonzero((heads["text"] == text) & ~np.isnan(widths))
+        if not len(lines):
             continue
-        sure = rank % 2 == 0 or widths[mine].max() <= EXACT
-        line = mine[widths[mine].argmin() if sure else widths[mine].argmax()]
+        sure = rank % 2 == 0 or widths[lines].max() <= EXACT
+        line = lines[widths[lines].argmin() if sure else widths[lines].argmax()]
         layer, head, row, part = (int(heads[name][line]) for name in ("layer", "head", "row", "part"))
-        found = attention_rows(model, encoded.some(np.array([text])), RowSelector((layer,), (head,), (row,)))
-        map_ = next(each for batch in found for each in batch if each.part == part)
-        seen = map_.intervals(asked.query.tolerance)
+        row_selector = RowSelector((layer,), (head,), (row,))
+        batches = attention_rows(model, encoded.some(np.array([text])), row_selector)
+        attention_row = next(row for batch in batches for row in batch if row.part == part)
+        intervals = attention_row.intervals(request.identifiability.query.tolerance)
         yield Highlight(
             reason="surest map" if sure else "least sure map",
             label="",
-            attribution=map_of(tokenizer, encoded, text, texts[text], map_, seen),
+            attribution=row_attribution(tokenizer, encoded, text, texts[text], attention_row, intervals),
             faithfulness=None,
         )
 
 
-def map_of(
+def row_attribution(
     tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
-    place: int,
+    index: int,
     text: str,
     row: AttentionRow,
-    seen: Intervals,
+    intervals: Intervals,
 ) -> Attribution:
     """One row of one head as a map over the text; what it may not attend to has no weight."""
-    ends = IntervalVector.zeros(int(encoded.mask[place].sum()))
-    for mine, theirs in ((ends.value, row.weights), (ends.low, seen.low), (ends.high, seen.high)):
-        mine[row.keys] = theirs
+    weights = IntervalVector.zeros(int(encoded.mask[index].sum()))
+    weights.value[row.keys] = row.weights
+    weights.low[row.keys] = intervals.low
+    weights.high[row.keys] = intervals.high
     return Attribution(
         text=text,
-        **token_fields(tokenizer, encoded, place),
-        scores=tuple(ends.value.tolist()),
-        signed=bool((ends.value < 0).any()),
+        **token_fields(tokenizer, encoded, index),
+        scores=tuple(weights.value.tolist()),
+        signed=bool((weights.value < 0).any()),
         target="",
         predicted="",
         prediction=0.0,
         method="attention",
-        intervals=ends.intervals(),
-        conditioning=seen.conditioning,
+        intervals=weights.intervals(),
+        conditioning=intervals.conditioning,
         reading=f"layer {row.layer} ({row.name}), head {row.head}, row {row.row}",
     )

@@ -15,11 +15,11 @@ from glasshead.attention import Spec, position_of, to_name
 from glasshead.huggingface.structure import (
     as_python,
     attention_modules,
-    built_in,
-    computes_own_attention,
+    built_in_attention,
     head_sizes,
     is_cross_attention,
     pluggable_parts,
+    undispatched_attention,
 )
 
 UNSUPPORTED = {
@@ -55,9 +55,9 @@ class Diagnostic:
 
     name: str
     severity: Severity
-    what: str
+    problem: str
     remedy: str
-    where: str = ""
+    module: str = ""
     """The first module concerned, where it is about modules."""
 
 
@@ -65,26 +65,26 @@ def blocking_diagnostics(model: nn.Module, spec: Spec) -> Iterator[Diagnostic]:
     """Why this model, or part of one, cannot be plugged with this mechanism."""
     modules = dict(attention_modules(model))
     if not modules:
-        yield check_already_plugged(model)
+        yield diagnose_nothing_to_plug(model)
         return
-    yield from check_undispatched(model)
-    yield from check_unsupported_args(modules)
-    yield from check_cross_attention(model, modules, spec)
-    yield from check_head_sizes(modules, spec)
+    yield from diagnose_undispatched(model)
+    yield from diagnose_unsupported_args(modules)
+    yield from diagnose_cross_attention(model, modules, spec)
+    yield from diagnose_missing_head_count(modules, spec)
 
 
-def check_already_plugged(model: nn.Module) -> Diagnostic:
+def diagnose_nothing_to_plug(model: nn.Module) -> Diagnostic:
     """What is true of a model where nothing dispatches."""
     kind = type(model).__name__
     others = "BERT, RoBERTa, GPT-2, Llama, ViT, T5, …"
-    if any(True for _ in built_in(model)):
+    if any(True for _ in built_in_attention(model)):
         return Diagnostic(
             "built in",
             Severity.stop,
             f"the mechanism of {kind} is built in",
             "train a model with another one",
         )
-    if any(True for _ in computes_own_attention(model)):
+    if any(True for _ in undispatched_attention(model)):
         return Diagnostic(
             "not dispatched",
             Severity.stop,
@@ -99,10 +99,10 @@ def check_already_plugged(model: nn.Module) -> Diagnostic:
     )
 
 
-def check_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
+def diagnose_undispatched(model: nn.Module) -> Iterator[Diagnostic]:
     """Attention beside the dispatched one that no plug changes."""
     parts = " and ".join(f"plug({as_python(part)}, …)" for part in pluggable_parts(model)[:2])
-    for name, module in computes_own_attention(model):
+    for name, module in undispatched_attention(model):
         yield Diagnostic(
             "partly dispatched",
             Severity.stop,
@@ -121,7 +121,7 @@ def parameter_names(module: nn.Module) -> set[str]:
     return {name for names in tuples for name in names if isinstance(name, str)}
 
 
-def check_unsupported_args(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
+def diagnose_unsupported_args(modules: dict[str, nn.Module]) -> Iterator[Diagnostic]:
     """Arguments that change attention in a way that no mechanism here knows."""
     for argument, what in UNSUPPORTED.items():
         switches = SWITCHES.get(argument)
@@ -148,7 +148,7 @@ def first_setting(module: nn.Module, attributes: tuple[str, ...]) -> Any:
     return None
 
 
-def check_cross_attention(
+def diagnose_cross_attention(
     model: nn.Module, modules: dict[str, nn.Module], spec: Spec
 ) -> Iterator[Diagnostic]:
     """Positions between two sequences."""
@@ -179,7 +179,7 @@ def cross_attention_hint(model: nn.Module) -> str:
     return f"{advice}, or plug the encoder alone: plug({paths[0]}, …) and plug({paths[1]}, 'softmax')"
 
 
-def check_head_sizes(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
+def diagnose_missing_head_count(modules: dict[str, nn.Module], spec: Spec) -> Iterator[Diagnostic]:
     """Modules that do not say how many heads they have, and a mechanism that must know."""
     silent = [name for name, module in modules.items() if None in head_sizes(module)[:2]]
     if silent and position_of(spec).learned:

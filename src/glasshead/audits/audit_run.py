@@ -1,4 +1,4 @@
-"""Run audits on a run and a split, and gather what they found into one card."""
+"""Audit a run on a split: ask every audit, and gather the findings into one card."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from glasshead.audits.base import AUDITS
 from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.identifiability import Identifiability
-from glasshead.audits.performance import against_guessing
+from glasshead.audits.performance import compare_with_guess
 from glasshead.audits.perturbation import Perturbation
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import spec_of
@@ -60,7 +60,7 @@ def audit(
     audits: Sequence[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
-    reading: AttentionSelector | None = None,
+    attention_selector: AttentionSelector | None = None,
     draws: int | None = None,
     identifiability: Identifiability | None = None,
     facts: Mapping[str, Any] | None = None,
@@ -68,7 +68,7 @@ def audit(
 ) -> AuditCard:
     """Ask the audits named in ``audits`` (None: all that have a meaning) about a run on a split.
 
-    ``reading`` says which attention is read, ``draws`` how many draws a perturbation test has,
+    ``attention_selector`` says which attention is read, ``draws`` how many draws a perturbation test has,
     ``identifiability`` which heads and rows that audit reads and how (None: a part of the texts, where
     attention is read). ``progress`` is called with the name of each stage as it begins.
 
@@ -76,47 +76,47 @@ def audit(
         InputError: on an unknown audit, an empty split, labels or texts that are not the run's, a reading
             that the model does not have, and an audit that was named and has no meaning.
     """
-    chosen = {name: AUDITS[name] for name in (AUDITS if audits is None else audits)}
+    selected = {name: AUDITS[name] for name in (AUDITS if audits is None else audits)}
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
     if draws is not None and draws > MOST_DRAWS:
         raise ParameterError("draws", f"is at most {MOST_DRAWS:,}, not {draws:,}")
-    if "perturbation" in chosen:
-        chosen["perturbation"] = perturbation
-    if "identifiability" in chosen and identifiability is not None:
-        chosen["identifiability"] = identifiability
+    if "perturbation" in selected:
+        selected["perturbation"] = perturbation
+    if "identifiability" in selected and identifiability is not None:
+        selected["identifiability"] = identifiability
     started = time.perf_counter()
     progress("reading the texts")
-    subject = build_context(run, split, limit=limit, seed=seed, reading=reading)
-    for name, one in list(chosen.items()):
-        reason = one.unsupported_reason(subject)
+    context = build_context(run, split, limit=limit, seed=seed, attention_selector=attention_selector)
+    for name, selected_audit in list(selected.items()):
+        reason = selected_audit.unsupported_reason(context)
         if reason is not None and audits is not None:
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
-            del chosen[name]
+            del selected[name]
     findings: list[Finding] = []
-    examples: dict[str, Any] = example_columns(subject)
+    examples: dict[str, Any] = example_columns(context)
     tokens: dict[str, Any] = {}
-    found: dict[str, Any] = {}
-    for name, one in chosen.items():
+    audit_facts: dict[str, Any] = {}
+    for name, selected_audit in selected.items():
         progress(name)
-        outcome = one(subject, seed=seed)
-        findings += outcome.findings
-        examples |= outcome.examples
-        tokens |= outcome.tokens
-        found |= outcome.facts
+        result = selected_audit(context, seed=seed)
+        findings += result.findings
+        examples |= result.examples
+        tokens |= result.tokens
+        audit_facts |= result.facts
     progress("choosing examples")
     # Contributions colour a map, unless somebody asked how sure the weights are.
-    maps = chosen.get("identifiability") if audits is not None else None
-    tolerance = maps.query.tolerance if isinstance(maps, Identifiability) else None
-    chosen_texts = highlights(subject, examples, seed=seed, tolerance=tolerance)
-    about = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
-    title = f"{Path(str(about['data'])).name} · {mechanism_name(subject)} · seed {run.record['seed']}"
+    named = selected.get("identifiability") if audits is not None else None
+    tolerance = named.query.tolerance if isinstance(named, Identifiability) else None
+    chosen_texts = highlights(context, examples, seed=seed, tolerance=tolerance)
+    data_facts = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
+    title = f"{Path(str(data_facts['data'])).name} · {mechanism_name(context)} · seed {run.record['seed']}"
     return AuditCard(
         facts={"name": title}
-        | describe(run, subject, seed)
-        | {"draws": perturbation.num_draws(subject)}
-        | found
-        | about
+        | run_facts(run, context, seed)
+        | {"draws": perturbation.num_draws(context)}
+        | audit_facts
+        | data_facts
         | {"seconds": round(time.perf_counter() - started, 2)},
         findings=findings,
         highlights=chosen_texts,
@@ -133,68 +133,68 @@ def jsonable(column: Any) -> Any:
     return [None if np.isnan(value) else value for value in column.tolist()]
 
 
-def example_columns(subject: AuditContext) -> dict[str, Any]:
+def example_columns(context: AuditContext) -> dict[str, Any]:
     """What every example has, whatever was asked."""
-    columns: dict[str, Any] = {"index": subject.indices, "text": list(subject.texts)}
-    if subject.rates:
-        columns |= {"label": subject.labels, "predicted": subject.predicted}
+    columns: dict[str, Any] = {"index": context.indices, "text": list(context.texts)}
+    if context.is_regression:
+        columns |= {"label": context.labels, "predicted": context.predicted}
     else:
-        names = np.array(subject.label_names)
+        names = np.array(context.label_names)
         columns |= {
-            "label": names[subject.labels],
-            "predicted": names[subject.predicted],
-            "target": names[subject.view.target.numpy()],
-            "probability": subject.prediction,
+            "label": names[context.labels],
+            "predicted": names[context.predicted],
+            "target": names[context.explanation.target.numpy()],
+            "probability": context.prediction,
         }
     return columns | {
-        "tokens": subject.real.sum(axis=1),
-        "max_weight": np.abs(subject.canonical).max(axis=1, initial=0.0),
+        "tokens": context.token_mask.sum(axis=1),
+        "max_weight": np.abs(context.canonical).max(axis=1, initial=0.0),
     }
 
 
-def describe(run: Run, subject: AuditContext, seed: int) -> dict[str, Any]:
-    """Who was audited, on what, by which protocol."""
+def run_facts(run: Run, context: AuditContext, seed: int) -> dict[str, Any]:
+    """What was audited, on which data, by which protocol."""
     record = run.record
-    unknown = (subject.view.encoded.ids == run.tokenizer.unk_token_id).numpy() | ~subject.real
-    tokens = subject.real.sum(axis=1)
+    unknown = (context.explanation.encoded.ids == run.tokenizer.unk_token_id).numpy() | ~context.token_mask
+    tokens = context.token_mask.sum(axis=1)
     return {
         "run": str(run.folder),
-        **describe_model(run.model, subject),
+        **model_facts(run.model, context),
         "preset": record["recipe"].get("preset"),
         "seed": record["seed"],
         "audit_seed": seed,
-        "examples": len(subject.texts),
-        **measured_on(subject),
-        "against_guessing": against_guessing(subject, seed),
-        "signed": subject.signed,
-        "gauge": shown_gauge(record["gauge"], subject),
+        "examples": len(context.texts),
+        **performance_facts(context),
+        "against_guessing": compare_with_guess(context, seed),
+        "signed": context.signed,
+        "gauge": gauge_facts(record["gauge"], context),
         "empty_texts": int((tokens == 0).sum()),
         "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
         "truncated_to": run.tokenizer.model_max_length,
-        "coverage": asdict(subject.coverage),
+        "coverage": asdict(context.coverage),
         "alpha": ALPHA,
         "recipe": record["recipe"],
         "train_data": record["data"],
         "versions": versions(),
         "notes": [
             *NOTES,
-            OF_RATINGS if subject.rates else OF_CLASSES,
-            EXACT if subject.exact else FIRST_ORDER,
-            *([OLD_GAUGE] if old_gauge(record["gauge"]) and subject.signed else []),
-            *subject.coverage.lines("audited"),
+            OF_RATINGS if context.is_regression else OF_CLASSES,
+            EXACT if context.exact else FIRST_ORDER,
+            *([OLD_GAUGE] if is_old_gauge(record["gauge"]) and context.signed else []),
+            *context.coverage.lines("audited"),
             *record.get("notes", []),
         ],
     }
 
 
-def mechanism_name(subject: AuditContext) -> str:
+def mechanism_name(context: AuditContext) -> str:
     """The word for the attention of the model."""
-    config = subject.view.model.config
+    config = context.explanation.model.config
     named = getattr(config, "attention", None) or spec_of(config)
     return "attention" if named is None else to_name(named)
 
 
-def describe_model(model: PreTrainedModel, subject: AuditContext) -> dict[str, Any]:
+def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]:
     """Family and parts of the model, and which attention was read."""
     config = model.config
     if isinstance(model, PooledClassifier):
@@ -202,7 +202,7 @@ def describe_model(model: PreTrainedModel, subject: AuditContext) -> dict[str, A
             "activation": config.activation, "score_function": config.score, "encoder": config.encoder,
         }  # fmt: skip
     family = next((name for name, kind in MODELS.items() if type(model) is kind), type(model).__name__)
-    facts = {"model": family, "attention": mechanism_name(subject)}
+    facts = {"model": family, "attention": mechanism_name(context)}
     if isinstance(model, EncodedClassifier):
         facts |= {
             "layers": config.num_hidden_layers,
@@ -211,30 +211,35 @@ def describe_model(model: PreTrainedModel, subject: AuditContext) -> dict[str, A
             "positions": config.positions,
             "pooling": config.pooling,
         }
-    assert subject.view.place is not None
-    return facts | {"reading": subject.view.place.describe, "level": subject.view.reading.level}
+    assert context.explanation.site is not None
+    return facts | {
+        "reading": context.explanation.site.description,
+        "level": context.explanation.attention_selector.level,
+    }
 
 
-def measured_on(subject: AuditContext) -> dict[str, Any]:
+def performance_facts(context: AuditContext) -> dict[str, Any]:
     """How good the predictions are."""
-    if subject.rates:
-        return {"task": "regression"} | rating_metrics(subject.labels, subject.predicted)
-    return {"labels": list(subject.label_names)} | class_metrics(subject.labels, subject.predicted)
+    if context.is_regression:
+        return {"task": "regression"} | rating_metrics(context.labels, context.predicted)
+    return {"labels": list(context.label_names)} | class_metrics(context.labels, context.predicted)
 
 
-def old_gauge(gauge: dict[str, Any] | None) -> bool:
+def is_old_gauge(gauge: dict[str, Any] | None) -> bool:
     """Whether an earlier version fixed it."""
     return gauge is not None and not {"kind", "kinds"} & gauge.keys()
 
 
-def shown_gauge(gauge: dict[str, Any] | None, subject: AuditContext) -> dict[str, Any] | None:
+def gauge_facts(gauge: dict[str, Any] | None, context: AuditContext) -> dict[str, Any] | None:
     """The gauge of a pooled model; of others that of the heads that are read, together and each."""
-    place = subject.view.place
+    site = context.explanation.site
     if gauge is None:
         return None
-    together = {"kind": subject.kind, "margin": subject.margin}
-    if place is None:
+    together = {"kind": context.gauge_kind, "margin": context.gauge_margin}
+    if site is None:
         return gauge | together
-    heads = slice(None) if place.head is None else slice(place.head, place.head + 1)
-    each = {name: gauge[name][place.layer][heads] for name in ("signs", "kinds", "classes") if name in gauge}
-    return each | together
+    heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
+    by_head = {
+        name: gauge[name][site.layer][heads] for name in ("signs", "kinds", "classes") if name in gauge
+    }
+    return by_head | together

@@ -93,9 +93,9 @@ def test_no_weights_no_answer():
 
 
 def test_ratings_are_split_at_their_mean():
-    groups, names = class_sides(torch.tensor([1.0, 5.0, 5.0, 5.0]), ["rating"], rates=True)
+    groups, names = class_sides(torch.tensor([1.0, 5.0, 5.0, 5.0]), ["rating"], regression=True)
     assert (groups.tolist(), len(names)) == ([0, 1, 1, 1], 2)
-    assert class_sides(torch.tensor([1, 0]), NAMES, rates=False)[0].tolist() == [1, 0]
+    assert class_sides(torch.tensor([1, 0]), NAMES, regression=False)[0].tolist() == [1, 0]
 
 
 def test_polarity_towards_a_class():

@@ -102,10 +102,10 @@ def text_sums(
 
 
 def class_sides(
-    labels: Tensor, names: Sequence[str], *, rates: bool
+    labels: Tensor, names: Sequence[str], *, regression: bool
 ) -> tuple[Int[Tensor, " texts"], Sequence[str]]:
     """The class of each text and what classes are called; of ratings the two sides of their mean."""
-    if not rates:
+    if not regression:
         return labels.long(), names
     return (labels >= labels.double().mean()).long(), SIDES
 
@@ -154,13 +154,13 @@ def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float =
     return Gauge(sign, kind, abs(lean), classes=[with_sign(signs, sign) for signs in classes])
 
 
-def classes_agree(classes: Sequence[ClassSigns], name: str, bar: float) -> int:
-    """+1 if the intervals of all classes lie above the bar, −1 if all do in the other gauge, else 0."""
+def classes_agree(classes: Sequence[ClassSigns], name: str, threshold: float) -> int:
+    """+1 if the intervals of all classes lie above the threshold, −1 if all do in the other gauge, else 0."""
     if len(classes) < 2 or min(group.texts for group in classes) < FEWEST:
         return 0
     for sign in (1, -1):
         ranges = [getattr(with_sign(group, sign), name) for group in classes]
-        if all(bounds is not None and bounds[1] > bar for bounds in ranges):
+        if all(bounds is not None and bounds[1] > threshold for bounds in ranges):
             return sign
     return 0
 
