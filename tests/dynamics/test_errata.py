@@ -153,7 +153,7 @@ class TestSunAndLu:
         """DP has them with M = I, and without the two terms of each that come from dM/dτ."""
         plain, batch = random_parameters("DP", seed=seed), random_batch(seed=seed, scale=2.0)
         right = change_of("DP", plain, batch)
-        as_affine = plain.changed({"map": torch.eye(4, dtype=torch.float64)})
+        as_affine = plain.with_tensors({"map": torch.eye(4, dtype=torch.float64)})
         s, a = self.affine_terms(as_affine, batch, plain.context @ plain.output[0])
         assert same(s[[0, 1, 3]].sum(dim=0), right.polarity[:, 0])
         assert same(a[[0, 1, 4]].sum(dim=0), right.score)
@@ -221,7 +221,7 @@ class TestSunAndLu:
         p, batch = random_parameters("AD", seed=seed), random_batch(seed=seed)
         errors = []
         for size in (1.0, 0.02, 0.01):
-            small = p.changed({"embeddings": size * p.embeddings})
+            small = p.with_tensors({"embeddings": size * p.embeddings})
             exact = score_flow(FORMS["AD"], small, batch).score
             told = linear_terms(small, batch.temperature, output_gradients(FORMS["AD"], small, batch))
             assert list(told) == list(exact)

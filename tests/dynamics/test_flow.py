@@ -63,7 +63,7 @@ def test_the_terms_add_up_to_the_change_along_minus_the_gradient(name, data):
     assert_tokens(total, directional_change(FORMS[name], p, batch.temperature, downhill))
 
     def read(*leaves):
-        return tokens_of(name, p.changed(dict(zip(downhill, leaves, strict=True))), batch.temperature)
+        return tokens_of(name, p.with_tensors(dict(zip(downhill, leaves, strict=True))), batch.temperature)
 
     _, change = torch.func.jvp(read, tuple(p.leaves().values()), tuple(downhill.values()))
     assert_tokens(total, change)
@@ -98,7 +98,7 @@ def test_every_term_is_what_it_is_called(name):
         else:
             assert not through.polarity.any()
     # Without leads (all polarities alike) only what comes from labels is left, and the other way round.
-    alike = p.changed({"embeddings": p.embeddings[:1].expand_as(p.embeddings)})
+    alike = p.with_tensors({"embeddings": p.embeddings[:1].expand_as(p.embeddings)})
     flow = score_flow(form, alike, batch)
     for each in (flow.polarity["A"], flow.score["E"], flow.score["F"]):
         assert each.abs().max() < 1e-12

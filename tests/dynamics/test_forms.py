@@ -77,7 +77,7 @@ def test_the_pull_and_the_couplings(name):
     p = random_parameters(name, classes=3)
     form, scale = FORMS[name], 3.0
     embeddings = p.embeddings.clone().requires_grad_()
-    score = tokens_of(name, p.changed({"embeddings": embeddings}), scale)[1]
+    score = tokens_of(name, p.with_tensors({"embeddings": embeddings}), scale)[1]
     (pull,) = torch.autograd.grad(score.sum(), embeddings)
     assert_exact(form.score_gradient(p, scale), pull)
     context = p.context if p.map is None else p.map.T @ p.context
@@ -91,7 +91,7 @@ def test_the_pull_and_the_couplings(name):
 def test_two_scores_that_mirror_each_other_are_one():
     """W_1 = −W_0 with K = 2 rows is one row of 2 W_1: K classes differ from two in δ alone."""
     one = random_parameters("DP", classes=1, bias=False)
-    two = one.changed({"output": torch.cat([-one.output, one.output]) / 2})
+    two = one.with_tensors({"output": torch.cat([-one.output, one.output]) / 2})
     batch = random_batch()
     found, expected = (gradients(FORMS["DP"], p, batch) for p in (two, one))
     for name in ("embeddings", "context"):

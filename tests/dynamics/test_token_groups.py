@@ -58,9 +58,9 @@ def test_pairs_are_of_different_tokens_of_their_group():
     made = TokenGroups(
         members, np.zeros(0, dtype=int), np.zeros((2, 700), dtype=int), np.ones(700, dtype=int), "γ"
     )
-    paired = made.paired()
+    paired = made.pair_sample()
     assert len(paired["many"]) == len(set(paired["many"].tolist())) == PAIRED
     assert set(paired["many"].tolist()) < set(members["many"].tolist())
     assert paired["few"].tolist() == members["few"].tolist()
-    for name, again in made.paired().items():
+    for name, again in made.pair_sample().items():
         assert again.tolist() == paired[name].tolist()

@@ -114,7 +114,7 @@ def loss_of(name, p, batch, score=score_of):
 def autograd_gradients(name, p, batch, score=score_of):
     """∂ℓ/∂θ of every parameter."""
     leaves = {key: each.clone().requires_grad_() for key, each in p.leaves().items()}
-    loss = loss_of(name, p.changed(leaves), batch, score)
+    loss = loss_of(name, p.with_tensors(leaves), batch, score)
     return dict(
         zip(leaves, torch.autograd.grad(loss, list(leaves.values()), materialize_grads=True), strict=True)
     )
@@ -124,10 +124,10 @@ def step(name, p, batch, rate, penalty=None):
     """The parameters after one step of plain SGD."""
     leaves = {key: each.clone().requires_grad_() for key, each in p.leaves().items()}
     optimizer = torch.optim.SGD(list(leaves.values()), lr=rate)
-    loss = loss_of(name, p.changed(leaves), batch)
-    (loss if penalty is None else loss + penalty(p.changed(leaves))).backward()
+    loss = loss_of(name, p.with_tensors(leaves), batch)
+    (loss if penalty is None else loss + penalty(p.with_tensors(leaves))).backward()
     optimizer.step()
-    return p.changed({key: each.detach() for key, each in leaves.items()})
+    return p.with_tensors({key: each.detach() for key, each in leaves.items()})
 
 
 def tokens_of(name, p, scale):

@@ -42,7 +42,7 @@ def in_options(message: str, running: Any, train: Any) -> str:
             if spelling.startswith("--"):
                 options.setdefault(option.name.rstrip("_"), spelling)
 
-    def as_typed(code: re.Match[str]) -> str:
+    def as_option(code: re.Match[str]) -> str:
         whole, name, value = code[0].strip("`"), code[1], code[2]
         if whole in WORDS:
             return WORDS[whole]
@@ -51,7 +51,7 @@ def in_options(message: str, running: Any, train: Any) -> str:
             return code[0]
         return option if value in (None, "True") else f"{option} {value.strip(chr(39))}"
 
-    return CODE.sub(as_typed, message)
+    return CODE.sub(as_option, message)
 
 
 def commands_of(command: Any) -> Iterator[Any]:

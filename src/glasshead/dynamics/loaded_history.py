@@ -53,7 +53,7 @@ def load_history(
     """
     record = read_record(folder)
     if not (folder / FOLDER).exists():
-        return load_trained(folder, data, contexts, progress)
+        return load_trained_model(folder, data, contexts, progress)
     history = read_history(folder)
     if contexts and reads_context(history):
         history, remarks = load_contexts(folder, data, history, progress)
@@ -65,7 +65,7 @@ def load_history(
     return LoadedHistory(history, run_title(record, history), True)
 
 
-def load_trained(folder: Path, data: str | None, contexts: bool, progress: Progress) -> LoadedHistory:
+def load_trained_model(folder: Path, data: str | None, contexts: bool, progress: Progress) -> LoadedHistory:
     """One snapshot of a model whose training was not recorded.
 
     Raises:

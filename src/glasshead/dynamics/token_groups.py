@@ -37,7 +37,7 @@ class TokenGroups:
             names[ids] = name
         return names
 
-    def paired(self) -> dict[str, NDArray[np.int64]]:
+    def pair_sample(self) -> dict[str, NDArray[np.int64]]:
         """A seeded choice of each group for dot products."""
         rng = np.random.default_rng(0)
         return {

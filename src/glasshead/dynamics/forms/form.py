@@ -41,7 +41,7 @@ class Parameters:
         """The tensors there are, by name."""
         return {name: tensor for name, tensor in vars(self).items() if tensor is not None}
 
-    def changed(self, leaves: Mapping[str, Tensor]) -> "Parameters":
+    def with_tensors(self, leaves: Mapping[str, Tensor]) -> "Parameters":
         """The same with other tensors."""
         return replace(self, **leaves)
 
@@ -188,10 +188,10 @@ def directional_change(
     leaves = p.leaves()
     tangents = {name: direction.get(name, torch.zeros_like(leaf)) for name, leaf in leaves.items()}
 
-    def read(moving: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        return tuple(form.tokens(p.changed(moving), temperature))  # type: ignore[return-value]
+    def tokens_at(moving: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        return tuple(form.tokens(p.with_tensors(moving), temperature))  # type: ignore[return-value]
 
-    change = torch.func.jvp(read, (leaves,), (tangents,))[1]
+    change = torch.func.jvp(tokens_at, (leaves,), (tangents,))[1]
     return Tokens(*change)
 
 

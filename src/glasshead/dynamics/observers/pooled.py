@@ -79,7 +79,7 @@ class PooledObserver:
             raise InputError(f"{reason}; its scores depend on texts: name the data that it was trained on")
         assert counts is not None, "without rows there are the counts of a run"
         self.groups: TokenGroups = group_tokens(tokenizer, counts, self.labels, truth)
-        self.paired = self.groups.paired()
+        self.paired = self.groups.pair_sample()
         followed = self.groups.followed
         self.token_facts: Columns = {
             "token": np.array(tokenizer.convert_ids_to_tokens(followed.tolist())),
