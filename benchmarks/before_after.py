@@ -52,7 +52,7 @@ OPTIONS = {
     ("audit", "--audits"): "--tests",
 }
 """Options of the command line: (command, new option) → old option."""
-PARAMETERS = {"num_heads": "heads"}
+PARAMETERS = {"kernel": "backend", "num_heads": "heads"}
 """Parameters of functions: new → old."""
 RENAMED = {
     "embedding_size": "hidden_size",
@@ -66,6 +66,7 @@ RENAMED = {
     "vocabulary_size": "vocab_size",
     "minimum_frequency": "min_freq",
     "vectors": "word_vectors",
+    "rows": "max_examples",
 }
 """Parts of the keys of results (fields of JSON files, columns of tables, parameters of models): old → new."""
 REWORDED = {
@@ -374,14 +375,14 @@ def mechanisms(places: Places) -> Values:
     for activation in activations:
         for position in positions:
             for causal in (False, True):
-                for backend in (None, *kernels):
-                    key = f"{activation}/{position}/{'causal' if causal else 'padded'}/{backend or 'weights'}"
+                for kernel in (None, *kernels):
+                    key = f"{activation}/{position}/{'causal' if causal else 'padded'}/{kernel or 'weights'}"
                     word = f"{activation}+{position}"
-                    values |= arrays(key, attended(glasshead, word, causal, backend))
+                    values |= arrays(key, attended(glasshead, word, causal, kernel))
     return values
 
 
-def attended(glasshead: ModuleType, word: str, causal: bool, backend: str | None) -> dict[str, Any]:
+def attended(glasshead: ModuleType, word: str, causal: bool, kernel: str | None) -> dict[str, Any]:
     """One call with padding and its gradients; by the formula with weights, or by a kernel."""
     import torch
 
@@ -400,12 +401,12 @@ def attended(glasshead: ModuleType, word: str, causal: bool, backend: str | None
         for size in (HEAD_DIM, HEAD_DIM, VALUE_DIM)
     )
     mask = torch.arange(LENGTH) < torch.tensor([[LENGTH], [LENGTH - 9]])
-    how = {"need_weights": True} if backend is None else {"backend": backend}
+    how = {"need_weights": True} if kernel is None else {"kernel": kernel}
     try:
-        result = glasshead.attend(mechanism, q, k, v, mask=mask, is_causal=causal, **how)
+        result = call(glasshead.attend, mechanism, q, k, v, mask=mask, is_causal=causal, **how)
     except glasshead.InputError:
         return {"refused": REFUSED}
-    told = {"output": result.output} | ({"weights": result.weights} if backend is None else {})
+    told = {"output": result.output} | ({"weights": result.weights} if kernel is None else {})
     leaves = {"q": q, "k": k, "v": v} | dict(mechanism.named_parameters())
     try:
         found = torch.autograd.grad(

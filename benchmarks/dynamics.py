@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from glasshead.data import LoadOptions, load
 from glasshead.dynamics import dynamics_callback
-from glasshead.training import TrainingConfig, recipe_for, train
+from glasshead.training import TrainingConfig, preset_config, train
 
 DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 ROUNDS = 3
@@ -39,7 +39,7 @@ def seconds(data: object, recipe: TrainingConfig, watched: bool) -> float:
 def main() -> None:
     """One line per case."""
     for name, (source, changes) in CASES.items():
-        recipe = recipe_for(str(changes.pop("preset", "s4")), None).with_changes(**changes)
+        recipe = preset_config(str(changes.pop("preset", "s4")), None).with_changes(**changes)
         data = load(source, LoadOptions())
         seconds(data, recipe.with_changes(epochs=1), True)  # warm
         rounds = [(seconds(data, recipe, True), seconds(data, recipe, False)) for _ in range(ROUNDS)]

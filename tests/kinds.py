@@ -9,7 +9,7 @@ from datasets import ClassLabel, Dataset, DatasetDict, Features, Value
 
 from families import FAMILIES
 from glasshead.data import train_tokenizer
-from glasshead.training import recipe_for
+from glasshead.training import preset_config
 
 FILLERS = ("the", "film", "was", "plot", "music", "scene", "end", "long")
 NAMES = ("negative", "positive")
@@ -87,10 +87,10 @@ def recipe(kind, folder=None):
     if kind.startswith("tuned"):
         attention = "distance-aware" if kind == "tuned distances" else "tanhmax"
         changes = {"attention": attention, "epochs": 8, "learning_rate": 0.01, "max_length": 24}
-        return recipe_for(None, str(folder)).with_changes(**changes)
+        return preset_config(None, str(folder)).with_changes(**changes)
     if kind.startswith("pooled"):
-        return recipe_for(None, None).with_changes(learning_rate=0.05, batch_size=16, epochs=3)
-    return recipe_for(None, "hierarchical" if kind == "ratings" else kind).with_changes(**ENCODER)
+        return preset_config(None, None).with_changes(learning_rate=0.05, batch_size=16, epochs=3)
+    return preset_config(None, "hierarchical" if kind == "ratings" else kind).with_changes(**ENCODER)
 
 
 def saved(folder, family="bert", *, pad=True, seed=1, **changes):

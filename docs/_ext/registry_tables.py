@@ -161,5 +161,5 @@ def kernels() -> str:
     order = ", ".join(f"`{name}`" for name in AUTOMATIC)
     return (
         rows(("kernel", "what it serves", "memory"), body)
-        + f'\n`backend="auto"` tries them in the order {order}.\n'
+        + f'\n`kernel="auto"` tries them in the order {order}.\n'
     )

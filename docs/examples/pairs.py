@@ -11,7 +11,7 @@ with Path("my_pairs.csv").open("w", newline="", encoding="utf-8") as file:
     for number in range(200):
         writer.writerow([f"film {number} is fine", f"film {number} is {number % 7} of 6", number % 7 / 6])
 
-data = load("my_pairs.csv", LoadOptions(task="regression", rows=100))
+data = load("my_pairs.csv", LoadOptions(task="regression", max_examples=100))
 facts = describe(data)
 print(facts["ratings"]["train"])
 print("train is", facts["origin"]["train"])

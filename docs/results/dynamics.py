@@ -15,7 +15,7 @@ from glasshead.data import LoadOptions
 from glasshead.dynamics import dynamics_callback, groups_from_source
 from glasshead.dynamics.findings import LARGEST, term_shares
 from glasshead.results import History, read_history
-from glasshead.training import TrainingConfig, recipe_for
+from glasshead.training import TrainingConfig, preset_config
 from study import Cell, Set, Study, main
 
 MODELS: dict[str, dict[str, Any]] = {
@@ -36,7 +36,7 @@ TWO = Set("synthetic-noisy")
 SKEWED = Set("synthetic", LoadOptions(generator={"ratio": 3.0}))
 THREE = Set("synthetic", LoadOptions(generator={"classes": 3}))
 SST2, SPORTS = Set("sst2"), Set("20news_sports")
-IMDB = Set("imdb", LoadOptions(rows=5000))
+IMDB = Set("imdb", LoadOptions(max_examples=5000))
 # The texts of people: as in section G, Adagrad and an L2 penalty on the affine layer or the LSTM. Rate,
 # epochs and the weight of the penalty are ours.
 REAL: dict[str, Any] = {"optimizer": "adagrad", "learning_rate": 0.05, "epochs": 15, "min_freq": 2}
@@ -45,7 +45,7 @@ L2 = 1e-4
 
 def recipe(model: str, **changes: Any) -> TrainingConfig:
     """The settings of Sun and Lu (2020), section C."""
-    return recipe_for("s4", None).with_changes(**MODELS[model] | changes)
+    return preset_config("s4", None).with_changes(**MODELS[model] | changes)
 
 
 def grid(data: Set) -> list[Cell]:
@@ -96,7 +96,7 @@ TABLES: dict[str, list[Cell]] = {
     "tanhmax": [
         *(Cell(f"{model} tanhmax", ONE, recipe(model, attention="tanhmax"), 5) for model in MODELS),
         *(
-            Cell(f"{PUBLISHED} {name}", ONE, recipe_for(PUBLISHED, None).with_changes(attention=name), 5)
+            Cell(f"{PUBLISHED} {name}", ONE, preset_config(PUBLISHED, None).with_changes(attention=name), 5)
             for name in ("tanhmax", "softmax")
         ),
     ],

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.training import recipe_for
+from glasshead.training import preset_config
 from study import Cell, Set, Study, main
 
 FIVE = ("transformer", "shaw", "transformer-xl", "tener", "da-transformer")
@@ -23,13 +23,14 @@ ADJUSTMENTS = ("late-add", "late-multiply", "early-add")
 def mechanisms(data: Set, model: str, seeds: int, **changes: Any) -> list[Cell]:
     """The five mechanisms on one data set."""
     return [
-        Cell(word, data, recipe_for(f"{word}-small", model).with_changes(**changes), seeds) for word in FIVE
+        Cell(word, data, preset_config(f"{word}-small", model).with_changes(**changes), seeds)
+        for word in FIVE
     ]
 
 
 def distance_aware(data: Set, option: str, values: tuple[str, ...], **changes: Any) -> list[Cell]:
     """Distance-aware attention with one option after the other."""
-    recipe = recipe_for("da-transformer-small", "encoder").with_changes(**changes)
+    recipe = preset_config("da-transformer-small", "encoder").with_changes(**changes)
     return [
         Cell(
             value,
@@ -49,7 +50,7 @@ def heads(
         Cell(
             f"{title} {size}",
             data,
-            recipe_for(preset + presets, model).with_changes(head_dim=size, **changes),
+            preset_config(preset + presets, model).with_changes(head_dim=size, **changes),
             seeds,
         )
         for title, preset in (("Con", "regular"), ("Add", "identifiable"))
@@ -76,7 +77,7 @@ TABLES: dict[str, list[Cell]] = {
     "ratings": mechanisms(RATINGS, "hierarchical", 3, epochs=8, max_length=256),
     "heads_trec": heads(Set("trec", LoadOptions(**VALIDATION)), "encoder", WIDE, 3),
     "heads_sst3": heads(SST3, "encoder", WIDE, 3),
-    "heads_imdb": heads(Set("imdb", LoadOptions(rows=5000, **VALIDATION)), "encoder", WIDE, 1),
+    "heads_imdb": heads(Set("imdb", LoadOptions(max_examples=5000, **VALIDATION)), "encoder", WIDE, 1),
     "heads_ag_news": heads(AG, "encoder", NARROW, 1),
     "heads_dbpedia": heads(Set("dbpedia_sample"), "encoder", NARROW, 1),
     "heads_snli": heads(SNLI, "pair-encoder", NARROW, 1),

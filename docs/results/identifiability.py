@@ -28,16 +28,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from encoders import STUDY
 from glasshead.data import LoadOptions, load
 from glasshead.identifiability import (
-    IntervalQuery,
+    IntervalOptions,
     RowSelector,
     logit_ranks_by_length,
     ranks_by_length,
     run_batches,
 )
-from glasshead.identifiability.length_sampling import LengthSample, clip_texts
+from glasshead.identifiability.length_sampling import LengthSample, sample_texts
 from glasshead.report import PLOTS, image_file
 from glasshead.results import LogitRankTable, RankTable
-from glasshead.training import TrainingConfig, open_model, recipe_for, train
+from glasshead.training import TrainingConfig, open_model, preset_config, train
 from study import DATA, Cell, rounded
 
 HERE = Path(__file__).parent
@@ -51,11 +51,11 @@ REVIEWS = 5000
 SHORT = {"max_length": 256, "batch_size": 64, "epochs": 2}
 CURVES: dict[str, tuple[TrainingConfig, tuple[int, ...]]] = {
     "con": (
-        recipe_for("regular-small", "encoder").with_changes(head_dim=64, value_dim=64, **SHORT),
+        preset_config("regular-small", "encoder").with_changes(head_dim=64, value_dim=64, **SHORT),
         (8, 16, 24, 32, 40, 48, 56, 64, 65, 72, 80, 96, 112, 128, 144, 160, 176, 192),
     ),
     "add": (
-        recipe_for("identifiable-small", "encoder").with_changes(**SHORT),
+        preset_config("identifiable-small", "encoder").with_changes(**SHORT),
         (16, 32, 48, 64, 80, 96, 112, 128, 129, 144, 160, 176, 192, 208, 224, 240, 256),
     ),
 }
@@ -133,7 +133,7 @@ def curve_model(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     """A model of the curves, trained unless its run is there."""
     folder, (recipe, _) = RUNS / name, CURVES[name]
     if not folder.exists():
-        options = LoadOptions(rows=REVIEWS, dev_fraction=recipe.dev_fraction)
+        options = LoadOptions(max_examples=REVIEWS, dev_fraction=recipe.dev_fraction)
         train(load(DATA / "imdb", options), recipe, folder, overwrite=True)
     return open_model(folder)
 
@@ -204,9 +204,9 @@ def survey(
     count: int,
 ) -> dict[str, Any]:
     """For each text the means over heads of what a survey found, for texts of one length."""
-    ((_, _, encoded),) = clip_texts(tokenizer, texts, LengthSample((length,), count))
-    where, question = RowSelector(rows="cls"), IntervalQuery()
-    heads = run_batches(model, tokenizer, encoded, where, question, RUNS / name, processes=PROCESSES).heads()
+    ((_, _, encoded),) = sample_texts(tokenizer, texts, LengthSample((length,), count))
+    where, question = RowSelector(rows="cls"), IntervalOptions(processes=PROCESSES)
+    heads = run_batches(model, tokenizer, encoded, where, question, RUNS / name).heads()
     verdicts = heads.pop("given_keys")
     heads["unique"] = np.isin(verdicts, ["unique", "fixed"])
     for verdict in ("not unique", "undetermined"):

@@ -21,31 +21,31 @@ def tensors(queries=6, keys=6, heads=4, key_heads=4, size=8, value_dim=8, batch=
 
 
 class TestDropInBesideTorch:
-    @pytest.mark.parametrize("backend", ["auto", "reference", "sdpa", "blockwise"])
+    @pytest.mark.parametrize("kernel", ["auto", "reference", "sdpa", "blockwise"])
     @pytest.mark.parametrize("key_heads", [4, 2, 1])
-    def test_softmax(self, backend, key_heads):
+    def test_softmax(self, kernel, key_heads):
         q, k, v = tensors(6, 9, key_heads=key_heads)
         expected = scaled_dot_product_attention(q, k, v, enable_gqa=True)
-        torch.testing.assert_close(attend("softmax", q, k, v, backend=backend).output, expected, **ONE_MODEL)
+        torch.testing.assert_close(attend("softmax", q, k, v, kernel=kernel).output, expected, **ONE_MODEL)
 
-    @pytest.mark.parametrize("backend", ["auto", "reference", "sdpa", "blockwise"])
-    def test_causal_and_scaled(self, backend):
+    @pytest.mark.parametrize("kernel", ["auto", "reference", "sdpa", "blockwise"])
+    def test_causal_and_scaled(self, kernel):
         q, k, v = tensors()
         expected = scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.7)
-        found = attend("softmax", q, k, v, is_causal=True, scale=0.7, backend=backend).output
+        found = attend("softmax", q, k, v, is_causal=True, scale=0.7, kernel=kernel).output
         torch.testing.assert_close(found, expected, **ONE_MODEL)
 
-    @pytest.mark.parametrize("backend", ["auto", "reference", "sdpa", "blockwise"])
+    @pytest.mark.parametrize("kernel", ["auto", "reference", "sdpa", "blockwise"])
     @pytest.mark.parametrize(
         "shape", [(6, 9), (2, 9), (2, 1, 1, 9), (1, 4, 6, 9), (2, 4, 6, 9), (2, 1, 6, 9)]
     )
-    def test_every_form_of_mask(self, backend, shape):
+    def test_every_form_of_mask(self, kernel, shape):
         q, k, v = tensors(6, 9)
         mask = torch.rand(shape) < 0.6
         mask[..., 0] = True
         full = mask[:, None, None] if shape == (2, 9) else mask
         expected = scaled_dot_product_attention(q, k, v, attn_mask=full)
-        found = attend("softmax", q, k, v, mask=mask, backend=backend).output
+        found = attend("softmax", q, k, v, mask=mask, kernel=kernel).output
         torch.testing.assert_close(found, expected, **ONE_MODEL)
 
     def test_weights_are_those_of_the_output(self):
@@ -57,12 +57,12 @@ class TestDropInBesideTorch:
 
 
 class TestRows:
-    @pytest.mark.parametrize("backend", ["auto", "reference", "sdpa", "blockwise"])
+    @pytest.mark.parametrize("kernel", ["auto", "reference", "sdpa", "blockwise"])
     @pytest.mark.parametrize("is_causal", [False, True])
-    def test_they_are_those_of_the_whole(self, backend, is_causal):
+    def test_they_are_those_of_the_whole(self, kernel, is_causal):
         q, k, v = tensors()
         whole = attend("tanhmax", q, k, v, is_causal=is_causal).output
-        some = attend("tanhmax", q, k, v, is_causal=is_causal, rows=[4, -1, 0], backend=backend).output
+        some = attend("tanhmax", q, k, v, is_causal=is_causal, rows=[4, -1, 0], kernel=kernel).output
         torch.testing.assert_close(some, whole[:, :, [4, 5, 0]], **ONE_MODEL)
 
     def test_positions_stay_those_of_the_whole(self):
@@ -150,17 +150,17 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("name", "options", "said"),
         [
-            ("relu", {"backend": "sdpa"}, "its weights are no softmax of dot products"),
-            ("shaw", {"backend": "sdpa"}, "its scores are no dot products"),
-            ("tanhmax", {"backend": "sdpa", "dropout": 0.1}, "set dropout=0"),
-            ("softmax", {"backend": "linear"}, "not linear in the scores"),
-            ("sum", {"backend": "linear"}, "add a cosine position"),
-            ("dot-product", {"backend": "linear", "dropout": 0.1}, "set dropout=0"),
-            ("dot-product", {"backend": "linear", "mask": torch.ones(6, 6).bool()}, "no pairs"),
-            ("dot-product", {"backend": "linear", "is_causal": True, "rows": [3, 1]}, "consecutive"),
-            ("softmax", {"backend": "sdap"}, "unknown kernel 'sdap': did you mean 'sdpa'?"),
-            ("softmax", {"backend": "sdap", "need_weights": True}, "did you mean 'sdpa'?"),
-            ("softmax", {"backend": "sdpa", "need_weights": True}, "never holds the weights.*'reference'"),
+            ("relu", {"kernel": "sdpa"}, "its weights are no softmax of dot products"),
+            ("shaw", {"kernel": "sdpa"}, "its scores are no dot products"),
+            ("tanhmax", {"kernel": "sdpa", "dropout": 0.1}, "set dropout=0"),
+            ("softmax", {"kernel": "linear"}, "not linear in the scores"),
+            ("sum", {"kernel": "linear"}, "add a cosine position"),
+            ("dot-product", {"kernel": "linear", "dropout": 0.1}, "set dropout=0"),
+            ("dot-product", {"kernel": "linear", "mask": torch.ones(6, 6).bool()}, "no pairs"),
+            ("dot-product", {"kernel": "linear", "is_causal": True, "rows": [3, 1]}, "consecutive"),
+            ("softmax", {"kernel": "sdap"}, "unknown kernel 'sdap': did you mean 'sdpa'?"),
+            ("softmax", {"kernel": "sdap", "need_weights": True}, "did you mean 'sdpa'?"),
+            ("softmax", {"kernel": "sdpa", "need_weights": True}, "never holds the weights.*'reference'"),
             ("softmaxx", {}, "did you mean 'softmax'?"),
             ("softmax", {"mask": torch.ones(6, 6)}, "boolean tensor.*float32"),
             ("softmax", {"mask": torch.ones(7, 7).bool()}, "does not fit"),
@@ -203,22 +203,22 @@ class TestWrongUse:
 
 
 class TestHalfPrecision:
-    @pytest.mark.parametrize("backend", ["reference", "blockwise", "linear"])
-    def test_an_output_beyond_float16_is_infinite_not_cut(self, backend):
+    @pytest.mark.parametrize("kernel", ["reference", "blockwise", "linear"])
+    def test_an_output_beyond_float16_is_infinite_not_cut(self, kernel):
         """Dot products of 64 · 300 · 300 times values of 300: the mean is 1.7 · 10⁹."""
         q = k = v = torch.full((1, 1, 5, 64), 300.0, dtype=torch.float16)
-        output = attend("dot-product", q, k, v, scale=1.0, backend=backend).output
+        output = attend("dot-product", q, k, v, scale=1.0, kernel=kernel).output
         assert output.dtype == torch.float16
         assert (output == torch.inf).all()
 
-    @pytest.mark.parametrize("backend", ["reference", "blockwise", "sdpa"])
+    @pytest.mark.parametrize("kernel", ["reference", "blockwise", "sdpa"])
     @pytest.mark.parametrize("name", ["softmax", "tanhmax"])
     @pytest.mark.parametrize("keys", [1, 7, 15, 16, 40, 70])
     @pytest.mark.parametrize("is_causal", [False, True])
-    def test_not_a_number_stays_visible(self, backend, name, keys, is_causal):
+    def test_not_a_number_stays_visible(self, kernel, name, keys, is_causal):
         q, k, v = tensors(keys, keys)
         q[0, 0, -1, 0] = torch.nan
-        output = attend(name, q, k, v, backend=backend, is_causal=is_causal).output
+        output = attend(name, q, k, v, kernel=kernel, is_causal=is_causal).output
         assert output[0, 0, -1].isnan().all()
         assert output.isnan().sum() == 8
 
@@ -228,8 +228,8 @@ def test_second_derivatives_by_the_kernels_of_formulas():
     q, k, v = (each[:1, :1, :5, :2].double().requires_grad_() for each in tensors())
     k, v = k[:, :1], v[:, :1]
 
-    def second(backend):
-        output = attend("tanhmax", q, k, v, backend=backend).output
+    def second(kernel):
+        output = attend("tanhmax", q, k, v, kernel=kernel).output
         first = torch.autograd.grad(output.pow(2).sum(), q, create_graph=True)[0]
         return torch.autograd.grad(first.pow(2).sum(), k)[0]
 
@@ -239,7 +239,7 @@ def test_second_derivatives_by_the_kernels_of_formulas():
 def test_softmax_through_torch_copies_nothing():
     """What is handed on to the fused kernel are q, k and v themselves: all that is new is the output."""
     q, k, v = tensors(256, 256)
-    peak = peak_bytes(lambda: attend("softmax", q, k, v, backend="sdpa"))
+    peak = peak_bytes(lambda: attend("softmax", q, k, v, kernel="sdpa"))
     assert peak == peak_bytes(lambda: scaled_dot_product_attention(q, k, v))
 
 

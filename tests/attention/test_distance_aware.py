@@ -76,7 +76,7 @@ def test_extreme_distances_in_attention_stay_finite():
         using.position.w.copy_(torch.tensor([1e5, -1e5, 1.0]))
         using.position.v.copy_(torch.tensor([50.0, -50.0, 50.0]))
     q, k, v = torch.randn(3, 2, 3, 9, 4, generator=torch.Generator().manual_seed(0))
-    output = attend(using, q.requires_grad_(), k, v, backend="reference").output
+    output = attend(using, q.requires_grad_(), k, v, kernel="reference").output
     output.square().sum().backward()
     assert torch.isfinite(output).all()
     for each in (q, using.position.w, using.position.v):

@@ -132,12 +132,12 @@ def test_compiled_it_equals_the_formula(using, mask, dtype, groups):
     call = call_of(using, mask, dtype, groups, d=12, device=DEVICE)
     learned = list(call.mechanism.parameters())
 
-    def outcome(backend, dtype):
+    def outcome(kernel, dtype):
         leaves = [
             each.detach().to(dtype).requires_grad_(DEVICE == "cuda") for each in (call.q, call.k, call.v)
         ]
         with torch.set_grad_enabled(DEVICE == "cuda"):
-            output = attend(call.mechanism, *leaves, mask=mask, backend=backend).output
+            output = attend(call.mechanism, *leaves, mask=mask, kernel=kernel).output
         if DEVICE == "cpu":
             return [output]
         return [output.detach(), *torch.autograd.grad(output.double().sin().sum(), [*leaves, *learned])]
@@ -150,7 +150,7 @@ def test_compiled_it_equals_the_formula(using, mask, dtype, groups):
 @pytest.mark.slow
 def test_rows_without_keys_are_zeros():
     call = call_of("softmax", MASKS["padding and causality"], device="cpu")
-    output = attend("softmax", call.q, call.k, call.v, mask=call.mask, backend="flex").output
+    output = attend("softmax", call.q, call.k, call.v, mask=call.mask, kernel="flex").output
     assert not output[1].any()
     assert not output[0, :, :10].any()
     assert output[0, :, 10:].any()
@@ -159,9 +159,9 @@ def test_rows_without_keys_are_zeros():
 @pytest.mark.slow
 def test_a_key_that_is_no_number_reaches_no_query_before_it():
     call = call_of("sigmoid", Mask(40, 40, causal=True, query_positions=range(40)))
-    clean = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, backend="flex").output
+    clean = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, kernel="flex").output
     call.v[:, :, 30] = torch.nan
-    output = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, backend="flex").output
+    output = attend("sigmoid", call.q, call.k, call.v, mask=call.mask, kernel="flex").output
     assert output[:, :, 30:].isnan().all()
     torch.testing.assert_close(output[:, :, :30], clean[:, :, :30], **ONE_FORMULA_SINGLE)
 
@@ -207,7 +207,7 @@ def test_a_cpu_without_a_compiler_is_told_so(monkeypatch):
         assert "C++ compiler no-such-compiler" in KERNELS["flex"].unsupported_reason(small())
         q = torch.zeros(1, 1, 2, 16)
         with pytest.raises(InputError, match=r"flex kernel .*: torch needs the C\+\+ compiler"):
-            attend("softmax", q, q, q, backend="flex")
+            attend("softmax", q, q, q, kernel="flex")
     finally:
         flex.compiler_problem.cache_clear()
 
@@ -306,7 +306,7 @@ def test_by_name_the_limit_of_torch_is_one_line(monkeypatch):
     q = torch.zeros(1, 2, 37, 16)
     for _ in range(2):
         with torch.no_grad(), pytest.raises(InputError, match="pad sequences to fewer lengths") as refused:
-            attend("softmax", q, q, q, backend="flex")
+            attend("softmax", q, q, q, kernel="flex")
         assert "\n" not in str(refused.value)
 
 

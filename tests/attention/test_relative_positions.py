@@ -48,7 +48,7 @@ def test_shaw_sees_nothing_beyond_its_clip():
 def test_shaw_values_reach_the_output():
     using = mechanism("shaw", num_heads=1, head_dim=2, value_dim=3).double()
     zeros = torch.zeros(1, 1, 3, 2, dtype=torch.float64)
-    output = attend(using, zeros, zeros, zeros.new_zeros(1, 1, 3, 3), backend="reference").output
+    output = attend(using, zeros, zeros, zeros.new_zeros(1, 1, 3, 3), kernel="reference").output
     # Uniform weights: token 0 sees the offsets 0, 1 and 2.
     expected = using.position.values[16:19].mean(dim=0)
     torch.testing.assert_close(output[0, 0, 0], expected)
@@ -59,8 +59,8 @@ def test_shaw_values_reach_the_output():
 def test_no_texts_and_no_tokens(name, shape):
     using = mechanism(name, num_heads=2, head_dim=4)
     q, k, v = torch.randn(3, *shape, 4)
-    assert attend(using, q, k, v, backend="reference").output.shape == (*shape, 4)
-    assert attend(using, q, k, v, rows=[], backend="reference").output.shape == (*shape[:2], 0, 4)
+    assert attend(using, q, k, v, kernel="reference").output.shape == (*shape, 4)
+    assert attend(using, q, k, v, rows=[], kernel="reference").output.shape == (*shape[:2], 0, 4)
 
 
 @pytest.mark.parametrize("clip", [0, -1, 2.5, True, "16"])
@@ -108,8 +108,8 @@ def test_r_of_the_size_of_the_model_is_that_of_the_paper():
                 content = (q[0, head, i] + u[head]) @ k[0, head, j]
                 scores[0, head, i, j] = (content + (q[0, head, i] + v[head]) @ (w[head] @ r)) / math.sqrt(d)
     expected = scores.softmax(dim=-1) @ values
-    for backend in ("reference", "blockwise", "sdpa"):
-        torch.testing.assert_close(attend(using, q, k, values, backend=backend).output, expected)
+    for kernel in ("reference", "blockwise", "sdpa"):
+        torch.testing.assert_close(attend(using, q, k, values, kernel=kernel).output, expected)
 
 
 def test_tener_is_the_paper_and_not_its_code():
@@ -188,18 +188,18 @@ def test_cosine_refuses_what_is_beyond_its_reach():
         mechanism({"position": {"name": "cosine", "reach": 0}})
 
 
-@pytest.mark.parametrize("backend", ["auto", "reference", "blockwise", "sdpa", "linear"])
+@pytest.mark.parametrize("kernel", ["auto", "reference", "blockwise", "sdpa", "linear"])
 @pytest.mark.parametrize(
     "real",
     [[1, 1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1, 1], [1, 0, 1, 1, 0, 1, 0, 1], [0, 0, 1, 0, 1, 0, 0, 0]],
 )
-def test_cosine_counts_real_tokens_and_never_the_padded_length(backend, real):
+def test_cosine_counts_real_tokens_and_never_the_padded_length(kernel, real):
     """In a batch padded beyond the reach, a sequence comes out as it does alone."""
-    activation = "softmax" if backend == "sdpa" else "sum"
+    activation = "softmax" if kernel == "sdpa" else "sum"
     using = mechanism({"activation": activation, "position": {"name": "cosine", "reach": 5}})
     real = torch.tensor([real, [1, 1, 0, 0, 0, 0, 0, 0]], dtype=torch.bool)
     q, k, v = random(3, 2, 2, 8, 4)
-    found = attend(using, q, k, v, mask=real, backend=backend).output
+    found = attend(using, q, k, v, mask=real, kernel=kernel).output
     assert found.isfinite().all()
     for b in range(2):
         alone = attend(using, *(each[b : b + 1, :, real[b]] for each in (q, k, v))).output
@@ -249,7 +249,7 @@ def test_positions_and_padding_compile_whole(name, is_causal):
     real[0, 3:5] = False
     torch.compiler.reset()
     compiled = torch.compile(
-        lambda q, real: attend(using, q, k, v, mask=real, is_causal=is_causal, backend="blockwise").output,
+        lambda q, real: attend(using, q, k, v, mask=real, is_causal=is_causal, kernel="blockwise").output,
         fullgraph=True,
         backend="eager",
     )

@@ -96,7 +96,7 @@ def test_the_name_is_obeyed_or_refused(monkeypatch):
     with pytest.raises(
         InputError, match="triton kernel cannot serve tanhmax: it needs a CUDA device, not cpu"
     ):
-        attend("tanhmax", q, q, q, backend="triton")
+        attend("tanhmax", q, q, q, kernel="triton")
 
 
 @pytest.mark.slow

@@ -62,10 +62,10 @@ if DEVICE == "cuda":  # long enough for the tilings to be tried against one anot
     SLOW["long"] = Case((2, 4, 2, 1100, 1500, 64, 64), causal=True, padding=(300, 200))
 
 
-def outcome(using, tensors, mask, backend, dtype=None):
+def outcome(using, tensors, mask, kernel, dtype=None):
     """Output and gradients of everything that learns, under one fixed cotangent."""
     leaves = [each.detach().to(dtype or each.dtype).requires_grad_() for each in tensors]
-    output = attend(using, *leaves, mask=mask, backend=backend).output
+    output = attend(using, *leaves, mask=mask, kernel=kernel).output
     cotangent = torch.randn(output.shape, generator=torch.Generator().manual_seed(2)).to(DEVICE)
     learned = list(using.parameters())
     gradients = torch.autograd.grad((output.double() * cotangent).sum(), [*leaves, *learned])
@@ -140,7 +140,7 @@ def test_scores_of_ten_thousand_stay_finite():
 def test_a_product_that_overflows_half_precision_does_not():
     q, k, v = (torch.full((1, 1, 1, 16), 250.0, dtype=torch.float16, device=DEVICE) for _ in range(3))
     assert float(q[0, 0, 0] @ k[0, 0, 0]) == float("inf")
-    torch.testing.assert_close(attend("tanhmax", q, k, v, backend="triton").output, v)
+    torch.testing.assert_close(attend("tanhmax", q, k, v, kernel="triton").output, v)
 
 
 def test_rows_without_keys_are_zeros_and_have_no_gradients():
@@ -175,9 +175,9 @@ def test_any_layout_is_read_as_it_lies():
         leaves[1].transpose(2, 3).contiguous().transpose(2, 3),  # rows in pieces
         torch.stack([leaves[2], leaves[2]], dim=3).flatten(2, 3)[:, :, ::2],
     ]
-    output = attend("tanhmax", *views, backend="triton").output
+    output = attend("tanhmax", *views, kernel="triton").output
     gradients = torch.autograd.grad(output.sum(), leaves)  # a cotangent of stride 0
-    expected = torch.autograd.grad(attend("tanhmax", *leaves, backend="reference").output.sum(), leaves)
+    expected = torch.autograd.grad(attend("tanhmax", *leaves, kernel="reference").output.sum(), leaves)
     assert_near([output.detach(), *gradients], [plain[0], *expected], ONE_KERNEL["torch.float32"])
 
 
@@ -206,6 +206,6 @@ def test_the_operator_keeps_the_promises_of_torch():
 
 def test_nothing_is_launched_for_nothing():
     q, k, v = (torch.zeros(1, 1, n, 16, device=DEVICE, requires_grad=True) for n in (3, 0, 0))
-    output = attend("tanhmax", q, k, v, backend="triton").output
+    output = attend("tanhmax", q, k, v, kernel="triton").output
     assert not output.any()
     assert not torch.autograd.grad(output.sum(), q)[0].any()

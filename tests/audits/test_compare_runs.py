@@ -17,7 +17,7 @@ from glasshead.audits.compare_runs import (
 )
 from glasshead.errors import InputError
 from glasshead.statistics.paired_tests import METRICS
-from glasshead.training.load_predictions import kind_of
+from glasshead.training.load_predictions import folder_kind
 
 LABELS = classes(200)
 
@@ -184,10 +184,10 @@ class TestRefusals:
             compare_runs([pair[0], pair[0]])
 
     def test_kinds(self, tmp_path, pair):
-        assert kind_of(pair[0]) == "a folder of repeats"
-        assert kind_of(pair[0] / "seed-0") == "a run"
+        assert folder_kind(pair[0]) == "a folder of repeats"
+        assert folder_kind(pair[0] / "seed-0") == "a run"
         with pytest.raises(InputError, match="has no card"):
-            kind_of(tmp_path)
+            folder_kind(tmp_path)
 
 
 def test_names_tell_folders_apart():

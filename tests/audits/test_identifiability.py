@@ -10,7 +10,7 @@ import torch
 
 from glasshead.audits import Identifiability, audit
 from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
-from glasshead.identifiability import IntervalQuery
+from glasshead.identifiability import IntervalOptions
 from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import PairedDifference
 from small import as_run, random_model, split, tokenizer
@@ -54,7 +54,7 @@ def test_words_of_the_verdicts_rest_on_intervals():
 
 
 def test_a_tolerance_loosens_what_stood_firm():
-    loose = Identifiability(query=IntervalQuery(tolerance=0.2), max_texts=None)
+    loose = Identifiability(query=IntervalOptions(tolerance=0.2), max_texts=None)
     made = card(random_model(), unlike(), identifiability=loose)
     assert made.finding("identifiability.width.all").estimate > 0.01
 
@@ -113,7 +113,9 @@ def test_where_there_is_no_query_nothing_is_said_of_queries():
 
 
 def test_a_tolerance_is_told_and_counts():
-    made = card(random_model(), unlike(), identifiability=Identifiability(query=IntervalQuery(tolerance=0.2)))
+    made = card(
+        random_model(), unlike(), identifiability=Identifiability(query=IntervalOptions(tolerance=0.2))
+    )
     assert made.finding("identifiability.identifiable.all").estimate == 0.0
     assert "outputs may move by 20 % along each direction" in made.facts["identifiability"]["read"]
 

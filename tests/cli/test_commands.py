@@ -297,7 +297,7 @@ class TestTrain:
         options = ["--rows", 12, "--labels", 2, "--classes", "good,bad", "--split-seed", 3, "--epochs", 1]
         glasshead("train", reviews, *options, "--out", tmp_path / "run")
         told = LoadOptions(**strict(tmp_path / "run" / "run.json")["data"]["options"])
-        assert told == LoadOptions(rows=12, labels=2, classes=("good", "bad"), split_seed=3)
+        assert told == LoadOptions(max_examples=12, labels=2, classes=("good", "bad"), split_seed=3)
         assert strict(tmp_path / "run" / "run.json")["data"]["rows"]["train"] == 12
 
     def test_word_vectors(self, tmp_path, reviews):

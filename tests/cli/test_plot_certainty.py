@@ -7,7 +7,7 @@ import pytest
 from typed import glasshead, refusal
 
 from fake_models import write_model
-from glasshead.identifiability import texts_of
+from glasshead.identifiability import read_texts
 from kinds import saved
 
 WORDS = ("warm", "film", "the", "plot", "is", "thin", "but", "end", "was", "good", "and", "music", "too")
@@ -46,7 +46,7 @@ def table(path):
 
 
 def test_all_rows_of_the_data_are_drawn_from(folder, tmp_path):
-    assert sorted(texts_of(str(folder / "data"), "all")) == sorted(2 * TEXTS)
+    assert sorted(read_texts(str(folder / "data"), "all")) == sorted(2 * TEXTS)
     data = tmp_path / "ranks.csv"
     glasshead(
         *("plot", "ranks", folder / "pooled", folder / "data", "--split", "all"),

@@ -275,14 +275,14 @@ def test_a_masked_key_that_is_no_number_reaches_nothing(kernel, name, mask, numb
                 torch.testing.assert_close(one, other, **ONE_FORMULA)
 
 
-@pytest.mark.parametrize("backend", ["reference", "tiles"])
-def test_padding_that_is_no_number_reaches_nothing_in_tiles_nor_in_weights(backend):
+@pytest.mark.parametrize("kernel", ["reference", "tiles"])
+def test_padding_that_is_no_number_reaches_nothing_in_tiles_nor_in_weights(kernel):
     call = call_of("distance-aware", 40)
     ends = torch.arange(40).expand(BATCH, -1) < torch.tensor([[40], [31], [7], [12]])
     call = replace(call, mask=Mask(40, 40, padding=ends, query_positions=range(40)))
     bad, leaves, _ = poisoned(call, ~ends, torch.nan)
-    assert KERNELS[backend].unsupported_reason(bad) is None
-    output, clean = KERNELS[backend](bad), KERNELS[backend](call)
+    assert KERNELS[kernel].unsupported_reason(bad) is None
+    output, clean = KERNELS[kernel](bad), KERNELS[kernel](call)
     torch.testing.assert_close(output, clean, **ONE_FORMULA)
     for one, other in zip(
         torch.autograd.grad(output.sum(), leaves),

@@ -55,11 +55,11 @@ def agree(ones, others):
 
 
 @contextmanager
-def backend(monkeypatch, name):
+def kernel(monkeypatch, name):
     """Every call by the named kernel."""
     with monkeypatch.context() as patched:
         run = tap_module.run_kernel
-        patched.setattr(tap_module, "run_kernel", lambda call, backend: run(call, name))
+        patched.setattr(tap_module, "run_kernel", lambda call, kernel: run(call, name))
         yield
 
 
@@ -95,11 +95,11 @@ def test_a_padded_batch_is_one_by_one(family, spec):
 @torch.no_grad()
 def test_the_weights_path_is_the_fused_path(family, spec, monkeypatch):
     model, given = plugged(family, spec), family.inputs(LENGTHS)
-    with backend(monkeypatch, "reference"):
+    with kernel(monkeypatch, "reference"):
         reference = family.read(model, given)
     agree(family.read(model, given), reference)
     agree(family.read(model, {**given, "output_attentions": True}), reference)
-    with backend(monkeypatch, "blockwise"):
+    with kernel(monkeypatch, "blockwise"):
         agree(family.read(model, given), reference)
 
 

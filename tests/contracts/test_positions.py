@@ -30,7 +30,7 @@ def placed(choice, activation="softmax"):
 
 
 def reference(using, *args, **options):
-    return attend(using, *args, backend="reference", **options)
+    return attend(using, *args, kernel="reference", **options)
 
 
 def mask_at(path, queries, keys, first=0, causal=False, padding=None):

@@ -72,7 +72,7 @@ def refusal(source, **options):
 
 
 def test_larger_splits_shrink_smaller_ones_stay_and_the_record_says_so(folder):
-    whole, part = load(folder), load(folder, LoadOptions(rows=40, split_seed=3))
+    whole, part = load(folder), load(folder, LoadOptions(max_examples=40, split_seed=3))
     assert part.num_rows == {"train": 40, "dev": 20, "test": 40}
     assert describe(part)["classes"]["train"] == {"bad": 20, "good": 20}
     assert (
@@ -88,18 +88,20 @@ def test_larger_splits_shrink_smaller_ones_stay_and_the_record_says_so(folder):
 
 
 def test_the_seed_decides(folder):
-    prints = [describe(load(folder, LoadOptions(rows=40, split_seed=s)))["fingerprint"] for s in (0, 0, 1)]
+    prints = [
+        describe(load(folder, LoadOptions(max_examples=40, split_seed=s)))["fingerprint"] for s in (0, 0, 1)
+    ]
     assert prints[0] == prints[1] != prints[2]
 
 
 def test_as_many_as_there_are_changes_nothing(folder):
-    assert describe(load(folder, LoadOptions(rows=200))) == describe(load(folder))
+    assert describe(load(folder, LoadOptions(max_examples=200))) == describe(load(folder))
 
 
 def test_equal_texts_stay_on_one_side(tmp_path):
     pd.concat([reviews(60)] * 4).to_csv(tmp_path / "all.csv", index=False)
     for seed in range(5):
-        data = load(tmp_path, LoadOptions(rows=30, split_seed=seed))
+        data = load(tmp_path, LoadOptions(max_examples=30, split_seed=seed))
         assert set(data.num_rows.values()) == {30}
         seen = [set(split["text"][:]) for split in data.values()]
         assert sum(map(len, seen)) == len(set().union(*seen))
@@ -108,44 +110,44 @@ def test_equal_texts_stay_on_one_side(tmp_path):
 def test_every_class_stays_in_train(tmp_path):
     reviews(500, ["common"] * 99 + ["rare"]).to_csv(tmp_path / "all.csv", index=False)
     for seed in range(10):
-        data = load(tmp_path, LoadOptions(rows=5, split_seed=seed))
+        data = load(tmp_path, LoadOptions(max_examples=5, split_seed=seed))
         assert describe(data)["classes"]["train"] == {"common": 4, "rare": 1}
 
 
 def test_fewer_rows_than_classes(folder):
-    message = refusal(folder, rows=1)
-    assert "`rows=1` is too few for 2 classes of" in message
+    message = refusal(folder, max_examples=1)
+    assert "`max_examples=1` is too few for 2 classes of" in message
     assert message.endswith("give 2 or more")
 
 
 @pytest.mark.parametrize("rows", [0, -5])
 def test_no_rows(rows):
-    with pytest.raises(InputError, match=f"`rows` must be at least 1, not {rows}"):
-        LoadOptions(rows=rows)
+    with pytest.raises(InputError, match=f"`max_examples` must be at least 1, not {rows}"):
+        LoadOptions(max_examples=rows)
 
 
 def test_ratings(tmp_path):
     frame = reviews(1000).assign(label=np.random.default_rng(0).permutation(1000) / 10)
     frame.to_csv(tmp_path / "train.csv", index=False)
-    data = load(tmp_path, LoadOptions(task="regression", rows=100))
+    data = load(tmp_path, LoadOptions(task="regression", max_examples=100))
     assert data.num_rows == {"train": 100, "dev": 100}
     assert "100 of 900 rows drawn with seed 0, stratified by rating" in data["train"].info.description
     # Of every tenth of the ratings a tenth of the rows.
     counts = np.histogram(data["train"]["label"][:], np.linspace(0, 100, 11))[0]
     np.testing.assert_allclose(counts, 10, atol=1)
-    assert "`rows=1` is too few for 2 ratings" in refusal(tmp_path, task="regression", rows=1)
+    assert "`max_examples=1` is too few for 2 ratings" in refusal(tmp_path, task="regression", max_examples=1)
 
 
 def test_pairs_go_together(tmp_path):
     frame = reviews(200)
     frame["text_pair"] = frame.text + " again"
     frame.to_csv(tmp_path / "train.csv", index=False)
-    data = load(tmp_path, LoadOptions(rows=50))
+    data = load(tmp_path, LoadOptions(max_examples=50))
     assert all(row["text_pair"] == f"{row['text']} again" for row in data["train"])
 
 
 def test_generated_reviews():
-    data = load("synthetic", LoadOptions(rows=30, generator={"instances": 200}))
+    data = load("synthetic", LoadOptions(max_examples=30, generator={"instances": 200}))
     assert max(data.num_rows.values()) == 30
     assert "drawn by synthetic with seed 0, 30 of" in data["train"].info.description
 
@@ -153,5 +155,5 @@ def test_generated_reviews():
 def test_merged_classes_are_drawn_as_merged(tmp_path):
     labels = ["very bad", "bad", "good", "good"]
     reviews(400, labels).to_csv(tmp_path / "train.csv", index=False)
-    data = load(tmp_path, LoadOptions(rows=40, labels=2))
+    data = load(tmp_path, LoadOptions(max_examples=40, labels=2))
     assert describe(data)["classes"]["train"] == {"bad": 20, "good": 20}

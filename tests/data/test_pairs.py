@@ -181,11 +181,11 @@ class TestTemplates:
 
 def test_pieces_of_words_of_another_tokenizer():
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "self", "##ish", "good", "!"]
-    backend = Tokenizer(WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
-    backend.pre_tokenizer = BertPreTokenizer()
-    backend.post_processor = BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    kernel = Tokenizer(WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    kernel.pre_tokenizer = BertPreTokenizer()
+    kernel.post_processor = BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend,
+        tokenizer_object=kernel,
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],
         pad_token="[PAD]",
     )

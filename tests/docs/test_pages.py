@@ -172,7 +172,7 @@ def test_presets_are_those_of_the_code() -> None:
             continue
         for name, cell in zip(names, cells, strict=True):
             recipe, field = TRAINING_PRESETS[name], first.strip("`")
-            value = getattr(recipe if field in fields else recipe.config(), field)
+            value = getattr(recipe if field in fields else recipe.model_config(), field)
             if cell.startswith("none"):
                 assert value is None, (field, name)
             elif cell != "–":

@@ -19,7 +19,7 @@ from glasshead.dynamics.snapshots import Snapshot
 from glasshead.errors import InputError
 from glasshead.files import partial_path as partly
 from glasshead.results import FOLDER, read_history
-from glasshead.training import load_run, recipe_for, train
+from glasshead.training import load_run, preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from tolerances import of_size
@@ -31,7 +31,7 @@ STEPS = 5  # per epoch: 140 texts in batches of 32
 
 def recipe(**changes):
     sizes = {"embedding_size": 12, "hidden_size": 12, "head_dim": 12}
-    return recipe_for("s4", None).with_changes(**{"epochs": 4} | sizes | changes)
+    return preset_config("s4", None).with_changes(**{"epochs": 4} | sizes | changes)
 
 
 @pytest.fixture(scope="module")

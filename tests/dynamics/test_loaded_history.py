@@ -7,7 +7,7 @@ import pytest
 from glasshead.data import LoadOptions, SyntheticOptions, load, planted_groups
 from glasshead.dynamics import dynamics_callback, load_history, split_followed_tokens
 from glasshead.errors import InputError
-from glasshead.training import recipe_for, train
+from glasshead.training import preset_config, train
 
 OPTIONS = {"instances": 200}
 LOAD = LoadOptions(generator=OPTIONS)
@@ -17,7 +17,7 @@ LOAD = LoadOptions(generator=OPTIONS)
 def runs(tmp_path_factory):
     """A run that was recorded and one that was not, of the same training."""
     folder = tmp_path_factory.mktemp("runs")
-    data, config = load("synthetic", LOAD), recipe_for("s4", None).with_changes(epochs=1)
+    data, config = load("synthetic", LOAD), preset_config("s4", None).with_changes(epochs=1)
     source = {"source": "synthetic", "options": asdict(LOAD)}
     callback = dynamics_callback(planted_groups(SyntheticOptions(**OPTIONS)))
     train(data, config, folder / "recorded", source=source, callbacks=[callback])

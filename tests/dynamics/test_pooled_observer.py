@@ -14,7 +14,7 @@ from glasshead.dynamics import DynamicsCallback, dynamics_callback
 from glasshead.dynamics.post_hoc import history_from_trained_run
 from glasshead.dynamics.snapshots import Snapshot
 from glasshead.results import read_history
-from glasshead.training import load_run, recipe_for, train
+from glasshead.training import load_run, preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 
@@ -33,7 +33,7 @@ def with_dropout(kind):
     if kind == "encoder":
         return kinds.data("encoder"), kinds.recipe("encoder").with_changes(epochs=1, dropout=0.5), None
     changes = {"encoder": kind, "epochs": 1, "dropout": 0.5}
-    recipe = recipe_for("s4", None).with_changes(**SIZES, **changes)
+    recipe = preset_config("s4", None).with_changes(**SIZES, **changes)
     return load("synthetic", LoadOptions(generator=MADE)), recipe, planted_groups(SyntheticOptions(**MADE))
 
 
@@ -61,7 +61,7 @@ def test_with_dropout_it_looks_at_the_model_that_answers(tmp_path, kind):
 
 
 def test_the_kept_step_is_that_of_the_best_epoch(data, tmp_path):
-    recipe = recipe_for("s4", None).with_changes(**SIZES, epochs=3, optimizer="adam", learning_rate=0.05)
+    recipe = preset_config("s4", None).with_changes(**SIZES, epochs=3, optimizer="adam", learning_rate=0.05)
     out = train(
         data,
         recipe,

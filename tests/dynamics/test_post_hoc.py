@@ -12,7 +12,7 @@ from glasshead.dynamics import dynamics_callback
 from glasshead.dynamics.post_hoc import config_of, history_from_trained_run, token_score
 from glasshead.errors import InputError
 from glasshead.results import read_history
-from glasshead.training import load_run, recipe_for, train
+from glasshead.training import load_run, preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from tolerances import of_size
@@ -33,7 +33,7 @@ def data():
 def watched(request, data, tmp_path_factory):
     """A run of one epoch, whose last step is the one that was kept."""
     encoder, score = request.param
-    recipe = recipe_for("s4", None).with_changes(encoder=encoder, score=score, epochs=1)
+    recipe = preset_config("s4", None).with_changes(encoder=encoder, score=score, epochs=1)
     out = tmp_path_factory.mktemp("run") / "watched"
     train(data, recipe, out, callbacks=[dynamics_callback(WORDS)])
     return out

@@ -15,7 +15,7 @@ from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.results import read_history
 from glasshead.trace import record
-from glasshead.training import load_run, recipe_for, train
+from glasshead.training import load_run, preset_config, train
 from glasshead.training.build_model import build, encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
 from kinds import data, recipe, saved
@@ -164,7 +164,7 @@ def test_ratings_of_a_model_of_layers(tmp_path, watching):
 
 
 def test_a_model_that_hides_its_attention_is_refused_before_any_work(tmp_path):
-    hidden = recipe_for(None, str(saved(tmp_path / "bert"))).with_changes(epochs=1)
+    hidden = preset_config(None, str(saved(tmp_path / "bert"))).with_changes(epochs=1)
     assert hidden.attention is None
     with pytest.raises(InputError, match="name a mechanism, `attention='softmax'`"):
         train(data("tuned"), hidden, tmp_path / "run", callbacks=[dynamics_callback(every=3)])

@@ -9,7 +9,7 @@ from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.explainers.forward_observation import head_signs_of
 from glasshead.explainers.intervals import rows_of_site
-from glasshead.identifiability import SINGLE, attention_rows
+from glasshead.identifiability import FLOAT32_EPS, attention_rows
 from glasshead.trace import AttentionSelector
 from readable import KINDS, Kind, family
 from small import planted_model, tokenizer
@@ -42,7 +42,7 @@ def by_pseudo_inverse(kind, encoded, place):
     for batch in attention_rows(kind.model, encoded, rows_of_site(place)):
         for row in batch:
             signs = head_signs_of(kind.model, row.layer) if place else None
-            cut = max(len(row.weights), row.width) * SINGLE
+            cut = max(len(row.weights), row.embed_dim) * FLOAT32_EPS
             projected = row.weights @ row.T @ np.linalg.pinv(row.T, rcond=cut)
             found[row.text, row.part][row.keys] += projected * (
                 1 if signs is None else float(signs[row.head])

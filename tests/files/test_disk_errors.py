@@ -19,7 +19,7 @@ from glasshead.huggingface.loading import read_config
 from glasshead.recommend.run import load_recommender
 from glasshead.results import AuditCard, read_history
 from glasshead.training import load_run, open_model
-from glasshead.training.load_predictions import kind_of
+from glasshead.training.load_predictions import folder_kind
 from limits import largest_file
 
 NUMBERS = np.random.default_rng(0).random(20_000)
@@ -86,7 +86,7 @@ def denied(monkeypatch):
     return names
 
 
-READERS = [load_run, load_recommender, open_model, AuditCard.load, kind_of, read_config, read_history]
+READERS = [load_run, load_recommender, open_model, AuditCard.load, folder_kind, read_config, read_history]
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from glasshead.errors import InputError
-from glasshead.identifiability import IntervalQuery, RowSelector, attention_rows, merge_parts, run_batches
+from glasshead.identifiability import IntervalOptions, RowSelector, attention_rows, merge_parts, run_batches
 from small_encoders import batch, encoded, small
 
 LENGTHS = (14, 4, 12, 2, 9)
 
 
 HERE = RowSelector(layers=(0,))
-EVERYTHING = IntervalQuery()
+EVERYTHING = IntervalOptions()
 
 
 class Words:
@@ -66,7 +66,7 @@ def test_lines_are_those_of_the_rows(tmp_path):
 
 @pytest.mark.slow
 def test_two_processes_find_the_same(tmp_path):
-    one, two = (made(tmp_path / str(n), processes=n)[2].heads() for n in (1, 2))
+    one, two = (made(tmp_path / str(n), IntervalOptions(processes=n))[2].heads() for n in (1, 2))
     np.testing.assert_allclose(one["width"], two["width"], atol=1e-9)
 
 
@@ -75,7 +75,7 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "PART", 2)
     whole = made(tmp_path / "whole")[2].heads()
     asked = []
-    real = module.build_rows
+    real = module.build_records
 
     def stop_at_the_second(rows, null, start, *more):
         asked.append(start)
@@ -83,7 +83,7 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(rows, null, start, *more)
 
-    monkeypatch.setattr(module, "build_rows", stop_at_the_second)
+    monkeypatch.setattr(module, "build_records", stop_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path / "parts")
     assert sorted(path.name for path in (tmp_path / "parts").glob("*.parquet")) == [
@@ -101,7 +101,7 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "other",
-    [{"question": IntervalQuery(top=2)}, {"lengths": LENGTHS[::-1]}, {"seed": 2}, {"nudge": 1e-3}],
+    [{"question": IntervalOptions(top=2)}, {"lengths": LENGTHS[::-1]}, {"seed": 2}, {"nudge": 1e-3}],
     ids=["question", "lengths", "words", "weights"],
 )
 def test_parts_of_another_survey_are_not_taken_up(tmp_path, other):
@@ -127,7 +127,7 @@ def test_a_tolerance_decides_what_is_identifiable(tmp_path):
     strict, loose, some = (
         made(tmp_path / str(n), question, lengths=(2, 2))[2].heads()["identifiable"].tolist()
         for n, question in enumerate(
-            (IntervalQuery(), IntervalQuery(tolerance=0.2), IntervalQuery(top=1, tolerance=0.2))
+            (IntervalOptions(), IntervalOptions(tolerance=0.2), IntervalOptions(top=1, tolerance=0.2))
         )
     )
     assert strict == [True] * 6
@@ -148,7 +148,7 @@ def test_rows_of_one_map_share_its_values():
 
 
 def test_top_asks_about_the_largest_weights_alone(tmp_path):
-    made(tmp_path / "s", IntervalQuery(top=2))
+    made(tmp_path / "s", IntervalOptions(top=2))
     merge_parts(tmp_path / "s", tmp_path)
     weights = pq.read_table(tmp_path / "weights.parquet").to_pandas()
     every = made(tmp_path / "t")[2]
@@ -162,4 +162,4 @@ def test_top_asks_about_the_largest_weights_alone(tmp_path):
 def test_wrong_questions():
     for wrong in ({"top": 0}, {"tolerance": -0.1}, {"tolerance": float("nan")}):
         with pytest.raises(InputError):
-            IntervalQuery(**wrong)
+            IntervalOptions(**wrong)

@@ -6,7 +6,7 @@ import pytest
 from fake_models import write_model
 from glasshead.errors import InputError
 from glasshead.identifiability import RowSelector, logit_ranks_by_length, ranks_by_length
-from glasshead.identifiability.length_sampling import LengthSample, clip_texts
+from glasshead.identifiability.length_sampling import LengthSample, sample_texts
 from glasshead.identifiability.logit_rank_by_length import usual_logit_lengths
 from glasshead.identifiability.rank_by_length import usual_lengths
 from glasshead.training import open_model
@@ -39,7 +39,7 @@ def test_texts_of_one_length_exactly(models):
     before = tokenizer.model_max_length
     found = {
         length: (numbers, encoded)
-        for length, numbers, encoded in clip_texts(tokenizer, TEXTS, LengthSample((5, 20), 8))
+        for length, numbers, encoded in sample_texts(tokenizer, TEXTS, LengthSample((5, 20), 8))
     }
     assert tokenizer.model_max_length == before
     for length, (numbers, encoded) in found.items():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasshead.identifiability import SINGLE, column_space, intervals, threshold
+from glasshead.identifiability import FLOAT32_EPS, column_space, intervals, rank_threshold
 
 DOUBLE = 2.0**-52
 inf = np.inf
@@ -71,14 +71,16 @@ def test_ranks_by_hand():
     assert (found.rank, found.nullity) == (3, 1)
     found = intervals(SQUARE, np.full(4, 0.25), kind="nonnegative")
     assert (found.rank, found.nullity) == (2, 2)
-    seen = column_space(np.diag([4.0, 1.0, 1e-7, 0.0]), eps=SINGLE)
+    seen = column_space(np.diag([4.0, 1.0, 1e-7, 0.0]), eps=FLOAT32_EPS)
     assert seen.sizes.tolist() == [4.0, 1.0]
     assert seen.dropped == 1e-7
-    assert seen.floor == threshold(4, 4, SINGLE, 4.0) == 4 * 2.0**-23 * 4
+    assert seen.floor == rank_threshold(4, 4, FLOAT32_EPS, 4.0) == 4 * 2.0**-23 * 4
     assert seen.margin == 1.0 / seen.floor
     assert column_space(np.diag([4.0, 1.0, 1e-7, 0.0]), eps=DOUBLE).sizes.tolist() == [4.0, 1.0, 1e-7]
     # As many columns as T had before it was given in other coordinates decide about the threshold.
-    assert column_space(np.diag([4.0, 1.0]), width=10).floor == 5 * column_space(np.diag([4.0, 1.0])).floor
+    assert (
+        column_space(np.diag([4.0, 1.0]), embed_dim=10).floor == 5 * column_space(np.diag([4.0, 1.0])).floor
+    )
 
 
 def lifted(kind, T, a):

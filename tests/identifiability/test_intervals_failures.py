@@ -55,7 +55,7 @@ def test_searches_that_give_up_are_done_by_highs(kind, monkeypatch):
     rng = np.random.default_rng(5)
     T, a = drawn(kind, 10, 4, rng)
     found = intervals(T, a, kind=kind, eps=DOUBLE)
-    monkeypatch.setattr(simplex, "MOST", 1)
+    monkeypatch.setattr(simplex, "MAX_STEPS", 1)
     other = intervals(T, a, kind=kind, eps=DOUBLE)
     assert sum(asked) > 5
     np.testing.assert_allclose(ends(other), ends(found), atol=1e-6)
@@ -143,10 +143,10 @@ def test_weights_that_no_activation_makes_are_refused(kind, a, said):
         ({"eps": 0.0}, "not 0.0"),
         ({"eps": float("nan")}, "not nan"),
         ({"eps": "float32"}, "not 'float32'"),
-        ({"width": -1}, "the width is a whole number of at least 1, not -1"),
-        ({"width": 0}, "not 0"),
-        ({"width": float("inf")}, "not inf"),
-        ({"width": "wide"}, "not 'wide'"),
+        ({"embed_dim": -1}, "embed_dim is a whole number of at least 1, not -1"),
+        ({"embed_dim": 0}, "not 0"),
+        ({"embed_dim": float("inf")}, "not inf"),
+        ({"embed_dim": "wide"}, "not 'wide'"),
         ({"tolerance": "small"}, "not 'small'"),
         ({"kind": ["simplex"]}, "unknown kind of weights"),
     ],

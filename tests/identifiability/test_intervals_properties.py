@@ -10,7 +10,7 @@ from linear_programs import drawn, slow_interval
 
 from glasshead.identifiability import WEIGHT_DOMAINS, intervals
 from glasshead.identifiability.lp import highs
-from glasshead.identifiability.lp.argmax import another_first
+from glasshead.identifiability.lp.argmax import argmax_may_change
 
 DOUBLE = 2.0**-52
 MODULE = importlib.import_module("glasshead.identifiability.lp.intervals")
@@ -137,6 +137,6 @@ def test_another_token_could_be_first(kind):
         most = max(slow_interval(T, a, kind, 0.0, each)[1] for each in rivals)
         known = intervals(T, a, kind=kind, eps=DOUBLE)
         expected = most >= -1e-9
-        assert another_first(T, a, known, kind=kind, width=3, eps=DOUBLE) == expected
+        assert argmax_may_change(T, a, known, kind=kind, embed_dim=3, eps=DOUBLE) == expected
         seen.add(expected)
     assert seen == {True, False}

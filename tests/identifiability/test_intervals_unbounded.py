@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from linear_programs import drawn
 
-from glasshead.identifiability import SINGLE, intervals
+from glasshead.identifiability import FLOAT32_EPS, intervals
 from glasshead.identifiability.lp import highs
 from glasshead.identifiability.lp.simplex import verify_rays
 from tolerances import EXACT_MATHS
@@ -14,7 +14,7 @@ from tolerances import EXACT_MATHS
 inf = np.inf
 
 
-@pytest.mark.parametrize("eps", [None, SINGLE])
+@pytest.mark.parametrize("eps", [None, FLOAT32_EPS])
 def test_a_small_value_still_binds(eps):
     # x + 3e-9 y = 1 + 3e-9 with x, y >= 0.
     found = intervals([[1.0, 0.0], [3e-9, 0.0]], [1.0, 1.0], kind="nonnegative", eps=eps)

@@ -12,9 +12,9 @@ from glasshead.errors import InputError
 from glasshead.huggingface import plug
 from glasshead.identifiability import WEIGHT_DOMAINS, intervals
 from glasshead.identifiability.null_space_sampling import (
-    ROOM,
-    left_null,
-    logit_alternatives,
+    MAX_STEP,
+    left_null_basis,
+    sample_null_logits,
     sample_null_rows,
 )
 from glasshead.trace import intervene, record, replace
@@ -49,7 +49,7 @@ def check_constraints(kind, T, A, made):
 
 
 def test_the_kinds_are_those_of_intervals():
-    assert list(ROOM) == list(WEIGHT_DOMAINS) == list(KINDS)
+    assert list(MAX_STEP) == list(WEIGHT_DOMAINS) == list(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,8 +94,8 @@ def test_the_edge_of_the_cross_by_bisection():
     a = KINDS["cross"](2 * rng.normal(size=9))
     steps = rng.normal(size=(30, 9))
     expected = [brentq(lambda x, step=step: np.abs(a + x * step).sum() - 1, 0, 100) for step in steps]
-    np.testing.assert_allclose(ROOM["cross"](a, steps), expected, rtol=1e-9)
-    assert ROOM["cross"](a, np.zeros((1, 9))).tolist() == [0.0]
+    np.testing.assert_allclose(MAX_STEP["cross"](a, steps), expected, rtol=1e-9)
+    assert MAX_STEP["cross"](a, np.zeros((1, 9))).tolist() == [0.0]
 
 
 def test_rows_with_nothing_to_choose_stay():
@@ -111,7 +111,7 @@ def test_rows_with_nothing_to_choose_stay():
 def test_left_null_space_of_duplicated_tokens():
     T = np.random.default_rng(4).normal(size=(5, 4))
     T[4] = T[1]
-    (direction,) = left_null(T, centred=True, eps=DOUBLE)
+    (direction,) = left_null_basis(T, centred=True, eps=DOUBLE)
     np.testing.assert_allclose(np.abs(direction), np.array([0, 1, 0, 0, 1]) / np.sqrt(2), atol=1e-12)
     assert direction[1] == pytest.approx(-direction[4])
 
@@ -149,7 +149,7 @@ def low_rank(rows, n, rank, rng):
 def test_logits_of_proposition_3_3(rank, head_dim):
     rng = np.random.default_rng(6)
     T, logits = rng.normal(size=(12, 5)), low_rank(12, 12, rank, rng)
-    made = logit_alternatives(T, logits, head_dim, 4, rng, eps=DOUBLE)
+    made = sample_null_logits(T, logits, head_dim, 4, rng, eps=DOUBLE)
     assert made.shape == (4, 12, 12)
     for step in made:
         sizes = np.linalg.svd(logits + step, compute_uv=False)
@@ -163,7 +163,7 @@ def test_logits_with_nearly_equal_rows():
     rng = np.random.default_rng(7)
     T, logits = rng.normal(size=(10, 4)), low_rank(10, 10, 3, rng)
     logits[:3] = logits[0] * (1 + 1e-9 * np.arange(3)[:, None])
-    for step in logit_alternatives(T, logits, 3, 4, rng, eps=DOUBLE):
+    for step in sample_null_logits(T, logits, 3, 4, rng, eps=DOUBLE):
         sizes = np.linalg.svd(logits + step, compute_uv=False)
         assert sizes[3] <= 1e-6 * sizes[0]
         assert np.abs(step @ T).max() <= 1e-6 * np.linalg.norm(step, 2)
@@ -171,7 +171,7 @@ def test_logits_with_nearly_equal_rows():
 
 def test_logits_without_left_null_space_stay():
     rng = np.random.default_rng(8)
-    assert not logit_alternatives(rng.normal(size=(6, 8)), low_rank(6, 6, 3, rng), 3, 2, rng).any()
+    assert not sample_null_logits(rng.normal(size=(6, 8)), low_rank(6, 6, 3, rng), 3, 2, rng).any()
 
 
 @torch.no_grad()
@@ -184,7 +184,7 @@ def test_a_model_of_logits_computes_the_same():
     rng = np.random.default_rng(9)
     seen, edited = trace[0], []
     for T, logits in zip(seen.projected_values[0].numpy(), seen.scores[0].numpy(), strict=True):
-        (step,) = logit_alternatives(T, logits, 8, 1, rng, eps=DOUBLE)
+        (step,) = sample_null_logits(T, logits, 8, 1, rng, eps=DOUBLE)
         sizes = np.linalg.svd(logits + step, compute_uv=False)
         assert sizes[8] <= 1e-6 * sizes[0]
         assert np.abs(step).max() > 0.1
@@ -215,6 +215,6 @@ def test_refused(changed, message):
 def test_logits_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(InputError, match="the logits have rank 5, more than keys of size 3 give"):
-        logit_alternatives(np.zeros((6, 2)), low_rank(6, 6, 5, rng), 3, 1, rng)
+        sample_null_logits(np.zeros((6, 2)), low_rank(6, 6, 5, rng), 3, 1, rng)
     with pytest.raises(InputError, match=r"logits \[rows, n\] need values"):
-        logit_alternatives(np.zeros((5, 2)), low_rank(6, 6, 5, rng), 3, 1, rng)
+        sample_null_logits(np.zeros((5, 2)), low_rank(6, 6, 5, rng), 3, 1, rng)

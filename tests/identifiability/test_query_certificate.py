@@ -12,8 +12,8 @@ from glasshead.identifiability.query_certificate import (
     EQUAL,
     FOLD,
     OUTPUT,
-    activation_slopes,
-    certificate,
+    activation_jacobian,
+    certify,
     query_certificate,
 )
 
@@ -22,7 +22,7 @@ SOFTMAX = ACTIVATIONS["softmax"]()
 
 
 def certified(T, K, q, activation=SOFTMAX, eps=DOUBLE, **given):
-    return certificate(T, K @ q, K, activation, eps=eps, **given)
+    return certify(T, K @ q, K, activation, eps=eps, **given)
 
 
 def weights(activation, scores):
@@ -37,7 +37,7 @@ def searched(T, K, q, activation, rho, starts=12):
     """
     rng = np.random.default_rng(0)
     own = weights(activation, K @ q)
-    moved = activation_slopes(activation, K @ q) @ K
+    moved = activation_jacobian(activation, K @ q) @ K
     sizes = np.linalg.svd(moved, compute_uv=False)
     rho *= sizes[sizes > 1e-9 * sizes[0]].min()
     hidden = np.linalg.svd(np.vstack([T.T @ moved, 1e-6 * np.eye(len(q))]))[2][::-1]
@@ -62,15 +62,15 @@ def test_slopes_of_every_activation(name):
     scores = np.random.default_rng(0).uniform(low, high, 7)
     allowed = torch.ones(7, dtype=torch.bool)
     expected = torch.func.jacrev(lambda s: activation.weights(s, allowed))(torch.tensor(scores))
-    np.testing.assert_allclose(activation_slopes(activation, scores), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(activation_jacobian(activation, scores), expected, rtol=1e-12, atol=1e-14)
 
 
 def test_slopes_by_formula():
     scores = np.random.default_rng(1).normal(size=6)
     a = weights(SOFTMAX, scores)
-    np.testing.assert_allclose(activation_slopes(SOFTMAX, scores), np.diag(a) - np.outer(a, a), atol=1e-15)
+    np.testing.assert_allclose(activation_jacobian(SOFTMAX, scores), np.diag(a) - np.outer(a, a), atol=1e-15)
     a, all_of_it = weights(ACTIVATIONS["tanhmax"](), scores), np.cosh(scores) / np.cosh(scores).sum()
-    found = activation_slopes(ACTIVATIONS["tanhmax"](), scores)
+    found = activation_jacobian(ACTIVATIONS["tanhmax"](), scores)
     np.testing.assert_allclose(found, np.diag(all_of_it) - np.outer(a, a), atol=1e-15)
 
 
@@ -83,7 +83,7 @@ def test_generic_heads(n, head_dim, width):
     found = certified(T, K, q)
     assert found.rank == min(head_dim, n - 1)
     # Rows of [T, 1] beyond its rank can move unseen: T itself shows as many directions as its columns.
-    assert found.shown == min(found.rank, width)
+    assert found.output_rank == min(found.rank, width)
     assert found.verdict == ("unique" if found.rank <= width else "not unique")
     assert found.proven
     assert found.reason == ""
@@ -134,7 +134,7 @@ def test_weights_that_are_not_unique_have_others_nearby(case):
     q, activation = rng.normal(size=K.shape[1]), ACTIVATIONS[name]()
     found = certified(T, K, q, activation)
     assert (found.verdict, found.proven) == ("not unique", True)
-    assert found.shown < found.rank
+    assert found.output_rank < found.rank
     assert searched(T, K, q, activation, rho=0.02) < 1e-7
 
 
@@ -142,13 +142,13 @@ def test_first_order_alone_proves_no_other_weights():
     # T is turned until one direction of the weights is hidden at this query, but at no other.
     rng = np.random.default_rng(4)
     T, K, q = rng.normal(size=(6, 3)), rng.normal(size=(6, 2)), rng.normal(size=2)
-    moved = activation_slopes(SOFTMAX, K @ q) @ K
+    moved = activation_jacobian(SOFTMAX, K @ q) @ K
     direction = moved @ rng.normal(size=2)
     direction /= np.linalg.norm(direction)
     T -= np.outer(direction, direction @ T)
     found = certified(T, K, q)
     assert (found.verdict, found.reason) == ("undetermined", FOLD)
-    assert (found.rank, found.shown, found.proven) == (2, 1, False)
+    assert (found.rank, found.output_rank, found.proven) == (2, 1, False)
     large, small = (searched(T, K, q, SOFTMAX, rho) for rho in (0.02, 0.002))
     assert small > 1e-5  # the output does change, by the square of the change of the weights
     assert small == pytest.approx(large / 10, rel=0.2)
@@ -161,7 +161,7 @@ def test_at_a_fold_first_order_decides_nothing(eps):
     T, K = np.array([[0.0], [1.0], [0.0]]), np.array([[-1.0], [0.0], [1.0]])
     found = certified(T, K, np.zeros(1), eps=eps)
     assert (found.verdict, found.reason) == ("undetermined", FOLD)
-    assert (found.rank, found.shown) == (1, 0)
+    assert (found.rank, found.output_rank) == (1, 0)
     outputs = [weights(SOFTMAX, K[:, 0] * q)[1] for q in (1e-3, -1e-3, 0.1, -0.1, 3.0)]
     assert max(outputs) < 1 / 3
     found = certified(T, K, np.array([0.5]), eps=eps)
@@ -177,12 +177,12 @@ def test_equal_keys_are_fixed_and_not_saturated(eps):
         found = certified(T, K, q, ACTIVATIONS[name](), eps=eps)
         assert (found.verdict, found.proven, found.reason) == ("fixed", True, EQUAL), name
     # A bias tells them apart, and no query changes that under softmax alone.
-    assert certificate(T, K @ q + bias, K, SOFTMAX, eps=eps).verdict == "fixed"
-    assert certificate(T, K @ q + bias, K, ACTIVATIONS["sigmoid"](), eps=eps).verdict != "fixed"
+    assert certify(T, K @ q + bias, K, SOFTMAX, eps=eps).verdict == "fixed"
+    assert certify(T, K @ q + bias, K, ACTIVATIONS["sigmoid"](), eps=eps).verdict != "fixed"
     for size in (1, 30, -30):  # far from zero TanhMax is flat, yet the query −q turns every weight round
-        row = certificate(T, np.full(6, float(size)), K, ACTIVATIONS["tanhmax"](), eps=eps)
+        row = certify(T, np.full(6, float(size)), K, ACTIVATIONS["tanhmax"](), eps=eps)
         assert row.verdict != "fixed", size
-    assert certificate(T, -np.ones(6), K, ACTIVATIONS["relu"](), eps=eps).verdict == "undetermined"
+    assert certify(T, -np.ones(6), K, ACTIVATIONS["relu"](), eps=eps).verdict == "undetermined"
 
 
 def test_a_hidden_direction_of_linear_weights_is_hidden_everywhere():
@@ -193,7 +193,7 @@ def test_a_hidden_direction_of_linear_weights_is_hidden_everywhere():
     direction /= np.linalg.norm(direction)
     T -= np.outer(direction, direction @ T)
     found = certified(T, K, q, activation)
-    assert (found.verdict, found.proven, found.shown) == ("not unique", True, 1)
+    assert (found.verdict, found.proven, found.output_rank) == ("not unique", True, 1)
     assert searched(T, K, q, activation, rho=0.5) < 1e-9
 
 
@@ -201,9 +201,9 @@ def test_equal_values_with_keys_of_their_own():
     # Intervals know only the sum of both tokens; three query numbers cannot exchange them unseen.
     T, K, q = duplicates(np.random.default_rng(6))
     found = certified(T, K, q)
-    assert (found.verdict, found.rank, found.shown) == ("unique", 3, 3)
+    assert (found.verdict, found.rank, found.output_rank) == ("unique", 3, 3)
     found = certified(T[:3], K[:3, :2], q[:2])  # two tokens to tell apart, and two ways to move
-    assert (found.verdict, found.rank, found.shown) == ("not unique", 2, 1)
+    assert (found.verdict, found.rank, found.output_rank) == ("not unique", 2, 1)
     assert searched(T[:3], K[:3, :2], q[:2], SOFTMAX, rho=0.02) < 1e-7
 
 
@@ -228,10 +228,10 @@ def test_saturated_rows_are_undetermined(eps):
     found = certified(T, K, 1e4 * q, eps=eps)
     assert found.verdict == "undetermined"
     assert "saturated" in found.reason
-    dead = certificate(T, -np.ones(6), K, ACTIVATIONS["relu"](), eps=eps)
+    dead = certify(T, -np.ones(6), K, ACTIVATIONS["relu"](), eps=eps)
     assert "saturated" in dead.reason
     # No slope at all: keys of zeros, or scores that a position's ReLU cuts off at this query only.
-    assert certificate(T, np.zeros(6), np.zeros((6, 2)), SOFTMAX, eps=eps).verdict == "undetermined"
+    assert certify(T, np.zeros(6), np.zeros((6, 2)), SOFTMAX, eps=eps).verdict == "undetermined"
     assert certified(T[:1], K[:1], q, eps=eps).verdict == "fixed"
 
 
@@ -253,22 +253,20 @@ def test_two_dominant_keys_hide_how_the_others_move():
     scores[:2] = 0.0
     single = 2.0**-23
     T = rng.normal(size=(10, 2))
-    found = certificate(T, scores, K, SOFTMAX, eps=single)
-    assert (found.verdict, found.rank, found.shown) == ("undetermined", 1, 1)
+    found = certify(T, scores, K, SOFTMAX, eps=single)
+    assert (found.verdict, found.rank, found.output_rank) == ("undetermined", 1, 1)
     assert found.reason.startswith("partly saturated")
-    assert (
-        certificate(T, scores, K, SOFTMAX, eps=DOUBLE).verdict == "not unique"
-    )  # there they can be measured
+    assert certify(T, scores, K, SOFTMAX, eps=DOUBLE).verdict == "not unique"  # there they can be measured
     # An output that gives all weights away needs no moves.
-    found = certificate(rng.normal(size=(10, 9)), scores, K, SOFTMAX, eps=single)
+    found = certify(rng.normal(size=(10, 9)), scores, K, SOFTMAX, eps=single)
     assert (found.verdict, found.rank, found.reason) == ("fixed", 1, OUTPUT)
     # Weights that are rounded to zero.
     scores[2:] = -2000.0
-    assert certificate(T, scores, K, SOFTMAX, eps=DOUBLE).reason.startswith("partly saturated")
+    assert certify(T, scores, K, SOFTMAX, eps=DOUBLE).reason.startswith("partly saturated")
     # Keys that lack a direction, and scores that a ReLU cuts off, are no saturation.
     K = np.outer(rng.normal(size=10), rng.normal(size=6))
-    assert certificate(T, scores, K, SOFTMAX, eps=DOUBLE).verdict == "unique"
-    dead = certificate(T, scores + 1.0, rng.normal(size=(10, 6)), ACTIVATIONS["relu"](), eps=DOUBLE)
+    assert certify(T, scores, K, SOFTMAX, eps=DOUBLE).verdict == "unique"
+    dead = certify(T, scores + 1.0, rng.normal(size=(10, 6)), ACTIVATIONS["relu"](), eps=DOUBLE)
     assert (dead.verdict, dead.rank) == ("unique", 2)
 
 
@@ -289,7 +287,7 @@ def test_margins():
     rng = np.random.default_rng(10)
     T, K, q = rng.normal(size=(6, 4)), rng.normal(size=(6, 2)), rng.normal(size=2)
     found = certified(T, K, q)
-    moved = activation_slopes(SOFTMAX, K @ q) @ K
+    moved = activation_jacobian(SOFTMAX, K @ q) @ K
     ranges = [
         np.linalg.norm(T.T @ each) / np.linalg.norm(each) for each in (rng.normal(size=(4000, 2)) @ moved.T)
     ]
@@ -303,8 +301,8 @@ def test_margins():
 def test_a_recorded_row():
     rng = np.random.default_rng(11)
     T, K, q = rng.normal(size=(6, 4)), rng.normal(size=(6, 2)), rng.normal(size=2)
-    row = SimpleNamespace(T=T, scores=K @ q, slopes=K, activation=SOFTMAX, width=4, eps=DOUBLE)
+    row = SimpleNamespace(T=T, scores=K @ q, score_jacobian=K, activation=SOFTMAX, embed_dim=4, eps=DOUBLE)
     assert query_certificate(row) == certified(T, K, q)
-    row.slopes = None
+    row.score_jacobian = None
     found = query_certificate(row)
     assert (found.verdict, found.reason) == ("undefined", "no query: every token scores itself")

@@ -41,7 +41,7 @@ def test_t_makes_the_output_of_every_head(name):
         np.testing.assert_allclose(row.T @ row.T.T, T @ T.T, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(row.weights, seen.weights[here][row.keys].numpy(), atol=1e-12)
         assert row.projected == (seen.projection is not None)
-        assert row.width == T.shape[1]
+        assert row.embed_dim == T.shape[1]
         assert row.eps == torch.finfo(torch.float64).eps
 
 
@@ -66,7 +66,7 @@ def test_slopes_are_those_of_finite_differences(attention):
                 for s in (step, -step)
             )
             slope = (ahead - behind)[row.text, row.head, 0, row.keys] / (2 * nudge)
-            np.testing.assert_allclose(row.slopes[:, axis], slope.detach().numpy(), atol=1e-6)
+            np.testing.assert_allclose(row.score_jacobian[:, axis], slope.detach().numpy(), atol=1e-6)
 
 
 def test_values_of_shaw_depend_on_the_row():
@@ -129,7 +129,7 @@ def test_a_pooled_model_has_one_row_of_pooled_vectors():
         polarity = told.polarity[row.text, row.keys].detach().numpy()
         np.testing.assert_allclose(mapped, polarity, atol=1e-5)
         np.testing.assert_allclose(row.weights, told.weights[row.text, row.keys].detach().numpy(), atol=1e-7)
-        assert row.slopes is None
+        assert row.score_jacobian is None
 
 
 @pytest.mark.parametrize(

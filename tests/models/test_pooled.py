@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification
 
-from glasshead.attention import ACTIVATIONS, SCORES, AttentionPooling
+from glasshead.attention import ACTIVATIONS, SCORE_FUNCTIONS, AttentionPooling
 from glasshead.models import ENCODERS, PooledClassifier, PooledConfig
 from tolerances import EXACT_MATHS, ONE_MODEL
 
@@ -30,7 +30,7 @@ def batch(seed=0, lengths=(7, 3, 1)):
 
 every_shape = pytest.mark.parametrize(
     ("encoder", "score", "activation", "classes"),
-    [(e, s, a, k) for e in ENCODERS for s in SCORES for a in ACTIVATIONS for k in (2, 3)],
+    [(e, s, a, k) for e in ENCODERS for s in SCORE_FUNCTIONS for a in ACTIVATIONS for k in (2, 3)],
 )
 
 

@@ -110,7 +110,7 @@ def test_outputs_and_gradients_are_those_of_the_formula(choice, causal):
         *inputs,
         mask=Mask(N, N, causal=causal, query_positions=range(N)),
         scale=SCALE,
-        backend="reference",
+        kernel="reference",
     ).output
     expected = by_loops(choice, position, *inputs, causal)
     torch.testing.assert_close(found, expected, **EXACT_MATHS)

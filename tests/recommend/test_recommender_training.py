@@ -13,7 +13,7 @@ from alike import assert_alike, assert_same_weights
 from glasshead.errors import InputError
 from glasshead.files import partial_path
 from glasshead.recommend.config import NEWS_PRESETS, RecommenderConfig
-from glasshead.recommend.evaluate import judge_ranking, rank
+from glasshead.recommend.evaluate import rank, ranking_estimates
 from glasshead.recommend.mind import read_logs
 from glasshead.recommend.run import load_recommender
 from glasshead.recommend.synthetic_logs import NewsLogOptions, news_logs
@@ -140,7 +140,7 @@ def test_a_reader_without_clicks_is_no_obstacle(tmp_path):
     run = load_recommender(train_recommender(logs, TINY, tmp_path / "run"))
     scores = run.scores(logs)
     assert scores[1].tolist() == [0, 0, 0]
-    means, _ = judge_ranking({"model": scores}, [np.array(each.clicked) for each in logs.impressions])
+    means, _ = ranking_estimates({"model": scores}, [np.array(each.clicked) for each in logs.impressions])
     assert means["model"]["auc"].n == 3
 
 
@@ -174,7 +174,7 @@ def test_whose_size_the_embeddings_have(tmp_path):
     assert recipe.hidden_size == 300
     assert recipe.with_changes(word_vectors="glove.txt").hidden_size is None
     assert recipe.with_changes(word_vectors="glove.txt", hidden_size=50).hidden_size == 50
-    assert RecommenderConfig().hidden_size == RecommenderConfig().config().hidden_size == 32
+    assert RecommenderConfig().hidden_size == RecommenderConfig().model_config().hidden_size == 32
 
 
 def test_a_number_for_a_number():
@@ -182,9 +182,9 @@ def test_a_number_for_a_number():
 
 
 def test_positions_are_added_only_where_the_mechanism_knows_none():
-    assert RecommenderConfig(attention="distance-aware").config().added_positions == "none"
-    assert RecommenderConfig(attention="softmax").config().added_positions == "sinusoidal"
-    assert RecommenderConfig(attention="softmax", positions="none").config().added_positions == "none"
+    assert RecommenderConfig(attention="distance-aware").model_config().added_positions == "none"
+    assert RecommenderConfig(attention="softmax").model_config().added_positions == "sinusoidal"
+    assert RecommenderConfig(attention="softmax", positions="none").model_config().added_positions == "none"
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json", "clicks.parquet"])

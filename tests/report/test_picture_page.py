@@ -13,7 +13,7 @@ from glasshead.errors import InputError
 from glasshead.report import PLOTS, DynamicsSummary, PlotOptions, dynamics_page, figure_page
 from glasshead.report.number_format import number
 from glasshead.results import CouplingByRatio, RatioPoint, read_history
-from glasshead.training import recipe_for, train
+from glasshead.training import preset_config, train
 
 
 def plain(text):
@@ -53,7 +53,7 @@ def test_it_is_whole_and_outside_words_are_words():
 def runs(tmp_path_factory):
     """A watched training of each of two ratios."""
     folder = tmp_path_factory.mktemp("runs")
-    recipe = recipe_for("s4", None).with_changes(epochs=1, embedding_size=12, head_dim=12)
+    recipe = preset_config("s4", None).with_changes(epochs=1, embedding_size=12, head_dim=12)
     return [
         train(
             load("synthetic", LoadOptions(generator={"instances": 200, "ratio": ratio})),

@@ -11,12 +11,12 @@ from glasshead.statistics.paired_tests import (
     Predictions,
     difference_intervals,
     exchange_test,
+    metric_values,
     metrics_of,
     seed_test,
     shared_variance,
     standard_error,
     student_quantiles,
-    values,
 )
 
 CLASSES = [METRICS["accuracy"], METRICS["macro_f1"]]
@@ -44,17 +44,17 @@ class TestMetrics:
     def test_are_those_of_scikit_learn(self):
         given = group(0.6, seeds=(0, 1))
         theirs = [f1_score(given.labels, each, average="macro", zero_division=0) for each in given.predicted]
-        np.testing.assert_allclose(values(METRICS["macro_f1"], given), theirs, rtol=1e-6)
+        np.testing.assert_allclose(metric_values(METRICS["macro_f1"], given), theirs, rtol=1e-6)
         right = (given.predicted == given.labels).mean(axis=1)
-        np.testing.assert_allclose(values(METRICS["accuracy"], given), right)
+        np.testing.assert_allclose(metric_values(METRICS["accuracy"], given), right)
         stars = ratings(0.7, seeds=(0, 1))
         for name, metric in (("rmse", root_mean_squared_error), ("mae", mean_absolute_error)):
             expected = [metric(stars.labels, each) for each in stars.predicted]
-            np.testing.assert_allclose(values(METRICS[name], stars), expected, rtol=1e-12)
+            np.testing.assert_allclose(metric_values(METRICS[name], stars), expected, rtol=1e-12)
 
     def test_a_class_that_never_occurs_does_not_count(self):
         given = Predictions((0,), np.array([0, 0, 1]), np.array([[0, 1, 1]]), 5)
-        assert values(METRICS["macro_f1"], given) == pytest.approx(
+        assert metric_values(METRICS["macro_f1"], given) == pytest.approx(
             f1_score([0, 0, 1], [0, 1, 1], average="macro")
         )
 
@@ -132,7 +132,9 @@ class TestInterval:
             sides = [
                 Predictions((0,), each.labels[rows], each.predicted[:, rows], each.classes) for each in pair
             ]
-            replicates.append([(values(m, sides[0]) - values(m, sides[1]))[0] for m in metrics.values()])
+            replicates.append(
+                [(metric_values(m, sides[0]) - metric_values(m, sides[1]))[0] for m in metrics.values()]
+            )
         for (low, high), column in zip(found, np.array(replicates).T, strict=True):
             error = column.std()
             assert np.quantile(column, [0.025, 0.975]) == pytest.approx([low, high], abs=0.25 * error)
@@ -217,7 +219,7 @@ class TestExchange:
         found = exchange_test(first, second, CLASSES, rng=rng(1))
         draws = rng(2)
         for metric, p in zip(CLASSES, found, strict=True):
-            observed = abs((values(metric, first) - values(metric, second)).mean())
+            observed = abs((metric_values(metric, first) - metric_values(metric, second)).mean())
             extreme = 0
             for _ in range(2000):
                 coins = draws.random(300) < 0.5
@@ -225,7 +227,9 @@ class TestExchange:
                     np.where(coins, a, b)
                     for a, b in ((first.predicted, second.predicted), (second.predicted, first.predicted))
                 ]
-                scores = [values(metric, Predictions((0, 1), first.labels, each, 4)).mean() for each in sides]
+                scores = [
+                    metric_values(metric, Predictions((0, 1), first.labels, each, 4)).mean() for each in sides
+                ]
                 extreme += abs(scores[0] - scores[1]) >= observed - 1e-12
             assert p == pytest.approx(extreme / 2000, abs=0.04)
 

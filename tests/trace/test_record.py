@@ -160,7 +160,7 @@ def test_chosen_rows_cost_only_themselves(mechanism):
 
 def test_nothing_quadratic_is_made_until_asked(monkeypatch):
     monkeypatch.setattr(
-        tap, "run_kernel", lambda call, backend: call.v * 1.0
+        tap, "run_kernel", lambda call, kernel: call.v * 1.0
     )  # a kernel that certainly makes no weights
     model, x = Stack("softmax", size=8, heads=2), sequence(600, 8, batch=1)
     with torch.no_grad(), Largest() as largest, record(model) as trace:
@@ -507,7 +507,7 @@ def test_weights_handed_on_are_recorded_too():
 def test_kernels_that_are_compiled_stay_so_in_the_block(monkeypatch):
     model, x, stances = Stack("softmax"), sequence(), []
 
-    def kernel(call, backend):
+    def kernel(call, kernel):
         stances.append(eval_frame._stance.stance)
         return call.v * 1.0
 

@@ -6,7 +6,7 @@ import pytest
 
 from glasshead.errors import InputError
 from glasshead.models import MODELS
-from glasshead.training import OPTIMIZERS, TRAINING_PRESETS, TrainingConfig, recipe_for
+from glasshead.training import OPTIMIZERS, TRAINING_PRESETS, TrainingConfig, preset_config
 
 POOLED, ENCODER = TRAINING_PRESETS["s0-paper"], TRAINING_PRESETS["da-transformer-small"]
 
@@ -19,7 +19,7 @@ def test_presets_know_their_names():
 
 def test_the_settings_of_the_published_code():
     recipe = TRAINING_PRESETS["s0-code"]
-    config = recipe.config()
+    config = recipe.model_config()
     assert (config.embedding_size, config.head_dim, config.value_dim, config.temperature) == (30, 10, 10, 3)
     assert (recipe.max_length, recipe.vocab_size) == (30, 8000)
     assert (recipe.optimizer, recipe.learning_rate, recipe.loss_scale) == ("adadelta", 0.5, 100)
@@ -27,14 +27,14 @@ def test_the_settings_of_the_published_code():
 
 
 def test_s4_is_plain_gradient_descent():
-    recipe, config = TRAINING_PRESETS["s4"], TRAINING_PRESETS["s4"].config()
+    recipe, config = TRAINING_PRESETS["s4"], TRAINING_PRESETS["s4"].model_config()
     assert (recipe.optimizer, config.dropout, config.bias, config.score) == ("sgd", 0, False, "context")
 
 
 def test_five_mechanisms_with_sixteen_heads_of_sixteen():
     words = {"transformer": "softmax", "da-transformer": "distance-aware"}
     for name in ("transformer", "shaw", "transformer-xl", "tener", "da-transformer"):
-        recipe, config = TRAINING_PRESETS[name], TRAINING_PRESETS[name].config()
+        recipe, config = TRAINING_PRESETS[name], TRAINING_PRESETS[name].model_config()
         assert recipe.attention == words.get(name, name)
         assert (config.num_attention_heads, config.head_dim, config.value_dim) == (16, 16, 16)
         assert config.hidden_size == 300
@@ -44,10 +44,10 @@ def test_five_mechanisms_with_sixteen_heads_of_sixteen():
 
 def test_added_and_concatenated_heads_of_512():
     added, joined = TRAINING_PRESETS["identifiable"], TRAINING_PRESETS["regular"]
-    assert added.config().head_combination == "add"
-    assert joined.config().head_combination == "concat"
+    assert added.model_config().head_combination == "add"
+    assert joined.model_config().head_combination == "concat"
     for recipe in (added, joined):
-        config = recipe.config()
+        config = recipe.model_config()
         assert (config.hidden_size, config.num_attention_heads, config.max_length) == (512, 8, 512)
         assert (config.positions, config.pooling, config.initializer_range) == ("learned", "first", 1.0)
         assert (recipe.batch_size, recipe.epochs, recipe.dev_fraction) == (256, 20, 0.3)
@@ -66,7 +66,7 @@ def test_small_presets_differ_in_size_alone(name):
         {key: each.architecture[key] for key in each.architecture.keys() - sizes} for each in (small, full)
     ]
     assert kept[0] == kept[1]
-    assert small.config().hidden_size < full.config().hidden_size
+    assert small.model_config().hidden_size < full.model_config().hidden_size
     assert (small.optimizer, small.learning_rate) == (full.optimizer, full.learning_rate)
 
 
@@ -86,20 +86,20 @@ def test_changes_leave_the_preset_alone():
 
 def test_settings_may_be_null():
     assert POOLED.architecture["value_dim"] == 100
-    assert POOLED.with_settings({"value_dim": None}).config().value_dim is None
-    assert POOLED.with_changes(value_dim=None).config().value_dim == 100
+    assert POOLED.with_settings({"value_dim": None}).model_config().value_dim is None
+    assert POOLED.with_changes(value_dim=None).model_config().value_dim == 100
 
 
 def test_two_names_of_one_option():
     assert POOLED.with_changes(attention="tanhmax") == POOLED.with_changes(activation="tanhmax")
     assert POOLED.with_changes(attention="tanhmax").with_changes(activation="relu").attention == "relu"
-    assert ENCODER.with_changes(hidden_size=32).config().hidden_size == 32
+    assert ENCODER.with_changes(hidden_size=32).model_config().hidden_size == 32
     with pytest.raises(InputError, match="'activation' and 'attention' are one option"):
         POOLED.with_changes(attention="tanhmax", activation="relu")
 
 
 def test_a_number_is_as_good_as_a_float():
-    assert ENCODER.with_changes(dropout=0).config().dropout == 0.0
+    assert ENCODER.with_changes(dropout=0).model_config().dropout == 0.0
     assert ENCODER.with_changes(learning_rate=1).learning_rate == 1.0
 
 
@@ -194,17 +194,17 @@ def test_unknown_mechanism():
 
 class TestPresetAndModel:
     def test_what_is_left_out_follows(self):
-        assert recipe_for(None, None) == TRAINING_PRESETS["s0-paper"]
-        assert recipe_for(None, "pooled") == TRAINING_PRESETS["s0-paper"]
-        assert recipe_for(None, "encoder") == TRAINING_PRESETS["da-transformer-small"]
-        assert recipe_for("tener", None) == TRAINING_PRESETS["tener"]
-        assert recipe_for(None, "some/folder") == TRAINING_PRESETS["fine-tune"].with_changes(
+        assert preset_config(None, None) == TRAINING_PRESETS["s0-paper"]
+        assert preset_config(None, "pooled") == TRAINING_PRESETS["s0-paper"]
+        assert preset_config(None, "encoder") == TRAINING_PRESETS["da-transformer-small"]
+        assert preset_config("tener", None) == TRAINING_PRESETS["tener"]
+        assert preset_config(None, "some/folder") == TRAINING_PRESETS["fine-tune"].with_changes(
             model="some/folder"
         )
 
     @pytest.mark.parametrize("model", [name for name in MODELS if name != "pooled"])
     def test_an_encoder_preset_serves_every_encoder(self, model):
-        recipe = recipe_for("tener-small", model)
+        recipe = preset_config("tener-small", model)
         assert recipe == TRAINING_PRESETS["tener-small"].with_changes(model=model)
 
     @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ class TestPresetAndModel:
     )
     def test_refused(self, preset, model, says):
         with pytest.raises(InputError, match=says):
-            recipe_for(preset, model)
+            preset_config(preset, model)
 
     @pytest.mark.parametrize(
         ("change", "says"),
@@ -234,4 +234,4 @@ class TestPresetAndModel:
     )
     def test_a_pretrained_model_is_what_it_is(self, change, says):
         with pytest.raises(InputError, match=says):
-            recipe_for(None, "some/folder").with_changes(**change)
+            preset_config(None, "some/folder").with_changes(**change)

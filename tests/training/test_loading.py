@@ -10,7 +10,7 @@ from transformers.utils import logging as transformers_logging
 
 from fake_runs import classes, write_run
 from glasshead.errors import InputError
-from glasshead.training import open_model, read_record, recipe_for
+from glasshead.training import open_model, preset_config, read_record
 from glasshead.training.pretrained import load_pretrained
 from kinds import saved
 
@@ -41,7 +41,7 @@ def test_a_new_head_on_old_weights_prints_no_report(logged, tmp_path, capfd):
     saved(tmp_path)
     about = {"id2label": {0: "a", 1: "b", 2: "c"}, "label2id": {"a": 0, "b": 1, "c": 2}}
     capfd.readouterr()
-    load_pretrained(recipe_for(None, str(tmp_path)).with_changes(max_length=24), about)
+    load_pretrained(preset_config(None, str(tmp_path)).with_changes(max_length=24), about)
     assert logged == []
     assert capfd.readouterr() == ("", "")
     assert transformers_logging.get_verbosity() == logging.WARNING  # as it was

@@ -113,7 +113,7 @@ def test_a_killed_one_is_begun_again(unbroken, tmp_path):
 class TestRefused:
     @pytest.mark.parametrize("repeats", [1, 0, -2])
     def test_too_few(self, repeats, tmp_path):
-        with pytest.raises(InputError, match="`repeats` takes 2 or more"):
+        with pytest.raises(InputError, match="`num_seeds` takes 2 or more"):
             train_repeats(data(KIND), RECIPE, tmp_path / "out", repeats)
         assert names(tmp_path) == set()
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from fake_models import write_model
+from glasshead.data import LoadOptions
 from glasshead.dynamics import config_of
 from glasshead.errors import InputError
 from glasshead.models import NewsRecommenderConfig
@@ -63,13 +64,22 @@ def test_a_model_of_then_loads_and_predicts_the_same(family, names, options, tmp
     torch.testing.assert_close(again(**texts).logits, expected)
 
 
+def test_data_options_of_then_have_the_names_of_now(tmp_path):
+    folder = write_model(tmp_path / "run")
+    record = json.loads((folder / "run.json").read_text())
+    options = {"text_column": None, "labels": 3, "rows": 50}
+    (folder / "run.json").write_text(json.dumps(record | {"data": record["data"] | {"options": options}}))
+    options = LoadOptions(**read_record(folder)["data"]["options"])
+    assert options == LoadOptions(labels=3, max_examples=50)
+
+
 def test_a_record_of_then_has_the_names_of_now(tmp_path):
     folder = write_model(tmp_path / "run")
     record = json.loads((folder / "run.json").read_text()) | {"recipe": OLD_RECIPE}
     (folder / "run.json").write_text(json.dumps(record))
     recipe = config_of(read_record(folder))
     assert (recipe.vocab_size, recipe.min_freq, recipe.word_vectors) == (700, 3, "glove.txt")
-    config = recipe.config()
+    config = recipe.model_config()
     assert (config.num_attention_heads, config.num_hidden_layers, config.hidden_size) == (4, 2, 64)
     assert not set(recipe.architecture) & set(OF_ENCODERS.values())
 

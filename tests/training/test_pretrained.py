@@ -15,7 +15,7 @@ from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
 from glasshead.huggingface import attention_modules, mechanism_of
 from glasshead.huggingface.structure import positions_of
-from glasshead.training import load_run, recipe_for, train
+from glasshead.training import load_run, preset_config, train
 from glasshead.training.pretrained import load_pretrained
 from kinds import FILLERS, data, saved
 from tolerances import ALL_LAYERS
@@ -28,7 +28,7 @@ ABOUT = {
 
 
 def of(folder, attention=None, **changes):
-    return recipe_for(None, str(folder)).with_changes(attention=attention, **{"max_length": 24} | changes)
+    return preset_config(None, str(folder)).with_changes(attention=attention, **{"max_length": 24} | changes)
 
 
 def refused(recipe, says):
@@ -157,7 +157,7 @@ def test_a_new_head_makes_no_noise(tmp_path, capfd):
 
 
 def test_a_run_of_ours_is_tuned_further(tmp_path):
-    recipe = recipe_for(None, None).with_changes(epochs=1, embedding_size=4, head_dim=4, value_dim=4)
+    recipe = preset_config(None, None).with_changes(epochs=1, embedding_size=4, head_dim=4, value_dim=4)
     first = train(data("pooled"), recipe, tmp_path / "first")
     rate = {"learning_rate": 1e-12, "epochs": 1}
     second = train(data("pooled"), of(first, max_length=128, **rate), tmp_path / "second")

@@ -28,7 +28,7 @@ from glasshead.attention.position import POSITIONS, HeadSizes, Position
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.attention.positions.distance_mappings import learnable_sigmoid
 from glasshead.attention.positions.sinusoidal import sines
-from glasshead.attention.score_functions import SCORES
+from glasshead.attention.score_functions import SCORE_FUNCTIONS
 
 __all__ = [
     "ACTIVATIONS",
@@ -38,7 +38,7 @@ __all__ = [
     "KERNELS",
     "MECHANISM_PRESETS",
     "POSITIONS",
-    "SCORES",
+    "SCORE_FUNCTIONS",
     "Activation",
     "AttentionInputs",
     "AttentionOutput",

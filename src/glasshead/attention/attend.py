@@ -34,7 +34,7 @@ def attend(
     dropout_p: float = 0.0,
     need_weights: bool = False,
     rows: Sequence[int] | None = None,
-    backend: str = "auto",
+    kernel: str = "auto",
 ) -> AttentionOutput:
     """Attention by any mechanism: output_i = Σ_j φ(s_i)_j v_j, beside `F.scaled_dot_product_attention`.
 
@@ -45,10 +45,10 @@ def attend(
     mask that broadcasts to ``[B, H, Q, K]`` from the right, so that two dimensions are ``[Q, K]``.
 
     ``rows`` computes those queries only, at their cost: output ``[B, H, rows, d_v]``. ``need_weights`` holds
-    the weights of the queries computed. ``backend`` names a kernel, which is obeyed or refused.
+    the weights of the queries computed. ``kernel`` names a kernel, which is obeyed or refused.
 
     Raises:
-        InputError: on shapes, masks, sizes or a backend that do not fit.
+        InputError: on shapes, masks, sizes or a kernel that do not fit.
     """
     if attn_mask is not None:
         if mask is not None:
@@ -63,12 +63,12 @@ def attend(
     if rows is not None:
         call = call.rows(row_index(rows, call))
     if need_weights:
-        if backend not in ("auto", "reference"):
-            KERNELS[backend]
-            raise InputError(f"{backend} never holds the weights: ask with backend='reference' or 'auto'")
+        if kernel not in ("auto", "reference"):
+            KERNELS[kernel]
+            raise InputError(f"{kernel} never holds the weights: ask with kernel='reference' or 'auto'")
         output, weights = call.mechanism(call)
         return AttentionOutput(output, weights.to(call.q.dtype))
-    return AttentionOutput(run_kernel(call, backend), None)
+    return AttentionOutput(run_kernel(call, kernel), None)
 
 
 def as_pairs(attn_mask: Tensor) -> Tensor:
@@ -83,15 +83,15 @@ def as_pairs(attn_mask: Tensor) -> Tensor:
     return attn_mask[(None,) * max(0, 4 - attn_mask.ndim)]
 
 
-def run_kernel(call: AttentionInputs, backend: str = "auto") -> Tensor:
+def run_kernel(call: AttentionInputs, kernel: str = "auto") -> Tensor:
     """The output of a call by a named kernel or the best one.
 
     Raises:
         InputError: if the named kernel cannot serve the call; the message says why and which can.
     """
-    kernel = KERNELS[select_kernel(call) if backend == "auto" else require_kernel(call, backend)]
+    name = select_kernel(call) if kernel == "auto" else require_kernel(call, kernel)
     with no_autocast(call.q.device):
-        return kernel(call)
+        return KERNELS[name](call)
 
 
 def select_kernel(call: AttentionInputs) -> str:
@@ -102,18 +102,18 @@ def select_kernel(call: AttentionInputs) -> str:
     return "reference"
 
 
-def require_kernel(call: AttentionInputs, backend: str) -> str:
+def require_kernel(call: AttentionInputs, kernel: str) -> str:
     """The named kernel, if it can."""
-    reason = unsupported_reason(call, backend)
+    reason = unsupported_reason(call, kernel)
     if reason is not None:
         can = ", ".join(name for name in KERNELS if unsupported_reason(call, name) is None)
-        raise InputError(f"the {backend} kernel cannot serve {call.mechanism.name}: {reason} (can: {can})")
-    return backend
+        raise InputError(f"the {kernel} kernel cannot serve {call.mechanism.name}: {reason} (can: {can})")
+    return kernel
 
 
-def unsupported_reason(call: AttentionInputs, backend: str) -> str | None:
+def unsupported_reason(call: AttentionInputs, name: str) -> str | None:
     """Why a kernel cannot serve the call; None if it can."""
-    kernel = KERNELS[backend]
+    kernel = KERNELS[name]
     if call.bias is not None and not kernel.takes_bias:
         return "the model adds a bias of its own to the scores"
     return kernel.unsupported_reason(call)

@@ -16,9 +16,9 @@ class TracedCall:
     """One call on its way. As long as nobody asks for its weights, a kernel serves it.
 
     ``scores`` and ``weights`` ``[B, H, Q, K]`` are None until then; afterwards the output is computed from
-    ``weights``, which a tap may replace. With ``needs_graph`` the weights are part of the autograd graph even
-    where nothing else is. ``handed`` is what the module goes on with once the taps have seen the output: the
-    output itself, or ``[B, 1, Q, d_v]`` where the module ``adds`` its heads.
+    ``weights``, which a hook may replace. With ``needs_graph`` the weights are part of the autograd graph
+    even where nothing else is. ``handed`` is what the module goes on with once the hooks have seen the
+    output: the output itself, or ``[B, 1, Q, d_v]`` where the module ``adds`` its heads.
     """
 
     def __init__(
@@ -38,23 +38,23 @@ class TracedCall:
         self.needs_graph = False
 
     def compute_weights(self) -> Tensor:
-        """The weights so far, by the formula unless a tap has replaced them."""
+        """The weights so far, by the formula unless a hook has replaced them."""
         if self.weights is None:
             self.scores = self.call.mechanism.scores(self.call)
             self.weights = self.call.mechanism.weights(self.call, self.scores)
         return self.weights
 
-    def output(self, backend: str) -> Tensor:
+    def output(self, kernel: str) -> Tensor:
         """The output ``[B, H, Q, d_v]``: of the weights if there are any, else of a kernel."""
         if self.weights is None:
             with COMPILE_GUARD.compiled():
-                return run_kernel(self.call, backend)
+                return run_kernel(self.call, kernel)
         if self.needs_graph and not self.weights.requires_grad:
             self.weights = self.weights.detach().requires_grad_()
         return self.call.mechanism.output(self.call, self.weights)
 
     def final_output(self, output: Tensor) -> Tensor:
-        """What the module goes on with; the sum is worked out as it is without taps, where it can be."""
+        """What the module goes on with; the sum is worked out as it is without hooks, where it can be."""
         if not self.adds:
             return output
         if self.total is None or self.weights is not None or self.call.dropout:  # dropout draws only once
@@ -66,54 +66,54 @@ class TracedCall:
 class KernelHook(Protocol):
     """Sees every call of every module of its thread; all see it `before`, then all see it `after`."""
 
-    def before(self, flow: TracedCall) -> None:
+    def before(self, traced_call: TracedCall) -> None:
         """May ask for the weights and replace them."""
 
-    def after(self, flow: TracedCall, output: Tensor) -> None:
+    def after(self, traced_call: TracedCall, output: Tensor) -> None:
         """Sees the final weights, if there are any, and the output ``[B, H, Q, d_v]``."""
 
 
 ACTIVE_HOOKS: ContextVar[tuple[KernelHook, ...]] = ContextVar("glasshead_taps", default=())
-"""The taps of this thread (or task), outermost first; none outside `record` and `intervene`."""
+"""The hooks of this thread (or task), outermost first; none outside `record` and `intervene`."""
 
 
-def run_hooked(module: nn.Module, call: AttentionInputs, backend: str = "auto") -> Tensor:
-    """The output of a module's attention call, through the taps where there are some."""
-    # Where a model is being compiled there are no taps: they keep the compiler away.
+def run_hooked(module: nn.Module, call: AttentionInputs, kernel: str = "auto") -> Tensor:
+    """The output of a module's attention call, through the hooks where there are some."""
+    # Where a model is being compiled there are no hooks: they keep the compiler away.
     if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
-        return run_kernel(call, backend)
-    return apply_hooks(TracedCall(module, call), backend)
+        return run_kernel(call, kernel)
+    return apply_hooks(TracedCall(module, call), kernel)
 
 
 def run_hooked_sum(
     module: nn.Module, call: Callable[[], AttentionInputs], total: Callable[[], Tensor]
 ) -> Tensor:
-    """``total()``, ``[B, 1, Q, d_v]``: the sum of the heads of ``call()``, which the taps alone need."""
+    """``total()``, ``[B, 1, Q, d_v]``: the sum of the heads of ``call()``, which the hooks alone need."""
     if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
         return total()
     return apply_hooks(TracedCall(module, call(), adds=True, total=total), "auto")
 
 
 def run_hooked_weights(module: nn.Module, call: AttentionInputs, adds: bool = False) -> tuple[Tensor, Tensor]:
-    """Output and weights by the formula, as the taps leave them, for a module that hands its weights on."""
+    """Output and weights by the formula, as the hooks leave them, for a module that hands its weights on."""
     if torch.compiler.is_compiling() or not ACTIVE_HOOKS.get():
         output, weights = call.mechanism(call)
         return output.sum(dim=1, keepdim=True) if adds else output, weights
-    flow = TracedCall(module, call, adds)
-    flow.compute_weights()
-    output = apply_hooks(flow, "reference")
-    assert flow.weights is not None
-    return output, flow.weights
+    traced_call = TracedCall(module, call, adds)
+    traced_call.compute_weights()
+    output = apply_hooks(traced_call, "reference")
+    assert traced_call.weights is not None
+    return output, traced_call.weights
 
 
-def apply_hooks(flow: TracedCall, backend: str) -> Tensor:
-    """A call past all taps."""
-    taps = ACTIVE_HOOKS.get()
-    for tap in taps:
-        tap.before(flow)
+def apply_hooks(traced_call: TracedCall, kernel: str) -> Tensor:
+    """A call past all hooks."""
+    hooks = ACTIVE_HOOKS.get()
+    for hook in hooks:
+        hook.before(traced_call)
     # Laid out as [B, Q, H, d_v]: joining the heads is then a view, by which `record` knows the projection.
-    output = flow.output(backend).transpose(1, 2).contiguous().transpose(1, 2)
-    flow.handed = flow.final_output(output)
-    for tap in taps:
-        tap.after(flow, output)
-    return flow.handed
+    output = traced_call.output(kernel).transpose(1, 2).contiguous().transpose(1, 2)
+    traced_call.handed = traced_call.final_output(output)
+    for hook in hooks:
+        hook.after(traced_call, output)
+    return traced_call.handed

@@ -70,9 +70,9 @@ class AttentionInputs:
         read = Mask.of(q, k, mask, is_causal)
         if mechanism.position.needs_positions:
             read = read.with_position_policy(mechanism.position.reach)
-        made = cls(mechanism, *zero_masked(q, k, v, read), read, scale, dropout)
-        mechanism.check(made)
-        return made
+        inputs = cls(mechanism, *zero_masked(q, k, v, read), read, scale, dropout)
+        mechanism.check(inputs)
+        return inputs
 
     def rows(self, rows: slice | Int[Tensor, " rows"]) -> AttentionInputs:
         """The call for some of the queries."""

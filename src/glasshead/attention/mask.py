@@ -106,9 +106,9 @@ class Mask:
                 "with a cache, pass "
                 "glasshead.Mask(queries, keys, causal=True, query_positions=range(first, first + queries))"
             )
-        made = cls(queries, keys, causal=is_causal, query_positions=at)
+        unmasked = cls(queries, keys, causal=is_causal, query_positions=at)
         if mask is None:
-            return made
+            return unmasked
         check_boolean(mask)
         check_device(mask, q.device)
         shape = tuple(mask.shape)
@@ -120,7 +120,7 @@ class Mask:
                     "give mask[:, None, None, :] or mask[None, None]"
                 )
             if is_padding:
-                return replace(made, padding=mask)
+                return replace(unmasked, padding=mask)
             mask = mask[None, None] if is_pairs else mask
         if mask.ndim != 4 or not fits(mask.shape, (batch, heads, queries, keys)):
             raise InputError(
@@ -128,8 +128,8 @@ class Mask:
                 f"{[batch, heads, queries, keys]}, nor padding [batch, keys]"
             )
         if mask.shape[1] == mask.shape[2] == 1:
-            return replace(made, padding=mask[:, 0, 0].expand(batch, keys))
-        return replace(made, attn_mask=mask.expand(-1, -1, queries, keys))
+            return replace(unmasked, padding=mask[:, 0, 0].expand(batch, keys))
+        return replace(unmasked, attn_mask=mask.expand(-1, -1, queries, keys))
 
     @property
     def span(self) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
 from glasshead.attention.mechanism import build, parse
-from glasshead.attention.score_functions import SCORES
+from glasshead.attention.score_functions import SCORE_FUNCTIONS
 from glasshead.errors import InputError
 
 
@@ -56,7 +56,7 @@ class AttentionPooling(nn.Module):
         value_dim: int | None = None,
     ) -> None:
         super().__init__()
-        self.score = SCORES[score](hidden_size, head_dim, temperature)
+        self.score = SCORE_FUNCTIONS[score](hidden_size, head_dim, temperature)
         self.activation = pooling_activation(activation)
         self.value: nn.Module = nn.Identity() if value_dim is None else nn.Linear(hidden_size, value_dim)
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from glasshead.registry import Registry
 
 
-class Context(nn.Module):
+class ContextScore(nn.Module):
     """s_i = h_iᵀ V / λ with a learned context vector V (Sun and Lu 2020, eq. 34)."""
 
     def __init__(self, hidden_size: int, head_dim: int, temperature: float) -> None:
@@ -19,7 +19,7 @@ class Context(nn.Module):
         return self.context(hidden).squeeze(-1) / self.temperature
 
 
-class QueryKey(nn.Module):
+class QueryKeyScore(nn.Module):
     """s_i = Q_i · K_i / λ, both affine in h_i (Huang et al. 2024, section 3)."""
 
     def __init__(self, hidden_size: int, head_dim: int, temperature: float) -> None:
@@ -32,7 +32,7 @@ class QueryKey(nn.Module):
         return (self.query(hidden) * self.key(hidden)).sum(dim=-1) / self.temperature
 
 
-class Additive(nn.Module):
+class AdditiveScore(nn.Module):
     """s_i = tanh(M h_i)ᵀ V / λ: the form that the gradients 66–68 of Sun and Lu (2020) belong to.
 
     Their eq. 65 prints tanh(M h_i · V), which those gradients contradict.
@@ -48,7 +48,7 @@ class Additive(nn.Module):
         return self.context(torch.tanh(self.key(hidden))).squeeze(-1) / self.temperature
 
 
-SCORES: Registry[type[nn.Module]] = Registry("score function")
-SCORES.register("context")(Context)
-SCORES.register("query-key")(QueryKey)
-SCORES.register("additive")(Additive)
+SCORE_FUNCTIONS: Registry[type[nn.Module]] = Registry("score function")
+SCORE_FUNCTIONS.register("context")(ContextScore)
+SCORE_FUNCTIONS.register("query-key")(QueryKeyScore)
+SCORE_FUNCTIONS.register("additive")(AdditiveScore)

@@ -20,7 +20,7 @@ from glasshead.audits.performance import compare_with_guess
 from glasshead.audits.perturbation import Perturbation
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import spec_of
-from glasshead.models import MODELS, EncodedClassifier, PooledClassifier
+from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.results import AuditCard, Finding
 from glasshead.trace import AttentionSelector
 from glasshead.training import Run, class_metrics, rating_metrics, versions
@@ -203,7 +203,7 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
         }  # fmt: skip
     family = next((name for name, kind in MODELS.items() if type(model) is kind), type(model).__name__)
     facts = {"model": family, "attention": mechanism_name(context)}
-    if isinstance(model, EncodedClassifier):
+    if isinstance(model, TransformerClassifier):
         facts |= {
             "layers": config.num_hidden_layers,
             "heads": config.num_attention_heads,

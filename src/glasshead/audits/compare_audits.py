@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.summary import FEW, Interval
 from glasshead.results import TOO_FEW_EXAMPLES, AuditCard, Difference, Finding
-from glasshead.statistics import METRICS, Predictions, difference_intervals, mean_intervals, values
+from glasshead.statistics import METRICS, Predictions, difference_intervals, mean_intervals, metric_values
 
 NOTHING_SHARED = "they have no text in common, so nothing can be paired: compare their intervals"
 NOT_PAIRED = (
@@ -102,7 +102,7 @@ def rmse_difference(
         for audited, shared in zip((card, other), rows, strict=True)
     )
     metric, n = METRICS["rmse"], len(rows[0])
-    estimate = float(values(metric, ours)[0] - values(metric, theirs)[0])
+    estimate = float(metric_values(metric, ours)[0] - metric_values(metric, theirs)[0])
     rng = np.random.default_rng([seed, rank])
     interval = difference_intervals(ours, theirs, [metric], rng=rng)[0] if n > 1 else None
     return Difference(name, rank, base, estimate, interval, n, describe_difference(interval, n))

@@ -8,7 +8,7 @@ from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
 from glasshead.errors import InputError
 from glasshead.results import AuditCard, Comparison, Difference
-from glasshead.training import AUDIT, kind_of
+from glasshead.training import AUDIT, folder_kind
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def compare_folders(
     Raises:
         InputError: on folders of different kinds, a split of audits, and as `compare_runs`.
     """
-    first, *kinds = [kind_of(folder) for folder in folders]
+    first, *kinds = [folder_kind(folder) for folder in folders]
     for folder, kind in zip(folders[1:], kinds, strict=True):
         if kind != first:
             raise InputError(f"{folder} is not {first}, as {folders[0]} is, but {kind}: compare one kind")

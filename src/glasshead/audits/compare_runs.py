@@ -16,10 +16,10 @@ from glasshead.statistics import (
     Predictions,
     difference_intervals,
     exchange_test,
+    metric_values,
     metrics_of,
     paired_by_seed,
     seed_test,
-    values,
 )
 from glasshead.training import RunGroupPredictions, align_classes, load_predictions
 
@@ -73,7 +73,7 @@ def metric_differences(
     n, seeds = len(one.labels), min(len(one.seeds), len(other.seeds))
     rows = []
     for (name, metric), interval, exchange in zip(metrics.items(), intervals, exchanges, strict=True):
-        ours, theirs = values(metric, one), values(metric, other)
+        ours, theirs = metric_values(metric, one), metric_values(metric, other)
         test = seed_test(ours, theirs, paired=paired_by_seed(one, other))
         rows.append(
             RunDifference(

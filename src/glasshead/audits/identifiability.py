@@ -18,7 +18,7 @@ from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_
 from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, summarise
 from glasshead.data import Encoded
 from glasshead.errors import InputError, pluralise
-from glasshead.identifiability import IntervalQuery, RowSelector, run_batches, weight_domain
+from glasshead.identifiability import IntervalOptions, RowSelector, run_batches, weight_domain
 from glasshead.results import CLEAR_RANK, Finding, Verdict
 from glasshead.trace import AttentionSite
 
@@ -45,7 +45,7 @@ class Identifiability(Audit):
     citation = CITATION
 
     row_options: Mapping[str, Any] = field(default_factory=dict)
-    query: IntervalQuery = field(default_factory=IntervalQuery)
+    query: IntervalOptions = field(default_factory=IntervalOptions)
     max_texts: int | None = MAX_TEXTS
     processes: int = 1
     store: Path | None = None
@@ -74,8 +74,8 @@ class Identifiability(Audit):
         row_selector = replace(default_rows, **self.row_options)
         with tempfile.TemporaryDirectory() as folder:
             heads = run_batches(
-                model, tokenizer, encoded, row_selector, self.query, self.store or Path(folder),
-                seed=seed, processes=self.processes, progress=self.progress,
+                model, tokenizer, encoded, row_selector, replace(self.query, processes=self.processes),
+                self.store or Path(folder), seed=seed, progress=self.progress,
             ).heads()  # fmt: skip
         return heads, {"identifiability": map_facts(heads, row_selector, self.query)}
 
@@ -153,7 +153,7 @@ def mean_per_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def describe_rows(heads: Columns, row_selector: RowSelector, query: IntervalQuery) -> str:
+def describe_rows(heads: Columns, row_selector: RowSelector, query: IntervalOptions) -> str:
     """Which maps were read, in words."""
     layers = len(np.unique(heads["layer"]))
     numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
@@ -176,7 +176,7 @@ def describe_rows(heads: Columns, row_selector: RowSelector, query: IntervalQuer
     )
 
 
-def map_facts(heads: Columns, row_selector: RowSelector, query: IntervalQuery) -> dict[str, Any]:
+def map_facts(heads: Columns, row_selector: RowSelector, query: IntervalOptions) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
     fails = np.equal(heads["identifiable"], False)

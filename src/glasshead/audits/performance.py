@@ -11,7 +11,7 @@ from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
 from glasshead.audits.summary import StatSummary, reliable_interval, summarise
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict
-from glasshead.statistics import METRICS, Predictions, difference_intervals, values
+from glasshead.statistics import METRICS, Predictions, difference_intervals, metric_values
 
 Standing = Literal["better", "not better", "undecided"]
 
@@ -118,6 +118,6 @@ def rmse_difference(context: AuditContext, rng: np.random.Generator) -> PairedDi
         Predictions((0,), labels, predicted[None], None)
         for predicted in (context.predicted, np.full(len(labels), labels.mean()))
     )
-    estimate = float(values(metric, model)[0] - values(metric, guess)[0])
+    estimate = float(metric_values(metric, model)[0] - metric_values(metric, guess)[0])
     (interval,) = difference_intervals(model, guess, [metric], rng=rng)
     return PairedDifference(estimate, interval if len(labels) > 1 else None, len(labels))

@@ -16,7 +16,7 @@ from transformers import BertConfig, BertModel
 from glasshead.bench.timing import Spread, Work, ratios, time_interleaved, time_once
 from glasshead.errors import InputError
 from glasshead.huggingface import plug
-from glasshead.identifiability import SINGLE, highs_maxima, intervals, layer_ranks
+from glasshead.identifiability import FLOAT32_EPS, highs_maxima, intervals, layer_ranks
 from glasshead.trace import TokenLayout, Trace, record
 
 CASES = ((128, 64), (128, 32), (512, 32))
@@ -114,7 +114,7 @@ def compare_intervals(
         for way, times in time_interleaved(works, settings.budget).items()
     }
     warmest = min(WARM, key=lambda way: Spread.of(seconds[way]).median)
-    ours, expected = intervals(*rows[0], eps=SINGLE), solve_cold(*rows[0], keys)
+    ours, expected = intervals(*rows[0], eps=FLOAT32_EPS), solve_cold(*rows[0], keys)
     ends = {way: solve_warm(*rows[0], options) for way, options in WARM.items()}
     for way, times in seconds.items():
         yield IdentifiabilityResult(
@@ -165,12 +165,12 @@ def solve_warm(T: Floats, a: Floats, options: Mapping[str, int | str]) -> Floats
 def solve_rows(rows: list[tuple[Floats, Floats]]) -> None:
     """All intervals of the rows."""
     for T, a in rows:
-        intervals(T, a, eps=SINGLE)
+        intervals(T, a, eps=FLOAT32_EPS)
 
 
 def solve_parallel(rows: list[tuple[Floats, Floats]], processes: int) -> None:
     """The same, shared by so many processes, which stay for the next call."""
-    Parallel(n_jobs=processes)(delayed(intervals)(T, a, eps=SINGLE) for T, a in rows)
+    Parallel(n_jobs=processes)(delayed(intervals)(T, a, eps=FLOAT32_EPS) for T, a in rows)
 
 
 def compare_ranks(

@@ -12,6 +12,8 @@ CODE = re.compile(r"`([A-Za-z_][\w.]*)(?:=([^`]*))?`")
 OPTIONS = {
     "every": "--watch-every",
     "head_dim": "--d-k",
+    "max_examples": "--rows",
+    "num_seeds": "--repeats",
     "penalties": "--penalty",
     "target_fn": "--target-function",
     "temperature": "--scale",

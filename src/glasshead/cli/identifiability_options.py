@@ -61,7 +61,7 @@ class IdentifiabilityOptions:
             InputError: on values that make no sense, and where no identifiability is asked for.
         """
         from glasshead.audits import IDENTIFIABILITY, Identifiability
-        from glasshead.identifiability import IntervalQuery, RowSelector
+        from glasshead.identifiability import IntervalOptions, RowSelector
 
         if audits is not None and IDENTIFIABILITY not in audits and not self.is_default:
             raise InputError(
@@ -81,7 +81,7 @@ class IdentifiabilityOptions:
         RowSelector(**row_options)  # refuses what no model has
         return Identifiability(
             row_options=row_options,
-            query=IntervalQuery(self.top, self.tolerance),
+            query=IntervalOptions(self.top, self.tolerance),
             max_texts=None if audits is not None and IDENTIFIABILITY in audits else Identifiability.max_texts,
             processes=self.processes or os.cpu_count() or 1,
         )

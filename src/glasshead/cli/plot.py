@@ -159,14 +159,14 @@ def ranks(
 
     Example: [bold]glasshead plot ranks runs/mine my_reviews.csv --out ranks.svg[/]
     """
-    from glasshead.identifiability import LengthSample, RowSelector, ranks_by_length, texts_of
+    from glasshead.identifiability import LengthSample, RowSelector, ranks_by_length, read_texts
     from glasshead.training import open_model
 
     out, parsed_lengths = output_and_lengths(model, "ranks", out, table, lengths, overwrite)
     with progress_stages("ranks") as progress:
         ranks = ranks_by_length(
             *open_model(model),
-            texts_of(data, split, text_column),
+            read_texts(data, split, text_column),
             LengthSample(parsed_lengths, texts, seed),
             RowSelector(layers=(layer,), heads=(head,)),
             progress,
@@ -200,14 +200,14 @@ def logits(
 
     Example: [bold]glasshead plot logits runs/mine my_reviews.csv --texts 5 --out logits.svg[/]
     """
-    from glasshead.identifiability import LengthSample, RowSelector, logit_ranks_by_length, texts_of
+    from glasshead.identifiability import LengthSample, RowSelector, logit_ranks_by_length, read_texts
     from glasshead.training import open_model
 
     out, parsed_lengths = output_and_lengths(model, "logits", out, table, lengths, overwrite)
     with progress_stages("least ranks") as progress:
         ranks = logit_ranks_by_length(
             *open_model(model),
-            texts_of(data, split, text_column),
+            read_texts(data, split, text_column),
             LengthSample(parsed_lengths, texts, seed),
             RowSelector(layers=(layer,), heads=(head,)),
             draws=draws,
@@ -336,7 +336,7 @@ def write_table(
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""
     from glasshead.files import write_text
-    from glasshead.identifiability import table as as_table
+    from glasshead.identifiability import to_csv as as_table
 
     if table is not None:
         write_text(table, as_table(columns, lines), overwrite=overwrite)

@@ -8,7 +8,7 @@ from typing import Any
 MAX_SETTINGS = 4
 """A command with more of them is not written out."""
 DATA_OPTIONS = {
-    "text_column": "--text-column", "label_column": "--label-column", "rows": "--rows",
+    "text_column": "--text-column", "label_column": "--label-column", "max_examples": "--rows",
     "split_seed": "--split-seed",
 }  # fmt: skip
 """Options of the data that are written out."""

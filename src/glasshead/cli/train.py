@@ -116,7 +116,7 @@ def train(
     """
     from glasshead.data import DATASETS
     from glasshead.files import check_writable
-    from glasshead.training import recipe_for
+    from glasshead.training import preset_config
 
     settings: dict[str, Any] = {
         "attention": parse_attention_option(attention),
@@ -143,7 +143,7 @@ def train(
         settings.setdefault("value_dim", None)  # the preset's is that of concatenated heads
     if watch is not None and preset is None and model is None:
         preset = DYNAMICS_PRESET
-    config = recipe_for(preset, model).with_settings(settings | parse_settings(set_ or []))
+    config = preset_config(preset, model).with_settings(settings | parse_settings(set_ or []))
     inputs = [
         None if data in DATASETS else data,
         config.model if config.pretrained else None,
@@ -157,7 +157,7 @@ def train(
         "classes": parse_names(classes),
         "labels": labels,
         "task": task,
-        "rows": rows,
+        "max_examples": rows,
         "split_seed": split_seed,
         "dev_fraction": config.dev_fraction,
         "generator": parse_numbers(option or []),

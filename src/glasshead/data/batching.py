@@ -50,5 +50,5 @@ def batches(
         size = max(min(TOKENS // longest, PAIRS // (maps * longest**2)), 1)
         places = order[start : start + size]
         inputs = encoded.inputs(texts[places], device)
-        yield places, {name: each[:, :longest] for name, each in inputs.items()}
+        yield places, {name: tensor[:, :longest] for name, tensor in inputs.items()}
         start += size

@@ -33,12 +33,12 @@ def merge_classes(tables: dict[str, Table], labels: int | None) -> dict[str, Tab
     """
     if labels is None:
         return tables
-    found = sorted({_last_word(label) for label in tables["train"].label})
-    if len(found) != labels:
-        names = ", ".join(found[:8]) + (", …" if len(found) > 8 else "")
-        remedy = f"give `labels={len(found)}`, or keep" if len(found) > 1 else "keep"
+    words = sorted({_last_word(label) for label in tables["train"].label})
+    if len(words) != labels:
+        names = ", ".join(words[:8]) + (", …" if len(words) > 8 else "")
+        remedy = f"give `labels={len(words)}`, or keep" if len(words) > 1 else "keep"
         raise InputError(
-            f"the last words of the classes of {tables['train'].source} are {len(found)} ({names}), "
+            f"the last words of the classes of {tables['train'].source} are {len(words)} ({names}), "
             f"not {labels}: {remedy} some with `classes`"
         )
     return {

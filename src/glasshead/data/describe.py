@@ -64,8 +64,8 @@ def describe_in_words(facts: dict[str, Any]) -> list[str]:
     lines = []
     for split, rows in facts["rows"].items():
         if "ratings" in facts:
-            found = facts["ratings"][split]
-            what = f"ratings {found['mean']:.4g} ± {found['std']:.4g}"
+            ratings = facts["ratings"][split]
+            what = f"ratings {ratings['mean']:.4g} ± {ratings['std']:.4g}"
         else:
             sizes = facts["classes"][split]
             what = ", ".join(f"{name} {size:,}" for name, size in list(sizes.items())[:MANY])

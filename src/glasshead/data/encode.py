@@ -33,10 +33,10 @@ class Encoded(NamedTuple):
         self, rows: slice | Tensor = slice(None), device: torch.device | str = "cpu"
     ) -> dict[str, Tensor]:
         """What a model is called with for some of the texts."""
-        given = {"input_ids": self.ids[rows], "attention_mask": self.mask[rows].long()}
+        inputs = {"input_ids": self.ids[rows], "attention_mask": self.mask[rows].long()}
         if self.types is not None:
-            given["token_type_ids"] = self.types[rows]
-        return {name: each.to(device) for name, each in given.items()}
+            inputs["token_type_ids"] = self.types[rows]
+        return {name: tensor.to(device) for name, tensor in inputs.items()}
 
     def some(self, rows: slice | np.ndarray) -> "Encoded":
         """Some of the texts, padded to the longest of them."""

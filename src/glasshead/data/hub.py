@@ -32,7 +32,7 @@ def from_hub(name: str) -> dict[str, Columns]:
         if not exists:
             raise InputError(f"{name!r} is no file, no folder and not on the Hugging Face Hub: {remedy}")
     try:
-        found = datasets.load_dataset(repository, configuration or None)
+        splits = datasets.load_dataset(repository, configuration or None)
     except Exception as error:  # loading scripts, formats and servers fail in every way there is
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise InputError(f"cannot load {name!r} from the Hugging Face Hub ({reason}): {remedy}") from error
@@ -46,5 +46,5 @@ def from_hub(name: str) -> dict[str, Columns]:
             },
             class_names(rows.features),
         )
-        for split, rows in found.items()
+        for split, rows in splits.items()
     }

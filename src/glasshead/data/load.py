@@ -35,16 +35,16 @@ def load(source: str | Path, options: LoadOptions = DEFAULTS) -> "DatasetDict":
 
     name = str(source)
     if isinstance(source, str) and name in DATASETS:
-        made, how = _generate(name, options)
+        tables, how = _generate(name, options)
     else:
         if options.generator:
             known = ", ".join(DATASETS)
             raise InputError(f"{name} is not synthetic: generator options go with {known}")
-        made, how = _read(source, options)
-    names = None if options.rated else class_names(made)
-    made, how = subsample(made, how, options)
+        tables, how = _read(source, options)
+    names = None if options.rated else class_names(tables)
+    tables, how = subsample(tables, how, options)
     return DatasetDict(
-        {split: _dataset(made[split], names, how[split]) for split in FRACTIONS if split in made}
+        {split: _dataset(tables[split], names, how[split]) for split in FRACTIONS if split in tables}
     )
 
 
@@ -64,25 +64,25 @@ def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
 
 
 def _read(source: str | Path, options: LoadOptions) -> Splits:
-    found, whole = resolve_source(source)
+    columns_by_split, whole = resolve_source(source)
     tables = {
         split: tabulate(columns, options.text_column, options.label_column, rated=options.rated)
-        for split, columns in found.items()
+        for split, columns in columns_by_split.items()
     }
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
-    _same_columns(tables)
-    return (split_all if whole else split_dev)(_chosen(tables, options), options)
+    _require_same_columns(tables)
+    return (split_all if whole else split_dev)(_select_labels(tables, options), options)
 
 
-def _chosen(tables: dict[str, Table], options: LoadOptions) -> dict[str, Table]:
+def _select_labels(tables: dict[str, Table], options: LoadOptions) -> dict[str, Table]:
     """The tables with the labels that were asked for."""
     if options.rated:
         check_ratings(tables)
     return merge_classes(select_classes(tables, options.classes), options.labels)
 
 
-def _same_columns(tables: dict[str, Table]) -> None:
+def _require_same_columns(tables: dict[str, Table]) -> None:
     """Raise InputError if some splits have pairs and others have not."""
     train = tables["train"]
     for table in tables.values():
@@ -106,7 +106,7 @@ def _generate(name: str, options: LoadOptions) -> Splits:
         for split, (texts, numbers) in generate(settings).items()
     }
     how = dict.fromkeys(tables, f"drawn by {name} with seed {settings.seed}")
-    return _chosen(tables, options), how
+    return _select_labels(tables, options), how
 
 
 def _dataset(table: Table, names: Sequence[str] | None, description: str) -> "Dataset":

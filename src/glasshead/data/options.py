@@ -16,7 +16,8 @@ class LoadOptions:
 
     ``classes`` keeps those classes only, in the order given. ``labels`` merges classes whose names end in the
     same word ("very negative" and "negative") into so many. ``task`` is classification, or regression, where
-    labels are numbers. ``rows`` is the size of a random part of every larger split. ``generator`` changes
+    labels are numbers. Of every split that has
+    more than ``max_examples``, a random part of that size is taken. ``generator`` changes
     options of a synthetic set (`SyntheticOptions`).
 
     Raises:
@@ -28,7 +29,7 @@ class LoadOptions:
     classes: tuple[str, ...] | None = None
     labels: int | None = None
     task: str = "classification"
-    rows: int | None = None
+    max_examples: int | None = None
     split_seed: int = 0
     dev_fraction: float = 0.1
     generator: Mapping[str, int | float] = field(default_factory=dict)
@@ -46,8 +47,8 @@ class LoadOptions:
             raise InputError(f"unknown task {self.task!r}: {did_you_mean(self.task, TASKS)}")
         if self.rated and (self.classes or self.labels):
             raise InputError("ratings have no classes: leave `classes` and `labels` out")
-        if self.rows is not None and self.rows < 1:
-            raise ParameterError("rows", f"must be at least 1, not {self.rows}")
+        if self.max_examples is not None and self.max_examples < 1:
+            raise ParameterError("max_examples", f"must be at least 1, not {self.max_examples}")
         if self.split_seed < 0:
             raise InputError(f"a split seed of {self.split_seed} is not possible: give 0 or more")
 

@@ -36,14 +36,14 @@ def resolve_source(source: str | Path) -> tuple[dict[str, Columns], bool]:
         columns = hub.from_hub(name)
     except InputError as error:
         raise InputError(with_suggestion(str(error), did_you_mean(name, DATASETS))) from error
-    found: dict[str, Columns] = {}
+    by_split: dict[str, Columns] = {}
     for split in columns.keys() & SPLITS.keys():
-        if SPLITS[split] in found:
+        if SPLITS[split] in by_split:
             raise InputError(f"{name} has both a dev and a validation split: save the one you mean as files")
-        found[SPLITS[split]] = columns[split]
-    if "train" not in found:
+        by_split[SPLITS[split]] = columns[split]
+    if "train" not in by_split:
         raise InputError(f"{name} has no train split (it has: {', '.join(columns)}): choose another data set")
-    return found, False
+    return by_split, False
 
 
 def _looks_like_a_path(name: str) -> bool:

@@ -63,18 +63,18 @@ def tabulate(
         InputError: if a column is missing, a text is missing or no string, or a label is empty or neither
             string nor number.
     """
-    found = columns.values
+    cells = columns.values
     text, pair = text_column or "text", "text_pair"
-    if text_column is None and "text" not in found and {"premise", "hypothesis"} <= set(found):
+    if text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
         text, pair = "premise", "hypothesis"
     label = label_column or "label"
     for name, option in ((text, "`text_column`"), (label, "`label_column`")):
-        if name not in found:
+        if name not in cells:
             raise InputError(
-                f"{columns.source} has no column {name!r} (it has: {', '.join(found)}): name it with {option}"
+                f"{columns.source} has no column {name!r} (it has: {', '.join(cells)}): name it with {option}"
             )
     names = columns.coded.get(label)
-    labels = found[label]
+    labels = cells[label]
     labelled = list(range(len(labels)))
     if names is not None:
         labelled = [i for i, code in enumerate(labels) if code is not None and code != UNLABELLED]
@@ -83,10 +83,10 @@ def tabulate(
 
     def texts(name: str) -> list[str]:
         for place in labelled:
-            value = found[name][place]
+            value = cells[name][place]
             if not isinstance(value, str):
                 raise InputError(f"{columns.source} row {place + 1} {_no_text(value, name)}")
-        return [found[name][place] for place in labelled]
+        return [cells[name][place] for place in labelled]
 
     def strings(values: list[Any], convert: Callable[[Any], str | None], trouble: str) -> list[str]:
         converted = [convert(values[i]) for i in labelled]
@@ -99,7 +99,7 @@ def tabulate(
     return Table(
         source=columns.source,
         text=texts(text),
-        text_pair=texts(pair) if pair in found else None,
+        text_pair=texts(pair) if pair in cells else None,
         label=strings(
             labels, _rating if rated else _label, f"has no usable {label!r}: give every row {wanted}"
         ),

@@ -47,21 +47,21 @@ def subsample(tables: dict[str, Table], how: dict[str, str], options: LoadOption
     Raises:
         InputError: if the part of train is too small for all its classes, or for two ratings.
     """
-    rows, parts, notes = options.rows, dict(tables), dict(how)
-    if rows is None:
+    size, parts, notes = options.max_examples, dict(tables), dict(how)
+    if size is None:
         return tables, how
     train = tables["train"]
     least = 2 if options.rated else len(set(train.label))
-    if rows < least:
+    if size < least:
         things = "ratings" if options.rated else "classes"
         raise InputError(
-            f"`rows={rows}` is too few for {least} {things} of {train.source}: give {least} or more"
+            f"`max_examples={size}` is too few for {least} {things} of {train.source}: give {least} or more"
         )
     for split, table in tables.items():
         whole = len(table.text)
-        if whole > rows:
-            parts[split] = table.take(stratified_sample(_strata(table, options), rows, options.split_seed))
-            notes[split] += f", {rows} of {whole} rows drawn with seed {options.split_seed}, {_by(options)}"
+        if whole > size:
+            parts[split] = table.take(stratified_sample(_strata(table, options), size, options.split_seed))
+            notes[split] += f", {size} of {whole} rows drawn with seed {options.split_seed}, {_by(options)}"
     return parts, notes
 
 
@@ -148,12 +148,12 @@ def stratified_sample(strata: Sequence[str], rows: int, seed: int) -> list[int]:
     larger draw with the same seed holds a smaller one.
     """
     order = np.random.default_rng(seed).permutation(len(strata)).tolist()
-    sizes, seen = Counter(strata), Counter[str]()
+    sizes, counts = Counter(strata), Counter[str]()
     shares = []
     for row in order:
         stratum = strata[row]
-        shares.append(seen[stratum] / sizes[stratum])
-        seen[stratum] += 1
+        shares.append(counts[stratum] / sizes[stratum])
+        counts[stratum] += 1
     first = np.argsort(shares, kind="stable")[:rows]
     return sorted(order[place] for place in first)
 
@@ -169,4 +169,4 @@ def rating_bins(ratings: Sequence[float], most: int = 10) -> list[str]:
     if len(distinct) > number:
         below = np.searchsorted(np.sort(values), values)  # how many ratings are lower
         place = below * number // len(values)
-    return [str(each) for each in place.tolist()]
+    return [str(stratum) for stratum in place.tolist()]

@@ -74,7 +74,7 @@ def coupling_of_run(folder: Path, step: int | None) -> RunCoupling:
 
 def settings_of(recipe: TrainingConfig) -> dict[str, Any]:
     """Every setting of a recipe and of its model by its own name, whether somebody chose it or not."""
-    config = recipe.config()
+    config = recipe.model_config()
     named = {
         name: value for name, value in recipe.as_dict().items() if name not in ("preset", "architecture")
     }

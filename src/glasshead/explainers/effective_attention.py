@@ -10,12 +10,12 @@ from transformers import PreTrainedModel
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.forward_observation import apply_head_signs, read_weights
 from glasshead.identifiability import (
-    SINGLE,
+    FLOAT32_EPS,
     RowSelector,
     effective_weights,
     pooled_rows,
     projected_values,
-    values_of,
+    query_values,
 )
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord
@@ -59,7 +59,9 @@ def effective_pooled(model: PooledClassifier, context: ExplanationContext) -> Fl
     for batch in pooled_rows(model, context.encoded, RowSelector()):
         for row in batch:
             a, T = torch.from_numpy(row.weights), torch.from_numpy(row.T)
-            effective = effective_weights(a[None], T, width=row.width, eps=max(row.eps, SINGLE))[0]
+            effective = effective_weights(a[None], T, embed_dim=row.embed_dim, eps=max(row.eps, FLOAT32_EPS))[
+                0
+            ]
             result[row.text, torch.from_numpy(row.keys)] = model.config.gauge * effective.to(result.dtype)
     return result
 
@@ -75,14 +77,14 @@ def effective_layer(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[T
     """That of a recorded layer, raw, in the rows and over the keys that are asked about; zeros elsewhere."""
     allowed = layer.allowed & pairs[:, None]  # [r, h, q, k]
     values_by_query = layer.call.mechanism.position.changes_output
-    eps = max(float(torch.finfo(layer.call.v.dtype).eps), SINGLE)
+    eps = max(float(torch.finfo(layer.call.v.dtype).eps), FLOAT32_EPS)
 
     def part(text: Tensor, query: Tensor, v: Tensor) -> Tensor:
         """Of some texts the rows of some queries, which attend to the same keys."""
-        T, width = projected_values(v[text], layer.projection)
+        T, embed_dim = projected_values(v[text], layer.projection)
         keys = allowed[text][:, :, query].any(dim=2)
         values = torch.from_numpy(T).to(v.device)
-        return effective_weights(layer.weights[text][:, :, query], values, keys, width=width, eps=eps)
+        return effective_weights(layer.weights[text][:, :, query], values, keys, embed_dim=embed_dim, eps=eps)
 
     wanted = pairs.any(dim=2)  # [r, q]
     result = torch.zeros_like(layer.weights)
@@ -95,6 +97,6 @@ def effective_layer(layer: LayerRecord, pairs: Bool[Tensor, "r q k"]) -> Float[T
         return result * wanted[:, None, :, None]
     for query in wanted.any(dim=0).nonzero():
         text = wanted[:, query[0]].nonzero()[:, 0]
-        values = values_of(layer, int(query)) if values_by_query else layer.v
+        values = query_values(layer, int(query)) if values_by_query else layer.v
         result[text, :, int(query)] = part(text, query, values)[:, :, 0]
     return result

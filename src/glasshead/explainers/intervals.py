@@ -17,7 +17,7 @@ from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS, Explainer, check_texts
 from glasshead.explainers.interval_arithmetic import Floats, IntervalVector
-from glasshead.identifiability import SINGLE, AttentionRow, RowSelector, attention_rows
+from glasshead.identifiability import FLOAT32_EPS, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
 from glasshead.results import Attribution
 from glasshead.trace import AttentionSelector, AttentionSite, eval_mode, find_site, head_signs_of
@@ -243,7 +243,7 @@ def attach_intervals(attribution: Attribution, weights: IntervalVector, note: st
     """
     scores = np.array(attribution.scores)
     # Signed heads and rows may cancel in the mean; the rounding of each does not.
-    allowed = SCORE_TOLERANCE * np.abs(scores).max(initial=0.0) + SINGLE
+    allowed = SCORE_TOLERANCE * np.abs(scores).max(initial=0.0) + FLOAT32_EPS
     if (np.abs(scores - weights.value) > allowed).any():
         raise InputError(MISMATCH)
     # Rounding must not push a weight out of its own interval.

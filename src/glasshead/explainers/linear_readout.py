@@ -11,19 +11,22 @@ from transformers import PreTrainedModel
 from glasshead.data import Encoded, batches, heads_of
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.attention_observation import LinearReadout, SentenceReadout
-from glasshead.models import EncodedClassifier, is_regression
+from glasshead.models import TransformerClassifier, is_regression
 from glasshead.trace import AttentionSite, logits_of, record, token_layout
 
 
-def is_linear_readout(model: PreTrainedModel, site: AttentionSite) -> TypeGuard[EncodedClassifier]:
+def is_linear_readout(model: PreTrainedModel, site: AttentionSite) -> TypeGuard[TransformerClassifier]:
     """Whether the outputs are linear in the weights: the last pooling, then the last map."""
     last = site.layer == site.num_layers - 1
-    return isinstance(model, EncodedClassifier) and last and site.row == "pooled"
+    return isinstance(model, TransformerClassifier) and last and site.row == "pooled"
 
 
 @torch.no_grad()
 def observe_linear(
-    model: EncodedClassifier, encoded: Encoded, site: AttentionSite, logits: Float[Tensor, "texts classes"]
+    model: TransformerClassifier,
+    encoded: Encoded,
+    site: AttentionSite,
+    logits: Float[Tensor, "texts classes"],
 ) -> LinearReadout | SentenceReadout:
     """z = Σ_i a_i o_i + b with o_i = W_t h_i, where W_t is the part of W that reads the text t of token i; of
     documents i is a sentence."""

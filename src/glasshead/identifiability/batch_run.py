@@ -24,12 +24,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError
+from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.intervals import Intervals
 from glasshead.identifiability.lp.tasks import IntervalTask
-from glasshead.identifiability.parallel import IntervalQuery, solve_parallel
+from glasshead.identifiability.parallel_intervals import IntervalOptions, solve_parallel
 from glasshead.identifiability.query_certificate import OUTPUT, QueryCertificate, query_certificate
 from glasshead.identifiability.row_extraction import attention_rows
-from glasshead.identifiability.row_selection import AttentionRow, RowSelector
+from glasshead.identifiability.row_selector import RowSelector
 from glasshead.results import CLEAR_RANK, EXACT
 
 PART = 32  # texts
@@ -97,19 +98,20 @@ class ResultStore:
     def writing(self, part: int) -> Iterator[Callable[..., None]]:
         """Take lines about heads and weights as they come; the files stand under their names when the block
         has ended well, that of the heads last."""
-        aside = {name: self.path(name, part).with_suffix(".aside") for name in FILES}
+        unfinished = {name: self.path(name, part).with_suffix(".aside") for name in FILES}
         with ExitStack() as stack:
             writers = [
-                stack.enter_context(pq.ParquetWriter(aside[name], schema)) for name, schema in FILES.items()
+                stack.enter_context(pq.ParquetWriter(unfinished[name], schema))
+                for name, schema in FILES.items()
             ]
 
-            def write(*given: Sequence[Mapping[str, Any]]) -> None:
-                for writer, schema, some in zip(writers, FILES.values(), given, strict=True):
+            def write(*lines: Sequence[Mapping[str, Any]]) -> None:
+                for writer, schema, some in zip(writers, FILES.values(), lines, strict=True):
                     writer.write_table(pa.Table.from_pylist(list(some), schema))
 
             yield write
         for name in reversed(FILES):
-            aside[name].replace(self.path(name, part))
+            unfinished[name].replace(self.path(name, part))
 
     def heads(self) -> dict[str, np.ndarray]:
         """The columns of all lines about heads."""
@@ -121,10 +123,10 @@ class ResultStore:
 def merge_parts(parts: Path, folder: Path) -> None:
     """All parts of a store as one file of each name, one part in memory at a time; none makes no file."""
     for name, schema in FILES.items():
-        found = sorted(parts.glob(f"{name}-*.parquet"))
-        if found:
+        paths = sorted(parts.glob(f"{name}-*.parquet"))
+        if paths:
             with pq.ParquetWriter(folder / f"{name}.parquet", schema) as writer:
-                for path in found:
+                for path in paths:
                     writer.write_table(pq.read_table(path, schema=schema))
 
 
@@ -132,23 +134,21 @@ def run_batches(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
-    where: RowSelector,
-    question: IntervalQuery,
+    selector: RowSelector,
+    options: IntervalOptions,
     folder: Path,
     *,
     seed: int = 0,
-    processes: int = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ResultStore:
-    """Ask the question of every chosen row of every chosen head before every text; what is in the folder
-    already is not asked again.
+    """Intervals of every chosen row of every chosen head before every text; what is in the folder already is
+    not computed again.
 
     Raises:
         InputError: as `attention_rows`, and if the folder holds parts of another survey: of other texts,
-        weights,
-            questions or seeds, or made by another version.
+            weights, options or seeds, or made by another version.
     """
-    store = ResultStore(folder, settings_of(model, encoded, where, question, seed))
+    store = ResultStore(folder, settings_of(model, encoded, selector, options, seed))
     store.open()
     total = len(encoded.ids)
     for part, start in enumerate(range(0, total, PART)):
@@ -156,87 +156,90 @@ def run_batches(
             some = encoded.some(slice(start, min(start + PART, total)))
             words = [tokenizer.convert_ids_to_tokens(ids) for ids in some.ids.tolist()]
             with store.writing(part) as write:
-                for rows in attention_rows(model, some, where):
-                    null = rows_by_layer(rows, start, seed)
+                for rows in attention_rows(model, some, selector):
+                    null = draw_null_rows(rows, start, seed)
                     for first in range(0, len(rows), ROWS):
                         chunk = slice(first, first + ROWS)
-                        write(*build_rows(rows[chunk], null[chunk], start, words, question, seed, processes))
+                        write(*build_records(rows[chunk], null[chunk], start, words, options, seed))
         progress(min(start + PART, total), total)
     return store
 
 
-def build_rows(
+def build_records(
     rows: Sequence[AttentionRow],
     null: Sequence[bool],
     start: int,
     words: Sequence[Sequence[str]],
-    question: IntervalQuery,
+    options: IntervalOptions,
     seed: int,
-    processes: int,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The lines about some rows and their weights. ``start`` is the number of the text that is 0 among them,
     ``null`` says of which rows random values are asked about too."""
-    tasks = [question.task(row) for row in rows]
+    tasks = [options.task(row) for row in rows]
     nulls = {
         index: randomise_values(tasks[index], np.random.default_rng([seed, 5, start + row.text, row.layer]))
         for index, row in enumerate(rows)
         if null[index]
     }
-    found = list(solve_parallel([*tasks, *nulls.values()], processes))
-    chance = dict(zip(nulls, found[len(tasks) :], strict=True))
+    answers = list(solve_parallel([*tasks, *nulls.values()], options.processes))
+    chance = dict(zip(nulls, answers[len(tasks) :], strict=True))
     heads, weights = [], []
-    for index, (row, task, (seen, another)) in enumerate(zip(rows, tasks, found, strict=False)):
-        place = {
+    for index, (row, task, (intervals, argmax_may_change)) in enumerate(
+        zip(rows, tasks, answers, strict=False)
+    ):
+        location = {
             "text": start + row.text, "layer": row.layer, "head": row.head, "row": row.row, "part": row.part,
         }  # fmt: skip
         # Weights that the output fixes are fixed for every query; where there is none, nothing is said.
-        fixed = seen.nullity <= 0 and seen.margin >= CLEAR_RANK and row.slopes is not None
-        keys = QueryCertificate("fixed", proven=True, reason=OUTPUT) if fixed else query_certificate(row)
+        fixed = intervals.nullity <= 0 and intervals.margin >= CLEAR_RANK and row.score_jacobian is not None
+        certificate = (
+            QueryCertificate("fixed", proven=True, reason=OUTPUT) if fixed else query_certificate(row)
+        )
         random = chance.get(index)
         heads.append(
-            place
+            location
             | {
                 "tokens": len(row.weights),
-                "rank": seen.rank,
-                "nullity": seen.nullity,
+                "rank": intervals.rank,
+                "nullity": intervals.nullity,
                 "expected": len(row.weights) - min(len(row.weights), row.T.shape[1] + row.sums_to_one),
-                "margin": finite(seen.margin),
+                "margin": none_if_not_finite(intervals.margin),
                 "kind": row.kind,
                 "learned": row.learned,
                 "projected": row.projected,
-                "identifiable": identifiable(seen, question, len(row.weights)),
-                "width": width(seen),
-                "may_be_zero": may_be_zero(seen),
-                "another_first": another,
-                "given_keys": keys.verdict,
-                "given_keys_proven": keys.proven,
-                "given_keys_gap": finite(keys.gap),
-                "given_keys_smallest": finite(keys.smallest),
-                "given_keys_reason": keys.reason,
-                "failed": len(seen.failed),
-                "unbounded": int((np.isinf(seen.low) | np.isinf(seen.high)).sum()),
-                "random_width": None if random is None else width(random.intervals),
-                "random_may_be_zero": None if random is None else may_be_zero(random.intervals),
-                "random_another_first": None if random is None else random.another_first,
+                "identifiable": is_identifiable(intervals, options, len(row.weights)),
+                "width": mean_width(intervals),
+                "may_be_zero": share_may_be_zero(intervals),
+                "another_first": argmax_may_change,
+                "given_keys": certificate.verdict,
+                "given_keys_proven": certificate.proven,
+                "given_keys_gap": none_if_not_finite(certificate.gap),
+                "given_keys_smallest": none_if_not_finite(certificate.smallest),
+                "given_keys_reason": certificate.reason,
+                "failed": len(intervals.failed),
+                "unbounded": int((np.isinf(intervals.low) | np.isinf(intervals.high)).sum()),
+                "random_width": None if random is None else mean_width(random.intervals),
+                "random_may_be_zero": None if random is None else share_may_be_zero(random.intervals),
+                "random_another_first": None if random is None else random.argmax_may_change,
             }
         )
-        for one, key in enumerate(task.query):
-            stands = int(row.keys[key])
+        for one, key in enumerate(task.keys):
+            position = int(row.keys[key])
             weights.append(
-                place
+                location
                 | {
-                    "key": stands,
-                    "token": words[row.text][stands] if stands < len(words[row.text]) else "",
-                    "weight": float(seen.value[one]),
-                    "low": number(seen.low[one]),
-                    "high": number(seen.high[one]),
-                    "failed": seen.failed.get(one, ""),
+                    "key": position,
+                    "token": words[row.text][position] if position < len(words[row.text]) else "",
+                    "weight": float(intervals.value[one]),
+                    "low": none_if_nan(intervals.low[one]),
+                    "high": none_if_nan(intervals.high[one]),
+                    "failed": intervals.failed.get(one, ""),
                 }
             )
     return heads, weights
 
 
-def rows_by_layer(rows: Sequence[AttentionRow], start: int, seed: int) -> list[bool]:
+def draw_null_rows(rows: Sequence[AttentionRow], start: int, seed: int) -> list[bool]:
     """Of each text and layer one row, drawn by the numbers of both: a null of every row would cost twice."""
     groups: dict[tuple[int, int], list[int]] = {}
     for index, row in enumerate(rows):
@@ -247,16 +250,16 @@ def rows_by_layer(rows: Sequence[AttentionRow], start: int, seed: int) -> list[b
     return drawn
 
 
-def identifiable(seen: Intervals, question: IntervalQuery, keys: int) -> bool | None:
+def is_identifiable(intervals: Intervals, options: IntervalOptions, keys: int) -> bool | None:
     """Whether every weight of a map is fixed, up to the tolerance; None where only some were asked about, or
     where the rank that says so is close to rounding."""
-    if seen.nullity <= 0 and seen.margin < CLEAR_RANK:
+    if intervals.nullity <= 0 and intervals.margin < CLEAR_RANK:
         return None
-    if question.tolerance == 0:
-        return seen.nullity <= 0
-    if len(seen.low) < keys or seen.failed:
+    if options.tolerance == 0:
+        return intervals.nullity <= 0
+    if len(intervals.low) < keys or intervals.failed:
         return None
-    return bool((seen.high - seen.low <= EXACT).all())
+    return bool((intervals.high - intervals.low <= EXACT).all())
 
 
 def randomise_values(task: IntervalTask, rng: np.random.Generator) -> IntervalTask:
@@ -264,47 +267,47 @@ def randomise_values(task: IntervalTask, rng: np.random.Generator) -> IntervalTa
     return task._replace(T=rng.normal(size=task.T.shape))
 
 
-def width(seen: Intervals) -> float | None:
+def mean_width(intervals: Intervals) -> float | None:
     """The mean width of the intervals; None where a weight has none, or nothing bounds it."""
-    mean = float((seen.high - seen.low).mean()) if len(seen.low) else np.nan
+    mean = float((intervals.high - intervals.low).mean()) if len(intervals.low) else np.nan
     return mean if np.isfinite(mean) else None
 
 
-def may_be_zero(seen: Intervals) -> float | None:
+def share_may_be_zero(intervals: Intervals) -> float | None:
     """Of the largest weights (five, or as many as there are that are not zero) the share that may be zero."""
-    top = np.argsort(-np.abs(seen.value), kind="stable")[:TOP]
-    top = top[np.abs(seen.value[top]) > EXACT]
-    ends = np.stack([seen.low[top], seen.high[top]])
+    top = np.argsort(-np.abs(intervals.value), kind="stable")[:TOP]
+    top = top[np.abs(intervals.value[top]) > EXACT]
+    ends = np.stack([intervals.low[top], intervals.high[top]])
     if not len(top) or np.isnan(ends).any():
         return None
     return float(((ends[0] <= EXACT) & (ends[1] >= -EXACT)).mean())
 
 
-def number(value: float) -> float | None:
+def none_if_nan(value: float) -> float | None:
     """None for what is not known; ±∞ stays, since Parquet has it."""
     return None if np.isnan(value) else float(value)
 
 
-def finite(value: float) -> float | None:
+def none_if_not_finite(value: float) -> float | None:
     """None for what is no number, or has no bound."""
     return float(value) if np.isfinite(value) else None
 
 
 def settings_of(
-    model: PreTrainedModel, encoded: Encoded, where: RowSelector, question: IntervalQuery, seed: int
+    model: PreTrainedModel, encoded: Encoded, selector: RowSelector, options: IntervalOptions, seed: int
 ) -> dict[str, Any]:
-    """What the parts of a store are parts of: texts, weights and question."""
+    """What the parts of a store are parts of: texts, weights and options."""
     texts, weights = hashlib.sha256(), hashlib.sha256()
-    for each in (encoded.ids, encoded.mask, encoded.types):
-        if each is not None:
-            texts.update(each.numpy().tobytes())
+    for tensor in (encoded.ids, encoded.mask, encoded.types):
+        if tensor is not None:
+            texts.update(tensor.numpy().tobytes())
     for name, value in model.state_dict().items():
         weights.update(name.encode())
         weights.update(value.detach().cpu().contiguous().view(torch.uint8).numpy().data)
     return {
         "version": metadata.version("glasshead"),
-        "where": asdict(where),
-        "question": asdict(question),
+        "where": asdict(selector),
+        "question": {"top": options.top, "tolerance": options.tolerance},
         "seed": seed,
         "texts": texts.hexdigest(),
         "weights": weights.hexdigest(),

@@ -9,7 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import LONGEST, Encoded, LoadOptions, encode, load, select
 from glasshead.errors import InputError, ParameterError
-from glasshead.models import EncodedClassifier, HierarchicalClassifier
+from glasshead.models import HierarchicalClassifier, TransformerClassifier
 
 CHUNK = 256
 
@@ -33,7 +33,7 @@ class LengthSample:
             raise ParameterError("texts", f"is at least 1, not {self.texts}")
 
 
-def texts_of(data: str, split: str, text_column: str | None = None) -> list[str]:
+def read_texts(data: str, split: str, text_column: str | None = None) -> list[str]:
     """The texts of a split, or of all of them.
 
     Raises:
@@ -45,10 +45,10 @@ def texts_of(data: str, split: str, text_column: str | None = None) -> list[str]
     return list(rows["text"])
 
 
-def refuse_parts(model: PreTrainedModel) -> None:
+def require_whole_text(model: PreTrainedModel) -> None:
     """Raise InputError if a key of the model is not a token of the text as it stands."""
     if isinstance(model, HierarchicalClassifier) or (
-        isinstance(model, EncodedClassifier) and model.texts > 1
+        isinstance(model, TransformerClassifier) and model.texts > 1
     ):
         raise InputError(
             f"{type(model).__name__} reads a text in parts, so its length says nothing: give a model that "
@@ -56,21 +56,21 @@ def refuse_parts(model: PreTrainedModel) -> None:
         )
 
 
-def limit(tokenizer: PreTrainedTokenizerFast) -> int | None:
+def max_length(tokenizer: PreTrainedTokenizerFast) -> int | None:
     """How many tokens a text can have; None: as many as it likes."""
     return tokenizer.model_max_length if tokenizer.model_max_length <= LONGEST else None
 
 
 def check_lengths(tokenizer: PreTrainedTokenizerFast, lengths: Sequence[int]) -> None:
     """Raise InputError for lengths at which a text has no word, or that the model does not read."""
-    least, most = tokenizer.num_special_tokens_to_add() + 1, limit(tokenizer)
+    least, most = tokenizer.num_special_tokens_to_add() + 1, max_length(tokenizer)
     if min(lengths) < least:
         raise InputError(f"a length of {min(lengths)} leaves no word beside special tokens: begin at {least}")
     if most is not None and max(lengths) > most:
         raise InputError(f"the model reads at most {most} tokens, not {max(lengths)}: give shorter `lengths`")
 
 
-def clip_texts(
+def sample_texts(
     tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
 ) -> Iterator[tuple[int, NDArray[np.int64], Encoded]]:
     """For each length the numbers of the texts that were drawn, and these texts cut to it, none padded.
@@ -82,19 +82,19 @@ def clip_texts(
         InputError: as `check_lengths`, or if no text is as long as one of the lengths.
     """
     check_lengths(tokenizer, sample.lengths)
-    numbers, found = long_texts(tokenizer, texts, sample)
+    indices, lengths = sample_long_texts(tokenizer, texts, sample)
     for length in sample.lengths:
-        enough = numbers[found >= length]
+        enough = indices[lengths >= length]
         if not len(enough):
             raise InputError(
-                f"no text has {length} tokens, the longest has {max(found, default=0)}: give less"
+                f"no text has {length} tokens, the longest has {max(lengths, default=0)}: give less"
             )
         rng = np.random.default_rng([sample.seed, length])
         some = np.sort(rng.permutation(enough)[: sample.texts])
-        yield length, some, clip(tokenizer, [texts[each] for each in some], length)
+        yield length, some, truncate(tokenizer, [texts[index] for index in some], length)
 
 
-def long_texts(
+def sample_long_texts(
     tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], sample: LengthSample
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of texts in a random order and how many tokens each has (no more than the greatest length),
@@ -103,19 +103,19 @@ def long_texts(
     order = np.random.default_rng(sample.seed).permutation(len(texts))
     lengths: list[int] = []
     for start in range(0, len(order), CHUNK):
-        some = clip(tokenizer, [texts[each] for each in order[start : start + CHUNK]], longest)
+        some = truncate(tokenizer, [texts[index] for index in order[start : start + CHUNK]], longest)
         lengths += some.mask.sum(dim=1).tolist()
-        if sum(each >= longest for each in lengths) >= sample.texts:
+        if sum(length >= longest for length in lengths) >= sample.texts:
             break
     return order[: len(lengths)], np.array(lengths, dtype=int)
 
 
 def longest(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], most: int, sample: LengthSample) -> int:
     """The longest text in tokens, as far as it is sampled and up to ``most``."""
-    return int(long_texts(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
+    return int(sample_long_texts(tokenizer, texts, replace(sample, lengths=(most,)))[1].max(initial=0))
 
 
-def clip(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int) -> Encoded:
+def truncate(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int) -> Encoded:
     """The texts with no more tokens than that."""
     own = tokenizer.model_max_length
     tokenizer.model_max_length = length
@@ -125,7 +125,7 @@ def clip(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], length: int) 
         tokenizer.model_max_length = own
 
 
-def table(columns: Sequence[str], lines: Iterable[Sequence[float]]) -> str:
+def to_csv(columns: Sequence[str], lines: Iterable[Sequence[float]]) -> str:
     """Comma-separated values; whole numbers without a point."""
     rows = [",".join(columns), *(",".join(f"{value:.6g}" for value in line) for line in lines)]
     return "\n".join(rows) + "\n"

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from glasshead.attention import AttentionInputs, Mechanism
 from glasshead.errors import InputError
-from glasshead.identifiability.lp.rank import SINGLE, threshold
+from glasshead.identifiability.lp.rank import FLOAT32_EPS, rank_threshold
 from glasshead.identifiability.null_space_sampling import sample_null_rows
 
 Floats = NDArray[np.float64]
-AT_ONCE = 16  # alternatives of one head that are in memory together
+BATCH = 16  # alternatives of one head that are in memory together
 
 
-def least_rank(weights: Floats, eps: float = SINGLE) -> int:
+def least_rank(weights: Floats, eps: float = FLOAT32_EPS) -> int:
     """min over c of rank(log(A) + c 1ᵀ): the lowest rank of logits whose softmax is A [rows, n].
 
     The logits of a softmax are known up to a constant c_i per row. Their columns â_k + c then span at least
@@ -39,7 +39,7 @@ def least_rank(weights: Floats, eps: float = SINGLE) -> int:
             "the least rank is that of weights [rows, n] above 0: leave masked keys out, and shorten "
             "alternatives to less than the way to the edge"
         )
-    least = smallest(eps)
+    least = smallest_normal(eps)
     if weights.min(initial=math.inf) < least:
         raise InputError(
             f"weights below {least:.1e} have lost digits in the type that they were computed in, and with "
@@ -48,17 +48,17 @@ def least_rank(weights: Floats, eps: float = SINGLE) -> int:
     logits = np.log(np.asarray(weights, dtype=np.float64))
     sizes = np.linalg.svd(logits - logits[:, :1], compute_uv=False)
     rows, n = weights.shape
-    return int((sizes > threshold(rows, n, eps, float(sizes.max(initial=0.0)))).sum())
+    return int((sizes > rank_threshold(rows, n, eps, float(sizes.max(initial=0.0)))).sum())
 
 
-def smallest(eps: float) -> float:
+def smallest_normal(eps: float) -> float:
     """The smallest positive normal number of the floating-point type with this machine epsilon, or a finer
     one's."""
     types = (np.float16, np.float32, np.float64)
-    return float(next((np.finfo(each).tiny for each in types if np.finfo(each).eps <= eps), 0.0))
+    return float(next((np.finfo(dtype).tiny for dtype in types if np.finfo(dtype).eps <= eps), 0.0))
 
 
-def obtainable(weights: Floats, head_dim: int, eps: float = SINGLE) -> bool:
+def obtainable(weights: Floats, head_dim: int, eps: float = FLOAT32_EPS) -> bool:
     """P4: whether some queries and keys of size d_k give these softmax weights, least rank ≤ d_k.
 
     Source: Bhardwaj et al. (2021), constraint P4.
@@ -88,8 +88,8 @@ def least_ranks(
     count: int,
     rng: np.random.Generator,
     *,
-    width: int | None = None,
-    eps: float = SINGLE,
+    embed_dim: int | None = None,
+    eps: float = FLOAT32_EPS,
 ) -> LeastRanks:
     """The least rank of log(A + Ã) for ``count`` alternatives Ã of the softmax weights A [rows, n].
 
@@ -97,13 +97,13 @@ def least_ranks(
     """
     ranks = [
         least_rank(A + step, eps)
-        for start in range(0, count, AT_ONCE)
-        for step in sample_null_rows(T, A, min(AT_ONCE, count - start), rng, width=width, eps=eps)
+        for start in range(0, count, BATCH)
+        for step in sample_null_rows(T, A, min(BATCH, count - start), rng, embed_dim=embed_dim, eps=eps)
     ]
     return LeastRanks(np.array(ranks, dtype=np.int64), least_rank(A, eps), head_dim)
 
 
-def objection(mechanism: Mechanism) -> str | None:
+def unsupported_reason(mechanism: Mechanism) -> str | None:
     """Why the rank of logits says nothing about this mechanism; None where it does.
 
     It speaks of softmax over dot products of size d_k. Queries and keys that were rotated beforehand are
@@ -117,11 +117,11 @@ def objection(mechanism: Mechanism) -> str | None:
     return None
 
 
-def objection_to_call(call: AttentionInputs) -> str | None:
+def unsupported_call_reason(call: AttentionInputs) -> str | None:
     """The same for a call, mask and bias included: keys may be hidden, but the same ones from every row."""
     if call.bias is not None:
         return "the model adds a bias to the scores: they are no dot products"
     allowed = call.mask.allowed(call.q.device)
     if not bool((allowed == allowed[:, :, :1]).all()):
         return "its rows attend to different keys, as causal rows do: hidden scores could be anything"
-    return objection(call.mechanism)
+    return unsupported_reason(call.mechanism)

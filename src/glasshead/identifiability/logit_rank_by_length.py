@@ -11,18 +11,19 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Encoded
 from glasshead.errors import InputError, ParameterError
+from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.length_sampling import (
     LengthSample,
-    clip,
-    clip_texts,
-    limit,
     longest,
-    refuse_parts,
+    max_length,
+    require_whole_text,
+    sample_texts,
+    truncate,
 )
-from glasshead.identifiability.logit_rank import LeastRanks, least_ranks, objection_to_call
+from glasshead.identifiability.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
 from glasshead.identifiability.rank_by_length import value_dim
 from glasshead.identifiability.row_extraction import attention_rows
-from glasshead.identifiability.row_selection import AttentionRow, RowSelector
+from glasshead.identifiability.row_selector import RowSelector
 from glasshead.models import PooledClassifier
 from glasshead.results import LogitRankTable
 from glasshead.trace import list_attention_calls
@@ -41,7 +42,7 @@ class LogitRankTask:
     text: int
     T: NDArray[np.float64]
     A: NDArray[np.float64]
-    width: int
+    embed_dim: int
     eps: float
     head_dim: int
     draws: int
@@ -50,7 +51,9 @@ class LogitRankTask:
     def __call__(self) -> LeastRanks:
         """The least ranks of the logits of the alternatives."""
         rng = np.random.default_rng(self.seeds)
-        return least_ranks(self.T, self.A, self.head_dim, self.draws, rng, width=self.width, eps=self.eps)
+        return least_ranks(
+            self.T, self.A, self.head_dim, self.draws, rng, embed_dim=self.embed_dim, eps=self.eps
+        )
 
 
 def logit_ranks_by_length(
@@ -68,7 +71,7 @@ def logit_ranks_by_length(
     without lengths, of the usual ones.
 
     Raises:
-        InputError: if the rank of logits says nothing about the head; as `clip_texts` and `attention_rows`;
+        InputError: if the rank of logits says nothing about the head; as `sample_texts` and `attention_rows`;
             if no text has an alternative.
 
     Source: Bhardwaj et al. (2021), section 3.2.2, "Experimental evidence".
@@ -80,7 +83,7 @@ def logit_ranks_by_length(
         sample = replace(sample, lengths=usual_logit_lengths(model, tokenizer, texts, sample, selector))
     lines: list[tuple[float, ...]] = []
     drawn: list[NDArray[np.int64]] = []
-    for length, numbers, encoded in clip_texts(tokenizer, texts, sample):
+    for length, numbers, encoded in sample_texts(tokenizer, texts, sample):
         progress(f"{length} tokens")
         tasks = [
             LogitRankTask(
@@ -88,7 +91,7 @@ def logit_ranks_by_length(
                 int(numbers[text]),
                 T,
                 A,
-                row.width,
+                row.embed_dim,
                 row.eps,
                 head_dim,
                 draws,
@@ -122,10 +125,10 @@ def head_dim_of(
     Raises:
         InputError: if the rank of logits says nothing about it, or there is no such layer.
     """
-    refuse_parts(model)
+    require_whole_text(model)
     if isinstance(model, PooledClassifier):
         raise InputError(ONE_ROW)
-    short = clip(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 2)
+    short = truncate(tokenizer, texts[:1], tokenizer.num_special_tokens_to_add() + 2)
     calls = list_attention_calls(model, short.inputs(device=model.device))
     (layer,) = selector.layers or (0,)
     if layer >= len(calls):
@@ -133,7 +136,7 @@ def head_dim_of(
     call = calls[layer].call
     if call.q.shape[2] == 1:
         raise InputError(ONE_ROW)
-    objection = objection_to_call(call)
+    objection = unsupported_call_reason(call)
     if objection is not None:
         raise InputError(f"the rank of logits says nothing about this head: {objection}")
     return int(call.q.shape[-1])
@@ -167,7 +170,7 @@ def usual_logit_lengths(
         InputError: if no text of that length is read.
     """
     size = value_dim(model, tokenizer, texts, selector)
-    most = longest(tokenizer, texts, min(2 * size, limit(tokenizer) or 2 * size), sample)
+    most = longest(tokenizer, texts, min(2 * size, max_length(tokenizer) or 2 * size), sample)
     if most < size + 2:
         raise InputError(
             f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "

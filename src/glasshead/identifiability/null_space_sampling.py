@@ -10,22 +10,24 @@ from scipy.linalg import qr, solve_triangular
 
 from glasshead.errors import InputError
 from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
-from glasshead.identifiability.lp.rank import SINGLE, column_space, threshold
+from glasshead.identifiability.lp.rank import FLOAT32_EPS, column_space, rank_threshold
 
 Floats = NDArray[np.float64]
-COEFFICIENTS = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al. 2021, section 3.2.2)
+COEFFICIENT_RANGE = 10.0  # combinations are drawn from U[−10, 10] (Bhardwaj et al. 2021, section 3.2.2)
 
 
-def left_null(T: Floats, *, centred: bool, width: int | None = None, eps: float = SINGLE) -> Floats:
+def left_null_basis(
+    T: Floats, *, centred: bool, embed_dim: int | None = None, eps: float = FLOAT32_EPS
+) -> Floats:
     """An orthonormal basis [dimension, n] of LN(T), or of LN([T, 1]) if ``centred``.
 
-    ``width`` is d_e and ``eps`` the machine epsilon of the type in which T was computed (`column_space`).
+    ``embed_dim`` is d_e and ``eps`` the machine epsilon of the type in which T was computed (`column_space`).
     """
     n = len(T)
-    seen = column_space(T, width=width, eps=eps, centred=centred).basis
-    known = np.concatenate([np.full((n, 1), n**-0.5), seen], axis=1) if centred else seen
-    whole = np.linalg.qr(known, mode="complete").Q
-    return whole[:, known.shape[1] :].T
+    directions = column_space(T, embed_dim=embed_dim, eps=eps, centred=centred).basis
+    spanned = np.concatenate([np.full((n, 1), n**-0.5), directions], axis=1) if centred else directions
+    complete = np.linalg.qr(spanned, mode="complete").Q
+    return complete[:, spanned.shape[1] :].T
 
 
 def sample_null_rows(
@@ -36,8 +38,8 @@ def sample_null_rows(
     *,
     kind: str = "simplex",
     share: float = 0.9,
-    width: int | None = None,
-    eps: float = SINGLE,
+    embed_dim: int | None = None,
+    eps: float = FLOAT32_EPS,
 ) -> Floats:
     """Ã [count, rows, n]: for each row of A [rows, n] random steps within its feasible set, Ã T = 0.
 
@@ -53,25 +55,27 @@ def sample_null_rows(
 
     Source: Brunner et al. (2019); Bhardwaj et al. (2021), constraints P1 to P3.
     """
-    check(T, A, kind, share)
-    made = np.zeros((count, *A.shape))
+    check_inputs(T, A, kind, share)
+    samples = np.zeros((count, *A.shape))
     # Rows that attend to the same keys share a basis.
     patterns, which = np.unique(A != 0, axis=0, return_inverse=True)
     for number, keys in enumerate(patterns):
         if not keys.any():
             continue
-        basis = left_null(T[keys], centred=WEIGHT_DOMAINS[kind].sums_to_one, width=width, eps=eps)
+        basis = left_null_basis(
+            T[keys], centred=WEIGHT_DOMAINS[kind].sums_to_one, embed_dim=embed_dim, eps=eps
+        )
         for row in np.flatnonzero(which.ravel() == number):
-            steps = rng.uniform(-COEFFICIENTS, COEFFICIENTS, (count, len(basis))) @ basis
-            length = np.minimum(1.0, share * ROOM[kind](A[row, keys], steps))
-            made[:, row, keys] = length[:, None] * steps
-    return made
+            steps = rng.uniform(-COEFFICIENT_RANGE, COEFFICIENT_RANGE, (count, len(basis))) @ basis
+            length = np.minimum(1.0, share * MAX_STEP[kind](A[row, keys], steps))
+            samples[:, row, keys] = length[:, None] * steps
+    return samples
 
 
-def check(T: Floats, A: Floats, kind: str, share: float) -> None:
+def check_inputs(T: Floats, A: Floats, kind: str, share: float) -> None:
     """Raise InputError unless alternatives can be drawn for these."""
-    if kind not in ROOM:
-        raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(ROOM)}")
+    if kind not in MAX_STEP:
+        raise InputError(f"unknown kind of weights {kind!r}: choose from {', '.join(MAX_STEP)}")
     if not 0 < share < 1:
         raise InputError(f"the share of the way to the edge is between 0 and 1, not {share}")
     if A.ndim != 2 or T.ndim != 2 or len(T) != A.shape[1]:
@@ -82,22 +86,22 @@ def check(T: Floats, A: Floats, kind: str, share: float) -> None:
         raise InputError(f"weights below 0 are not of the kind {kind!r}, {WEIGHT_DOMAINS[kind].describe}")
 
 
-def until_zero(a: Floats, steps: Floats) -> Floats:
+def max_step_nonnegative(a: Floats, steps: Floats) -> Floats:
     """The largest λ with a + λ step ≥ 0, for every step."""
     ratios = np.full(steps.shape, np.inf)
     np.divide(a, -steps, out=ratios, where=steps < 0)
     return ratios.min(axis=1, initial=np.inf)
 
 
-def until_one(a: Floats, steps: Floats) -> Floats:
+def max_step_sub_simplex(a: Floats, steps: Floats) -> Floats:
     """The largest λ with a + λ step ≥ 0 and Σ (a + λ step) ≤ 1."""
     growth = steps.sum(axis=1)
     room = np.full(len(steps), np.inf)
     np.divide(max(1.0 - a.sum(), 0.0), growth, out=room, where=growth > 0)
-    return np.minimum(until_zero(a, steps), room)
+    return np.minimum(max_step_nonnegative(a, steps), room)
 
 
-def until_edge(a: Floats, steps: Floats) -> Floats:
+def max_step_l1_ball(a: Floats, steps: Floats) -> Floats:
     """The largest λ with Σ |a + λ step| ≤ 1, by Newton's method from beyond the edge.
 
     The sum is convex and made of straight pieces, so the method comes down to the edge and ends there.
@@ -113,30 +117,30 @@ def until_edge(a: Floats, steps: Floats) -> Floats:
     return np.maximum(lengths, 0.0)
 
 
-def endless(a: Floats, steps: Floats) -> Floats:
+def max_step_unbounded(a: Floats, steps: Floats) -> Floats:
     """No edge."""
     return np.full(len(steps), np.inf)
 
 
-ROOM: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "simplex": until_zero,
-    "nonnegative": until_zero,
-    "below-one": until_one,
-    "cross": until_edge,
-    "any": endless,
+MAX_STEP: dict[str, Callable[[Floats, Floats], Floats]] = {
+    "simplex": max_step_nonnegative,
+    "nonnegative": max_step_nonnegative,
+    "below-one": max_step_sub_simplex,
+    "cross": max_step_l1_ball,
+    "any": max_step_unbounded,
 }
 """(a [n], steps [L, n]) → how far a can go along each step within the range of its kind [L]."""
 
 
-def logit_alternatives(
+def sample_null_logits(
     T: Floats,
     logits: Floats,
     head_dim: int,
     count: int,
     rng: np.random.Generator,
     *,
-    width: int | None = None,
-    eps: float = SINGLE,
+    embed_dim: int | None = None,
+    eps: float = FLOAT32_EPS,
 ) -> Floats:
     """Ã [count, rows, n] with Ã T = 0 and rank(A_l + Ã) ≤ d_k, for logits A_l [rows, n] of rank ≤ d_k.
 
@@ -150,20 +154,20 @@ def logit_alternatives(
     """
     if logits.ndim != 2 or T.ndim != 2 or len(T) != logits.shape[1]:
         raise InputError(f"logits [rows, n] need values [n, d], not {list(logits.shape)} and {list(T.shape)}")
-    basis = left_null(T, centred=False, width=width, eps=eps)
+    basis = left_null_basis(T, centred=False, embed_dim=embed_dim, eps=eps)
     _, R, order = qr(logits.T, mode="economic", pivoting=True)
-    floor = threshold(len(logits), len(T), eps, float(np.linalg.norm(logits, 2)))
+    floor = rank_threshold(len(logits), len(T), eps, float(np.linalg.norm(logits, 2)))
     rank = int((np.abs(np.diagonal(R)) > floor).sum())
     if rank > head_dim:
         raise InputError(
             f"the logits have rank {rank}, more than keys of size {head_dim} give: "
             "take scores without bias, position or mask"
         )
-    chosen, others = order[:head_dim], order[head_dim:]
-    made = np.zeros((count, *logits.shape))
-    drawn = rng.uniform(-COEFFICIENTS, COEFFICIENTS, (count, len(chosen), len(basis)))
-    made[:, chosen] = drawn @ basis
+    pivots, others = order[:head_dim], order[head_dim:]
+    samples = np.zeros((count, *logits.shape))
+    drawn = rng.uniform(-COEFFICIENT_RANGE, COEFFICIENT_RANGE, (count, len(pivots), len(basis)))
+    samples[:, pivots] = drawn @ basis
     if rank and len(others):
         combined = solve_triangular(R[:rank, :rank], R[:rank, head_dim:]).T
-        made[:, others] = combined @ made[:, order[:rank]]
-    return made
+        samples[:, others] = combined @ samples[:, order[:rank]]
+    return samples

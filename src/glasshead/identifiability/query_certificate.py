@@ -11,14 +11,14 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.attention import Activation
-from glasshead.identifiability.lp.rank import SINGLE, column_space, threshold
-from glasshead.identifiability.row_selection import AttentionRow
+from glasshead.identifiability.attention_row import AttentionRow
+from glasshead.identifiability.lp.rank import FLOAT32_EPS, column_space, rank_threshold
 
 Floats = NDArray[np.float64]
 Verdict = Literal["unique", "not unique", "fixed", "undetermined", "undefined"]
-DOUBLE = 2.0**-52
-SAME = 1e-9  # weights that differ by less are the same
-CLEAR = 10.0  # a singular value above its threshold by less than this factor leaves a rank open
+FLOAT64_EPS = 2.0**-52
+SAME_WEIGHT = 1e-9  # weights that differ by less are the same
+MIN_MARGIN = 10.0  # a singular value above its threshold by less than this factor leaves a rank open
 OUTPUT = "the output alone fixes every weight: there are no more keys than its rank"
 EQUAL = "equal keys: a query moves all scores alike, and no weight"
 FOLD = "first order decides nothing: at queries near by a rank is higher"
@@ -29,31 +29,31 @@ NEARBY = 0.1  # the largest change of a score between a query and the other one 
 class QueryCertificate:
     """Whether another query near this one gives the same output with other weights, to first order.
 
-    ``rank`` is that of J S (the directions in which weights can move) and ``shown`` that of Tᵀ J S (those
-    that the output shows). ``gap`` is the smallest singular value of J S that counts over the largest one
-    that does not (∞: there is none), ``smallest`` the least change of the output per change of the weights,
-    relative to ‖T‖₂. "fixed": no query whatever gives other weights with this output. ``proven`` is true
-    where ranks do not change nearby, so that first order decides; otherwise the verdict is "undetermined".
-    ``reason`` says why a verdict is neither "unique" nor "not unique", and is "" for these.
+    ``rank`` is that of J S (the directions in which weights can move) and ``output_rank`` that of Tᵀ J S
+    (those that the output shows). ``gap`` is the smallest singular value of J S that counts over the largest
+    one that does not (∞: there is none), ``smallest`` the least change of the output per change of the
+    weights, relative to ‖T‖₂. "fixed": no query whatever gives other weights with this output. ``proven`` is
+    true where ranks do not change nearby, so that first order decides; otherwise the verdict is
+    "undetermined". ``reason`` says why a verdict is neither "unique" nor "not unique", and is "" for these.
     """
 
     verdict: Verdict
     rank: int = 0
-    shown: int = 0
+    output_rank: int = 0
     gap: float = math.nan
     smallest: float = math.nan
     proven: bool = False
     reason: str = ""
 
 
-def certificate(
+def certify(
     T: Floats,
     scores: Floats,
-    slopes: Floats,
+    score_jacobian: Floats,
     activation: Activation,
     *,
-    width: int | None = None,
-    eps: float = SINGLE,
+    embed_dim: int | None = None,
+    eps: float = FLOAT32_EPS,
 ) -> QueryCertificate:
     """Compare rank(Tᵀ J S) with rank(J S), where J = ∂a/∂s [n, n] and S = ∂s/∂q [n, d_k], the
     ``score_jacobian``.
@@ -87,7 +87,7 @@ def certificate(
     n − 1 where rows need not sum to one), so a pass is no merit of a model.
 
     T is [n, d], ``scores`` s [n], of the keys that the row may attend to, which are taken as they are;
-    ``width`` is d_e and ``eps`` the machine epsilon of the type in which T was computed. Singular values
+    ``embed_dim`` is d_e and ``eps`` the machine epsilon of the type in which T was computed. Singular values
     count as zero up to max(n, d_k) · eps · ‖J S‖₂ for J S, and up to max(n, d_e) · eps · ‖T‖₂ for Tᵀ Q. A row
     is "undetermined" if some that count are less than ten times that, or if it is saturated:
     ‖J S‖₂ ≤ max(n, d_k) · eps · ‖S‖₂. It is *partly* saturated if J S has a higher rank once every row of J
@@ -98,130 +98,140 @@ def certificate(
     weights as they are. Rows of zeros in S are no such case: a position with a ReLU may cut all scores off at
     this query only.
     """
-    n, head_dim = slopes.shape
-    norms = SpectralNorms(float(np.linalg.norm(T, 2)), float(np.linalg.norm(slopes, 2)), width or T.shape[1])
-    if shifts_scores_uniformly(activation, scores, slopes, eps):
+    n, head_dim = score_jacobian.shape
+    norms = SpectralNorms(
+        float(np.linalg.norm(T, 2)), float(np.linalg.norm(score_jacobian, 2)), embed_dim or T.shape[1]
+    )
+    if shifts_scores_uniformly(activation, scores, score_jacobian, eps):
         return QueryCertificate("fixed", proven=True, reason=EQUAL)
-    here = ranks(T, activation_slopes(activation, scores), slopes, norms, eps)
-    if here.most <= threshold(n, head_dim, eps, norms.slopes):
+    here = jacobian_ranks(T, activation_jacobian(activation, scores), score_jacobian, norms, eps)
+    if here.most <= rank_threshold(n, head_dim, eps, norms.score_jacobian):
         return QueryCertificate(
             "undetermined", reason="saturated: no query nearby changes the weights measurably"
         )
-    numbers = here.rank, here.shown, here.gap, here.smallest
+    numbers = here.rank, here.output_rank, here.gap, here.smallest
     if here.unclear:
         return QueryCertificate("undetermined", *numbers, reason=here.unclear)
-    if here.shown == here.rank < weight_rank(activation, scores, slopes, eps):
-        if is_determined(T, activation, norms.width, eps):
+    if here.output_rank == here.rank < weight_rank(activation, scores, score_jacobian, eps):
+        if output_fixes_weights(T, activation, norms.embed_dim, eps):
             return QueryCertificate("fixed", *numbers, proven=True, reason=OUTPUT)
         return QueryCertificate(
             "undetermined", *numbers, reason="partly saturated: small weights move too little to be measured"
         )
-    step = slopes @ np.random.default_rng(0).normal(size=head_dim)
-    other = activation_slopes(activation, scores + NEARBY / np.abs(step).max() * step)
-    nearby = ranks(T, other, slopes, norms, eps)
-    shows_all = here.shown == here.rank
-    if nearby.rank > here.rank if shows_all else nearby.shown > here.shown:
+    step = score_jacobian @ np.random.default_rng(0).normal(size=head_dim)
+    other = activation_jacobian(activation, scores + NEARBY / np.abs(step).max() * step)
+    nearby = jacobian_ranks(T, other, score_jacobian, norms, eps)
+    shows_all = here.output_rank == here.rank
+    if nearby.rank > here.rank if shows_all else nearby.output_rank > here.output_rank:
         return QueryCertificate("undetermined", *numbers, reason=FOLD)
     return QueryCertificate("unique" if shows_all else "not unique", *numbers, proven=True)
 
 
 def query_certificate(row: AttentionRow) -> QueryCertificate:
     """The certificate of a recorded row; "undefined" where no query made its scores (pooled models)."""
-    if row.slopes is None:
+    if row.score_jacobian is None:
         return QueryCertificate("undefined", reason="no query: every token scores itself")
-    return certificate(row.T, row.scores, row.slopes, row.activation, width=row.width, eps=row.eps)
+    return certify(
+        row.T, row.scores, row.score_jacobian, row.activation, embed_dim=row.embed_dim, eps=row.eps
+    )
 
 
-def activation_slopes(activation: Activation, scores: Floats) -> Floats:
+def activation_jacobian(activation: Activation, scores: Floats) -> Floats:
     """J = ∂a/∂s [n, n] of one row, in float64: diag(a) − a aᵀ for softmax."""
     n = len(scores)
     # Row i of n equal rows is asked for weight i alone: one backward pass gives all of J.
     copies = torch.tensor(scores, dtype=torch.float64).repeat(n, 1).requires_grad_()
     with torch.enable_grad():
         weights = activation.weights(copies, torch.ones(n, n, dtype=torch.bool))
-    (slopes,) = torch.autograd.grad(weights.diagonal().sum(), copies)
-    return np.asarray(slopes.numpy(), dtype=np.float64)
+    (score_jacobian,) = torch.autograd.grad(weights.diagonal().sum(), copies)
+    return np.asarray(score_jacobian.numpy(), dtype=np.float64)
 
 
-def shifts_scores_uniformly(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> bool:
+def shifts_scores_uniformly(
+    activation: Activation, scores: Floats, score_jacobian: Floats, eps: float
+) -> bool:
     """Whether a query moves all scores alike, and scores that move alike leave the weights as they are."""
-    apart = float(np.linalg.norm(slopes - slopes.mean(axis=0), 2))
-    if apart > eps * float(np.linalg.norm(slopes, 2)):
+    apart = float(np.linalg.norm(score_jacobian - score_jacobian.mean(axis=0), 2))
+    if apart > eps * float(np.linalg.norm(score_jacobian, 2)):
         return False
     if (
-        not slopes.any()
+        not score_jacobian.any()
     ):  # equal keys, or a position that cuts all scores off at this query, but not at others
         return False
     step = 1.0 + np.abs(scores).max()  # either way past zero, where TanhMax is not flat
     rows = torch.tensor(np.stack([scores, scores + step, scores - step]), dtype=torch.float64)
     own, *others = activation.weights(rows, torch.ones_like(rows, dtype=torch.bool))
-    return all(bool((own - other).abs().max() <= SAME) for other in others)
+    return all(bool((own - other).abs().max() <= SAME_WEIGHT) for other in others)
 
 
-def weight_rank(activation: Activation, scores: Floats, slopes: Floats, eps: float) -> int:
+def weight_rank(activation: Activation, scores: Floats, score_jacobian: Floats, eps: float) -> int:
     """The rank of J S with every row of J at length 1: how many ways weights can move, however little.
 
     Rows of J that a normalised activation rounds to zero, a_i (e_i − a) with a_i → 0, count as e_i.
     """
-    n, head_dim = slopes.shape
-    J = activation_slopes(activation, scores)
+    n, head_dim = score_jacobian.shape
+    J = activation_jacobian(activation, scores)
     lengths = np.linalg.norm(J, axis=1, keepdims=True)
     # Denormal numbers have no direction left either.
-    lost = lengths < np.finfo(np.float64).tiny / DOUBLE
+    lost = lengths < np.finfo(np.float64).tiny / FLOAT64_EPS
     scaled = np.where(lost, float(activation.normalised) * np.eye(n), J / np.where(lost, 1.0, lengths))
-    sizes = np.linalg.svd(scaled @ slopes, compute_uv=False)
-    count = int((sizes > threshold(n, head_dim, eps, float(sizes[0]))).sum())
+    sizes = np.linalg.svd(scaled @ score_jacobian, compute_uv=False)
+    count = int((sizes > rank_threshold(n, head_dim, eps, float(sizes[0]))).sum())
     return min(count, n - activation.rows_sum_to_one)
 
 
-def is_determined(T: Floats, activation: Activation, width: int, eps: float) -> bool:
+def output_fixes_weights(T: Floats, activation: Activation, embed_dim: int, eps: float) -> bool:
     """Whether the output allows no other weights, whatever the scores: [T, 1], or T, clearly has rank n."""
-    seen = column_space(T, width=width, eps=eps, centred=activation.rows_sum_to_one)
-    return len(seen.sizes) + activation.rows_sum_to_one == len(T) and seen.margin >= CLEAR
+    space = column_space(T, embed_dim=embed_dim, eps=eps, centred=activation.rows_sum_to_one)
+    return len(space.sizes) + activation.rows_sum_to_one == len(T) and space.margin >= MIN_MARGIN
 
 
 class SpectralNorms(NamedTuple):
     """‖T‖₂, ‖S‖₂ and d_e."""
 
     T: float
-    slopes: float
-    width: int
+    score_jacobian: float
+    embed_dim: int
 
 
-class Ranks(NamedTuple):
+class JacobianRanks(NamedTuple):
     """The ranks of J S and of Tᵀ J S with their margins.
 
     ``most`` is ‖J S‖₂; ``unclear`` says which rank is open, and is "" if none is.
     """
 
     rank: int
-    shown: int
+    output_rank: int
     most: float
     gap: float
     smallest: float
     unclear: str
 
 
-def ranks(T: Floats, J: Floats, slopes: Floats, norms: SpectralNorms, eps: float) -> Ranks:
+def jacobian_ranks(
+    T: Floats, J: Floats, score_jacobian: Floats, norms: SpectralNorms, eps: float
+) -> JacobianRanks:
     """The ranks of J S and of its output, on an orthonormal basis of its range."""
-    n, head_dim = slopes.shape
-    left, sizes, _ = np.linalg.svd(J @ slopes, full_matrices=False)
+    n, head_dim = score_jacobian.shape
+    left, sizes, _ = np.linalg.svd(J @ score_jacobian, full_matrices=False)
     # What float64 rounds of J S, which turns its range a little; J is made of numbers of the order of 1.
-    rounded = threshold(n, head_dim, DOUBLE, max(1.0, float(np.linalg.norm(J))) * norms.slopes)
-    floor = max(threshold(n, head_dim, eps, float(sizes[0])), rounded)
+    rounded = rank_threshold(
+        n, head_dim, FLOAT64_EPS, max(1.0, float(np.linalg.norm(J))) * norms.score_jacobian
+    )
+    floor = max(rank_threshold(n, head_dim, eps, float(sizes[0])), rounded)
     rank = int((sizes > floor).sum())
     outputs = np.linalg.svd(T.T @ left[:, :rank], compute_uv=False)
     turned = rounded / float(sizes[rank - 1]) if rank else 0.0
-    least = threshold(n, norms.width, eps, norms.T) + turned * norms.T
+    least = rank_threshold(n, norms.embed_dim, eps, norms.T) + turned * norms.T
     unclear = ""
-    if nearly_equal(sizes, floor):
+    if is_unclear_rank(sizes, floor):
         unclear = "the directions in which weights can move fade out gradually"
-    elif nearly_equal(outputs, least):
+    elif is_unclear_rank(outputs, least):
         unclear = "some moves of the weights change the output hardly more than rounding does"
     below = float(sizes[rank]) if rank < len(sizes) else 0.0
-    return Ranks(
+    return JacobianRanks(
         rank=rank,
-        shown=int((outputs > least).sum()),
+        output_rank=int((outputs > least).sum()),
         most=float(sizes[0]),
         gap=float(sizes[rank - 1]) / below if rank and below > 0 else math.inf,
         smallest=float(outputs[-1]) / norms.T if norms.T > 0 and 0 < rank == len(outputs) else 0.0,
@@ -229,6 +239,6 @@ def ranks(T: Floats, J: Floats, slopes: Floats, norms: SpectralNorms, eps: float
     )
 
 
-def nearly_equal(sizes: Floats, floor: float) -> bool:
+def is_unclear_rank(sizes: Floats, floor: float) -> bool:
     """Whether some singular value stands out of rounding, but hardly."""
-    return bool(((sizes > floor) & (sizes < CLEAR * floor)).any())
+    return bool(((sizes > floor) & (sizes < MIN_MARGIN * floor)).any())

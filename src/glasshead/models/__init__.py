@@ -6,7 +6,6 @@ To import this package is to import `glasshead.huggingface` too, and the other w
 
 from importlib import import_module
 
-from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
@@ -16,13 +15,13 @@ from glasshead.models.pooled import ENCODERS, PooledClassifier, PooledConfig, Po
 from glasshead.models.registry import MODELS
 from glasshead.models.segments import SegmentLayout
 from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression
+from glasshead.models.transformer_classifier import TransformerClassifier
 from glasshead.models.word_vectors import read_vectors
 
 __all__ = [
     "ENCODERS",
     "MODELS",
     "REGRESSION",
-    "EncodedClassifier",
     "Encoder",
     "EncoderClassifier",
     "EncoderConfig",
@@ -37,6 +36,7 @@ __all__ = [
     "PooledOutput",
     "SegmentLayout",
     "TextClassifier",
+    "TransformerClassifier",
     "WordEmbedding",
     "as_logits",
     "initialise",

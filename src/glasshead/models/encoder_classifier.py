@@ -3,12 +3,12 @@
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig
 from glasshead.models.segments import SegmentLayout
+from glasshead.models.transformer_classifier import TransformerClassifier
 
 
-class EncoderClassifier(EncodedClassifier):
+class EncoderClassifier(TransformerClassifier):
     """A text classifier with an encoder of any mechanism (Wu, Wu and Huang 2021; Bhardwaj et al. 2021)."""
 
     def build(self, config: EncoderConfig) -> None:

@@ -9,9 +9,9 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.errors import InputError
-from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig
 from glasshead.models.segments import SegmentLayout
+from glasshead.models.transformer_classifier import TransformerClassifier
 
 ENDS = frozenset([*".!?…。！？", "<br />", "<br/>", "<br>"])
 CLOSERS = frozenset([*"”’»›)]}」』】》〉）］｝", "''", "-rrb-", "-rsb-", "-rcb-"])
@@ -38,7 +38,7 @@ class HierarchicalConfig(EncoderConfig):
             raise InputError(f"sentence length must be at least 1, not {self.sentence_length}")
 
 
-class HierarchicalClassifier(EncodedClassifier):
+class HierarchicalClassifier(TransformerClassifier):
     """A classifier of documents: an encoder over the words of each sentence, another over the sentences.
 
     A sentence ends after a token made of ``. ! ? … 。 ！ ？`` only, after ``<br />``, or when it is full;

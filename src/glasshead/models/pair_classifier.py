@@ -5,9 +5,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.errors import InputError
-from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder import Encoder, EncoderConfig
 from glasshead.models.segments import SegmentLayout
+from glasshead.models.transformer_classifier import TransformerClassifier
 
 
 @strict
@@ -17,7 +17,7 @@ class PairEncoderConfig(EncoderConfig):
     model_type = "glasshead-pair-encoder"
 
 
-class PairEncoderClassifier(EncodedClassifier):
+class PairEncoderClassifier(TransformerClassifier):
     """A classifier of pairs: one shared encoder reads each text, the two vectors are joined (Bhardwaj et al.
     2021, section 6).
 

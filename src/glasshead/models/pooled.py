@@ -13,7 +13,7 @@ from transformers import PreTrainedConfig
 from transformers import initialization as init
 from transformers.utils.generic import ModelOutput
 
-from glasshead.attention import SCORES, Activation, AttentionPooling, pooling_activation
+from glasshead.attention import SCORE_FUNCTIONS, Activation, AttentionPooling, pooling_activation
 from glasshead.errors import InputError
 from glasshead.models.text_classifier import TextClassifier, outputs_of
 from glasshead.registry import Registry
@@ -53,7 +53,7 @@ class PooledConfig(PreTrainedConfig):
 
     def check(self) -> None:
         """Raise InputError on values that no model can be built from."""
-        for registry, name in ((ENCODERS, self.encoder), (SCORES, self.score)):
+        for registry, name in ((ENCODERS, self.encoder), (SCORE_FUNCTIONS, self.score)):
             registry[name]
         pooling_activation(self.activation)
         for name in ("embedding_size", "hidden_size", "head_dim", "value_dim"):

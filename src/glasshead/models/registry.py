@@ -2,15 +2,15 @@
 
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-from glasshead.models.classifier import EncodedClassifier
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier
 from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.models.pair_classifier import PairEncoderClassifier
 from glasshead.models.pooled import PooledClassifier
+from glasshead.models.transformer_classifier import TransformerClassifier
 from glasshead.registry import Registry
 
-Family = type[PooledClassifier] | type[EncodedClassifier]
+Family = type[PooledClassifier] | type[TransformerClassifier]
 MODELS: Registry[Family] = Registry("model")
 MODELS.register("pooled")(PooledClassifier)
 MODELS.register("encoder")(EncoderClassifier)

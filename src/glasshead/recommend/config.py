@@ -68,9 +68,9 @@ class RecommenderConfig:
             raise InputError(f"learning rate must be a positive number, not {self.learning_rate}")
         if not 0 < self.dev_fraction < 1:
             raise InputError(f"dev fraction must be between 0 and 1, not {self.dev_fraction}")
-        self.config().check()
+        self.model_config().check()
 
-    def config(self, **overrides: Any) -> NewsRecommenderConfig:
+    def model_config(self, **overrides: Any) -> NewsRecommenderConfig:
         """The configuration of a new model, with what the logs say."""
         own = {field.name for field in fields(NewsRecommenderConfig)}
         settings = {name: value for name, value in asdict(self).items() if name in own}

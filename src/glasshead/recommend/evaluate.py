@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.recommend.metrics import METRICS
+from glasshead.recommend.metrics import RANKING_METRICS
 from glasshead.recommend.mind import NewsLogs, rankable
 from glasshead.recommend.run import RecommenderRun
 from glasshead.statistics import Estimate, mean_intervals
@@ -17,14 +17,14 @@ Estimates = dict[str, dict[str, Estimate]]
 
 
 def rank(run: RecommenderRun, logs: NewsLogs, *, seed: int = 0) -> tuple[Estimates, Estimates]:
-    """`judge_ranking` of a model, of popularity and of chance, on the impressions that can be ranked.
+    """`ranking_estimates` of a model, of popularity and of chance, on the impressions that can be ranked.
 
     Raises:
         InputError: if clicks are not told, or no impression can be ranked.
     """
-    kept = rankable(logs)
-    clicked = [np.array(each.clicked, dtype=bool) for each in kept.impressions]
-    return judge_ranking(all_scores(run, kept), clicked, seed=seed)
+    impressions_with_clicks = rankable(logs)
+    clicked = [np.array(impression.clicked, dtype=bool) for impression in impressions_with_clicks.impressions]
+    return ranking_estimates(all_scores(run, impressions_with_clicks), clicked, seed=seed)
 
 
 def all_scores(run: RecommenderRun, logs: NewsLogs) -> dict[str, Scores]:
@@ -34,13 +34,14 @@ def all_scores(run: RecommenderRun, logs: NewsLogs) -> dict[str, Scores]:
     ½ and, with p of n clicked, its MRR H_n/n and its nDCG@k p/n · Σ_{r ≤ k} 1/log2(1 + r) by the largest one.
     """
     popularity = [
-        np.array([float(run.clicks.get(name, 0)) for name in each.shown]) for each in logs.impressions
+        np.array([float(run.clicks.get(name, 0)) for name in impression.shown])
+        for impression in logs.impressions
     ]
-    chance = [np.zeros(len(each.shown)) for each in logs.impressions]
+    chance = [np.zeros(len(impression.shown)) for impression in logs.impressions]
     return {MODEL: run.scores(logs), POPULARITY: popularity, RANDOM: chance}
 
 
-def judge_ranking(
+def ranking_estimates(
     scores: Mapping[str, Scores], clicked: Sequence[NDArray[np.bool_]], *, seed: int = 0
 ) -> tuple[Estimates, Estimates]:
     """Every metric of every ranking, and how much the model exceeds each other one; means over impressions.
@@ -50,16 +51,19 @@ def judge_ranking(
     """
     values = {
         name: np.array(
-            [[metric(*pair) for pair in zip(each, clicked, strict=True)] for metric in METRICS.values()]
+            [
+                [metric(*pair) for pair in zip(ranking, clicked, strict=True)]
+                for metric in RANKING_METRICS.values()
+            ]
         )
-        for name, each in scores.items()
+        for name, ranking in scores.items()
     }
     others = [name for name in values if name != MODEL]
     rows = [*values.values(), *(values[MODEL] - values[name] for name in others)]
-    found = mean_intervals(np.concatenate(rows), rng=np.random.default_rng([seed, 0]))
+    estimates = mean_intervals(np.concatenate(rows), rng=np.random.default_rng([seed, 0]))
     groups = [
-        dict(zip(METRICS, found[at : at + len(METRICS)], strict=True))
-        for at in range(0, len(found), len(METRICS))
+        dict(zip(RANKING_METRICS, estimates[at : at + len(RANKING_METRICS)], strict=True))
+        for at in range(0, len(estimates), len(RANKING_METRICS))
     ]
     means = dict(zip(values, groups, strict=False))
     return means, dict(zip(others, groups[len(values) :], strict=True))
@@ -68,6 +72,6 @@ def judge_ranking(
 def as_numbers(estimates: Estimates) -> dict[str, Any]:
     """Plain JSON."""
     return {
-        name: {metric: each._asdict() for metric, each in metrics.items()}
+        name: {metric: estimate._asdict() for metric, estimate in metrics.items()}
         for name, metrics in estimates.items()
     }

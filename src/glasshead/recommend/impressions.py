@@ -46,8 +46,8 @@ class NewsTensors:
         history = np.full((len(before), max(map(len, before), default=0) or 1), NOTHING)
         for number, names in enumerate(before):
             history[number, : len(names)] = [row[name] for name in names]
-        shown = [np.array([row[name] for name in each.shown]) for each in logs.impressions]
-        clicked = [np.array(each.clicked, dtype=bool) for each in logs.impressions]
+        shown = [np.array([row[name] for name in impression.shown]) for impression in logs.impressions]
+        clicked = [np.array(impression.clicked, dtype=bool) for impression in logs.impressions]
         return cls(titles.ids, titles.mask, torch.from_numpy(history), shown, clicked)
 
 

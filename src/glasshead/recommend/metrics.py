@@ -40,7 +40,7 @@ def by_rank(scores: Scores, values: NDArray[np.float64]) -> NDArray[np.float64]:
     return (total[after] - total[first]) / (after - first)
 
 
-METRICS = {
+RANKING_METRICS = {
     "auc": click_auc,
     "mrr": mrr,
     "ndcg@5": lambda scores, clicked: ndcg(scores, clicked, 5),

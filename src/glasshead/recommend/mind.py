@@ -83,18 +83,18 @@ def read_logs(folder: Path, *, skip_bad_rows: bool = False) -> NewsLogs:
     digest = hashlib.sha256()
     news, bad_news = _read(folder / NEWS, news_row, digest, skip_bad_rows)
     known: dict[str, News] = {}
-    for line, each in news:
-        if each.id in known:
-            bad_news.append(f"{folder / NEWS} line {line}: the id {each.id} stands there twice")
-        known.setdefault(each.id, each)
-    _settle(bad_news, skip_bad_rows)
+    for line, item in news:
+        if item.id in known:
+            bad_news.append(f"{folder / NEWS} line {line}: the id {item.id} stands there twice")
+        known.setdefault(item.id, item)
+    _require_good_rows(bad_news, skip_bad_rows)
 
     def impression(fields: list[str]) -> Impression:
         return impression_row(fields, known)
 
     rows, bad_rows = _read(folder / BEHAVIORS, impression, digest, skip_bad_rows)
-    _settle(bad_rows, skip_bad_rows)
-    impressions = [replace(each, line=line) for line, each in rows]
+    _require_good_rows(bad_rows, skip_bad_rows)
+    impressions = [replace(row, line=line) for line, row in rows]
     return NewsLogs(folder, known, impressions, (*bad_news, *bad_rows), digest.hexdigest())
 
 
@@ -128,14 +128,16 @@ def impression_row(fields: list[str], known: dict[str, News]) -> Impression:
         time = datetime.strptime(when, TIME)
     except ValueError:
         raise BadRow(f"{when!r} is no time such as '11/13/2019 8:36:57 AM'") from None
-    history, given = tuple(before.split()), items.split()
-    if not given:
+    history, shown_items = tuple(before.split()), items.split()
+    if not shown_items:
         raise BadRow("nothing is shown")
-    shown, marks = given, []
-    if not all(item in known for item in given):
-        parts = [item.rpartition("-") for item in given]
+    shown, marks = shown_items, []
+    if not all(item in known for item in shown_items):
+        parts = [item.rpartition("-") for item in shown_items]
         shown, marks = [name for name, _, _ in parts], [mark for _, _, mark in parts]
-        wrong = next((item for item, mark in zip(given, marks, strict=True) if mark not in ("0", "1")), None)
+        wrong = next(
+            (item for item, mark in zip(shown_items, marks, strict=True) if mark not in ("0", "1")), None
+        )
         if wrong is not None:
             raise BadRow(f"{wrong!r} does not end in -0 or -1, or is unknown to {NEWS}")
     unknown = next((name for name in (*history, *shown) if name not in known), None)
@@ -235,7 +237,7 @@ def _read(
     return rows, bad
 
 
-def _settle(bad: list[str], skip_bad_rows: bool) -> None:
+def _require_good_rows(bad: list[str], skip_bad_rows: bool) -> None:
     """Refuse bad rows unless they are to be skipped."""
     if bad and not skip_bad_rows:
         more = f" (and {pluralise(len(bad) - 1, 'more bad row')})" if len(bad) > 1 else ""

@@ -116,9 +116,9 @@ class Pool:
             titles.append(" ".join(rng.permutation(chosen)).capitalize())
         return cls(topic, titles, np.exp(rng.standard_normal(size)))
 
-    def some(self, topic: int, count: int, taken: set[int], rng: np.random.Generator) -> list[int]:
+    def draw_news(self, topic: int, count: int, taken: set[int], rng: np.random.Generator) -> list[int]:
         """Different news of a topic, the popular ones more often; afterwards they are taken."""
-        free = np.array([each for each in np.flatnonzero(self.topic == topic) if each not in taken])
+        free = np.array([news for news in np.flatnonzero(self.topic == topic) if news not in taken])
         weights = self.popularity[free]
         drawn = rng.choice(free, count, replace=False, p=weights / weights.sum()).tolist()
         taken.update(drawn)
@@ -197,20 +197,20 @@ def _impressions(
             follows, ignores = ignores, follows
         rest = sorted(set(range(len(TOPICS))) - {follows, ignores})
         read: set[int] = set()
-        history = [pool.some(topic, 1, read, rng)[0] for topic in reader.topics]
+        history = [pool.draw_news(topic, 1, read, rng)[0] for topic in reader.topics]
         for _ in range(options.impressions):
-            seen = set(read)
-            clicked = pool.some(follows, 1, seen, rng)
-            passed = pool.some(ignores, DISTRACTORS, seen, rng)
+            taken = set(read)
+            clicked = pool.draw_news(follows, 1, taken, rng)
+            passed = pool.draw_news(ignores, DISTRACTORS, taken, rng)
             for topic in rng.choice(rest, OTHERS, replace=False):
-                passed += pool.some(topic, 1, seen, rng)
-            items = [f"N{each + 1}-1" for each in clicked] + [f"N{each + 1}-0" for each in passed]
+                passed += pool.draw_news(topic, 1, taken, rng)
+            items = [f"N{news + 1}-1" for news in clicked] + [f"N{news + 1}-0" for news in passed]
             seconds = rng.integers(days[0] * 86400, days[1] * 86400)
             time = START + timedelta(seconds=int(seconds))
-            before = " ".join(f"N{each + 1}" for each in history)
-            yield time, f"U{user}\t{spoken(time)}\t{before}\t{' '.join(rng.permutation(items))}"
+            before = " ".join(f"N{news + 1}" for news in history)
+            yield time, f"U{user}\t{format_time(time)}\t{before}\t{' '.join(rng.permutation(items))}"
 
 
-def spoken(time: datetime) -> str:
+def format_time(time: datetime) -> str:
     """11/13/2019 8:36:57 AM."""
     return f"{time:%m/%d/%Y} {time.hour % 12 or 12}:{time:%M:%S %p}"

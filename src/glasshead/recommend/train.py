@@ -27,7 +27,7 @@ from glasshead.files import check_writable, remove
 from glasshead.models import NewsRecommender, read_vectors
 from glasshead.recommend.config import RecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
-from glasshead.recommend.metrics import METRICS, click_auc
+from glasshead.recommend.metrics import RANKING_METRICS, click_auc
 from glasshead.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.recommend.scoring import click_scores
 from glasshead.training import (
@@ -50,7 +50,7 @@ CLICKS = "clicks.parquet"
 
 def train_recommender(
     logs: NewsLogs,
-    recipe: RecommenderConfig,
+    config: RecommenderConfig,
     out: Path,
     *,
     dev: NewsLogs | None = None,
@@ -62,11 +62,11 @@ def train_recommender(
 ) -> Path:
     """Train by negative sampling, keep the epoch of the best AUC on dev, and write the run folder ``out``.
 
-    Without ``dev`` the latest ``recipe.dev_fraction`` of the impressions are dev. ``resume`` goes on from the
+    Without ``dev`` the latest ``config.dev_fraction`` of the impressions are dev. ``resume`` goes on from the
     last whole epoch, to the same result as an unbroken run.
 
     Raises:
-        InputError: if ``out`` exists, clicks are not told, there is nothing to rank, or nothing to resume.
+        InputError: if ``out`` exists, clicks are not recorded, there is nothing to rank, or to resume.
 
     Source: Wu et al. (2019), section 2.4.
     """
@@ -74,18 +74,18 @@ def train_recommender(
     train_part = rankable(logs)
     dev_part = None if dev is None else rankable(dev)
     if dev_part is None:
-        train_part, dev_part = split_by_time(train_part, recipe.dev_fraction)
+        train_part, dev_part = split_by_time(train_part, config.dev_fraction)
     data = {"train": describe_logs(logs)} | ({} if dev is None else {"dev": describe_logs(dev)})
-    plan = {"what": WHAT, "recipe": recipe.as_dict(), "seed": seed, "data": (source or {}) | data}
+    plan = {"what": WHAT, "recipe": config.as_dict(), "seed": seed, "data": (source or {}) | data}
     with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
-        _fill(work, (train_part, dev_part), recipe, plan, checkpoint, callbacks)
+        _fill(work, (train_part, dev_part), config, plan, checkpoint, callbacks)
     return out
 
 
 def _fill(
     work: Path,
     parts: tuple[NewsLogs, NewsLogs],
-    recipe: RecommenderConfig,
+    config: RecommenderConfig,
     plan: dict[str, Any],
     checkpoint: Path | None,
     callbacks: Sequence[TrainerCallback],
@@ -96,15 +96,15 @@ def _fill(
     set_seed(seed)
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()
-    built = build_recommender(recipe, parts[0])
+    built = build_recommender(config, parts[0])
     model = built.model
-    train, dev = (NewsTensors.of(part, built.tokenizer, recipe.history_length) for part in parts)
-    trainer = make_trainer(model, recipe, train, dev, work / CHECKPOINTS, seed, callbacks)
+    train, dev = (NewsTensors.of(part, built.tokenizer, config.history_length) for part in parts)
+    trainer = make_trainer(model, config, train, dev, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     scores = click_scores(model, dev)
     metrics: dict[str, Any] = {
         name: float(np.mean([metric(*pair) for pair in zip(scores, dev.clicked, strict=True)]))
-        for name, metric in METRICS.items()
+        for name, metric in RANKING_METRICS.items()
     }
     epochs = [
         {"auc": entry["eval_auc"], "epoch": entry["epoch"]}
@@ -117,7 +117,7 @@ def _fill(
     pq.write_table(pa.table({"news": list(counts), "clicks": list(counts.values())}), work / CLICKS)
     write_json(work / MEASURED, {"dev": metrics | {"impressions": len(scores)}, "epochs": epochs})
     facts = {
-        "recipe": replace(recipe, hidden_size=model.config.hidden_size).as_dict(),
+        "recipe": replace(config, hidden_size=model.config.hidden_size).as_dict(),
         "impressions": {"train": len(parts[0].impressions), "dev": len(parts[1].impressions)},
         "seconds": round(time.perf_counter() - started, 2),
         "resumed": checkpoint is not None,
@@ -127,34 +127,37 @@ def _fill(
     write_json(work / RECORD, plan | facts)
 
 
-def build_recommender(recipe: RecommenderConfig, logs: NewsLogs) -> BuiltModel:
-    """A new model and its tokenizer, with pretrained word vectors if the recipe names a file.
+def build_recommender(config: RecommenderConfig, logs: NewsLogs) -> BuiltModel:
+    """A new model and its tokenizer, with pretrained word vectors if the configuration names a file.
 
     Raises:
-        InputError: if the vectors cannot be read, or their size is not that of the recipe or cannot be built.
+        InputError: if the vectors cannot be read, or their size is not the configured one or cannot be built.
     """
     tokenizer = train_tokenizer(
         titles_of(logs),
-        vocab_size=recipe.vocab_size,
-        min_freq=recipe.min_freq,
-        max_length=recipe.title_length,
+        vocab_size=config.vocab_size,
+        min_freq=config.min_freq,
+        max_length=config.title_length,
     )
-    told: dict[str, Any] = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id}
-    if recipe.word_vectors is None:
-        return BuiltModel(NewsRecommender(recipe.config(**told)), tokenizer)
-    ids, vectors = read_vectors(Path(recipe.word_vectors), tokenizer.get_vocab(), size=recipe.hidden_size)
+    tokenizer_settings: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "pad_token_id": tokenizer.pad_token_id,
+    }
+    if config.word_vectors is None:
+        return BuiltModel(NewsRecommender(config.model_config(**tokenizer_settings)), tokenizer)
+    ids, vectors = read_vectors(Path(config.word_vectors), tokenizer.get_vocab(), size=config.hidden_size)
     size = vectors.shape[1]
-    config = recipe.config(**told, hidden_size=size)
-    config.check()
-    model = NewsRecommender(config)
-    found = f"word vectors of {recipe.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
-    return BuiltModel(model, tokenizer, [found, *load_embeddings(model, ids, vectors)])
+    model_config = config.model_config(**tokenizer_settings, hidden_size=size)
+    model_config.check()
+    model = NewsRecommender(model_config)
+    note = f"word vectors of {config.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
+    return BuiltModel(model, tokenizer, [note, *load_embeddings(model, ids, vectors)])
 
 
 def titles_of(logs: NewsLogs) -> list[str]:
     """The titles that the impressions show or have in their histories: other logs may share the news file."""
-    seen = {name for each in logs.impressions for name in (*each.shown, *each.history)}
-    return [news.title for name, news in logs.news.items() if name in seen]
+    used = {name for row in logs.impressions for name in (*row.shown, *row.history)}
+    return [news.title for name, news in logs.news.items() if name in used]
 
 
 def clicks_of(logs: NewsLogs) -> dict[str, int]:
@@ -177,7 +180,7 @@ class RankingTrainer(Trainer):
         self, eval_dataset: Any = None, ignore_keys: Any = None, metric_key_prefix: str = "eval"
     ) -> dict[str, float]:
         scores = click_scores(self.model, self.dev)
-        if not all(np.isfinite(each).all() for each in scores):
+        if not all(np.isfinite(values).all() for values in scores):
             remove(Path(str(self.args.output_dir)))  # no number to go on from
             raise InputError("the training diverged to weights that are no numbers: lower `learning_rate`")
         value = np.mean([click_auc(*pair) for pair in zip(scores, self.dev.clicked, strict=True)])
@@ -189,7 +192,7 @@ class RankingTrainer(Trainer):
 
 def make_trainer(
     model: torch.nn.Module,
-    recipe: RecommenderConfig,
+    config: RecommenderConfig,
     train: NewsTensors,
     dev: NewsTensors,
     folder: Path,
@@ -197,11 +200,11 @@ def make_trainer(
     callbacks: Sequence[TrainerCallback],
 ) -> Trainer:
     """Adam at a constant rate; dev after every epoch; the best epoch is kept."""
-    rows = ClickRows(train, recipe.negatives, seed)
+    rows = ClickRows(train, config.negatives, seed)
     trainer = RankingTrainer(
         model,
         training_arguments(
-            recipe,
+            config,
             folder,
             seed,
             best="auc",
@@ -211,7 +214,7 @@ def make_trainer(
         data_collator=whole_batch,
         train_dataset=rows,
         eval_dataset=rows,  # never read: `evaluate` reads the dev part
-        optimizer_cls_and_kwargs=(torch.optim.Adam, {"lr": recipe.learning_rate}),
+        optimizer_cls_and_kwargs=(torch.optim.Adam, {"lr": config.learning_rate}),
         callbacks=[NewEpoch(rows), *callbacks],
     )
     trainer.dev = dev

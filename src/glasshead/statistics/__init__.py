@@ -20,10 +20,10 @@ from glasshead.statistics.paired_tests import (
     TTest,
     difference_intervals,
     exchange_test,
+    metric_values,
     metrics_of,
     paired_by_seed,
     seed_test,
-    values,
 )
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
@@ -49,11 +49,11 @@ __all__ = [
     "mean_difference_interval",
     "mean_interval",
     "mean_intervals",
+    "metric_values",
     "metrics_of",
     "paired_by_seed",
     "resampled_counts",
     "seed_test",
     "share_interval",
     "tau_interval",
-    "values",
 ]

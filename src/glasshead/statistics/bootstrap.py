@@ -58,10 +58,10 @@ def mean_intervals(
     n counts the rest. ``std`` is that of a sample (ddof = 1). Rows defined on the same examples share their
     resamples, and the interval of a row does not depend on the rows beside it.
 
-    Shapes: ``values`` [S, N] → S estimates. One number is drawn from ``rng``.
+    Shapes: ``metric_values`` [S, N] → S estimates. One number is drawn from ``rng``.
 
     Raises:
-        ValueError: a value is infinite, or ``values``, ``level`` or ``resamples`` make no sense.
+        ValueError: a value is infinite, or ``metric_values``, ``level`` or ``resamples`` make no sense.
 
     Source: Efron, Annals of Statistics 7 (1979); ``scipy.stats.bootstrap(method="percentile")``.
     """
@@ -101,7 +101,7 @@ def mean_difference_interval(
     """Percentile interval of the difference of two means, both groups resampled; None for a group of one."""
     if len(first) < 2 or len(second) < 2:
         return None
-    ours, theirs = (resampled_means(each[None], RESAMPLES, rng)[:, 0] for each in (first, second))
+    ours, theirs = (resampled_means(sample[None], RESAMPLES, rng)[:, 0] for sample in (first, second))
     low, high = interval_ends(ours - theirs, LEVEL)
     return float(low), float(high)
 
@@ -163,7 +163,10 @@ def intervals_beside_nulls(
     rest on the same resamples. A null that is None, or shares no unit with its statistic, has no difference.
     """
     paired = [
-        (row, name, null) for row, each in enumerate(nulls) for name, null in each.items() if null is not None
+        (row, name, null)
+        for row, nulls_of_row in enumerate(nulls)
+        for name, null in nulls_of_row.items()
+        if null is not None
     ]
     differences = [values[row] - null for row, _, null in paired]
     estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)

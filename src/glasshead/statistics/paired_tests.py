@@ -54,15 +54,18 @@ class Metric:
     """A mean over examples, so that the mean over runs is one too."""
 
 
-def correct(given: Predictions) -> Floats:
+def is_correct(predictions: Predictions) -> Floats:
     """[ŷ = y]."""
-    return (given.predicted == given.labels)[..., None].astype(np.float32)
+    return (predictions.predicted == predictions.labels)[..., None].astype(np.float32)
 
 
-def confusion(given: Predictions) -> Floats:
+def confusion_counts(predictions: Predictions) -> Floats:
     """Of every class: [ŷ = k = y], and [ŷ = k] + [y = k]."""
-    kinds = np.arange(given.classes or 0)
-    predicted, true = given.predicted[..., None] == kinds, given.labels[:, None] == kinds  # [S, n, K], [n, K]
+    kinds = np.arange(predictions.classes or 0)
+    predicted, true = (
+        predictions.predicted[..., None] == kinds,
+        predictions.labels[:, None] == kinds,
+    )  # [S, n, K], [n, K]
     both = np.concatenate([predicted & true, predicted.astype(np.int8) + true], axis=-1)
     return both.astype(np.float32)  # counts below 2^24 are exact
 
@@ -80,16 +83,16 @@ def mean(sums: Floats, n: int) -> Floats:
 
 
 METRICS = {
-    "accuracy": Metric(correct, mean, higher_is_better=True, additive=True),
-    "macro_f1": Metric(confusion, macro_f1, higher_is_better=True, additive=False),
+    "accuracy": Metric(is_correct, mean, higher_is_better=True, additive=True),
+    "macro_f1": Metric(confusion_counts, macro_f1, higher_is_better=True, additive=False),
     "rmse": Metric(
-        lambda given: np.square(given.predicted - given.labels)[..., None],
+        lambda predictions: np.square(predictions.predicted - predictions.labels)[..., None],
         lambda sums, n: np.sqrt(mean(sums, n)),
         higher_is_better=False,
         additive=False,
     ),
     "mae": Metric(
-        lambda given: np.abs(given.predicted - given.labels)[..., None],
+        lambda predictions: np.abs(predictions.predicted - predictions.labels)[..., None],
         mean,
         higher_is_better=False,
         additive=True,
@@ -97,15 +100,15 @@ METRICS = {
 }
 
 
-def metrics_of(given: Predictions) -> dict[str, Metric]:
+def metrics_of(predictions: Predictions) -> dict[str, Metric]:
     """Those that classes, or ratings, have."""
-    names = ("rmse", "mae") if given.classes is None else ("accuracy", "macro_f1")
+    names = ("rmse", "mae") if predictions.classes is None else ("accuracy", "macro_f1")
     return {name: METRICS[name] for name in names}
 
 
-def values(metric: Metric, given: Predictions) -> Floats:
+def metric_values(metric: Metric, predictions: Predictions) -> Floats:
     """The metric of every run [S]."""
-    return metric.value(metric.rows(given).sum(axis=1), len(given.labels))
+    return metric.value(metric.rows(predictions).sum(axis=1), len(predictions.labels))
 
 
 def paired_by_seed(first: Predictions, second: Predictions) -> bool:
@@ -123,10 +126,10 @@ def seed_test(first: Floats, second: Floats, *, paired: bool) -> TTest | None:
     if min(len(first), len(second)) < 2:
         return None
     varying = [first - second] if paired else [first, second]
-    if not any(np.ptp(each) > SAME for each in varying):
+    if not any(np.ptp(sample) > SAME for sample in varying):
         return None
-    found = stats.ttest_rel(first, second) if paired else stats.ttest_ind(first, second, equal_var=False)
-    return TTest(float(found.statistic), float(found.df), float(found.pvalue), paired)
+    result = stats.ttest_rel(first, second) if paired else stats.ttest_ind(first, second, equal_var=False)
+    return TTest(float(result.statistic), float(result.df), float(result.pvalue), paired)
 
 
 def difference_intervals(
@@ -154,19 +157,19 @@ def difference_intervals(
     n, split = len(first.labels), len(first.seeds)
     paired = paired_by_seed(first, second)
     rows = [np.concatenate([metric.rows(first), metric.rows(second)]) for metric in metrics]  # [2S, n, K]
-    flat = [each.transpose(1, 0, 2).reshape(n, -1) for each in rows]
+    flat = [values.transpose(1, 0, 2).reshape(n, -1) for values in rows]
     examples, seeds = np.random.default_rng(int(rng.integers(2**63))).spawn(2)
     sizes = [split] if paired else [split, len(second.seeds)]
     drawn = [student_quantiles(size, resamples, seeds) for size in sizes]
     sums: list[list[Floats]] = [[] for _ in metrics]
     for counts in resampled_counts(n, resamples, examples):
         narrow = counts.astype(np.float32)
-        for found, each in zip(sums, flat, strict=True):
-            found.append((narrow if each.dtype == np.float32 else counts) @ each)
+        for metric_sums, values in zip(sums, flat, strict=True):
+            metric_sums.append((narrow if values.dtype == np.float32 else counts) @ values)
     intervals = []
-    for metric, each, found in zip(metrics, rows, sums, strict=True):
-        total = np.concatenate(found).reshape(resamples, len(each), -1)  # [R, 2S, K]
-        redone, real = metric.value(total, n), metric.value(each.sum(axis=1), n)  # [R, 2S], [2S]
+    for metric, values, metric_sums in zip(metrics, rows, sums, strict=True):
+        total = np.concatenate(metric_sums).reshape(resamples, len(values), -1)  # [R, 2S, K]
+        redone, real = metric.value(total, n), metric.value(values.sum(axis=1), n)  # [R, 2S], [2S]
         sides = [(redone[:, :split], real[:split]), (-redone[:, split:], -real[split:])]
         if paired:
             sides = [(sides[0][0] + sides[1][0], sides[0][1] + sides[1][1])]
@@ -239,19 +242,19 @@ def exchange_test(
     for start in range(0, resamples, rows):
         coins = tosses.integers(2, size=(min(rows, resamples - start), n), dtype=np.int8)
         narrow, wide = coins.astype(np.float32), None
-        for found, shift in zip(moved, shifts, strict=True):
+        for changes, shift in zip(moved, shifts, strict=True):
             if shift is not None and shift.dtype == np.float32:
-                found.append(narrow @ shift)
+                changes.append(narrow @ shift)
             elif shift is not None:
                 wide = coins.astype(np.float64) if wide is None else wide
-                found.append(wide @ shift)
+                changes.append(wide @ shift)
     results: list[float | None] = []
-    for metric, pair, found in zip(metrics, sides, moved, strict=True):
+    for metric, pair, changes in zip(metrics, sides, moved, strict=True):
         if pair is None:
             results.append(None)
             continue
-        change = np.concatenate(found).reshape(resamples, len(pair[0]), -1)
-        ours, theirs = (each.sum(axis=1) for each in pair)  # [S, K]
+        change = np.concatenate(changes).reshape(resamples, len(pair[0]), -1)
+        ours, theirs = (values.sum(axis=1) for values in pair)  # [S, K]
 
         def gap(one: Floats, other: Floats, metric: Metric = metric) -> Any:
             return metric.value(one, n).mean(axis=-1) - metric.value(other, n).mean(axis=-1)
@@ -271,5 +274,5 @@ def permutation_statistics(
         return rows
     if not metric.additive:
         return None
-    one, other = (each.mean(axis=0, keepdims=True, dtype=np.float64) for each in rows)
+    one, other = (values.mean(axis=0, keepdims=True, dtype=np.float64) for values in rows)
     return one, other

@@ -11,7 +11,7 @@ from glasshead.attention import LearnedQueryAttention, Mechanism
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.huggingface import MECHANISM
-from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier
+from glasshead.models import HierarchicalClassifier, PooledClassifier, TransformerClassifier
 from glasshead.registry import did_you_mean
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
@@ -94,7 +94,7 @@ class AttentionSite:
 
 def forward(model: PreTrainedModel, inputs: Inputs, *, rows: str | None = None) -> Any:
     """What the model gives. Where more is read than the row of the first token, no layer leaves rows out."""
-    if rows in ("mean", "last") and isinstance(model, EncodedClassifier):
+    if rows in ("mean", "last") and isinstance(model, TransformerClassifier):
         return model(**inputs, output_attentions=True)
     return model(**inputs)
 
@@ -137,7 +137,9 @@ def find_site(model: PreTrainedModel, inputs: Inputs, selector: AttentionSelecto
     if not isinstance(model, HierarchicalClassifier):
         if selector.level != "word":
             raise InputError(NO_SENTENCES)
-        key_unit: KeyUnit = "packed" if isinstance(model, EncodedClassifier) and model.texts > 1 else "token"
+        key_unit: KeyUnit = (
+            "packed" if isinstance(model, TransformerClassifier) and model.texts > 1 else "token"
+        )
         return find_site_among(model, records, records, selector, key_unit)
     words = [record for record in records if record.name.startswith("words.")]
     sentences = [record for record in records if record.name.startswith("sentences.")]

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from glasshead.errors import InputError
 from glasshead.huggingface import class_names
-from glasshead.models import EncodedClassifier, is_regression
+from glasshead.models import TransformerClassifier, is_regression
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
@@ -79,7 +79,7 @@ def head_gauges(
 
 def packed_texts(model: PreTrainedModel, inputs: Mapping[str, Tensor]) -> Int[Tensor, " rows"] | None:
     """The text of every row of a batch that pairs or documents are packed into; None: rows are texts."""
-    if not isinstance(model, EncodedClassifier):
+    if not isinstance(model, TransformerClassifier):
         return None
     mask = inputs["attention_mask"].bool()
     segments = model.segments(inputs["input_ids"], mask, inputs.get("token_type_ids"))

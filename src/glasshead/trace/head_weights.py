@@ -12,7 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.attention import DistanceAware
 from glasshead.data import Encoded, check_utf8, encode, join_pair
 from glasshead.errors import InputError
-from glasshead.models import EncodedClassifier, HierarchicalClassifier, PooledClassifier, SegmentLayout
+from glasshead.models import HierarchicalClassifier, PooledClassifier, SegmentLayout, TransformerClassifier
 from glasshead.results import HeadMap, HeadMaps
 from glasshead.trace.distance_layers import layer_name, layer_title
 from glasshead.trace.head_gauges import head_signs_of
@@ -142,12 +142,12 @@ def encode_text(
 def record_layers(model: PreTrainedModel, encoded: Encoded) -> tuple[list[LayerRecord], SegmentLayout | None]:
     """Every attention call of one forward pass, and where the segments of the text went."""
     inputs = encoded.inputs()
-    ours = isinstance(model, EncodedClassifier)
+    ours = isinstance(model, TransformerClassifier)
     with record(model) as trace:
         # Of our models the last layer works out every row only where weights are wanted.
         model(**inputs, **({"output_attentions": True} if ours else {}))
     segments = None
-    if isinstance(model, EncodedClassifier):
+    if isinstance(model, TransformerClassifier):
         mask = inputs["attention_mask"].bool()
         segments = model.segments(inputs["input_ids"], mask, inputs.get("token_type_ids"))
     return list(trace), segments

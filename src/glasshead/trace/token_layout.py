@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs
-from glasshead.models import EncodedClassifier, SegmentLayout
+from glasshead.models import SegmentLayout, TransformerClassifier
 from glasshead.trace.attention_site import KeyUnit
 
 
@@ -70,6 +70,6 @@ def token_layout(model: PreTrainedModel, inputs: Inputs, key_unit: KeyUnit) -> T
     real = inputs["attention_mask"].bool()
     if key_unit == "token":
         return TokenLayout(real)
-    assert isinstance(model, EncodedClassifier)
+    assert isinstance(model, TransformerClassifier)
     segments = model.segments(inputs["input_ids"], real, inputs.get("token_type_ids"))
     return TokenLayout(real, segments, keys_are_segments=key_unit == "sentence")

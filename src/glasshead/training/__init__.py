@@ -11,20 +11,20 @@ from glasshead.training.build_model import (
 from glasshead.training.checkpointing import CHECKPOINTS, workspace
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
-from glasshead.training.load_any_run import load_run_model
 from glasshead.training.load_predictions import (
     AUDIT,
     RunGroupPredictions,
     align_classes,
-    kind_of,
+    folder_kind,
     load_predictions,
 )
+from glasshead.training.load_run_model import load_run_model
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_subject import OpenOptions, is_run, open_model, open_subject
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
-from glasshead.training.presets import TRAINING_PRESETS, recipe_for
+from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.run import (
     MEASURED,
     RECORD,
@@ -65,10 +65,10 @@ __all__ = [
     "check_texts",
     "class_metrics",
     "encoded_split",
+    "folder_kind",
     "guess_in_words",
     "half_precision",
     "is_run",
-    "kind_of",
     "label_tensor",
     "load_embeddings",
     "load_predictions",
@@ -80,10 +80,10 @@ __all__ = [
     "option_fields",
     "penalty_descent",
     "penalty_of",
+    "preset_config",
     "rating_metrics",
     "read_object",
     "read_record",
-    "recipe_for",
     "run_folders",
     "train",
     "train_repeats",

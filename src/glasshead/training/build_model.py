@@ -1,4 +1,4 @@
-"""From a recipe and data to an untrained model and its tokenizer; or to a pretrained one, to be tuned."""
+"""From a configuration and data to a new model and its tokenizer; or to a pretrained one, to be tuned."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ from glasshead.huggingface import first_line
 from glasshead.models import (
     MODELS,
     REGRESSION,
-    EncodedClassifier,
     PooledClassifier,
     TextClassifier,
+    TransformerClassifier,
     is_regression,
     read_vectors,
 )
@@ -39,13 +39,13 @@ class BuiltModel:
     notes: list[str] = field(default_factory=list)
 
 
-def check_texts(recipe: TrainingConfig, data: "DatasetDict") -> None:
+def check_texts(config: TrainingConfig, data: "DatasetDict") -> None:
     """Raise InputError if the model reads pairs and the data have none, or the reverse."""
-    if not recipe.pretrained:
-        check_number(MODELS[recipe.model], recipe.model, data)
+    if not config.pretrained:
+        check_texts_per_example(MODELS[config.model], config.model, data)
 
 
-def check_number(family: type[TextClassifier], name: str, data: "DatasetDict") -> None:
+def check_texts_per_example(family: type[TextClassifier], name: str, data: "DatasetDict") -> None:
     """Raise InputError unless the family reads as many texts per example as there are."""
     pairs = PAIR in data["train"].column_names
     if pairs and family.texts == 1:
@@ -75,7 +75,7 @@ def label_tensor(split: "Dataset") -> torch.Tensor:
     return torch.tensor(split["label"][:], dtype=torch.float32 if has_ratings(split) else torch.long)
 
 
-def about_labels(data: "DatasetDict") -> dict[str, Any]:
+def label_settings(data: "DatasetDict") -> dict[str, Any]:
     """What a configuration has to know about the task."""
     if has_ratings(data["train"]):
         return {"id2label": {0: "rating"}, "label2id": {"rating": 0}, "problem_type": REGRESSION}
@@ -87,24 +87,24 @@ def about_labels(data: "DatasetDict") -> dict[str, Any]:
     }
 
 
-def build(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
+def build(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
     """A model and a tokenizer for these data.
 
     Raises:
-        InputError: if the model does not read such data, or a file that the recipe names cannot be used.
+        InputError: if the model does not read such data, or a file of the configuration cannot be used.
     """
-    check_texts(recipe, data)
-    if recipe.pretrained:
-        built = BuiltModel(*load_pretrained(recipe, about_labels(data)))
+    check_texts(config, data)
+    if config.pretrained:
+        built = BuiltModel(*load_pretrained(config, label_settings(data)))
         if isinstance(built.model, TextClassifier):
-            check_number(type(built.model), recipe.model, data)
+            check_texts_per_example(type(built.model), config.model, data)
         return built
-    return build_new_model(recipe, data)
+    return build_new_model(config, data)
 
 
-def build_new_model(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
-    """A new model, with pretrained word vectors if the recipe names a file."""
-    family = MODELS[recipe.model]
+def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
+    """A new model, with pretrained word vectors if the configuration names a file."""
+    family = MODELS[config.model]
     tokenizer = train_tokenizer(
         (
             text
@@ -112,35 +112,37 @@ def build_new_model(recipe: TrainingConfig, data: "DatasetDict") -> BuiltModel:
             if name in data["train"].column_names
             for text in data["train"][name][:]
         ),
-        vocab_size=recipe.vocab_size,
-        min_freq=recipe.min_freq,
-        max_length=recipe.max_length,
+        vocab_size=config.vocab_size,
+        min_freq=config.min_freq,
+        max_length=config.max_length,
         first=family.special_tokens,
         pairs=family.texts == 2,
         marks=family.sentence_marks,
     )
     ids, vectors, notes = None, None, []
     sizes: dict[str, Any] = {}
-    if recipe.word_vectors is not None:
+    if config.word_vectors is not None:
         ids, vectors = read_vectors(
-            Path(recipe.word_vectors),
+            Path(config.word_vectors),
             tokenizer.get_vocab(),
-            size=recipe.architecture.get(embedding_field(recipe.model)),
+            size=config.architecture.get(embedding_field(config.model)),
         )
         size = vectors.shape[1]
-        sizes[embedding_field(recipe.model)] = size
+        sizes[embedding_field(config.model)] = size
         notes.append(
-            f"word vectors of {recipe.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
+            f"word vectors of {config.word_vectors}: {len(ids)} of {len(tokenizer)} tokens, size {size}"
         )
-    config = recipe.config(**family.tokenizer_settings(tokenizer), **about_labels(data), **sizes)
-    config.check()
+    model_config = config.model_config(
+        **family.tokenizer_settings(tokenizer), **label_settings(data), **sizes
+    )
+    model_config.check()
     try:
-        model = family(config)
+        model = family(model_config)
     except RuntimeError as error:  # torch has no error of its own for too little memory
         raise InputError(f"the model cannot be built ({first_line(error)}): choose smaller sizes") from error
     if ids is not None and vectors is not None:
         notes += load_embeddings(model, ids, vectors)
-    if is_regression(config) and model.classifier.bias is not None:
+    if is_regression(model_config) and model.classifier.bias is not None:
         # From the mean rating on; the way there would cost the first epochs.
         torch.nn.init.constant_(model.classifier.bias, float(label_tensor(data["train"]).mean()))
     return BuiltModel(model, tokenizer, notes)
@@ -165,9 +167,9 @@ def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> l
 
     Attention over n tokens can be told from its output if n ≤ d_v (Bhardwaj et al. 2021, section 3.1).
     """
-    if not isinstance(model, EncodedClassifier) or model.config.head_combination != "add":
+    if not isinstance(model, TransformerClassifier) or model.config.head_combination != "add":
         return []
-    size, longest = model.config.hidden_size, max(longest_sequence(model, each) for each in encoded)
+    size, longest = model.config.hidden_size, max(longest_sequence(model, split) for split in encoded)
     if longest <= size:
         return []
     return [
@@ -176,7 +178,7 @@ def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> l
     ]
 
 
-def longest_sequence(model: EncodedClassifier, encoded: Encoded) -> int:
+def longest_sequence(model: TransformerClassifier, encoded: Encoded) -> int:
     """Tokens of the longest text; of pairs and documents, of the longest text or sentence that is read."""
     segments = model.segments(encoded.ids, encoded.mask, encoded.types)
     if segments is None:

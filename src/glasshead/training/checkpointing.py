@@ -17,7 +17,7 @@ from glasshead.files import (
     temp_sibling,
     unknown_names,
 )
-from glasshead.training.old_names import with_current_recipe
+from glasshead.training.old_names import with_current_settings
 from glasshead.training.run import RECORD, write_json
 
 STATE = "trainer_state.json"
@@ -83,8 +83,7 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
         if not (work / RECORD).is_file() or not checkpoints:
             raise InputError(f"nothing to resume: {work} has no checkpoint; train without `resume`")
         check_same(plan, work / RECORD)
-        if not restore_best_checkpoint(checkpoints[-1]):
-            raise InputError(f"cannot resume {work}: its best epoch is missing; use `overwrite=True`")
+        restore_best_checkpoint(work, checkpoints[-1])
         return checkpoints[-1]
     if valid_checkpoints(work / CHECKPOINTS) and not overwrite:
         raise InputError(
@@ -116,8 +115,8 @@ def describe_callback_change(before: dict[str, Any] | None, now: dict[str, Any] 
     if before is None or now is None:
         return "without `DynamicsCallback`" if before is None else "with `DynamicsCallback`"
     first, second = (
-        "without `every`" if each["every"] is None else f"with `every={each['every']}`"
-        for each in (before, now)
+        "without `every`" if facts["every"] is None else f"with `every={facts['every']}`"
+        for facts in (before, now)
     )
     return f"{first}, not {second}"
 
@@ -126,7 +125,7 @@ def check_same(plan: dict[str, Any], record: Path) -> None:
     """Raise InputError unless the work that left this record was planned alike."""
     plan = json.loads(json.dumps(plan))
     try:
-        before = with_current_recipe(json.loads(record.read_text(encoding="utf-8")))
+        before = with_current_settings(json.loads(record.read_text(encoding="utf-8")))
     except ValueError as error:
         raise InputError(f"cannot resume: {record} is damaged ({error}); use `overwrite=True`") from error
     different = [key for key in dict.fromkeys([*plan, WATCHED]) if plan.get(key) != before.get(key)]
@@ -152,13 +151,17 @@ def valid_checkpoints(folder: Path) -> list[Path]:
     return whole
 
 
-def restore_best_checkpoint(checkpoint: Path) -> bool:
-    """Whether the best epoch so far is still there; its path is mended if the folder has moved since.
+def restore_best_checkpoint(work: Path, checkpoint: Path) -> None:
+    """Let a checkpoint name the best epoch so far by its present path: the folder may have moved since.
 
     The Trainer forgets a best epoch that it does not find, and would keep the last one instead.
+
+    Raises:
+        InputError: if the best epoch is missing.
     """
     path = checkpoint / STATE
     state = json.loads(path.read_text(encoding="utf-8"))
     best = checkpoint.with_name(f"checkpoint-{state['best_global_step']}")
+    if not best.is_dir():
+        raise InputError(f"cannot resume {work}: its best epoch is missing; use `overwrite=True`")
     path.write_text(json.dumps(state | {"best_model_checkpoint": str(best)}), encoding="utf-8")
-    return best.is_dir()

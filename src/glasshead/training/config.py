@@ -17,7 +17,7 @@ from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.penalties import validate_penalties
 
 SET_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
-"""Fields of a configuration that are no matter of choice, or have a place of their own in a recipe."""
+"""Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class TrainingConfig:
             self.check_pretrained()
         else:
             object.__setattr__(self, "architecture", self.validate_architecture())
-            self.config().check()
+            self.model_config().check()
         object.__setattr__(self, "penalties", self.validate_penalties())
 
     @property
@@ -86,9 +86,9 @@ class TrainingConfig:
         """The mechanism, as a word or a spec; None where a pretrained model keeps its own."""
         if self.pretrained:
             return self.architecture.get("attention")
-        return self.config().attention
+        return self.model_config().attention
 
-    def config(self, **overrides: Any) -> Any:
+    def model_config(self, **overrides: Any) -> Any:
         """The configuration of a new model, with what the data say."""
         kind = MODELS[self.model].config_class
         has_length = any(option.name == "max_length" for option in fields(kind))
@@ -136,14 +136,14 @@ class TrainingConfig:
             raise InputError(
                 f"penalties are for the model 'pooled', not {self.model!r}: leave `penalties` out"
             )
-        return validate_penalties(self.penalties, self.config())
+        return validate_penalties(self.penalties, self.model_config())
 
     def with_changes(self, **changes: Any) -> "TrainingConfig":
         """A copy with every change that is not None, as `with_settings`."""
         return self.with_settings({name: value for name, value in changes.items() if value is not None})
 
     def with_settings(self, settings: Mapping[str, Any]) -> "TrainingConfig":
-        """A copy with these settings; what is no field of a recipe is one of its model.
+        """A copy with these settings; what is no field of a `TrainingConfig` is one of its model.
 
         Word vectors bring their own size, unless one is given with them.
         """

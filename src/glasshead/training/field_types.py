@@ -33,6 +33,6 @@ def validate_type(name: str, value: Any, kind: Any) -> Any:
     try:
         type_validator(name, value, kind)
     except TypeError:
-        wanted = " or ".join(WORDS.get(get_origin(each) or each, str(each)) for each in kinds)
+        wanted = " or ".join(WORDS.get(get_origin(kind) or kind, str(kind)) for kind in kinds)
         raise InputError(f"{name.replace('_', ' ')} must be {wanted}, not {value!r}") from None
     return value

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.results import CARD, METRIC_NAMES, Floor, RunGroup
-from glasshead.statistics import Predictions, metrics_of, values
+from glasshead.statistics import Predictions, metric_values, metrics_of
 from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
 from glasshead.training.predict import PREDICTIONS
 from glasshead.training.run import MEASURED, RECORD, REPEATS, read_object, run_folders
@@ -41,7 +41,7 @@ class RunGroupPredictions:
     floor: Floor
 
 
-def kind_of(folder: Path) -> str:
+def folder_kind(folder: Path) -> str:
     """What a folder is, in words.
 
     Raises:
@@ -62,21 +62,21 @@ def load_predictions(folder: Path, name: str, split: str) -> RunGroupPredictions
         InputError: if a file is missing or damaged, if there is no such split, or if repeats differ in more
             than their seeds.
     """
-    runs = sorted(((_record(each), each) for each in run_folders(folder)), key=lambda run: run[0]["seed"])
+    runs = sorted(((_record(run), run) for run in run_folders(folder)), key=lambda pair: pair[0]["seed"])
     records = [record for record, _ in runs]
     for key, what in (("recipe", "recipes"), ("fingerprint", "data")):
         if any(_part(record, key) != _part(records[0], key) for record in records):
             raise InputError(
                 f"{folder} holds runs with different {what}: repeats differ in their seeds alone"
             )
-    tables = [_table(each, split) for _, each in runs]
+    tables = [_table(run, split) for _, run in runs]
     if any(not _same_rows(table, tables[0]) for table in tables):
         raise InputError(f"{folder} holds runs that were tested on different rows: train again")
-    metrics = [_metrics(each) for _, each in runs]
-    shapes = [{part: list(names) for part, names in each.items()} for each in metrics]
-    for shape, (_, each) in zip(shapes, runs, strict=True):
+    metrics = [_metrics(run) for _, run in runs]
+    shapes = [{part: list(names) for part, names in parts.items()} for parts in metrics]
+    for shape, (_, run) in zip(shapes, runs, strict=True):
         if shape != shapes[0] or split not in shape:
-            raise InputError(f"{each / MEASURED} is damaged (it lacks metrics): train again")
+            raise InputError(f"{run / MEASURED} is damaged (it lacks metrics): train again")
     first, predicted = tables[0], np.stack([table["predicted"] for table in tables])
     only = {record["seed"]: only_class(row) for (record, _), row in zip(runs, predicted, strict=True)}
     group = RunGroup(
@@ -91,56 +91,60 @@ def load_predictions(folder: Path, name: str, split: str) -> RunGroupPredictions
     )
     labels = {part: _table(runs[0][1], part)["label"] for part in metrics[0]}
     guess = constant_guess(records[0]["data"])
-    floor = Floor(guess_in_words(guess), {part: floor_metrics(guess, each) for part, each in labels.items()})
+    floor = Floor(
+        guess_in_words(guess), {part: floor_metrics(guess, values) for part, values in labels.items()}
+    )
     fingerprint = str(_part(records[0], "fingerprint"))
-    found = RunGroupPredictions(group, fingerprint, first["index"], first["label"], predicted, floor)
-    check_metrics(found, split, folder)
-    return found
+    predictions = RunGroupPredictions(group, fingerprint, first["index"], first["label"], predicted, floor)
+    check_metrics(predictions, split, folder)
+    return predictions
 
 
-def check_metrics(found: RunGroupPredictions, split: str, folder: Path) -> None:
+def check_metrics(group: RunGroupPredictions, split: str, folder: Path) -> None:
     """Raise InputError unless the predictions give the metrics that the run has recorded."""
-    given = align_classes([found])[0]
-    for name, metric in metrics_of(given).items():
-        recorded = found.group.metrics[split].get(name)
-        if recorded is None or not np.allclose(values(metric, given), recorded, rtol=0, atol=ROUNDING):
+    predictions = align_classes([group])[0]
+    for name, metric in metrics_of(predictions).items():
+        recorded = group.group.metrics[split].get(name)
+        if recorded is None or not np.allclose(
+            metric_values(metric, predictions), recorded, rtol=0, atol=ROUNDING
+        ):
             raise InputError(f"{folder}: {PREDICTIONS} does not give the {name} of {MEASURED}: train again")
 
 
-def align_classes(all_told: list[RunGroupPredictions]) -> list[Predictions]:
+def align_classes(groups: list[RunGroupPredictions]) -> list[Predictions]:
     """The predictions of several folders with one numbering of their classes.
 
     Raises:
         InputError: on different data, other rows, or two runs with one seed in a group.
     """
-    first = all_told[0]
-    for each in all_told:
-        if each.fingerprint != first.fingerprint:
+    first = groups[0]
+    for other in groups:
+        if other.fingerprint != first.fingerprint:
             raise InputError(
-                f"{first.group.name} and {each.group.name} were trained on different data: "
+                f"{first.group.name} and {other.group.name} were trained on different data: "
                 "only runs on the same data can be compared"
             )
-        if (first.labels.dtype.kind == "f") != (each.labels.dtype.kind == "f"):
-            raise InputError(f"{first.group.name} and {each.group.name} do not both predict ratings")
-        if not np.array_equal(each.index, first.index) or not np.array_equal(each.labels, first.labels):
+        if (first.labels.dtype.kind == "f") != (other.labels.dtype.kind == "f"):
+            raise InputError(f"{first.group.name} and {other.group.name} do not both predict ratings")
+        if not np.array_equal(other.index, first.index) or not np.array_equal(other.labels, first.labels):
             raise InputError(
-                f"{first.group.name} and {each.group.name} were tested on different rows: "
+                f"{first.group.name} and {other.group.name} were tested on different rows: "
                 "train both with the same `split_seed`"
             )
-        if len(set(each.group.seeds)) < len(each.group.seeds):
-            raise InputError(f"{each.group.name} holds two runs with one seed: train again")
-    seeds = [each.group.seeds for each in all_told]
+        if len(set(other.group.seeds)) < len(other.group.seeds):
+            raise InputError(f"{other.group.name} holds two runs with one seed: train again")
+    seeds = [group.group.seeds for group in groups]
     if first.labels.dtype.kind == "f":
-        pairs = zip(seeds, all_told, strict=True)
-        return [Predictions(own, first.labels, each.predicted, None) for own, each in pairs]
-    sizes = [each.predicted.size for each in all_told]
+        pairs = zip(seeds, groups, strict=True)
+        return [Predictions(own, first.labels, group.predicted, None) for own, group in pairs]
+    sizes = [group.predicted.size for group in groups]
     names, codes = np.unique(
-        np.concatenate([first.labels, *(each.predicted.ravel() for each in all_told)]), return_inverse=True
+        np.concatenate([first.labels, *(group.predicted.ravel() for group in groups)]), return_inverse=True
     )
-    labels, *said = np.split(codes, np.cumsum([len(first.labels), *sizes])[:-1])
+    labels, *predicted = np.split(codes, np.cumsum([len(first.labels), *sizes])[:-1])
     return [
-        Predictions(own, labels, each.reshape(len(own), -1), len(names))
-        for own, each in zip(seeds, said, strict=True)
+        Predictions(own, labels, values.reshape(len(own), -1), len(names))
+        for own, values in zip(seeds, predicted, strict=True)
     ]
 
 
@@ -160,8 +164,8 @@ def _part(record: dict[str, Any], key: str) -> Any:
 
 def _metrics(folder: Path) -> dict[str, dict[str, float]]:
     """The metrics that a group is judged by, per split."""
-    found = read_object(folder / MEASURED)
-    parts = {split: found[split] for split in ("dev", "test") if isinstance(found.get(split), dict)}
+    metrics = read_object(folder / MEASURED)
+    parts = {split: metrics[split] for split in ("dev", "test") if isinstance(metrics.get(split), dict)}
     return {
         split: {name: float(part[name]) for name in METRIC_NAMES if isinstance(part.get(name), (int, float))}
         for split, part in parts.items()

@@ -32,9 +32,9 @@ SEEDS = 2**32
 
 def train_repeats(
     data: "DatasetDict",
-    recipe: TrainingConfig,
+    config: TrainingConfig,
     out: Path,
-    repeats: int,
+    num_seeds: int,
     *,
     seed: int = 0,
     source: dict[str, Any] | None = None,
@@ -50,25 +50,25 @@ def train_repeats(
     Raises:
         InputError: on fewer than two repeats or more than 1,000, and wherever `train` raises it.
     """
-    if repeats < 2:
-        raise ParameterError("repeats", f"takes 2 or more, not {repeats}: leave it out for a single run")
-    if repeats > MOST_REPEATS:
-        raise ParameterError("repeats", f"takes at most {MOST_REPEATS:,}")
-    if seed + repeats > SEEDS:
+    if num_seeds < 2:
+        raise ParameterError("num_seeds", f"takes 2 or more, not {num_seeds}: leave it out for a single run")
+    if num_seeds > MOST_REPEATS:
+        raise ParameterError("num_seeds", f"takes at most {MOST_REPEATS:,}")
+    if seed + num_seeds > SEEDS:
         raise InputError(f"the last of the seeds would be beyond {SEEDS - 1:,}: take a smaller `seed`")
     check_writable(out, overwrite=overwrite, resume=resume)
     work = partial_path(out)
-    plan = training_fingerprint(data, recipe, seed, source) | {"repeats": repeats}
+    plan = training_fingerprint(data, config, seed, source) | {"repeats": num_seeds}
     with reserve_folder(out, overwrite=overwrite) as reserved:
         recover(out, work, work / PLAN)
         _prepare(work, plan, resume=resume, overwrite=overwrite)
-        folders = [work / f"seed-{seed + number}" for number in range(repeats)]
+        folders = [work / f"seed-{seed + number}" for number in range(num_seeds)]
         try:
             for number, folder in enumerate(folders):
                 if not folder.exists():
                     train(
                         data,
-                        recipe,
+                        config,
                         folder,
                         seed=seed + number,
                         source=source,
@@ -79,7 +79,7 @@ def train_repeats(
             if not any(folder.exists() or partial_path(folder).exists() for folder in folders):
                 remove(work)  # nothing worth resuming
             raise
-        write_json(work / REPEATS, summary(folders, [seed + number for number in range(repeats)]))
+        write_json(work / REPEATS, summary(folders, [seed + number for number in range(num_seeds)]))
         publish(reserved, work, work / PLAN)
     return out
 
@@ -99,11 +99,13 @@ def _prepare(work: Path, plan: dict[str, Any], *, resume: bool, overwrite: bool)
 
 def summary(folders: Sequence[Path], seeds: Sequence[int]) -> dict[str, Any]:
     """Mean, standard deviation (n − 1) and the values of every metric, in the order of the seeds."""
-    found = [read_object(folder / MEASURED) for folder in folders]
+    metrics_by_run = [read_object(folder / MEASURED) for folder in folders]
     metrics = {
-        split: {name: mean_std([each[split][name] for each in found]) for name in found[0][split]}
+        split: {
+            name: mean_std([run[split][name] for run in metrics_by_run]) for name in metrics_by_run[0][split]
+        }
         for split in ("dev", "test")
-        if split in found[0]
+        if split in metrics_by_run[0]
     }
     return {"seeds": list(seeds), "metrics": metrics}
 

@@ -1,6 +1,4 @@
-"""What settings were called at first: run folders of that time have these names, and so have
-habits.
-"""
+"""What settings were called at first: run folders of that time have these names, and so have habits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +7,9 @@ from glasshead.errors import InputError
 from glasshead.models import MODELS
 
 OLD_NAMES = {"vocabulary_size": "vocab_size", "minimum_frequency": "min_freq", "vectors": "word_vectors"}
-"""Settings of a recipe: old → new. Those of models are in the ``attribute_map`` of their configurations."""
+"""Settings of a training: old → new. Those of models are in the ``attribute_map`` of their configurations."""
+OLD_DATA_OPTIONS = {"rows": "max_examples"}
+"""Fields of `LoadOptions`: old → new."""
 
 
 def with_current_names(settings: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -24,10 +24,14 @@ def with_current_names(settings: Mapping[str, Any], names: Mapping[str, str]) ->
     return {names.get(name, name): value for name, value in settings.items()}
 
 
-def with_current_recipe(record: dict[str, Any]) -> dict[str, Any]:
-    """The content of a classifier's run.json, with the settings of its recipe by the names that they have
-    now.
+def with_current_settings(record: dict[str, Any]) -> dict[str, Any]:
+    """The content of a classifier's run.json, with the settings of its training and of its data by the names
+    that they have now.
     """
+    data = record.get("data")
+    if isinstance(data, dict) and isinstance(data.get("options"), dict):
+        options = with_current_names(data["options"], OLD_DATA_OPTIONS)
+        record = record | {"data": data | {"options": options}}
     recipe = record.get("recipe")
     if not isinstance(recipe, dict) or not isinstance(recipe.get("architecture"), dict):
         return record

@@ -37,7 +37,7 @@ from glasshead.huggingface import (
 )
 from glasshead.models import REGRESSION, TextClassifier
 from glasshead.trace import Subject, logits_of
-from glasshead.training.pretrained import check_words, tokenizer_of
+from glasshead.training.pretrained import check_vocabulary, load_tokenizer
 from glasshead.training.run import RECORD, REPEATS, load_run
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
@@ -164,7 +164,7 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         raise InputError(f"there is no folder {folder}: give a run, or a folder with a saved model")
     config = read_config(source, trust_remote_code=options.trust_remote_code)
     model = load_saved(source, config, options)
-    return model, tokenizer_of(str(source), None)
+    return model, load_tokenizer(str(source), None)
 
 
 def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOptions) -> PreTrainedModel:
@@ -281,7 +281,7 @@ def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> Non
         raise InputError(
             f"the tokenizer of {name} does not know where its tokens stand in a text: give a fast one"
         )
-    check_words(name, model, tokenizer)
+    check_vocabulary(name, model, tokenizer)
 
 
 def fitting_tokenizer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> PreTrainedTokenizerFast:

@@ -159,8 +159,8 @@ def overshoot_note(name: str, step: int, factor: float) -> str:
 def gradient_of(model: PooledClassifier, value: Float[Tensor, ""]) -> dict[Tensor, Tensor]:
     """∂P/∂θ of every parameter θ that P reads."""
     leaves = list(model.parameters())
-    found = torch.autograd.grad(value, leaves, allow_unused=True)
-    return {leaf: slope for leaf, slope in zip(leaves, found, strict=True) if slope is not None}
+    gradients = torch.autograd.grad(value, leaves, allow_unused=True)
+    return {leaf: slope for leaf, slope in zip(leaves, gradients, strict=True) if slope is not None}
 
 
 def descent_rate(optimizer: Any) -> float | None:

@@ -26,9 +26,9 @@ def predict(trainer: "Trainer", rows: TensorDataset) -> np.ndarray:
     """Logits, or ratings [N, 1], of every example in its order."""
     ordered, order = rows.by_length()
     outputs = np.asarray(trainer.predict(ordered).predictions, dtype=np.float64)
-    found = np.empty_like(outputs)
-    found[order.numpy()] = outputs
-    return found
+    in_order = np.empty_like(outputs)
+    in_order[order.numpy()] = outputs
+    return in_order
 
 
 def write_predictions(
@@ -41,19 +41,22 @@ def write_predictions(
     """
     metrics: dict[str, dict[str, float]] = {}
     tables = []
-    for split, found in outputs.items():
+    for split, logits in outputs.items():
         labels = rows[split].labels.numpy()
-        shown = class_names_of(model, found, rows[split])
+        names = class_names_of(model, logits, rows[split])
         if is_regression(model.config):
-            predicted = found[:, 0]
+            predicted = logits[:, 0]
             metrics[split] = rating_metrics(labels, predicted)
             metrics[split]["loss"] = float(np.mean((predicted - labels) ** 2))
-            columns = [*(pa.array(each, pa.float64()) for each in shown), pa.nulls(len(labels), pa.float64())]
+            columns = [
+                *(pa.array(values, pa.float64()) for values in names),
+                pa.nulls(len(labels), pa.float64()),
+            ]
         else:
-            chances = softmax(found, axis=-1)
-            metrics[split] = class_metrics(labels, found.argmax(axis=-1))
-            metrics[split]["loss"] = float(np.mean(cross_entropy(found, labels)))
-            columns = [*map(pa.array, shown), pa.array(chances.max(axis=-1))]
+            probabilities = softmax(logits, axis=-1)
+            metrics[split] = class_metrics(labels, logits.argmax(axis=-1))
+            metrics[split]["loss"] = float(np.mean(cross_entropy(logits, labels)))
+            columns = [*map(pa.array, names), pa.array(probabilities.max(axis=-1))]
         index = pa.array(np.arange(len(labels)))
         tables.append(pa.table([pa.array([split] * len(labels)), index, *columns], names=COLUMNS))
     pq.write_table(pa.concat_tables(tables), out)

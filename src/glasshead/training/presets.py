@@ -10,8 +10,8 @@ from glasshead.training.config import TrainingConfig
 TRAINING_PRESETS: Registry[TrainingConfig] = Registry("preset")
 
 
-def preset(name: str, **settings: Any) -> None:
-    """File a recipe under its name, which it carries."""
+def register_preset(name: str, **settings: Any) -> None:
+    """File a configuration under its name, which it carries."""
     TRAINING_PRESETS.register(name)(TrainingConfig(preset=name, **settings))
 
 
@@ -24,10 +24,10 @@ POOLED = {
     "temperature": 10.0,
     "dropout": 0.5,
 }
-preset("s0-paper", architecture=POOLED)
+register_preset("s0-paper", architecture=POOLED)
 
 # The settings of the published code of Huang, Yang and Wang (2024); batch size and epochs are ours.
-preset(
+register_preset(
     "s0-code",
     max_length=30,
     vocab_size=8_000,
@@ -41,7 +41,7 @@ preset(
 
 # Sun and Lu (2020), section C: context vector, plain SGD at a fixed rate, no dropout, no bias; λ = 10 as in
 # their figures. Rate and epochs are ours.
-preset(
+register_preset(
     "s4",
     architecture={"score": "context", "temperature": 10.0, "bias": False},
     optimizer="sgd",
@@ -78,7 +78,7 @@ SMALL: dict[str, Any] = PAPER | {
 }
 for word, attention in BASELINES.items():
     for suffix, sizes in (("", PAPER), ("-small", SMALL)):
-        preset(
+        register_preset(
             word + suffix,
             model="encoder",
             max_length=512,
@@ -108,7 +108,7 @@ for word, head_combination in (("identifiable", "add"), ("regular", "concat")):
         ("", {}, 20),
         ("-small", {"hidden_size": 128, "head_dim": 16, "intermediate_size": 512}, 8),
     ):
-        preset(
+        register_preset(
             word + suffix,
             model="encoder",
             max_length=512 if not suffix else 128,
@@ -137,7 +137,7 @@ TRAINING_PRESETS.register(FINE_TUNING)(
 USUAL = {"pooled": "s0-paper", "encoder": "da-transformer-small"}
 
 
-def recipe_for(name: str | None, model: str | None) -> TrainingConfig:
+def preset_config(name: str | None, model: str | None) -> TrainingConfig:
     """The preset of that name, for that model; what is left out follows from the other.
 
     Raises:
@@ -149,12 +149,12 @@ def recipe_for(name: str | None, model: str | None) -> TrainingConfig:
         if model is None:
             return TRAINING_PRESETS[USUAL["pooled"]]
         name = FINE_TUNING if model not in MODELS else USUAL.get(model, USUAL["encoder"])
-    recipe = TRAINING_PRESETS[name]
+    config = TRAINING_PRESETS[name]
     if model is None:
-        if recipe.pretrained:
+        if config.pretrained:
             raise InputError(f"the preset {name!r} tunes a pretrained model: name it with `model`")
-        return recipe
-    kinds = [each if each in USUAL else "encoder" for each in (recipe.model, model) if each in MODELS]
-    if recipe.pretrained != (model not in MODELS) or len(set(kinds)) > 1:
+        return config
+    kinds = [family if family in USUAL else "encoder" for family in (config.model, model) if family in MODELS]
+    if config.pretrained != (model not in MODELS) or len(set(kinds)) > 1:
         raise InputError(f"the preset {name!r} is not for the model {model!r}: leave one of them out")
-    return recipe.with_changes(model=model)
+    return config.with_changes(model=model)

@@ -29,33 +29,35 @@ from glasshead.training.config import TrainingConfig
 
 
 def load_pretrained(
-    recipe: TrainingConfig, about: dict[str, Any]
+    config: TrainingConfig, about: dict[str, Any]
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
-    """The model that a recipe names, to be tuned for the labels that ``about`` tells its configuration.
+    """The model that a configuration names, to be tuned for other labels.
+
+    ``about`` are the settings of the model's own configuration that say which labels.
 
     Raises:
-        InputError: if there is no such classifier, its files do not fit each other or the recipe, or the
+        InputError: if there is no such classifier, its files do not fit each other or the settings, or the
             mechanism cannot be put into it.
     """
-    config = config_of(recipe.model)
+    model_config = load_config(config.model)
     for name, value in about.items():
-        setattr(config, name, value)
-    tokenizer = tokenizer_of(recipe.model, recipe.max_length)
-    model = classifier(recipe, config)
-    check_words(recipe.model, model, tokenizer)
+        setattr(model_config, name, value)
+    tokenizer = load_tokenizer(config.model, config.max_length)
+    model = load_classifier(config, model_config)
+    check_vocabulary(config.model, model, tokenizer)
     positions = positions_of(model)
-    if positions is not None and recipe.max_length > positions:
+    if positions is not None and config.max_length > positions:
         raise InputError(
-            f"{recipe.model} has {positions} positions, fewer than the {recipe.max_length} tokens that are "
+            f"{config.model} has {positions} positions, fewer than the {config.max_length} tokens that are "
             f"read of a text: take `max_length={positions}`"
         )
-    if recipe.attention is not None:
-        plug(model, recipe.attention)
+    if config.attention is not None:
+        plug(model, config.attention)
     model.config.pad_token_id = tokenizer.pad_token_id  # a decoder looks for its last real token
     return model, tokenizer
 
 
-def config_of(name: str) -> PreTrainedConfig:
+def load_config(name: str) -> PreTrainedConfig:
     """The configuration of a folder or a Hub name; a misspelt family of ours is told so."""
     try:
         return read_config(name)
@@ -63,7 +65,7 @@ def config_of(name: str) -> PreTrainedConfig:
         raise InputError(with_suggestion(str(error), did_you_mean(name, MODELS))) from error
 
 
-def tokenizer_of(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
+def load_tokenizer(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
     """The tokenizer saved beside a model, one that knows where its tokens stand in a text; cut to its own
     length, or to another one."""
     options = {} if max_length is None else {"model_max_length": max_length}
@@ -85,7 +87,7 @@ def tokenizer_of(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def check_words(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
+def check_vocabulary(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> None:
     """Raise InputError if the tokenizer has ids that the model has no vector for."""
     words = model.get_input_embeddings().get_parameter("weight").shape[0]
     if len(tokenizer) > words:
@@ -95,21 +97,23 @@ def check_words(name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenize
         )
 
 
-def classifier(recipe: TrainingConfig, config: PreTrainedConfig) -> PreTrainedModel:
+def load_classifier(config: TrainingConfig, model_config: PreTrainedConfig) -> PreTrainedModel:
     """The weights under a head of the right size, in float32, with the mechanism they were saved with.
 
-    A mechanism that was saved goes where the recipe names another one.
+    A mechanism that was saved goes where the configuration names another one.
     """
     options: dict[str, Any] = {"ignore_mismatched_sizes": True, "dtype": torch.float32}
-    own = spec_of(config)
-    if own is not None and recipe.attention is not None:
-        clear_spec(config)
+    own = spec_of(model_config)
+    if own is not None and config.attention is not None:
+        clear_spec(model_config)
         own = None
     try:
         if own is not None:
-            return load(recipe.model, AutoModelForSequenceClassification, config=config, **options)
-        return load_weights(AutoModelForSequenceClassification, recipe.model, config=config, **options)[0]
+            return load(config.model, AutoModelForSequenceClassification, config=model_config, **options)
+        return load_weights(AutoModelForSequenceClassification, config.model, config=model_config, **options)[
+            0
+        ]
     except InputError:
         raise
     except Exception as error:  # so do weights and configurations
-        raise InputError(f"{recipe.model} is no model that classifies texts: {first_line(error)}") from error
+        raise InputError(f"{config.model} is no model that classifies texts: {first_line(error)}") from error

@@ -72,7 +72,7 @@ def open_record(folder: Path, maker: str) -> dict[str, Any]:
     if not path.is_file():
         if not folder.exists() and partial_path(folder).exists():
             raise InputError(f"{folder} is not finished: train it on with `resume=True`")
-        repeated = sorted(each.name for each in folder.glob("seed-*"))
+        repeated = sorted(path.name for path in folder.glob("seed-*"))
         if (folder / REPEATS).is_file() and repeated:
             raise InputError(f"{folder} holds {len(repeated)} runs: name one of them, {folder / repeated[0]}")
         what = "has no run.json" if folder.exists() else "does not exist"
@@ -90,12 +90,12 @@ def read_object(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is missing: train again")
     check_readable(path)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is damaged ({error}): train again") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError(f"{path} is damaged (it holds no object): train again")
-    return found
+    return content
 
 
 def run_folders(folder: Path) -> list[Path]:

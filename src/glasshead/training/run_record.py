@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from glasshead.errors import InputError
-from glasshead.training.old_names import with_current_recipe
+from glasshead.training.old_names import with_current_settings
 
 
 class Part(BaseModel):
@@ -26,7 +26,7 @@ class OptionsRecord(Part):
     classes: list[str] | None = None
     labels: int | None = None
     task: str = "classification"
-    rows: int | None = None
+    max_examples: int | None = Field(default=None, validation_alias=AliasChoices("max_examples", "rows"))
     split_seed: int = 0
     dev_fraction: float = 0.1
     generator: dict[str, int | float] = {}
@@ -99,4 +99,4 @@ def validate_record(path: Path, record: dict[str, Any], kind: type[Part]) -> dic
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise InputError(f"{path} is damaged ({place}: {first['msg'].lower()}): train again") from error
-    return with_current_recipe(record)
+    return with_current_settings(record)

@@ -29,7 +29,7 @@ class TensorDataset(Dataset[Batch]):
     def __getitems__(self, indices: Sequence[int]) -> Batch:
         rows = torch.as_tensor(indices)
         longest = max(int(self.lengths[rows].max()), 1)
-        inputs = {name: each[:, :longest] for name, each in self.encoded.inputs(rows).items()}
+        inputs = {name: tensor[:, :longest] for name, tensor in self.encoded.inputs(rows).items()}
         return inputs | {"labels": self.labels[rows]}
 
     def by_length(self) -> tuple["TensorDataset", Int[Tensor, " texts"]]:

@@ -30,7 +30,7 @@ from glasshead.training.config import TrainingConfig
 from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
-from glasshead.training.store_gauge import fix_gauge_on
+from glasshead.training.store_gauge import fix_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class RunAwareCallback(Protocol):
-    """A callback that is told what is trained, and where its files go, before the first step.
+    """A callback that learns what is trained, and where its files go, before the first step.
 
-    ``asked`` is what a resumed training has to ask for again, as plain JSON.
+    ``facts`` are what a resumed training has to ask for again, as plain JSON.
     """
 
     facts: dict[str, Any]
@@ -51,7 +51,7 @@ class RunAwareCallback(Protocol):
 
 def train(
     data: "DatasetDict",
-    recipe: TrainingConfig,
+    config: TrainingConfig,
     out: Path,
     *,
     seed: int = 0,
@@ -69,29 +69,29 @@ def train(
         InputError: if ``out`` exists, the data do not fit the model, or there is nothing to resume.
     """
     check_writable(out, overwrite=overwrite, resume=resume)
-    check_texts(recipe, data)
-    plan = training_fingerprint(data, recipe, seed, source)
-    for each in callbacks:
-        if isinstance(each, RunAwareCallback):
-            plan[WATCHED] = each.facts
+    check_texts(config, data)
+    plan = training_fingerprint(data, config, seed, source)
+    for callback in callbacks:
+        if isinstance(callback, RunAwareCallback):
+            plan[WATCHED] = callback.facts
     with workspace(out, plan, resume=resume, overwrite=overwrite) as (work, checkpoint):
-        _fill(work, data, recipe, plan, checkpoint, callbacks)
+        _fill(work, data, config, plan, checkpoint, callbacks)
     return out
 
 
 def training_fingerprint(
-    data: "DatasetDict", recipe: TrainingConfig, seed: int, source: dict[str, Any] | None
+    data: "DatasetDict", config: TrainingConfig, seed: int, source: dict[str, Any] | None
 ) -> dict[str, Any]:
     """Everything that decides what comes out; a training is resumed only with the same."""
-    told = recipe.as_dict()
-    del told["dev_fraction"]  # a wish of the preset; what was cut is told by the data
-    return {"recipe": told, "seed": seed, "data": (source or {}) | describe(data)}
+    settings = config.as_dict()
+    del settings["dev_fraction"]  # a wish of the preset; what was cut is told by the data
+    return {"recipe": settings, "seed": seed, "data": (source or {}) | describe(data)}
 
 
 def _fill(
     work: Path,
     data: "DatasetDict",
-    recipe: TrainingConfig,
+    config: TrainingConfig,
     plan: dict[str, Any],
     checkpoint: Path | None,
     callbacks: Sequence[TrainerCallback],
@@ -104,31 +104,31 @@ def _fill(
     set_seed(seed)
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()
-    built = build(recipe, data)
+    built = build(config, data)
     model, tokenizer = built.model, built.tokenizer
     rows = {
         split: TensorDataset(encoded_split(tokenizer, data[split]), label_tensor(data[split]))
         for split in data
     }
-    notes = built.notes + identifiable_length(model, [each.encoded for each in rows.values()])
+    notes = built.notes + identifiable_length(model, [split.encoded for split in rows.values()])
     notes += [
         line
         for split in data
         for line in split_coverage(tokenizer, data[split], rows[split].encoded).lines(split)
     ]
-    for each in callbacks:
-        if isinstance(each, RunAwareCallback):
-            each.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=recipe)
-    first = penalty_values(model, recipe.penalties)
-    trainer = make_trainer(model, recipe, rows, work / CHECKPOINTS, seed, callbacks)
+    for callback in callbacks:
+        if isinstance(callback, RunAwareCallback):
+            callback.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=config)
+    first = penalty_values(model, config.penalties)
+    trainer = make_trainer(model, config, rows, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     outputs = {split: predict(trainer, rows[split]) for split in RATING_COLUMNS if split in rows}
-    last = penalty_values(model, recipe.penalties)
+    last = penalty_values(model, config.penalties)
     weights_are_numbers = all(parameter.isfinite().all() for parameter in model.parameters())
     weights_are_numbers &= all(map(math.isfinite, last.values()))
-    if not weights_are_numbers or not all(np.isfinite(found).all() for found in outputs.values()):
+    if not weights_are_numbers or not all(np.isfinite(logits).all() for logits in outputs.values()):
         remove(work / CHECKPOINTS)  # no number to go on from
-        remedy = "`learning_rate` or `penalties`" if recipe.penalties else "`learning_rate`"
+        remedy = "`learning_rate` or `penalties`" if config.penalties else "`learning_rate`"
         raise InputError(f"the training diverged to values that are no numbers: lower {remedy}")
     # A step too large for a penalty makes it grow: nobody should have to guess.
     notes += [
@@ -136,11 +136,11 @@ def _fill(
     ]
     notes += [
         note
-        for each in trainer.callback_handler.callbacks
-        if isinstance(each, PenaltyGradient)
-        for note in each.notes
+        for callback in trainer.callback_handler.callbacks
+        if isinstance(callback, PenaltyGradient)
+        for note in callback.notes
     ]
-    gauge = fix_gauge_on(model, rows["train"])
+    gauge = fix_gauge(model, rows["train"])
     metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, work / PREDICTIONS))
     metrics["epochs"] = [
         {
@@ -153,7 +153,7 @@ def _fill(
         if "eval_loss" in entry
     ]
     for entry in metrics["epochs"]:
-        entry["loss"] = None if entry["loss"] is None else entry["loss"] / recipe.loss_scale
+        entry["loss"] = None if entry["loss"] is None else entry["loss"] / config.loss_scale
     model.save_pretrained(work)
     tokenizer.save_pretrained(work)
     tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
@@ -167,7 +167,7 @@ def _fill(
     write_json(work / MEASURED, metrics)
     seconds = round(time.perf_counter() - started, 2)
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
-    pairs = {split: class_names_of(model, found, rows[split]) for split, found in outputs.items()}
+    pairs = {split: class_names_of(model, logits, rows[split]) for split, logits in outputs.items()}
     facts |= floor_record(plan["data"], pairs)
     write_json(work / RECORD, plan | facts | {"versions": versions()})
 

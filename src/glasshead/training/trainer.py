@@ -26,7 +26,7 @@ class LengthTrainer(Trainer):
 
 
 class Optimisation(Protocol):
-    """The part of a recipe that every training has."""
+    """The part of a configuration that every training has."""
 
     @property
     def epochs(self) -> int: ...
@@ -37,17 +37,17 @@ class Optimisation(Protocol):
 
 
 def training_arguments(
-    recipe: Optimisation, folder: Path, seed: int, *, best: str, greatest: bool, **more: Any
+    config: Optimisation, folder: Path, seed: int, *, best: str, greatest: bool, **more: Any
 ) -> TrainingArguments:
     """What all our trainings share; the epoch is kept whose metric ``best`` is greatest, or least."""
     return TrainingArguments(
         output_dir=str(folder),
         seed=seed,
         data_seed=seed,
-        num_train_epochs=recipe.epochs,
-        per_device_train_batch_size=recipe.batch_size,
+        num_train_epochs=config.epochs,
+        per_device_train_batch_size=config.batch_size,
         per_device_eval_batch_size=256,
-        learning_rate=recipe.learning_rate,
+        learning_rate=config.learning_rate,
         lr_scheduler_type="constant",
         max_grad_norm=0,  # clipping to 1, the default, costs the pooled models five points of accuracy
         eval_strategy="epoch",
@@ -72,7 +72,7 @@ def half_precision() -> bool:
 
 def make_trainer(
     model: PreTrainedModel,
-    recipe: TrainingConfig,
+    config: TrainingConfig,
     rows: dict[str, TensorDataset],
     folder: Path,
     seed: int,
@@ -81,16 +81,16 @@ def make_trainer(
     """A trainer for a model, whose checkpoints go into ``folder``."""
     rated = is_regression(model.config)
     settings = training_arguments(
-        recipe,
+        config,
         folder,
         seed,
         best="rmse" if rated else "accuracy",
         greatest=not rated,
-        bf16=half_precision() and recipe.model != "pooled",  # those are too small to gain from it
-        torch_compile=recipe.compile,
+        bf16=half_precision() and config.model != "pooled",  # those are too small to gain from it
+        torch_compile=config.compile,
     )
-    kind = LengthTrainer if recipe.by_length else Trainer
-    penalised = [PenaltyGradient(recipe.penalties)] if recipe.penalties else []
+    kind = LengthTrainer if config.by_length else Trainer
+    penalised = [PenaltyGradient(config.penalties)] if config.penalties else []
     trainer = kind(
         model,
         settings,
@@ -98,8 +98,8 @@ def make_trainer(
         train_dataset=rows["train"],
         eval_dataset=rows["dev"],
         compute_metrics=regression_metrics if rated else classification_metrics,
-        compute_loss_func=scaled_loss(recipe.loss_scale, rated),
-        optimizer_cls_and_kwargs=(OPTIMIZERS[recipe.optimizer], {"lr": recipe.learning_rate}),
+        compute_loss_func=scaled_loss(config.loss_scale, rated),
+        optimizer_cls_and_kwargs=(OPTIMIZERS[config.optimizer], {"lr": config.learning_rate}),
         callbacks=[*penalised, *callbacks],
     )
     trainer.remove_callback(PrinterCallback)

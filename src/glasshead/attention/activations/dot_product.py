@@ -9,7 +9,7 @@ from glasshead.attention.elementwise import ElementwiseRatio
 
 
 @ACTIVATIONS.register("dot-product")
-class DotProduct(ElementwiseRatio):
+class DotProductActivation(ElementwiseRatio):
     """[φ(s)]_i = s_i / N, with N the number of keys that the mask allows (Wang et al. 2018, eq. 4)."""
 
     paper = "Wang et al. 2018, eq. 4"

@@ -67,7 +67,7 @@ class Flex(Kernel):
             except torch._dynamo.exc.FailOnRecompileLimitHit:
                 raise InputError(
                     f"the flex kernel is compiled anew for each length, at most {VARIANTS} kinds of calls: "
-                    "pad sequences to fewer lengths, or use backend='auto'"
+                    "pad sequences to fewer lengths, or use kernel='auto'"
                 ) from None
         SEEN.add(compilation_key(call))
         output = output[..., : call.v.shape[3]].to(call.q.dtype)

@@ -78,8 +78,8 @@ def heads_per_block(call: AttentionInputs) -> int:
         return every
     # q and output, k and v all end up as wide as the widest.
     width = max(position.feature_size(size), call.v.shape[3])
-    made = 2 * width * (keys * (2 if paired else 1) + call.groups * call.q.shape[2])
-    return max(1, MADE // max(1, batch * made))
+    elements = 2 * width * (keys * (2 if paired else 1) + call.groups * call.q.shape[2])
+    return max(1, MADE // max(1, batch * elements))
 
 
 def rows_per_block(call: AttentionInputs) -> int:

@@ -3,15 +3,15 @@
 from glasshead.identifiability.lp.highs import highs_maxima
 from glasshead.identifiability.lp.intervals import Intervals, intervals
 from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
-from glasshead.identifiability.lp.rank import SINGLE, ColumnSpace, column_space, threshold
+from glasshead.identifiability.lp.rank import FLOAT32_EPS, ColumnSpace, column_space, rank_threshold
 
 __all__ = [
-    "SINGLE",
+    "FLOAT32_EPS",
     "WEIGHT_DOMAINS",
     "ColumnSpace",
     "Intervals",
     "column_space",
     "highs_maxima",
     "intervals",
-    "threshold",
+    "rank_threshold",
 ]

@@ -21,7 +21,7 @@ from glasshead.identifiability.lp.simplex import (
     verify_rays,
 )
 
-CLOSE = 1e-9  # weights that differ by less are the same, relative to their unit
+SAME_WEIGHT = 1e-9  # weights that differ by less are the same, relative to their unit
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def intervals(
     a: ArrayLike,
     *,
     kind: str = "simplex",
-    width: int | None = None,
+    embed_dim: int | None = None,
     eps: float | None = None,
     tolerance: float = 0.0,
     functions: ArrayLike | None = None,
@@ -67,7 +67,7 @@ def intervals(
     T is [n, d] and a [n], of the keys that the row may attend to; all is computed in float64. ``kind`` names
     what the activation can produce (`WEIGHT_DOMAINS`), of which the closure is taken: its ends are
     approached, not reached. ``eps`` is the machine epsilon of the type in which T was computed: give it if
-    that is not the type of T as given (float64 for lists and whole numbers). ``width`` is d_e. With
+    that is not the type of T as given (float64 for lists and whole numbers). ``embed_dim`` is d_e. With
     ``tolerance`` ε the output may move by ε ‖a T‖ along each of its principal directions, so by up to √rank
     · ε ‖a T‖ in all. ``functions`` [L, n] asks for sums Σ_j w_j a′_j in place of single weights.
 
@@ -75,41 +75,44 @@ def intervals(
     1e-200 overflows.
 
     Raises:
-        InputError: on a tolerance that is negative or not finite, an ``eps`` or a ``width`` that none is, an
+        InputError: on a tolerance that is negative or not finite, an ``eps`` or ``embed_dim`` that is none,
+        an
             unknown kind, a row without keys, shapes that do not fit, anything but finite real numbers, or
             weights that no activation of this kind makes.
 
     Source: Bhardwaj et al. (2021), constraints P1 to P3; the linear programs are this project's.
     """
-    T, a, precision = real(T, "values"), real(a, "weights").astype(np.float64), eps
-    check(T, a, kind, tolerance)
+    T, a, precision = to_real_array(T, "values"), to_real_array(a, "weights").astype(np.float64), eps
+    check_inputs(T, a, kind, tolerance)
     if precision is None:
         precision = float(np.finfo(T.dtype if T.dtype.kind == "f" else np.float64).eps)
     if not (is_number(precision) and 0 < precision < 1):
         raise InputError(f"eps is a machine epsilon, a number between 0 and 1, not {eps!r}")
-    if not (width is None or (is_number(width) and width >= 1 and width == width // 1)):
-        raise InputError(f"the width is a whole number of at least 1, not {width!r}")
-    wanted, scale = unitary(np.eye(len(a)) if functions is None else sums(functions, len(a)))
-    T = unitary(T.astype(np.float64).reshape(1, -1))[0].reshape(T.shape)
-    allowed = WEIGHT_DOMAINS[kind]
-    seen = column_space(T, width=width, eps=precision, centred=allowed.sums_to_one)
-    rank = len(seen.sizes) + allowed.sums_to_one
+    if not (embed_dim is None or (is_number(embed_dim) and embed_dim >= 1 and embed_dim == embed_dim // 1)):
+        raise InputError(f"embed_dim is a whole number of at least 1, not {embed_dim!r}")
+    wanted, scale = scale_by_powers_of_two(
+        np.eye(len(a)) if functions is None else to_functions(functions, len(a))
+    )
+    T = scale_by_powers_of_two(T.astype(np.float64).reshape(1, -1))[0].reshape(T.shape)
+    domain = WEIGHT_DOMAINS[kind]
+    space = column_space(T, embed_dim=embed_dim, eps=precision, centred=domain.sums_to_one)
+    rank = len(space.sizes) + domain.sums_to_one
     nullity = len(a) - rank
     value = wanted @ a
-    known = Intervals(scale * value, scale * value, scale * value, rank, nullity, seen.margin, {})
+    points = Intervals(scale * value, scale * value, scale * value, rank, nullity, space.margin, {})
     slack = tolerance * float(np.linalg.norm(a @ T)) if tolerance else 0.0
-    if len(a) <= allowed.sums_to_one or (nullity <= 0 and slack <= 0):
-        return known
-    if allowed.polytope is None:
-        reach = scale * reach_without_bounds(wanted, seen, slack)
-        return replace(known, low=known.value - reach, high=known.value + reach)
-    unit = allowed.unit(a)
-    polytope = allowed.polytope(a / unit, seen, slack / unit)
+    if len(a) <= domain.sums_to_one or (nullity <= 0 and slack <= 0):
+        return points
+    if domain.polytope is None:
+        reach = scale * unbounded_half_width(wanted, space, slack)
+        return replace(points, low=points.value - reach, high=points.value + reach)
+    unit = domain.unit(a)
+    polytope = domain.polytope(a / unit, space, slack / unit)
     A, start = polytope.A, polytope.start
-    signed = np.concatenate([wanted, -wanted]) @ polytope.read.T
-    found, failed = maximise_all(A, start, signed, bool((polytope.read >= 0).all()))
-    high, low = unit * found[: len(wanted)], 0.0 - unit * found[len(wanted) :]  # no end is −0
-    if not allowed.signed:
+    signed = np.concatenate([wanted, -wanted]) @ polytope.to_weights.T
+    maxima, failed = maximise_all(A, start, signed, bool((polytope.to_weights >= 0).all()))
+    high, low = unit * maxima[: len(wanted)], 0.0 - unit * maxima[len(wanted) :]  # no end is −0
+    if not domain.signed:
         low = np.where((wanted >= 0).all(axis=1), np.maximum(low, 0.0), low)
     reasons = {int(one % len(wanted)): reason for one, reason in failed.items()}
     # Rounding must not push a weight out of its own interval; more than rounding is a failure.
@@ -118,10 +121,10 @@ def intervals(
         reasons[missed] = f"the interval misses the weight by {scale[missed] * off[missed]:.1e}"
     low, high = np.minimum(low, value), np.maximum(high, value)
     low[list(reasons)] = high[list(reasons)] = np.nan
-    return replace(known, low=scale * low, high=scale * high, failed=reasons)
+    return replace(points, low=scale * low, high=scale * high, failed=reasons)
 
 
-def real(values: ArrayLike, what: str) -> NDArray[Any]:
+def to_real_array(values: ArrayLike, what: str) -> NDArray[Any]:
     """The same as an array of finite real numbers, of the type it has.
 
     Raises:
@@ -142,21 +145,21 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
-def sums(functions: ArrayLike, n: int) -> Floats:
+def to_functions(functions: ArrayLike, n: int) -> Floats:
     """The weights of sums [L, n], or InputError."""
-    found = real(functions, "functions").astype(np.float64)
-    if found.ndim != 2 or found.shape[1] != n:
-        raise InputError(f"functions are [L, {n}], a number for each weight, not {list(found.shape)}")
-    return found
+    array = to_real_array(functions, "functions").astype(np.float64)
+    if array.ndim != 2 or array.shape[1] != n:
+        raise InputError(f"functions are [L, {n}], a number for each weight, not {list(array.shape)}")
+    return array
 
 
-def unitary(rows: Floats) -> tuple[Floats, Floats]:
+def scale_by_powers_of_two(rows: Floats) -> tuple[Floats, Floats]:
     """Rows [L, n] divided by a power of two each, their largest number then in [1, 2), and the powers."""
     exponents = np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1] - 1
     return np.ldexp(rows, -exponents[:, None]), np.ldexp(1.0, exponents)
 
 
-def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
+def check_inputs(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
     """Raise InputError unless intervals can be asked of these."""
     if not (is_number(tolerance) and 0 <= tolerance < math.inf):
         raise InputError(f"the tolerance is a number of at least 0, not {tolerance!r}")
@@ -174,20 +177,24 @@ def check(T: Floats, a: Floats, kind: str, tolerance: float) -> None:
         )
 
 
-def reach_without_bounds(wanted: Floats, seen: ColumnSpace, slack: float) -> Floats:
+def unbounded_half_width(wanted: Floats, space: ColumnSpace, slack: float) -> Floats:
     """How far a sum reaches to both sides where any weights are possible: it is known as well as the output
     is, or can be anything."""
-    parts = wanted @ seen.basis
-    beyond = np.linalg.norm(wanted - parts @ seen.basis.T, axis=1) > CLOSE * np.linalg.norm(wanted, axis=1)
-    return np.where(beyond, np.inf, np.abs(parts) @ (slack / seen.sizes))
+    parts = wanted @ space.basis
+    beyond = np.linalg.norm(wanted - parts @ space.basis.T, axis=1) > SAME_WEIGHT * np.linalg.norm(
+        wanted, axis=1
+    )
+    return np.where(beyond, np.inf, np.abs(parts) @ (slack / space.sizes))
 
 
-def maximise_all(A: Floats, start: Floats, functions: Floats, plain: bool) -> tuple[Floats, dict[int, str]]:
+def maximise_all(
+    A: Floats, start: Floats, functions: Floats, variables_are_weights: bool
+) -> tuple[Floats, dict[int, str]]:
     """max Σ w_i x_i over {x ≥ 0, A x = A start} for every row of ``functions`` [L, n], proven by the dual,
     ∞ by a ray; by HiGHS where that fails, and then NaN with the reason.
 
-    ``plain``: the variables are the weights themselves. Half of the functions are then minima, and of those
-    most are zero: every vertex that was certified on the way proves the minima of all that is zero there.
+    Where ``variables_are_weights``, half of the functions are minima, and of those most are zero: every
+    vertex that was certified on the way proves the minima of all that is zero there.
     """
     if not len(A):  # nothing binds
         return np.where(functions.max(axis=1, initial=0.0) > 0, np.inf, 0.0), {}
@@ -200,7 +207,7 @@ def maximise_all(A: Floats, start: Floats, functions: Floats, plain: bool) -> tu
     half = len(functions) // 2
     zero: NDArray[np.bool_] = np.zeros(A.shape[1], dtype=bool)
     for part in (np.arange(half), np.arange(half, len(functions))):
-        if plain:
+        if variables_are_weights:
             # −w x_i with w > 0 is at most zero, and is zero there.
             single = (functions[part] != 0).sum(axis=1) == 1
             negative = functions[part].min(axis=1, initial=0.0) < 0
@@ -208,14 +215,14 @@ def maximise_all(A: Floats, start: Floats, functions: Floats, plain: bool) -> tu
             proven = part[single & negative & zero[which]]
             values[proven] = 0.0
             part = np.setdiff1d(part, proven)
-        found = maximise(A, at, functions[part])
-        proofs = verify_by_duality(A, b, functions[part], found.basic)
-        rising = np.flatnonzero(found.ended & np.isinf(found.value))
+        searches = maximise(A, at, functions[part])
+        proofs = verify_by_duality(A, b, functions[part], searches.basic)
+        rising = np.flatnonzero(searches.ended & np.isinf(searches.value))
         proofs[
-            rising[verify_rays(A, functions[part[rising]], found.basic[rising], found.entering[rising])]
+            rising[verify_rays(A, functions[part[rising]], searches.basic[rising], searches.entering[rising])]
         ] = np.inf
         values[part] = proofs
-        vertices = found.basic[np.isfinite(proofs)]
+        vertices = searches.basic[np.isfinite(proofs)]
         zero |= np.bincount(vertices.ravel(), minlength=len(zero)) < len(vertices)
     return solve_with_highs(A, b, functions, values)
 

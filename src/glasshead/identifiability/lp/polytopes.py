@@ -11,52 +11,54 @@ from glasshead.identifiability.lp.rank import ColumnSpace
 from glasshead.identifiability.lp.simplex import Floats
 
 ROUNDING = 1e-6  # weights miss their range, and their interval, by no more
-LEEWAY = 1e-3  # how much the sum of many weights may miss 1, half precision included
+SUM_TOLERANCE = 1e-3  # how much the sum of many weights may miss 1, half precision included
 
 
 @dataclass(frozen=True)
 class Polytope:
-    """{x ≥ 0, A x = A start}, and the weights that x means: a = x ``read``, with ``read`` [variables, n]."""
+    """{x ≥ 0, A x = A start}, and the weights that x means: a = x ``to_weights`` [variables, n]."""
 
     A: Floats
     start: Floats
-    read: Floats
+    to_weights: Floats
 
 
-def simplex(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
+def simplex(a: Floats, space: ColumnSpace, slack: float) -> Polytope:
     """a ≥ 0, Σ a = 1: all that a softmax can produce, and its edge."""
     n = len(a)
-    return build_polytope(a, np.eye(n), np.full((1, n), n**-0.5), seen, slack)
+    return build_polytope(a, np.eye(n), np.full((1, n), n**-0.5), space, slack)
 
 
-def nonnegative(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
+def nonnegative(a: Floats, space: ColumnSpace, slack: float) -> Polytope:
     """a ≥ 0: all that a ReLU can produce."""
-    return build_polytope(a, np.eye(len(a)), np.empty((0, len(a))), seen, slack)
+    return build_polytope(a, np.eye(len(a)), np.empty((0, len(a))), space, slack)
 
 
-def sub_simplex(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
+def sub_simplex(a: Floats, space: ColumnSpace, slack: float) -> Polytope:
     """a ≥ 0, Σ a ≤ 1: TanhMax of scores that are never negative, and its edge."""
     n = len(a)
     start = np.append(a, max(1.0 - a.sum(), 0.0))
-    return build_polytope(start, np.eye(n + 1, n), np.full((1, n + 1), (n + 1) ** -0.5), seen, slack)
+    return build_polytope(start, np.eye(n + 1, n), np.full((1, n + 1), (n + 1) ** -0.5), space, slack)
 
 
-def l1_ball(a: Floats, seen: ColumnSpace, slack: float) -> Polytope:
+def l1_ball(a: Floats, space: ColumnSpace, slack: float) -> Polytope:
     """Σ |a| ≤ 1: all that TanhMax can produce, and its edge; a = p − q with p, q ≥ 0."""
     n = len(a)
     start = np.concatenate([np.maximum(a, 0), np.maximum(-a, 0), [max(1.0 - np.abs(a).sum(), 0.0)]])
-    read = np.concatenate([np.eye(n), -np.eye(n), np.zeros((1, n))])
-    return build_polytope(start, read, np.full((1, 2 * n + 1), (2 * n + 1) ** -0.5), seen, slack)
+    to_weights = np.concatenate([np.eye(n), -np.eye(n), np.zeros((1, n))])
+    return build_polytope(start, to_weights, np.full((1, 2 * n + 1), (2 * n + 1) ** -0.5), space, slack)
 
 
-def build_polytope(start: Floats, read: Floats, always: Floats, seen: ColumnSpace, slack: float) -> Polytope:
+def build_polytope(
+    start: Floats, to_weights: Floats, always: Floats, space: ColumnSpace, slack: float
+) -> Polytope:
     """The rows ``always`` hold, and the output stays: Uᵀ a′ = Uᵀ a, or −δ ≤ σ_k u_k · (a′ − a) ≤ δ for every
     direction k of the output where it may move by ``slack`` δ."""
-    rows = (read @ seen.basis).T
+    rows = (to_weights @ space.basis).T
     if slack <= 0:
-        return Polytope(np.concatenate([always, rows]), start, read)
+        return Polytope(np.concatenate([always, rows]), start, to_weights)
     # u·x + up = its value + h and up + down = 2h, with h = δ/σ; rows are made smaller where h is large.
-    half = slack / seen.sizes
+    half = slack / space.sizes
     scale = np.maximum(half, 1.0)
     half = half / scale
     r, n = rows.shape
@@ -65,13 +67,15 @@ def build_polytope(start: Floats, read: Floats, always: Floats, seen: ColumnSpac
     A[len(always) : len(always) + r, :n] = rows / scale[:, None]
     A[len(always) :, n:] = np.block([[np.eye(r), np.zeros((r, r))], [np.eye(r), np.eye(r)]])
     return Polytope(
-        A, np.concatenate([start, half, half]), np.concatenate([read, np.zeros((2 * r, read.shape[1]))])
+        A,
+        np.concatenate([start, half, half]),
+        np.concatenate([to_weights, np.zeros((2 * r, to_weights.shape[1]))]),
     )
 
 
 @dataclass(frozen=True)
 class WeightDomain:
-    """What an activation can produce: ``said`` in words, and its polytope (None: anything).
+    """What an activation can produce: ``describe`` says it in words; its polytope is None for anything.
 
     ``bounded``: no weight is beyond 1. ``signed``: a weight may be negative.
     """
@@ -87,9 +91,9 @@ class WeightDomain:
         total, size = float(a.sum()), float(np.abs(a).sum())
         if not self.signed and a.min() < -ROUNDING * max(1.0, float(a.max())):
             return f"one of them is {a.min():.3g}"
-        if self.sums_to_one and abs(total - 1) > LEEWAY:
+        if self.sums_to_one and abs(total - 1) > SUM_TOLERANCE:
             return f"their sum is {total:.4g}"
-        if self.bounded and size > 1 + LEEWAY:
+        if self.bounded and size > 1 + SUM_TOLERANCE:
             return f"their sizes add up to {size:.4g}"
         return None
 

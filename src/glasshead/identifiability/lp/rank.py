@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-SINGLE = 2.0**-23
+FLOAT32_EPS = 2.0**-23
 """The machine epsilon of float32."""
 
 
-def threshold(tokens: int, width: int, eps: float, norm: float) -> float:
+def rank_threshold(tokens: int, embed_dim: int, eps: float, norm: float) -> float:
     """max(d_s, d_e) · ε · ‖T‖₂: singular values below it count as zero.
 
-    ``tokens`` is d_s, ``width`` d_e (the columns of T), ``eps`` the machine epsilon of the type in which T
-    was computed, ``norm`` the largest singular value of T.
+    ``tokens`` is d_s, ``embed_dim`` d_e (the columns of T), ``eps`` the machine epsilon of the type in which
+    T was computed, ``norm`` the largest singular value of T.
 
     Source: Bhardwaj et al. (2021), footnote 4.
     """
-    return max(tokens, width) * eps * norm
+    return max(tokens, embed_dim) * eps * norm
 
 
 @dataclass(frozen=True)
@@ -44,17 +44,17 @@ class ColumnSpace:
 
 
 def column_space(
-    T: Floats, *, width: int | None = None, eps: float = SINGLE, centred: bool = False
+    T: Floats, *, embed_dim: int | None = None, eps: float = FLOAT32_EPS, centred: bool = False
 ) -> ColumnSpace:
     """The column space of T [n, d] by singular values, with the threshold of T itself.
 
     ``centred`` takes the mean row off first: [T, 1] has the columns of the centred T and 1, which are
-    orthogonal to each other, so rank [T, 1] = 1 + rank of the centred T. ``width`` is d_e where T is given in
-    other coordinates of as many columns as its rank needs.
+    orthogonal to each other, so rank [T, 1] = 1 + rank of the centred T. ``embed_dim`` is d_e where T is
+    given in other coordinates of as many columns as its rank needs.
     """
     n, d = T.shape
     norm = float(np.linalg.norm(T, 2)) if T.size else 0.0
-    floor = threshold(n, width or d, eps, norm)
+    floor = rank_threshold(n, embed_dim or d, eps, norm)
     left, sizes, _ = np.linalg.svd(T - T.mean(axis=0) if centred else T, full_matrices=False)
     # A centred T has one direction less, and what rounding leaves of it is no direction.
     count = min(int((sizes > floor).sum()), n - 1 if centred else n)

@@ -16,12 +16,12 @@ from scipy.linalg import qr
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-PAYS = 1e-9  # a smaller gain per unit is rounding: functions and variables are of the order of 1
-PIVOT = 1e-8  # a smaller pivot would blow up the inverse
-RAY = 1e-12  # a ray may lead out of the polytope by no more per unit: rounding
-PROOF = 1e-7  # how much a certified basis may miss its bounds
-ELEMENTS = 80_000  # of all inverses of the searches that walk together: what a core keeps close
-MOST = 5_000  # steps after which a search is given up
+MIN_GAIN = 1e-9  # a smaller gain per unit is rounding: functions and variables are of the order of 1
+MIN_PIVOT = 1e-8  # a smaller pivot would blow up the inverse
+RAY_TOLERANCE = 1e-12  # a ray may lead out of the polytope by no more per unit: rounding
+PROOF_TOLERANCE = 1e-7  # how much a certified basis may miss its bounds
+MAX_ELEMENTS = 80_000  # of all inverses of the searches that walk together: what a core keeps close
+MAX_STEPS = 5_000  # steps after which a search is given up
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def initial_vertex(A: Floats, start: Floats) -> Vertex:
     x = start[basic]
     for variable in free:
         step = inverse @ A[:, variable]  # lowering the free variable by t raises x by t · step
-        falling = np.flatnonzero(step < -PIVOT)
+        falling = np.flatnonzero(step < -MIN_PIVOT)
         if len(falling):
             ratios = x[falling] / -step[falling]
             nearest = int(ratios.argmin())
@@ -66,7 +66,7 @@ def initial_vertex(A: Floats, start: Floats) -> Vertex:
         x = x + start[variable] * step
     inverse = refactorise(A[:, basic])
     x = inverse @ (A @ start)
-    if not np.isfinite(inverse).all() or x.min(initial=0.0) < -PROOF:
+    if not np.isfinite(inverse).all() or x.min(initial=0.0) < -PROOF_TOLERANCE:
         raise ArithmeticError("rounding leads out of the polytope")
     return Vertex(basic, inverse, np.maximum(x, 0.0))
 
@@ -93,13 +93,13 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> SimplexBatchResult:
     Dantzig 1951, in the revised form: B⁻¹ and the dual numbers y = B⁻ᵀ w_B change by one row at each step.
     """
     (m, n), total = A.shape, len(functions)
-    found = SimplexBatchResult(
+    result = SimplexBatchResult(
         value=np.full(total, np.nan),
         basic=np.tile(start.basic, (total, 1)),
         entering=np.zeros(total, dtype=np.int64),
         ended=np.zeros(total, dtype=bool),
     )
-    active = min(max(ELEMENTS // m**2, 8), total)
+    active = min(max(MAX_ELEMENTS // m**2, 8), total)
     owner, steps = np.empty(active, dtype=np.int64), np.empty(active, dtype=np.int64)
     inverse, x, dual = np.empty((active, m, m)), np.empty((active, m)), np.empty((active, m))
     basic, weights = np.empty((active, m), dtype=np.int64), np.empty((active, n))
@@ -134,15 +134,15 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> SimplexBatchResult:
         gain = costs[each, entering]
         step = np.matmul(inverse[here], columns[entering][:, :, None])[:, :, 0]
         ratios[here] = np.inf
-        np.divide(x[here], step, out=ratios[here], where=step > PIVOT)
+        np.divide(x[here], step, out=ratios[here], where=step > MIN_PIVOT)
         length = ratios[here].min(axis=1)
-        over = np.flatnonzero((gain <= PAYS) | ~np.isfinite(length) | (steps[here] >= MOST))
+        over = np.flatnonzero((gain <= MIN_GAIN) | ~np.isfinite(length) | (steps[here] >= MAX_STEPS))
         if len(over):
             ours = owner[over]
             here_now = np.take_along_axis(weights[over], basic[over], axis=1)
-            found.value[ours] = np.where(gain[over] <= PAYS, (here_now * x[over]).sum(axis=1), np.inf)
-            found.basic[ours], found.entering[ours] = basic[over], entering[over]
-            found.ended[ours] = steps[over] < MOST
+            result.value[ours] = np.where(gain[over] <= MIN_GAIN, (here_now * x[over]).sum(axis=1), np.inf)
+            result.basic[ours], result.entering[ours] = basic[over], entering[over]
+            result.ended[ours] = steps[over] < MAX_STEPS
             begin(over)
             continue
         # Among the bounds that are met first the one with the largest pivot.
@@ -157,7 +157,7 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> SimplexBatchResult:
         inverse[here] -= change[here]
         basic[each, rows] = entering
         steps[here] += 1
-    return found
+    return result
 
 
 def verify_by_duality(A: Floats, b: Floats, functions: Floats, basic: Integers) -> Floats:
@@ -166,7 +166,7 @@ def verify_by_duality(A: Floats, b: Floats, functions: Floats, basic: Integers) 
     NaN where x is not ≥ 0, or where the dual numbers y, with A_Bᵀ y = w_B, do not prove w ≤ Aᵀ y.
     """
     values = np.full(len(functions), np.nan)
-    size = max(ELEMENTS // len(A) ** 2, 1)
+    size = max(MAX_ELEMENTS // len(A) ** 2, 1)
     for start in range(0, len(functions), size):
         some = slice(start, start + size)
         transposed = A.T[basic[some]]  # [L, m, m]: A_Bᵀ of every basis
@@ -177,7 +177,7 @@ def verify_by_duality(A: Floats, b: Floats, functions: Floats, basic: Integers) 
         except np.linalg.LinAlgError:  # no basis at all: nothing is proven
             continue
         beyond = (functions[some] - y @ A).max(axis=1, initial=0.0)
-        proven = (x.min(axis=1, initial=0.0) >= -PROOF) & (beyond <= PROOF)
+        proven = (x.min(axis=1, initial=0.0) >= -PROOF_TOLERANCE) & (beyond <= PROOF_TOLERANCE)
         values[some] = np.where(proven, (worth * x).sum(axis=1), np.nan)
     return values
 
@@ -192,5 +192,7 @@ def verify_rays(A: Floats, functions: Floats, basic: Integers, entering: Integer
         except np.linalg.LinAlgError:
             continue
         largest = max(1.0, float(np.abs(d).max(initial=0.0)))
-        proven[one] = d.min(initial=0.0) >= -RAY * largest and w[variable] + w[basis] @ d > PAYS * largest
+        proven[one] = (
+            d.min(initial=0.0) >= -RAY_TOLERANCE * largest and w[variable] + w[basis] @ d > MIN_GAIN * largest
+        )
     return proven

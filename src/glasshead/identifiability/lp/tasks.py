@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.identifiability.lp.argmax import another_first
+from glasshead.identifiability.lp.argmax import argmax_may_change
 from glasshead.identifiability.lp.intervals import Intervals, intervals
 from glasshead.identifiability.lp.simplex import Floats
 
@@ -18,28 +18,32 @@ class IntervalTask(NamedTuple):
     T: Floats
     a: Floats
     kind: str
-    width: int
+    embed_dim: int
     eps: float
     tolerance: float
-    query: NDArray[np.int64]
+    keys: NDArray[np.int64]
 
 
 class IntervalAnswer(NamedTuple):
     """The intervals, and whether another token could have the largest weight (None: not known)."""
 
     intervals: Intervals
-    another_first: bool | None
+    argmax_may_change: bool | None
 
 
 def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
     """The answer to every task."""
-    return [answer(task) for task in tasks]
+    return [solve_task(task) for task in tasks]
 
 
-def answer(task: IntervalTask) -> IntervalAnswer:
+def solve_task(task: IntervalTask) -> IntervalAnswer:
     """The answer to one."""
-    T, a, kind, width, eps, tolerance, asked = task
-    functions = np.eye(len(a))[asked]
-    found = intervals(T, a, kind=kind, width=width, eps=eps, tolerance=tolerance, functions=functions)
-    rivals = another_first(T, a, found, kind=kind, width=width, eps=eps, tolerance=tolerance)
-    return IntervalAnswer(found, rivals)
+    T, a, kind, embed_dim, eps, tolerance, keys = task
+    functions = np.eye(len(a))[keys]
+    row_intervals = intervals(
+        T, a, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance, functions=functions
+    )
+    may_change = argmax_may_change(
+        T, a, row_intervals, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance
+    )
+    return IntervalAnswer(row_intervals, may_change)

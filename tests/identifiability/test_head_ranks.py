@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from fake_models import TEXT, write_model
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.identifiability import SINGLE, RowSelector, attention_rows, column_space
-from glasshead.identifiability.ranks import head_ranks, singular_values, value_ranks
+from glasshead.identifiability import FLOAT32_EPS, RowSelector, attention_rows, column_space
+from glasshead.identifiability.head_ranks import head_ranks, singular_values, value_ranks
 from glasshead.training import open_model
 from tolerances import of_size
 
@@ -55,7 +55,7 @@ def test_the_same_as_one_by_one(name, tmp_path):
     deficient = 0
     for row in rows:
         plain, centred = (
-            column_space(row.T, width=row.width, eps=row.eps, centred=each) for each in (False, True)
+            column_space(row.T, embed_dim=row.embed_dim, eps=row.eps, centred=each) for each in (False, True)
         )
         one = found[row.text, row.part, row.layer, row.head]
         n, rank, rank_with_ones = len(row.T), len(plain.sizes), len(centred.sizes) + 1
@@ -83,7 +83,9 @@ def test_planted_ranks(tokens, columns, planted, seed):
     for text, n in enumerate(tokens):
         for head in range(2):
             T[text, head, :n] = rng.normal(size=(n, planted)) @ rng.normal(size=(planted, columns))
-    found = head_ranks(torch.from_numpy(T), torch.from_numpy(real), width=columns, eps=SINGLE, **ABOUT)
+    found = head_ranks(
+        torch.from_numpy(T), torch.from_numpy(real), embed_dim=columns, eps=FLOAT32_EPS, **ABOUT
+    )
     for text, n in enumerate(tokens):
         rank = min(n, planted, columns)
         assert found.rank[text].tolist() == [rank] * 2
@@ -108,16 +110,16 @@ ABOUT = {
 def test_two_tokens_alike_and_one_between():
     """Rows 1, 3 and 2 of one column: rank 1, and a constant apart rank 2 of 3; equal rows: rank 1 of 3."""
     T = torch.tensor([[[[1.0], [3.0], [2.0]], [[5.0], [5.0], [5.0]]]], dtype=torch.float64)
-    found = head_ranks(T, torch.ones(1, 3, dtype=torch.bool), width=1, eps=SINGLE, **ABOUT)
+    found = head_ranks(T, torch.ones(1, 3, dtype=torch.bool), embed_dim=1, eps=FLOAT32_EPS, **ABOUT)
     assert found.rank.tolist() == [[1, 1]]
     assert found.rank_with_ones.tolist() == [[2, 1]]
     assert found.null_with_ones.tolist() == [[1, 2]]
 
 
-@pytest.mark.parametrize(("eps", "rank"), [(SINGLE, 1), (DOUBLE, 2)])
+@pytest.mark.parametrize(("eps", "rank"), [(FLOAT32_EPS, 1), (DOUBLE, 2)])
 def test_the_precision_of_the_values_decides(eps, rank):
     T = torch.diag(torch.tensor([1.0, 1e-9], dtype=torch.float64))[None, None]
-    found = head_ranks(T, torch.ones(1, 2, dtype=torch.bool), width=2, eps=eps, **ABOUT)
+    found = head_ranks(T, torch.ones(1, 2, dtype=torch.bool), embed_dim=2, eps=eps, **ABOUT)
     assert found.rank.tolist() == [[rank]]
 
 

@@ -12,7 +12,7 @@ def effective_weights(
     T: Float[Tensor, "*batch n d"],
     mask: Bool[Tensor, "*batch n"] | None = None,
     *,
-    width: int | None = None,
+    embed_dim: int | None = None,
     eps: float | None = None,
 ) -> Float[Tensor, "*batch rows n"]:
     """A U Uᵀ, with U an orthonormal basis of the column space of T: A without its part in LN(T).
@@ -21,8 +21,8 @@ def effective_weights(
     need not sum to one, and weights may be negative. ``mask`` is true on the keys that the rows may attend
     to; others get 0. Rows that see different keys are given one by one, as ``weights[..., None, :]`` with T
     ``[..., None, n, d]``. Computed in float64; ``eps`` is the machine epsilon of the type in which T was
-    computed, by default that of T, ``width`` d_e where T is given in fewer coordinates. The threshold of the
-    rank is that of `glasshead.identifiability.threshold`.
+    computed, by default that of T, ``embed_dim`` d_e where T is given in fewer coordinates. The threshold of
+    the rank is that of `glasshead.identifiability.rank_threshold`.
 
     Source: Brunner et al. (2019), effective attention.
     """
@@ -35,7 +35,9 @@ def effective_weights(
         )
         keys = mask.sum(dim=-1)
     left, sizes, _ = torch.linalg.svd(values, full_matrices=False)
-    rounding = keys.clamp(min=T.shape[-1] if width is None else width) * (eps or torch.finfo(T.dtype).eps)
+    rounding = keys.clamp(min=T.shape[-1] if embed_dim is None else embed_dim) * (
+        eps or torch.finfo(T.dtype).eps
+    )
     floor = rounding[..., None] * sizes[..., :1]  # [*batch, 1]
     basis = left * (sizes > floor)[..., None, :]
     return (weights.double() @ basis @ basis.mT).to(weights.dtype)

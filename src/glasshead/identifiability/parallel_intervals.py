@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.errors import ParameterError
+from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve
-from glasshead.identifiability.row_selection import AttentionRow
 
 TASKS = 16  # rows that a process gets at a time
 
 
 @dataclass(frozen=True)
-class IntervalQuery:
-    """What is asked of each row: all weights, or the ``top`` largest; ``tolerance`` as in `intervals`.
+class IntervalOptions:
+    """Which weights of each row get an interval: all, or the ``top`` largest.
+
+    ``tolerance`` is that of `intervals`; ``processes`` share the work.
 
     Raises:
         InputError: on a tolerance below 0, or fewer than one weight.
@@ -25,6 +27,7 @@ class IntervalQuery:
 
     top: int | None = None
     tolerance: float = 0.0
+    processes: int = 1
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
@@ -32,7 +35,7 @@ class IntervalQuery:
         if not 0 <= self.tolerance < np.inf:
             raise ParameterError("tolerance", f"is a number of at least 0, not {self.tolerance}")
 
-    def query(self, row: AttentionRow) -> NDArray[np.int64]:
+    def keys(self, row: AttentionRow) -> NDArray[np.int64]:
         """The keys whose intervals are wanted, in order."""
         n = len(row.weights)
         if self.top is None or self.top >= n:
@@ -41,7 +44,9 @@ class IntervalQuery:
 
     def task(self, row: AttentionRow) -> IntervalTask:
         """The row as a process takes it."""
-        return IntervalTask(row.T, row.weights, row.kind, row.width, row.eps, self.tolerance, self.query(row))
+        return IntervalTask(
+            row.T, row.weights, row.kind, row.embed_dim, row.eps, self.tolerance, self.keys(row)
+        )
 
 
 def solve_parallel(tasks: Sequence[IntervalTask], processes: int = 1) -> Iterator[IntervalAnswer]:

@@ -12,7 +12,7 @@ from glasshead.models.segments import SegmentLayout
 from glasshead.models.text_classifier import TextClassifier, outputs_of
 
 
-class EncodedClassifier(TextClassifier):
+class TransformerClassifier(TextClassifier):
     """Embeddings → one vector for a text → linear map; labels only ever reach the loss.
 
     Binary models have one output z and the logits [0, z], ratings one output and no activation.

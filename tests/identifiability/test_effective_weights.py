@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from glasshead.identifiability.effective import effective_weights
-from glasshead.identifiability.null_space_sampling import left_null, sample_null_rows
+from glasshead.identifiability.effective_attention import effective_weights
+from glasshead.identifiability.null_space_sampling import left_null_basis, sample_null_rows
 from tolerances import EXACT_MATHS, ONE_MODEL
 
 
@@ -20,7 +20,7 @@ def test_it_is_the_smallest_with_the_same_output():
     for each, a, values in zip(found.numpy(), weights.numpy(), T.numpy(), strict=True):
         least = np.linalg.lstsq(values.T, (a @ values).T)[0].T  # the solution of the smallest norm
         np.testing.assert_allclose(each, least, atol=1e-12)
-        null = left_null(values, centred=False, eps=2.0**-52)
+        null = left_null_basis(values, centred=False, eps=2.0**-52)
         assert np.abs(each @ null.T).max() < 1e-12
         for step in sample_null_rows(values, a, 20, np.random.default_rng(0), eps=2.0**-52):
             assert (np.linalg.norm(a + step, axis=1) > np.linalg.norm(each, axis=1)).all()
@@ -81,9 +81,9 @@ def test_the_rank_is_that_of_the_precision(dtype):
     assert effective_weights(weights.to(dtype), T).dtype == dtype
 
 
-def test_width_of_other_coordinates():
+def test_embed_dim_of_other_coordinates():
     # σ = 1 and 3e-6: below max(n, d_e) ε only where d_e is 100.
     T, weights = torch.diag(torch.tensor([1.0, 3e-6])), torch.tensor([[0.5, 0.5]])
     torch.testing.assert_close(effective_weights(weights, T), torch.tensor([[0.5, 0.5]]), **ONE_MODEL)
-    wide = effective_weights(weights, T, width=100)
+    wide = effective_weights(weights, T, embed_dim=100)
     torch.testing.assert_close(wide, torch.tensor([[0.5, 0.0]]), **ONE_MODEL)

@@ -1,4 +1,4 @@
-"""Which rows of which heads are read, and what one row of one head is."""
+"""What one row of one head is, and which weights its mechanism can produce."""
 
 from __future__ import annotations
 
@@ -13,28 +13,6 @@ from glasshead.identifiability.lp.intervals import Intervals, intervals
 from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
 
 Floats = NDArray[np.float64]
-NAMED = {"cls": "first", "first": "first", "last": "last", "pooled": "pooled", "all": "all"}
-
-
-@dataclass(frozen=True)
-class RowSelector:
-    """Which heads and rows are read; None: all layers, all heads.
-
-    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "all", or numbers.
-    """
-
-    layers: tuple[int, ...] | None = None
-    heads: tuple[int, ...] | None = None
-    rows: str | tuple[int, ...] = "first"
-
-    def __post_init__(self) -> None:
-        if isinstance(self.rows, str) and self.rows not in NAMED:
-            raise InputError(f"unknown rows {self.rows!r}: choose from {', '.join(NAMED)}, or give numbers")
-
-    @property
-    def named(self) -> str | None:
-        """The one row that is meant by name."""
-        return NAMED[self.rows] if isinstance(self.rows, str) else None
 
 
 @dataclass(frozen=True)
@@ -42,11 +20,11 @@ class AttentionRow:
     """One row of one head before one text: a [n] over the keys that it may attend to, and T [n, d].
 
     T = V D is given in an orthonormal basis of the rows of D (no singular value changes by that), or is V
-    where no single linear map reads the head (``projected`` is false). ``width`` is d_e, ``eps`` the machine
-    epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that the
-    keys are, or the sentences. ``score_jacobian`` [n, d_k] is ∂s/∂q, None where there is no query; ``part``
-    numbers the texts of a pair and the sentences of a document that attend to themselves alone; ``learned``
-    says that the query is a parameter of the model, and no token's.
+    where no single linear map reads the head (``projected`` is false). ``embed_dim`` is d_e, ``eps`` the
+    machine epsilon of the type in which V was computed; all numbers are float64. ``keys`` are the tokens that
+    the keys are, or the sentences. ``score_jacobian`` [n, d_k] is ∂s/∂q, None where there is no query;
+    ``part`` numbers the texts of a pair and the sentences of a document that attend to themselves alone;
+    ``learned`` says that the query is a parameter of the model, and no token's.
     """
 
     text: int
@@ -59,11 +37,11 @@ class AttentionRow:
     weights: Floats
     T: Floats
     kind: str
-    width: int
+    embed_dim: int
     eps: float
     projected: bool
     scores: Floats
-    slopes: Floats | None
+    score_jacobian: Floats | None
     activation: Activation
     learned: bool = False
 
@@ -78,7 +56,7 @@ class AttentionRow:
             self.T,
             self.weights,
             kind=self.kind,
-            width=self.width,
+            embed_dim=self.embed_dim,
             eps=self.eps,
             tolerance=tolerance,
             functions=functions,

@@ -14,23 +14,24 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
 from glasshead.data import Encoded
-from glasshead.identifiability.lp.rank import threshold
+from glasshead.identifiability.attention_row import AttentionRow
+from glasshead.identifiability.lp.rank import rank_threshold
 from glasshead.identifiability.pooled import pooled_rows
 from glasshead.identifiability.row_extraction import (
+    batch_index,
     projected_values,
+    query_values,
     record_rows,
-    refuse_half,
-    row_index,
-    values_of,
+    require_full_precision,
 )
-from glasshead.identifiability.row_selection import AttentionRow, RowSelector
+from glasshead.identifiability.row_selector import RowSelector
 from glasshead.models import PooledClassifier
 from glasshead.trace import LayerRecord, TokenLayout
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-RESOLVED = 1e-6
+EIGENVALUE_RESOLUTION = 1e-6
 """Eigenvalues of TᵀT in float64 tell singular values from zero down to about 1e-8 of the largest one."""
 
 
@@ -38,10 +39,10 @@ RESOLVED = 1e-6
 class HeadRanks:
     """Ranks [t, h] of T and of [T, 1], for t texts (or segments of them) and the heads h of one layer.
 
-    ``tokens`` [t] is d_s, ``size`` d_v (d_e where that is smaller), ``width`` d_e. A margin is the smallest
-    singular value that counts over the threshold; ∞ where none counts. That of [T, 1] is of the centred T,
-    whose columns and the constant 1 are orthogonal: rank [T, 1] is one more than the rank of the centred T.
-    ``projected`` is false where T is V itself.
+    ``tokens`` [t] is d_s, ``size`` d_v (d_e where that is smaller), ``embed_dim`` d_e. A margin is the
+    smallest singular value that counts over the threshold; ∞ where none counts. That of [T, 1] is of the
+    centred T, whose columns and the constant 1 are orthogonal: rank [T, 1] is one more than the rank of the
+    centred T. ``projected`` is false where T is V itself.
     """
 
     layer: int
@@ -51,7 +52,7 @@ class HeadRanks:
     parts: Integers
     tokens: Integers
     size: int
-    width: int
+    embed_dim: int
     projected: bool
     rank: Integers
     margin: Floats
@@ -79,7 +80,7 @@ class HeadRanks:
         return np.maximum(self.tokens - self.size - 1, 0)
 
 
-def value_ranks(model: PreTrainedModel, encoded: Encoded, where: RowSelector) -> Iterator[HeadRanks]:
+def value_ranks(model: PreTrainedModel, encoded: Encoded, selector: RowSelector) -> Iterator[HeadRanks]:
     """Ranks of every chosen head before every text, one layer and one batch of texts after the other.
 
     T holds all tokens of a text, or of a segment that attends to itself alone; of a position that changes
@@ -88,34 +89,34 @@ def value_ranks(model: PreTrainedModel, encoded: Encoded, where: RowSelector) ->
     Raises:
         InputError: as `glasshead.identifiability.row_extraction.attention_rows`.
     """
-    refuse_half(model)
+    require_full_precision(model)
     if isinstance(model, PooledClassifier):
-        for rows in pooled_rows(model, encoded, where):
+        for rows in pooled_rows(model, encoded, selector):
             if rows:
                 yield pooled_ranks(rows)
         return
-    for batch in record_rows(model, encoded, where, [0]):
-        for layer in batch:
-            yield layer_ranks(*layer)
+    for batch in record_rows(model, encoded, selector, [0]):
+        for recorded in batch:
+            yield layer_ranks(*recorded)
 
 
-def layer_ranks(seen: LayerRecord, where: TokenLayout, places: Sequence[int]) -> HeadRanks:
-    """Ranks of a recorded layer; ``places`` are the numbers of the texts of the batch."""
-    own = seen.call.mechanism.position.changes_output
-    T, width = projected_values(values_of(seen, 0) if own else seen.v, seen.projection)
-    real, text, part, _ = row_index(where)
+def layer_ranks(layer: LayerRecord, layout: TokenLayout, batch_texts: Sequence[int]) -> HeadRanks:
+    """Ranks of a recorded layer; ``batch_texts`` are the numbers of the texts of the batch."""
+    own = layer.call.mechanism.position.changes_output
+    T, embed_dim = projected_values(query_values(layer, 0) if own else layer.v, layer.projection)
+    real, text, part, _ = batch_index(layout)
     kept = np.flatnonzero(real.any(axis=1))
     return head_ranks(
-        torch.from_numpy(T).to(seen.v.device)[kept],
+        torch.from_numpy(T).to(layer.v.device)[kept],
         torch.from_numpy(real[kept]),
-        width=width,
-        eps=float(torch.finfo(seen.call.v.dtype).eps),
-        layer=seen.layer,
-        name=seen.name,
-        heads=seen.heads,
-        texts=np.array([places[text[row]] for row in kept], dtype=np.int64),
+        embed_dim=embed_dim,
+        eps=float(torch.finfo(layer.call.v.dtype).eps),
+        layer=layer.layer,
+        name=layer.name,
+        heads=layer.heads,
+        texts=np.array([batch_texts[text[row]] for row in kept], dtype=np.int64),
         parts=part[kept],
-        projected=seen.projection is not None,
+        projected=layer.projection is not None,
     )
 
 
@@ -127,7 +128,7 @@ def pooled_ranks(rows: Sequence[AttentionRow]) -> HeadRanks:
     return head_ranks(
         pad_sequence(values, batch_first=True)[:, None],
         pad_sequence(real, batch_first=True),
-        width=first.width,
+        embed_dim=first.embed_dim,
         eps=first.eps,
         layer=first.layer,
         name=first.name,
@@ -139,29 +140,29 @@ def pooled_ranks(rows: Sequence[AttentionRow]) -> HeadRanks:
 
 
 def head_ranks(
-    T: Float[Tensor, "t h k r"], real: Bool[Tensor, "t k"], *, width: int, eps: float, **about: object
+    T: Float[Tensor, "t h k r"], real: Bool[Tensor, "t k"], *, embed_dim: int, eps: float, **facts: object
 ) -> HeadRanks:
     """Both ranks of every T [k, r] over its ``real`` keys; what stands at the others does not matter."""
     keep = real.to(T.device)[:, None, :, None]
     tokens = keep.sum(dim=2).double()  # [t, 1, 1]
     T = T.masked_fill(~keep, 0.0)
-    sizes = singular_values(T, width * eps)  # [t, h, r']
+    sizes = singular_values(T, embed_dim * eps)  # [t, h, r']
     centred = (T - T.sum(dim=2, keepdim=True) / tokens[..., None]).masked_fill(~keep, 0.0)
-    centred_sizes = singular_values(centred, width * eps)
+    centred_sizes = singular_values(centred, embed_dim * eps)
     counts = tokens[:, 0, 0].long().cpu().numpy()
     norms = sizes[..., :1].amax(dim=-1).cpu().numpy()  # [t, h]
-    floors = norms * np.array([[threshold(n, width, eps, 1.0)] for n in counts.tolist()])
-    rank, margin = to_counts(sizes.cpu().numpy(), floors, counts)
-    centred_rank, margin_with_ones = to_counts(centred_sizes.cpu().numpy(), floors, counts - 1)
+    floors = norms * np.array([[rank_threshold(n, embed_dim, eps, 1.0)] for n in counts.tolist()])
+    rank, margin = count_above(sizes.cpu().numpy(), floors, counts)
+    centred_rank, margin_with_ones = count_above(centred_sizes.cpu().numpy(), floors, counts - 1)
     return HeadRanks(
         tokens=counts,
         size=T.shape[-1],
-        width=width,
+        embed_dim=embed_dim,
         rank=rank,
         margin=margin,
         rank_with_ones=centred_rank + 1,
         margin_with_ones=margin_with_ones,
-        **about,  # type: ignore[arg-type]
+        **facts,  # type: ignore[arg-type]
     )
 
 
@@ -171,14 +172,14 @@ def singular_values(T: Float[Tensor, "t h k r"], wanted: float) -> Float[Tensor,
     Those below ``wanted`` of the largest need not be right: the smaller one of T Tᵀ and TᵀT then has fewer
     numbers than T and an eigenvalue for each. Where more is wanted than that can tell, by singular values.
     """
-    if wanted < RESOLVED:
+    if wanted < EIGENVALUE_RESOLUTION:
         return torch.linalg.svdvals(T)
     small = T if T.shape[-2] < T.shape[-1] else T.transpose(-1, -2)
     squares = torch.linalg.eigvalsh(small @ small.transpose(-1, -2))
     return squares.clamp_min(0.0).sqrt().flip(-1)
 
 
-def to_counts(sizes: Floats, floors: Floats, most: Integers) -> tuple[Integers, Floats]:
+def count_above(sizes: Floats, floors: Floats, most: Integers) -> tuple[Integers, Floats]:
     """How many singular values [t, h, s] lie above the floors [t, h], at most so many [t], and the margin."""
     rank = np.minimum((sizes > floors[..., None]).sum(axis=-1), most[:, None])
     last = np.take_along_axis(sizes, np.maximum(rank - 1, 0)[..., None], axis=-1)[..., 0]

@@ -1,0 +1,32 @@
+"""Which rows of which heads are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from glasshead.errors import InputError
+
+ROW_NAMES = {"cls": "first", "first": "first", "last": "last", "pooled": "pooled", "all": "all"}
+
+
+@dataclass(frozen=True)
+class RowSelector:
+    """Which heads and rows are read; None: all layers, all heads.
+
+    ``rows`` is "first" (or "cls"), "last", "pooled" (the one row of a learned query), "all", or numbers.
+    """
+
+    layers: tuple[int, ...] | None = None
+    heads: tuple[int, ...] | None = None
+    rows: str | tuple[int, ...] = "first"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rows, str) and self.rows not in ROW_NAMES:
+            raise InputError(
+                f"unknown rows {self.rows!r}: choose from {', '.join(ROW_NAMES)}, or give numbers"
+            )
+
+    @property
+    def named(self) -> str | None:
+        """The one row that is meant by name."""
+        return ROW_NAMES[self.rows] if isinstance(self.rows, str) else None
