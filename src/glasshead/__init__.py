@@ -1,6 +1,7 @@
 """Glasshead: attention you can see through."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from glasshead.lazy import lazy_exports
 
@@ -9,8 +10,10 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from glasshead.attention import Mask, Mechanism, attend, mechanism
     from glasshead.errors import InputError
+    from glasshead.explainers import explain
     from glasshead.huggingface import doctor, load, plug, unplug
     from glasshead.trace import intervene, record
+    from glasshead.training import open
 
 # Public names by package, imported when first asked for: torch and transformers take seconds.
 PUBLIC = {
@@ -19,13 +22,18 @@ PUBLIC = {
     "Mechanism": "glasshead.attention",
     "attend": "glasshead.attention",
     "doctor": "glasshead.huggingface",
+    "explain": "glasshead.explainers",
     "intervene": "glasshead.trace",
     "load": "glasshead.huggingface",
     "mechanism": "glasshead.attention",
+    "open": "glasshead.training",
     "plug": "glasshead.huggingface",
     "record": "glasshead.trace",
     "unplug": "glasshead.huggingface",
 }
+
+# Functions whose values show themselves; what draws them is imported with them.
+SHOWN = {"explain"}
 
 __all__ = [
     "InputError",
@@ -33,12 +41,21 @@ __all__ = [
     "Mechanism",
     "attend",
     "doctor",
+    "explain",
     "intervene",
     "load",
     "mechanism",
+    "open",
     "plug",
     "record",
     "unplug",
 ]
 
-__getattr__, __dir__, _ = lazy_exports(globals(), PUBLIC)
+_load, __dir__, _ = lazy_exports(globals(), PUBLIC)
+
+
+def __getattr__(name: str) -> Any:
+    value = _load(name)
+    if name in SHOWN:
+        import_module("glasshead.report")
+    return value

@@ -27,6 +27,7 @@ def test_train_audit_and_explain_say_what_they_read(tmp_path):
     assert set(told) <= set(card["facts"]["notes"])
     assert card["facts"]["coverage"]["cut"] > 0
     lines = glasshead("explain", run, "a film " * 10 + "zyx").stdout.splitlines()
+    assert lines.pop(0) == "the classes 'Good' and 'good' differ by case alone"
     assert lines[0] == "read: 1 of 1 text cut to 12 tokens, 9 of 21 tokens not read (42.9%)"
 
 

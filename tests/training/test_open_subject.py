@@ -161,7 +161,9 @@ def test_classes_are_renamed_by_name_or_by_number():
     assert subject.labels == ["bad", "LABEL_1", "good"]
     assert model.config.id2label[0] == "LABEL_0"
     refused_model("has no class 'LABEL_7' to rename: it has LABEL_0, LABEL_1", labels={"LABEL_7": "good"})
-    refused_model("classes 0 and 1 of the model are both called 'BAD'", labels={"0": "bad", "1": "BAD"})
+    refused_model("classes 0 and 1 of the model are both called 'bad'", labels={"0": "bad", "1": "bad"})
+    alike = open_subject(model, tokenizer, OpenOptions(labels={"0": "bad", "1": "BAD"}))
+    assert alike.notes == ("the classes 'bad' and 'BAD' differ by case alone",)
 
 
 def test_half_precision_is_read_in_float32_and_said():
@@ -226,7 +228,8 @@ def test_folders_that_cannot_be_read(tmp_path):
     (tmp_path / "adapter_config.json").write_text("{}")
     refused(tmp_path, r"holds adapters \(PEFT\) and no whole model", None, whole)
     refused(str(tmp_path), "leave `tokenizer` out", bert()[1], whole)
-    refused("nobody/nothing", "no folder nobody/nothing, nor a model of that name on the Hub", None, whole)
+    offline = r"no folder nobody/nothing, and the Hub cannot be reached: give a folder, or .* \(hf download"
+    refused("nobody/nothing", offline, None, whole)
     FAMILIES["gpt2"].build().save_pretrained(tmp_path / "gpt2")
     refused(tmp_path / "gpt2", "writes texts and has no classes", None, whole)
     config = {"model_type": "own", "auto_map": {"AutoConfig": "code.OwnConfig"}}

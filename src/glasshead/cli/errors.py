@@ -27,6 +27,7 @@ WORDS = {
     "DynamicsCallback": "--watch dynamics",
     "data": "DATA",
     "glasshead.recommend": "'glasshead recommend'",
+    "tokenizer": "a tokenizer",
     "glasshead.recommend.train_recommender": "'glasshead recommend train LOGS --out RUN'",
     "glasshead.training.train": "'glasshead train DATA --out RUN'",
     "value_dim=None": "--set value_dim=null",

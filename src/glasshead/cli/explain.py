@@ -1,5 +1,6 @@
 """glasshead explain: which words of a text mattered."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,19 +10,26 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.options import Format, Overwrite, RunFolder
+from glasshead.cli.options import ClassNames, Format, ModelName, Overwrite, TrustRemoteCode
+from glasshead.cli.parsing import parse_labels
 from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.errors import InputError
 
 if TYPE_CHECKING:
-    from glasshead.results import Attribution
-    from glasshead.training import Run
+    from glasshead.results import Attribution, Attributions
+    from glasshead.trace import Subject
 
 
 @app.command(cls=with_old_spellings(of="target-function"))
 def explain(
-    run: RunFolder,
-    texts: Annotated[list[str], typer.Argument(metavar="TEXT…", help="One or more texts, quoted.")],
+    context: typer.Context,
+    model: ModelName,
+    texts: Annotated[
+        list[str] | None, typer.Argument(metavar="TEXT…", help="One or more texts, quoted; - reads lines.")
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="Texts from a file, one to a line.")
+    ] = None,
     method: Annotated[str, typer.Option(help="The method (glasshead list explainers).")] = "attention",
     target: Annotated[
         str | None, typer.Option(help="The class to explain; else class 1 of two, or the predicted one.")
@@ -46,20 +54,21 @@ def explain(
         float | None,
         typer.Option(help="For --intervals: how far an output may move, relative to its size; else 0."),
     ] = None,
+    labels: ClassNames = None,
+    trust_remote_code: TrustRemoteCode = False,
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
     out: Annotated[Path | None, typer.Option("--out", help="Write json or html to a file.")] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Explain a prediction: which words mattered, and for which class.
 
-    Example: [bold]glasshead explain runs/mine "a warm, funny film" --method gradient[/]
+    Example: [bold]glasshead explain my-bert "a warm, funny film" --method gradient[/]
     """
     from glasshead.data import check_utf8
-    from glasshead.explainers import ExplainRequest, explain_run
+    from glasshead.explainers import ExplainRequest, explain_texts
     from glasshead.files import check_writable, format_from_suffix, write_text
-    from glasshead.training import load_run
+    from glasshead.training import OpenOptions, open_subject
 
-    check_utf8(*texts, pair or "")
     if tolerance is not None and not intervals:
         raise InputError("--tolerance is about --intervals: add that, or leave it out")
     request = ExplainRequest(
@@ -73,25 +82,65 @@ def explain(
     if out is not None:
         if format is Format.text:
             raise InputError("--out needs --format json or html")
-        check_writable(out, overwrite=overwrite, reads=[run])
+        check_writable(out, overwrite=overwrite, reads=[Path(model)])
         format_from_suffix(out, format.value)
-    loaded = load_run(run)
-    explanations = explain_run(loaded, *texts_and_pairs(loaded.model, texts, pair), request)
+    lines = read_texts(context, texts or [], file)
+    check_utf8(*lines, pair or "")
+    opening = OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code)
+    subject = open_subject(model, options=opening)
+    attributions = explain_texts(subject, *texts_and_pairs(subject.model, lines, pair), request)
     comment = print_line if format is Format.text else print_remark  # standard output is the document's
-    for number, reason in explanations.skipped.items():
+    for number, reason in attributions.skipped:
         comment(f"text {number + 1} is left out: {reason}")
-    for line in explanations.coverage.lines("read"):
+    for line in attributions.notes:
         comment(line)
     if format is Format.text:
-        for attribution in explanations.attributions:
-            print_attribution(loaded, attribution)
+        for attribution in attributions:
+            print_attribution(subject, attribution)
         return
-    document = as_document(explanations.attributions, format)
+    document = as_document(attributions, format)
     if out is None:
         print_output(document, format.value)
     else:
         write_text(out, document, overwrite=overwrite)
         print_line(f"Written to {out}")
+
+
+def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[str]:
+    """The texts as typed, or the lines of a file or of standard input.
+
+    Raises:
+        InputError: if there is none, or more than one source.
+    """
+    from glasshead.files import check_readable
+
+    if file is None and list(texts) == ["-"]:
+        return non_empty(sys.stdin.read(), "standard input")
+    if file is None:
+        if not texts:
+            raise typer.BadParameter(
+                "give a text, --file FILE, or - for the lines of standard input",
+                context,
+                param_hint="'TEXT…'",
+            )
+        return list(texts)
+    if texts:
+        raise InputError("give texts or --file, not both")
+    check_readable(file)
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    try:
+        return non_empty(file.read_text(encoding="utf-8-sig"), str(file))
+    except UnicodeDecodeError:
+        raise InputError(f"{file} is not UTF-8: save it as UTF-8") from None
+
+
+def non_empty(text: str, name: str) -> list[str]:
+    """The lines that hold something."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise InputError(f"{name} holds no text")
+    return lines
 
 
 def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple[list[str], list[str] | None]:
@@ -109,7 +158,7 @@ def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple
     return [first for first, _ in halves], [second for _, second in halves]
 
 
-def print_attribution(run: "Run", attribution: "Attribution") -> None:
+def print_attribution(subject: "Subject", attribution: "Attribution") -> None:
     """The text with its colours, what was predicted and read, and a table of its words."""
     from glasshead.report import attribution_table, prediction, text_heatmap
 
@@ -117,25 +166,25 @@ def print_attribution(run: "Run", attribution: "Attribution") -> None:
     print_line(f"{prediction(attribution)}, {attribution.method}")
     if attribution.reading is not None:
         print_line(f"read: {attribution.reading}")
-    if attribution.signed and attribution.method == "attention" and (note := sign_note(run)) is not None:
+    if attribution.signed and attribution.method == "attention" and (note := sign_note(subject)) is not None:
         print_line(note)
     unknown = [
         token
         for token, token_id in zip(attribution.tokens, attribution.ids, strict=True)
-        if token_id == run.tokenizer.unk_token_id
+        if token_id == subject.tokenizer.unk_token_id
     ]
     if unknown:
         print_line(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
     console.print(attribution_table(attribution))
 
 
-def sign_note(run: "Run") -> str | None:
+def sign_note(subject: "Subject") -> str | None:
     """What keeps the signs of printed weights from being read; None: nothing."""
     from glasshead.results import ONE_SIGN, UNDECIDED
 
-    if getattr(run.model.config, "gauge", None) is None:
+    if getattr(subject.model.config, "gauge", None) is None:
         return "raw signs: no gauge was fixed, so read the contributions"
-    gauge = run.record["gauge"] or {}
+    gauge = subject.gauge or {}
     old_kind = UNDECIDED if "margin" in gauge else ""  # earlier versions did not ask; heads have a kind each
     return {
         ONE_SIGN: "the weights have one sign: the contributions say for which side",
@@ -143,15 +192,8 @@ def sign_note(run: "Run") -> str | None:
     }.get(gauge.get("kind", old_kind))
 
 
-def as_document(attributions: "list[Attribution]", format: Format) -> str:
+def as_document(attributions: "Attributions", format: Format) -> str:
     """All attributions as JSON or as a page."""
-    import json
-    from dataclasses import asdict
-
     from glasshead.report import attribution_page
 
-    if format is Format.html:
-        return attribution_page(attributions)
-    return (
-        json.dumps([asdict(attribution) for attribution in attributions], ensure_ascii=False, indent=1) + "\n"
-    )
+    return attributions.to_json() if format is Format.json else attribution_page(attributions)

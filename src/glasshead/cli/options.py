@@ -29,6 +29,25 @@ Data = Annotated[
         "named set (glasshead list datasets).",
     ),
 ]
+ModelName = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="A folder made by glasshead train, any folder with a saved classifier and its tokenizer, or a "
+        "Hub id.",
+    ),
+]
+ClassNames = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="OLD=NEW,…",
+        help="Other names for the model's classes, by name or number: LABEL_0=negative,LABEL_1=positive.",
+    ),
+]
+TrustRemoteCode = Annotated[
+    bool, typer.Option("--trust-remote-code", help="Let code run that lies beside the model.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead train.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder to write; it appears complete or not at all.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]

@@ -19,6 +19,17 @@ def parse_names(names: str | None) -> tuple[str, ...] | None:
     return parts
 
 
+def parse_labels(labels: str | None) -> dict[str, str]:
+    """OLD=NEW,… → new names of classes by old ones."""
+    renamed = {}
+    for part in parse_names(labels) or ():
+        old, equals, new = (word.strip() for word in part.partition("="))
+        if not old or not equals or not new:
+            raise InputError(f"--labels is OLD=NEW,…, as in LABEL_0=negative; {part!r} is not")
+        renamed[old] = new
+    return renamed
+
+
 def parse_lengths(lengths: str | None) -> tuple[int, ...]:
     """1024,4096 → (1024, 4096); nothing of None."""
     names = parse_names(lengths) or ()

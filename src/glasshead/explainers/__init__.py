@@ -19,6 +19,7 @@ from glasshead.explainers.attention_observation import (
     SentenceReadout,
     observe_pooled,
 )
+from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
 from glasshead.explainers.explainer import (
     EXPLAINERS,
     Explainer,
@@ -34,7 +35,6 @@ from glasshead.explainers.forward_observation import (
 )
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, check_weights, with_intervals
-from glasshead.explainers.request import ExplainRequest, Explanations, explain_run
 from glasshead.explainers.targets import TARGETS, probability
 from glasshead.registry import import_siblings
 
@@ -44,10 +44,10 @@ __all__ = [
     "EXPLAINERS",
     "TARGETS",
     "AttentionObservation",
+    "ExplainOptions",
     "ExplainRequest",
     "Explainer",
     "ExplanationContext",
-    "Explanations",
     "ForwardObservation",
     "IntervalVector",
     "LinearReadout",
@@ -57,7 +57,8 @@ __all__ = [
     "check_texts",
     "check_tolerance",
     "check_weights",
-    "explain_run",
+    "explain",
+    "explain_texts",
     "head_signs",
     "logits_with_edit",
     "make_context",

@@ -120,6 +120,11 @@ def read_config(
             raise ValueError("architectures are no names")
         return config
     except Exception as error:  # configurations break in every way there is
+        if not Path(folder).exists() and "couldn't connect" in str(error).lower():
+            raise InputError(
+                f"there is no folder {folder}, and the Hub cannot be reached: give a folder, or download the "
+                f"model where there is a network (hf download {folder})"
+            ) from None
         if not Path(folder).exists():
             raise InputError(
                 f"there is no folder {folder}, nor a model of that name on the Hub: {first_line(error)}"

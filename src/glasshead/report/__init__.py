@@ -1,8 +1,11 @@
 """Everything that is drawn, each thing once: plots, pages and terminal tables; knows nothing of torch."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from glasshead.lazy import lazy_exports
+from glasshead.shown import RENDERERS, Renderer
 
 if TYPE_CHECKING:
     from glasshead.report.dynamics.summary import DynamicsSummary
@@ -90,3 +93,18 @@ __all__ = [
 ]
 
 __getattr__, __dir__, _ = lazy_exports(globals(), MODULES)
+
+
+def imported_when_called(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module of this room, which is imported when it is first called."""
+    return lambda *args: getattr(import_module(f"{__name__}.{module}"), name)(*args)
+
+
+NOTEBOOK = "html.notebook"
+RENDERERS["Attribution"] = Renderer(
+    imported_when_called(NOTEBOOK, "attribution_fragment"), imported_when_called(NOTEBOOK, "single_page")
+)
+RENDERERS["Attributions"] = Renderer(
+    imported_when_called(NOTEBOOK, "attributions_fragment"),
+    imported_when_called(NOTEBOOK, "attributions_page"),
+)

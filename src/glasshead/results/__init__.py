@@ -1,5 +1,6 @@
 """What explanations, audits, comparisons and recorded trainings found: plain values, no torch."""
 
+from glasshead.results.attributions import Attributions
 from glasshead.results.comparison import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
 from glasshead.results.history import (
     ADDED,
@@ -120,6 +121,7 @@ __all__ = [
     "UNDECIDED",
     "WEAK_GAUGE",
     "Attribution",
+    "Attributions",
     "AuditCard",
     "CoefficientCurve",
     "CoefficientMatrix",

@@ -23,6 +23,7 @@ from pydantic import TypeAdapter
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.results.verdict import Reason, Status, status_from_words
+from glasshead.shown import Shown
 
 CARD = "card.json"
 SCHEMA = 1
@@ -38,8 +39,8 @@ FEWEST = 30
 """Texts from which on a class has a say in that."""
 
 
-@dataclass(frozen=True)
-class Attribution:
+@dataclass(frozen=True, repr=False)
+class Attribution(Shown):
     """One number per token of one text: how much each mattered for one target.
 
     ``scores``, ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry per token; ``words`` is the
@@ -79,6 +80,14 @@ class Attribution:
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):
             raise ValueError(f"{len(self.intervals)} intervals for {len(self.scores)} scores")
+
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 40 else f"{self.text[:39]}…"
+        return f"Attribution({text!r}, {self.method}, {self.target} {self.prediction:.2f})"
+
+    def to_json(self) -> str:
+        """An object with all fields."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
 
     @property
     def colours(self) -> tuple[float, ...]:

@@ -40,4 +40,4 @@ class Subject:
         return class_names(self.model)
 
     def __repr__(self) -> str:
-        return f"Subject({self.name!r}, {type(self.model).__name__}, classes {', '.join(self.labels)})"
+        return f"Subject({self.name!r}, {type(self.model).__name__}, {', '.join(self.labels)})"

@@ -22,7 +22,7 @@ from glasshead.training.load_run_model import load_run_model
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
-from glasshead.training.open_subject import OpenOptions, is_run, open_model, open_subject
+from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.run import (
@@ -74,6 +74,7 @@ __all__ = [
     "load_predictions",
     "load_run",
     "load_run_model",
+    "open",
     "open_model",
     "open_record",
     "open_subject",

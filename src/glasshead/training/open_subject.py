@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from glasshead.huggingface import (
 )
 from glasshead.models import REGRESSION, TextClassifier
 from glasshead.trace import Subject, logits_of
-from glasshead.training.pretrained import check_vocabulary, load_tokenizer
+from glasshead.training.pretrained import check_vocabulary, read_tokenizer
 from glasshead.training.run import RECORD, REPEATS, load_run
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
@@ -60,6 +60,25 @@ class OpenOptions:
     labels: Mapping[str, str] = field(default_factory=dict)
     classifies: bool = True
     trust_remote_code: bool = False
+
+
+def open(
+    model: object,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    *,
+    labels: Mapping[str, str] | None = None,
+    trust_remote_code: bool = False,
+) -> Subject:
+    """Open a model once, to explain and audit it as often as you like.
+
+    ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
+    ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
+    ``labels`` renames classes, by name or by number: ``{"LABEL_0": "negative", "LABEL_1": "positive"}``.
+
+    Raises:
+        InputError: as `open_subject`.
+    """
+    return open_subject(model, tokenizer, OpenOptions(labels or {}, trust_remote_code=trust_remote_code))
 
 
 def open_subject(
@@ -124,7 +143,6 @@ def run_subject(folder: Path) -> Subject:
         gauge=run.record["gauge"],
         record=run.record,
         folder=folder,
-        notes=tuple(run.record.get("notes", ())),
     )
 
 
@@ -164,7 +182,8 @@ def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedMode
         raise InputError(f"there is no folder {folder}: give a run, or a folder with a saved model")
     config = read_config(source, trust_remote_code=options.trust_remote_code)
     model = load_saved(source, config, options)
-    return model, load_tokenizer(str(source), None)
+    settings = {"trust_remote_code": options.trust_remote_code}
+    return model, read_tokenizer(str(source), settings)
 
 
 def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOptions) -> PreTrainedModel:
@@ -212,7 +231,7 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
         raise InputError(
             f"{saved} writes texts and has no classes: read its attention with the audit 'identifiability' "
-            "and with `glasshead.record`, or fine-tune it with `model` as a classifier"
+            "and glasshead.record, or fine-tune it with `model` as a classifier"
         )
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):
@@ -359,15 +378,21 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
         if not 0 <= index < len(names):
             raise InputError(f"the model has no class {old!r} to rename: it has {', '.join(names)}")
         names[index] = new
-    seen: dict[str, int] = {}
-    for index, name in enumerate(names):
-        if name.casefold() in seen:
-            other = seen[name.casefold()]
-            raise InputError(
-                f"the classes {other} and {index} of the model are both called {name!r}: tell them apart "
-                f"with `labels`, as in {other}=first, {index}=second"
-            )
-        seen[name.casefold()] = index
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        first, second = [index for index, name in enumerate(names) if name == twice][:2]
+        raise InputError(
+            f"the classes {first} and {second} of the model are both called {twice!r}: tell them apart with "
+            f"`labels`, as in {first}=first, {second}=second"
+        )
     if labels:
         subject.model.config.id2label = dict(enumerate(names))
-    return subject
+    return replace(subject, notes=(*subject.notes, *case_notes(names)))
+
+
+def case_notes(names: Sequence[str]) -> Iterator[str]:
+    """Sentences about classes that only their case tells apart."""
+    for index, name in enumerate(names):
+        for other in names[:index]:
+            if other.casefold() == name.casefold():
+                yield f"the classes {other!r} and {name!r} differ by case alone"

@@ -1,5 +1,6 @@
 """A pretrained Hugging Face classifier with a head for other labels, and a mechanism if one is wanted."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -66,9 +67,19 @@ def load_config(name: str) -> PreTrainedConfig:
 
 
 def load_tokenizer(name: str, max_length: int | None) -> PreTrainedTokenizerFast:
-    """The tokenizer saved beside a model, one that knows where its tokens stand in a text; cut to its own
-    length, or to another one."""
-    options = {} if max_length is None else {"model_max_length": max_length}
+    """The tokenizer that a model is trained with: one that can pad, too."""
+    tokenizer = read_tokenizer(name, {} if max_length is None else {"model_max_length": max_length})
+    if tokenizer.pad_token_id is None:
+        raise InputError(f"the tokenizer of {name} has no padding token: set one and save it again")
+    return tokenizer
+
+
+def read_tokenizer(name: str, options: Mapping[str, Any]) -> PreTrainedTokenizerFast:
+    """The tokenizer saved beside a model, one that knows where its tokens stand in a text.
+
+    Raises:
+        InputError: if there is none.
+    """
     try:
         with silence_transformers():
             tokenizer = AutoTokenizer.from_pretrained(name, **options)
@@ -82,8 +93,6 @@ def load_tokenizer(name: str, max_length: int | None) -> PreTrainedTokenizerFast
         raise InputError(
             f"the tokenizer of {name} does not know where its tokens stand in a text: save a fast one"
         )
-    if tokenizer.pad_token_id is None:
-        raise InputError(f"the tokenizer of {name} has no padding token: set one and save it again")
     return tokenizer
 
 

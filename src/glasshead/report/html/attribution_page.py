@@ -1,5 +1,7 @@
 """The page of explanations of single texts."""
 
+from collections.abc import Sequence
+
 from glasshead.report.html.environment import environment
 from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import token_table, weight_key
@@ -8,7 +10,7 @@ from glasshead.report.weight_intervals import extremes
 from glasshead.results import Attribution
 
 
-def attribution_page(attributions: list[Attribution]) -> str:
+def attribution_page(attributions: Sequence[Attribution]) -> str:
     """Explanations of single texts, coloured, with every token's numbers in a table."""
     scale, limits = shared_scale(attributions), extremes(attributions)
     rows = [

@@ -1,0 +1,156 @@
+"""Explain texts before any model: `glasshead.explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from glasshead.data import check_utf8, coverage, encode, join_pair
+from glasshead.errors import InputError
+from glasshead.explainers.aggregate_words import by_word
+from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS
+from glasshead.explainers.intervals import check_tolerance, check_weights, with_intervals
+from glasshead.results import Attributions
+from glasshead.trace import AttentionSelector, Subject
+from glasshead.training import OpenOptions, open_subject
+
+
+@dataclass(frozen=True)
+class ExplainRequest:
+    """How texts are explained: by which method, for which class (None: class 1 of two, else the predicted
+    one), and whether weights come with the values that give the same output.
+
+    Raises:
+        InputError: on an unknown method, and on intervals of numbers that are no weights.
+    """
+
+    method: str = "attention"
+    target: int | str | None = None
+    target_fn: str | None = None
+    attention_selector: AttentionSelector = DEFAULT_SELECTOR
+    intervals: bool = False
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        explainer = EXPLAINERS[self.method]
+        if self.intervals:
+            check_weights(explainer)
+            check_tolerance(self.tolerance)
+
+
+class ExplainOptions(TypedDict, total=False):
+    """What can be said beside the method: what is explained (``target_fn``: probability, logit, log-odds,
+    margin, rating), which attention is read (``layer``, ``head``, ``row``, ``level``), the ``intervals`` of
+    weights at a ``tolerance``, names for the classes (``labels``), and ``trust_remote_code``."""
+
+    target_fn: str | None
+    layer: int | str | None
+    head: int | None
+    row: str | None
+    level: str
+    intervals: bool
+    tolerance: float
+    labels: Mapping[str, str]
+    trust_remote_code: bool
+
+
+def explain(
+    model: object,
+    texts: str | Sequence[str],
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    pairs: str | Sequence[str] | None = None,
+    method: str = "attention",
+    target: int | str | None = None,
+    **options: Unpack[ExplainOptions],
+) -> Attributions:
+    """Explain the prediction of a model for each text, word by word.
+
+    ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
+    ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
+    ``pairs`` are the second texts of a model that compares two. ``target`` is the class that is explained, by
+    name or number; left out, class 1 of two classes, else the predicted one. ``options`` are
+    `ExplainOptions`.
+
+    Raises:
+        InputError: if the model cannot be opened (`glasshead.open`), on an unknown method, class or option,
+            and if the model knows nothing of any text.
+    """
+    known = ExplainOptions.__annotations__
+    for name in options:
+        if name not in known:
+            raise InputError(f"explain has no option {name!r}: it has {', '.join(known)}")
+    selector = AttentionSelector(
+        options.get("layer"), options.get("head"), options.get("row"), options.get("level", "word")
+    )
+    request = ExplainRequest(
+        method,
+        target,
+        options.get("target_fn"),
+        selector,
+        options.get("intervals", False),
+        options.get("tolerance", 0.0),
+    )
+    opening = OpenOptions(
+        options.get("labels", {}), trust_remote_code=options.get("trust_remote_code", False)
+    )
+    subject = open_subject(model, tokenizer, opening)
+    firsts = [texts] if isinstance(texts, str) else list(texts)
+    seconds = [pairs] if isinstance(pairs, str) else None if pairs is None else list(pairs)
+    return explain_texts(subject, firsts, seconds, request)
+
+
+def explain_texts(
+    subject: Subject, texts: Sequence[str], pairs: Sequence[str] | None, request: ExplainRequest
+) -> Attributions:
+    """Explain texts, or pairs of texts, word by word.
+
+    Raises:
+        InputError: if the model knows nothing of any text, and as an explainer does.
+    """
+    check_utf8(*texts, *(pairs or ()))
+    if pairs is not None and len(pairs) != len(texts):
+        raise InputError(f"{len(texts)} texts need as many second texts, not {len(pairs)}")
+    tokenizer = subject.tokenizer
+    skipped = unreadable_texts(tokenizer, texts, pairs)
+    if len(skipped) == len(texts):
+        raise InputError(f"{skipped.get(0, 'there is no text')}: there is nothing to explain")
+    texts = [text for number, text in enumerate(texts) if number not in skipped]
+    if pairs is not None:
+        pairs = [text for number, text in enumerate(pairs) if number not in skipped]
+    inputs = subject.model, tokenizer, texts, pairs
+    explainer = EXPLAINERS[request.method]
+    attributions = [
+        by_word(attribution)
+        for attribution in explainer(
+            *inputs,
+            target=request.target,
+            target_fn=request.target_fn,
+            attention_selector=request.attention_selector,
+        )
+    ]
+    if request.intervals:
+        attributions = with_intervals(
+            attributions, *inputs, attention_selector=request.attention_selector, tolerance=request.tolerance
+        )
+    read = coverage(tokenizer, texts, pairs, encode(tokenizer, texts, pairs))
+    notes = (*subject.notes, *read.lines("read"))
+    return Attributions(tuple(attributions), tuple(skipped.items()), notes)
+
+
+def unreadable_texts(
+    tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], pairs: Sequence[str] | None
+) -> dict[int, str]:
+    """The numbers of texts of which the model knows nothing, whatever is going to be explained, and why."""
+    encoded = encode(tokenizer, texts, pairs)
+    reasons = {}
+    for row, (ids, words) in enumerate(zip(encoded.ids.numpy(), encoded.words, strict=True)):
+        if not (words >= 0).any():
+            reasons[row] = "the text is empty"
+        elif (ids[words >= 0] == tokenizer.unk_token_id).all():
+            text = join_pair(texts[row], None if pairs is None else pairs[row])
+            reasons[row] = f"the model knows no word of {text!r}"
+    return reasons

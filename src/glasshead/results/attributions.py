@@ -1,0 +1,75 @@
+"""The explanations of several texts, in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+from glasshead.results.values import Attribution
+from glasshead.shown import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class Attributions(Shown, Sequence[Attribution]):
+    """One `Attribution` for each text that could be read.
+
+    ``skipped`` says why the others could not be, by their number; ``notes`` are sentences about what was
+    read.
+    """
+
+    attributions: tuple[Attribution, ...]
+    skipped: tuple[tuple[int, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Attribution: ...
+    @overload
+    def __getitem__(self, index: slice) -> Attributions: ...
+    def __getitem__(self, index: int | slice) -> Attribution | Attributions:
+        if isinstance(index, slice):
+            return Attributions(self.attributions[index], (), self.notes)
+        return self.attributions[index]
+
+    def __len__(self) -> int:
+        return len(self.attributions)
+
+    def __repr__(self) -> str:
+        texts = ", ".join(map(repr, self.attributions[:3]))
+        return f"Attributions([{texts}{', …' if len(self) > 3 else ''}], {len(self)} in all)"
+
+    def to_json(self) -> str:
+        """A list of objects, one for each text."""
+        return json.dumps([asdict(each) for each in self.attributions], ensure_ascii=False, indent=1) + "\n"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each token (or word) of each text."""
+        import pandas as pd
+
+        return pd.DataFrame([row for number, each in enumerate(self) for row in token_rows(each, number)])
+
+
+def token_rows(attribution: Attribution, text: int) -> list[dict[str, Any]]:
+    """The numbers of every token of one text."""
+    rows = []
+    for index, token in enumerate(attribution.tokens):
+        start, end = attribution.offsets[index]
+        row: dict[str, Any] = {
+            "text": text,
+            "token": token,
+            "start": start,
+            "end": end,
+            "score": attribution.scores[index],
+            "target": attribution.target,
+            "method": attribution.method,
+        }
+        if attribution.contributions is not None:
+            row["contribution"] = attribution.contributions[index]
+        if attribution.intervals is not None:
+            row["low"], row["high"] = attribution.interval(index) or (None, None)
+        rows.append(row)
+    return rows

@@ -1,0 +1,60 @@
+"""Values that show themselves: in a notebook, in a page, in an image file. Whoever draws registers how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from glasshead.errors import InputError
+from glasshead.files import write_bytes, write_text
+
+IMAGES = ("svg", "png", "pdf")
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """How values of a type are drawn: ``notebook`` gives a piece of HTML, ``page`` a whole file, ``image``
+    the bytes of a svg, png or pdf."""
+
+    notebook: Callable[[Any], str]
+    page: Callable[[Any], str]
+    image: Callable[[Any, str], bytes] | None = None
+
+
+RENDERERS: dict[str, Renderer] = {}
+"""By the name of the class; empty until `glasshead.report` is imported, as `glasshead.explain` does."""
+
+
+class Shown:
+    """A value with a picture of its own. Without `glasshead.report` it shows as its ``repr``."""
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows."""
+        renderer = RENDERERS.get(type(self).__name__)
+        return None if renderer is None else renderer.notebook(self)
+
+    def to_json(self) -> str:
+        """The value as JSON."""
+        raise NotImplementedError
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the value into a file: html, json, svg, png or pdf, as its name ends.
+
+        Raises:
+            InputError: on another ending, and if there is such a file already.
+        """
+        out = Path(path)
+        kind = out.suffix.removeprefix(".").lower()
+        renderer = RENDERERS.get(type(self).__name__)
+        if kind == "json":
+            write_text(out, self.to_json(), overwrite=overwrite)
+        elif kind == "html" and renderer is not None:
+            write_text(out, renderer.page(self), overwrite=overwrite)
+        elif kind in IMAGES and renderer is not None and renderer.image is not None:
+            write_bytes(out, renderer.image(self, kind), overwrite=overwrite)
+        else:
+            kinds = ["json"] if renderer is None else ["html", "json"]
+            kinds += [] if renderer is None or renderer.image is None else [*IMAGES]
+            raise InputError(f"{out.name} ends with none of {', '.join(f'.{name}' for name in kinds)}")

@@ -1,0 +1,58 @@
+"""Coloured texts in a notebook: small, harmless, and the same in light and dark."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from fake_cards import attribution
+
+from glasshead.report import number
+from glasshead.results import Attributions
+
+CLASSES = ("negative", "positive")
+WORDS = "a warm and funny film with a dull ending that nobody could follow".split()  # noqa: SIM905
+
+
+def shown(text, signed=True, **more):
+    return replace(attribution(text, signed, np.random.default_rng(0), CLASSES), **more)
+
+
+def test_thirty_words_are_small_and_bring_no_script_and_no_style_sheet():
+    html = Attributions((shown(" ".join((WORDS * 3)[:30])),))._repr_html_()
+    assert len(html) < 30_000
+    assert not re.search(r"<script|<style|<link|class=|id=|https?:", html)
+    assert len(re.findall(r"<span style=", html)) == 30
+
+
+def test_what_comes_from_outside_is_text():
+    nasty = "<script>alert(1)</script> \u202e\u001b[31m"
+    one = shown("a film")
+    html = replace(one, text=nasty, target=nasty, reading=nasty)._repr_html_()
+    assert "<script" not in html
+    assert "\u202e" not in html
+    assert "\u001b" not in html
+
+
+def test_each_token_has_its_number_and_its_side():
+    one = shown("warm film", contributions=None)
+    one = replace(one, scores=tuple(0.5 if token == "warm" else -0.25 for token in one.tokens))
+    html = one._repr_html_()
+    warm, film = (
+        re.search(rf'<span style="([^"]*)" title="([^"]*)">{word}', html) for word in ("warm", "film")
+    )
+    assert "214,69,65,0.62" in warm[1]
+    assert "43,108,196,0.31" in film[1]
+    assert number(0.5, plus=True) in warm[2]
+    assert f"red speaks for {one.target}" in html
+
+
+def test_many_texts_share_one_scale_and_one_key():
+    texts = Attributions(tuple(shown(f"film {word}") for word in WORDS * 2), ((3, "the text is empty"),))
+    html = texts._repr_html_()
+    assert html.count("method ") == 1
+    assert "text 4 is left out: the text is empty" in html
+    assert f"{len(WORDS) * 2 - 25} more texts are not shown" in html
+
+
+def test_an_empty_text():
+    assert "(empty text)" in replace(shown("film"), text="", offsets=((0, 0),))._repr_html_()
