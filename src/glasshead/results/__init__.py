@@ -1,7 +1,11 @@
 """What explanations, audits, comparisons and recorded trainings found: plain values, no torch."""
 
+from glasshead.results.attribution import CLEAR_RANK, EXACT, Attribution
 from glasshead.results.attributions import Attributions
-from glasshead.results.comparison import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
+from glasshead.results.audit_card import CARD, AuditCard, Highlight
+from glasshead.results.comparison import METRIC_NAMES, Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
+from glasshead.results.finding import Finding, PairedDifference
+from glasshead.results.gauge_kinds import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.results.history import (
     ADDED,
     CURVES,
@@ -54,21 +58,6 @@ from glasshead.results.plot_data import (
     RankTable,
     RatioGroup,
     RatioPoint,
-)
-from glasshead.results.values import (
-    CARD,
-    CLEAR_RANK,
-    EXACT,
-    FEWEST,
-    METRIC_NAMES,
-    ONE_SIGN,
-    SIGN_IN_WEIGHTS,
-    UNDECIDED,
-    Attribution,
-    AuditCard,
-    Finding,
-    Highlight,
-    PairedDifference,
 )
 from glasshead.results.verdict import (
     NO_SIGN,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, overload
 
-from glasshead.results.values import Attribution
+from glasshead.results.attribution import Attribution
 from glasshead.shown import Shown
 
 if TYPE_CHECKING:

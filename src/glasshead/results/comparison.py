@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+METRIC_NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1", "rmse": "RMSE", "mae": "MAE"}
+"""The metrics of a run, and what pages call them."""
+
 
 @dataclass(frozen=True)
 class SeedTest:

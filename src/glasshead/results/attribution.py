@@ -1,0 +1,102 @@
+"""The explanation of one text: a number for each of its tokens."""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+
+from glasshead.shown import Shown
+
+EXACT = 1e-6
+"""A weight whose interval is no wider has one value; an interval that comes this close to zero reaches it."""
+CLEAR_RANK = 100.0
+"""A rank with less margin over rounding makes no weight certain."""
+
+
+@dataclass(frozen=True, repr=False)
+class Attribution(Shown):
+    """One number per token of one text: how much each mattered for one target.
+
+    ``scores``, ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry per token; ``words`` is the
+    index of the word a token belongs to, ``offsets`` its place in ``text``. ``prediction`` is the target's
+    probability or, where the model ``rates``, the predicted number. ``contributions`` (a_i · o_i, invariant
+    under the sign gauge) accompanies attention weights and is what colours a map by default. ``reading`` says
+    which attention of a model with several was read.
+
+    ``intervals`` holds for each token the smallest and the largest weight with which the head would give the
+    same output, in the gauge of ``scores``: these are bounds of what is possible, no confidence interval. An
+    end is None where nothing bounds it, an entry None where the interval is not known (no solver had an
+    answer, or this token was not asked about); ``intervals`` is None where nobody asked. ``conditioning`` is
+    1/margin of the least clear rank that they rest on: rounding of the values moves an end by about a
+    hundredth of it (10⁻³ at margin 10), and where it is above 1/100 no weight is called certain.
+
+    Raises:
+        ValueError: if ``intervals`` are not one for each token.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    words: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+    scores: tuple[float, ...]
+    signed: bool
+    target: str
+    predicted: str
+    prediction: float
+    method: str
+    contributions: tuple[float, ...] | None = None
+    rates: bool = False
+    reading: str | None = None
+    intervals: tuple[tuple[float | None, float | None] | None, ...] | None = None
+    conditioning: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.intervals is not None and len(self.intervals) != len(self.scores):
+            raise ValueError(f"{len(self.intervals)} intervals for {len(self.scores)} scores")
+
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 40 else f"{self.text[:39]}…"
+        return f"Attribution({text!r}, {self.method}, {self.target} {self.prediction:.2f})"
+
+    def to_json(self) -> str:
+        """An object with all fields."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
+
+    @property
+    def colours(self) -> tuple[float, ...]:
+        """What a drawing shows: the scores where they have intervals, else contributions if there are any."""
+        if self.contributions is None or self.intervals is not None:
+            return self.scores
+        return self.contributions
+
+    def interval(self, token: int) -> tuple[float, float] | None:
+        """[low, high] of a token's weight, ±∞ where nothing bounds it; None where it is not known."""
+        ends = None if self.intervals is None else self.intervals[token]
+        if ends is None:
+            return None
+        low, high = ends
+        return -math.inf if low is None else low, math.inf if high is None else high
+
+    def certain(self, token: int) -> bool:
+        """Whether the head's output leaves this weight one value: its interval has no width (up to 1e-6), and
+        the rank that says so is clear of rounding."""
+        ends = self.interval(token)
+        return self.clear and ends is not None and ends[1] - ends[0] <= EXACT
+
+    @property
+    def clear(self) -> bool:
+        """Whether the ranks behind the intervals stand clear of rounding."""
+        return self.conditioning is None or self.conditioning * CLEAR_RANK <= 1
+
+    def least(self, token: int) -> float | None:
+        """The weight nearest to zero that this token can have; None where that is not known."""
+        ends = self.interval(token)
+        return None if ends is None else min(max(0.0, ends[0]), ends[1])
+
+    def may_be_zero(self, token: int) -> bool:
+        """Whether the head's output would allow this token no weight: its interval reaches zero (up to 1e-6).
+
+        A weight that is certain is not in doubt, zero or not.
+        """
+        least = self.least(token)
+        return least is not None and abs(least) <= EXACT and not self.certain(token)

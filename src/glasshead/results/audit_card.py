@@ -1,0 +1,123 @@
+"""What one audit found, and the folder that keeps it:
+
+    card.json          facts of the run and of the audit, findings, highlighted texts
+    findings.parquet   one row per finding
+    examples.parquet   one row per audited example
+    tokens.parquet     one row per token type
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter
+
+from glasshead.errors import InputError
+from glasshead.files import check_readable
+from glasshead.results.attribution import Attribution
+from glasshead.results.finding import Finding
+from glasshead.results.verdict import status_from_words
+
+CARD = "card.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """One audited text worth reading, with why it was picked (correct, wrong, most or least faithful)."""
+
+    reason: str
+    label: str
+    attribution: Attribution
+    faithfulness: float | None
+
+
+@dataclass(frozen=True)
+class AuditCard:
+    """Everything one audit found about one model on one split.
+
+    ``facts`` describes run, data and protocol; ``examples`` and ``tokens`` are columns of equal length.
+    """
+
+    facts: dict[str, Any]
+    findings: list[Finding]
+    highlights: list[Highlight] = field(default_factory=list)
+    examples: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
+    tokens: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
+
+    def finding(self, name: str) -> Finding | None:
+        """The finding of that name, or None."""
+        return next((finding for finding in self.findings if finding.name == name), None)
+
+    def save(self, folder: Path) -> None:
+        """Write the four files into an existing folder."""
+        body = {
+            "schema": SCHEMA,
+            "facts": self.facts,
+            "findings": [asdict(finding) for finding in self.findings],
+            "highlights": [asdict(highlight) for highlight in self.highlights],
+        }
+        # NaN is not JSON: a number that does not exist is None.
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
+        (folder / CARD).write_text(text, encoding="utf-8")
+        # Parquet has no open-ended structs: the small mappings travel as JSON.
+        rows = [{"name": f.name} | asdict(f) for f in self.findings]
+        for row in rows:
+            row |= {name: json.dumps(row[name]) for name in ("null", "undefined", "over_null")}
+        pq.write_table(pa.Table.from_pylist(rows), folder / "findings.parquet")
+        for name, columns in (("examples", self.examples), ("tokens", self.tokens)):
+            table = pa.table({key: pa.array(value) for key, value in columns.items()})
+            pq.write_table(table, folder / f"{name}.parquet")
+
+    @classmethod
+    def load(cls, folder: Path) -> "AuditCard":
+        """Read what `save` wrote.
+
+        Raises:
+            InputError: if the folder is not an audit, or is of another version.
+        """
+        check_readable(folder)
+        path = folder / CARD
+        if not path.is_file():
+            raise InputError(f"{folder} is not an audit (no {CARD}): make one with `AuditCard.save`")
+        try:
+            text = path.read_text(encoding="utf-8")
+            body = TypeAdapter(dict[str, Any]).validate_python(json.loads(text, parse_constant=_refuse))
+            if body.get("schema") != SCHEMA:
+                raise InputError(f"{path} was written by another version of glasshead: audit again")
+            facts = TypeAdapter(dict[str, Any]).validate_python(body["facts"])
+            for name, kind in TAKEN_APART.items():
+                TypeAdapter(kind | None).validate_python(facts.get(name), strict=True)
+            rows = TypeAdapter(list[dict[str, Any]]).validate_python(body["findings"])
+            rows = [status_from_words(str(row.get("verdict"))) | row for row in rows]
+            return cls(
+                facts=facts,
+                findings=TypeAdapter(list[Finding]).validate_python(rows),
+                highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
+                examples=pq.read_table(folder / "examples.parquet").to_pydict(),
+                tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
+            )
+        except InputError:
+            raise
+        except (ValueError, KeyError, OSError) as error:
+            reason = next(iter(str(error).splitlines()), type(error).__name__)
+            raise InputError(f"{folder} is a damaged audit ({reason}): audit again") from error
+
+
+TAKEN_APART: dict[str, Any] = {
+    "gauge": dict[str, Any],
+    "identifiability": dict[str, Any],
+    "labels": list[str],
+    "notes": list[str],
+    "recipe": dict[str, Any],
+}
+"""The facts that pages take apart, and what they must be; the others are only shown."""
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")

@@ -1,0 +1,50 @@
+"""One number of an audit, with its interval and its nulls."""
+
+from dataclasses import dataclass, field
+
+from glasshead.results.verdict import Reason, Status
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The mean of a statistic minus its null over the ``n`` units that have both, with its bootstrap 95 %
+    ``interval``."""
+
+    estimate: float | None
+    interval: tuple[float, float] | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One audited number with its doubt: n, interval, null, and what it means in words.
+
+    ``estimate`` is a mean over ``n`` units (examples, or token types) with standard deviation ``std`` and a
+    bootstrap 95 % ``interval``; ``null`` holds the same statistic where it must mean nothing (random or
+    uniform weights). ``undefined`` counts the units that were left out, by reason. ``over_null`` holds the
+    paired difference from each null, on which a verdict about that null rests; empty in cards that were made
+    before it was kept. ``status`` says whether the number is evidence and ``reason`` why it is none
+    (`Verdict`).
+    """
+
+    audit: str
+    statistic: str
+    against: str
+    group: str
+    estimate: float | None
+    std: float | None
+    interval: tuple[float, float] | None
+    null: dict[str, float | None]
+    n: int
+    undefined: dict[str, int]
+    significant_fraction: float | None
+    citation: str
+    verdict: str
+    over_null: dict[str, PairedDifference] = field(default_factory=dict)
+    status: Status = "evidence"
+    reason: Reason = ""
+
+    @property
+    def name(self) -> str:
+        """The name by which ``--fail-under`` and ``compare`` know this finding."""
+        return ".".join(part for part in (self.audit, self.statistic, self.against, self.group) if part)
