@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from glasshead.data import LoadOptions
 from glasshead.dynamics import dynamics_callback, groups_from_source
-from glasshead.dynamics.findings import LARGEST, term_shares
+from glasshead.dynamics.findings import LARGEST_PART, term_shares
 from glasshead.results import History, read_history
 from glasshead.training import TrainingConfig, preset_config
 from study import Cell, Set, Study, main
@@ -217,7 +217,7 @@ def largest(history: History) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in term_shares(history, int(history.steps[-1]), "score", np.random.default_rng(0)):
         if each.verdict:
-            found[each.group] = each.against if each.verdict.startswith(LARGEST) else each.verdict
+            found[each.group] = each.against if each.verdict.startswith(LARGEST_PART) else each.verdict
     return found
 
 

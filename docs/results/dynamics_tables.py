@@ -44,7 +44,7 @@ STILL = 0.1
 """A group stays where it is if it moves less than this part of the gap that opens between the others."""
 GONE = 0.1
 """A gap is almost gone if less than this part of it is left."""
-FEWEST = 3
+MIN_SEEDS = 3
 """No verdict of fewer seeds."""
 LEVEL = 0.05
 """A p-value above it shows nothing."""
@@ -60,7 +60,7 @@ class Estimate:
 
     def side(self, bar: float) -> int:
         """+1 or −1 if the whole interval lies above or below a bar, 0: undecided."""
-        if self.n < FEWEST or abs(self.mean - bar) <= self.half:
+        if self.n < MIN_SEEDS or abs(self.mean - bar) <= self.half:
             return 0
         return 1 if self.mean > bar else -1
 
@@ -143,7 +143,7 @@ class Claim:
     def verdict(self, runs: Runs) -> str:
         """In words: of the settings one by one, and of all together."""
         sides, whole = self.sides(runs), pooled(runs, self.parts)
-        if min(map(len, whole.values()), default=0) < FEWEST:
+        if min(map(len, whole.values()), default=0) < MIN_SEEDS:
             return "too few seeds"
         for_, against = sides.count(1), sides.count(-1)
         if for_ == len(sides):
@@ -491,7 +491,7 @@ def ratio_table() -> list[str]:
 
 def of_the_frequent_class(ratio: float, signed: Estimate, more: Estimate) -> str:
     """The verdict of a ratio other than 1."""
-    if min(signed.n, more.n) < FEWEST:
+    if min(signed.n, more.n) < MIN_SEEDS:
         return "too few seeds"
     found = {signed.side(0) * (1 if ratio > 1 else -1), more.side(0)}
     return "**holds**" if found == {1} else "**fails**" if -1 in found else "**not shown**"
@@ -550,7 +550,7 @@ def called(setting: str) -> str:
 def follows_row(settings: Runs) -> list[str]:
     """Over the seeds of a setting the gap is the larger, the larger VᵀW: the cells behind that."""
     whole, seeds = gap_follows(settings), common(settings)
-    if whole.n < FEWEST:
+    if whole.n < MIN_SEEDS:
         return [DASH, str(len(seeds)), DASH, "too few seeds"]
     alone, p = rank_correlations(settings, seeds), by_chance(settings)
     opposite = [called(name) for name, each in zip(settings, alone, strict=True) if each < 0]
@@ -598,7 +598,7 @@ def penalty_table() -> list[str]:
             logs = estimate([float(np.log10(each)) for each in left_of])
             left = [10**each for each in (logs.mean, logs.mean - logs.half, logs.mean + logs.half)]
             verdict = (
-                "too few seeds" if logs.n < FEWEST
+                "too few seeds" if logs.n < MIN_SEEDS
                 else "**almost gone**" if left[2] < GONE
                 else "**smaller**" if left[2] < 1
                 else "**larger**" if left[1] > 1

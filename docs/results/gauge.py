@@ -31,7 +31,7 @@ from glasshead.audits import build_context
 from glasshead.audits.context import AuditContext
 from glasshead.data import LoadOptions, load, occurrences
 from glasshead.data.token_groups import token_groups
-from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.trace import ClassSigns, fix_gauge
 from glasshead.trace.sign_gauge import ONE_SIDED
 from glasshead.training import TRAINING_PRESETS, load_run, train
@@ -248,7 +248,7 @@ def models(entries: Sequence[Mapping[str, Any]]) -> str:
     """Every model."""
     rows = []
     for each in entries:
-        heard = [one for one in each["classes"] if one["texts"] >= FEWEST]
+        heard = [one for one in each["classes"] if one["texts"] >= MIN_TEXTS_PER_CLASS]
         positive, lean = ([one[name] for one in heard] for name in ("positive", "lean"))
         side = max((1, -1), key=lambda sign: min(sign * one[0] for one in lean))
         rows.append(

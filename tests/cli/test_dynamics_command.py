@@ -22,7 +22,7 @@ from glasshead.cli.dynamics_remarks import (
 )
 from glasshead.cli.retrain_command import retrain_command
 from glasshead.dynamics.caveats import FEW_SNAPSHOTS
-from glasshead.dynamics.findings import LARGEST, finding
+from glasshead.dynamics.findings import LARGEST_PART, finding
 from glasshead.report import plots_of
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, History, Verdict
 
@@ -122,7 +122,7 @@ class TestWatched:
         assert plateau_remark(fake_histories.layered()) is None
 
     @pytest.mark.parametrize(
-        ("verdict", "hint"), [(TOO_SPARSE, True), (TOO_MUCH_LEFT, True), (Verdict(LARGEST), False)]
+        ("verdict", "hint"), [(TOO_SPARSE, True), (TOO_MUCH_LEFT, True), (Verdict(LARGEST_PART), False)]
     )
     def test_closer_looks_are_advised_where_terms_need_them(self, verdict, hint):
         history = fake_histories.history(steps=fake_histories.STEPS, every=100)

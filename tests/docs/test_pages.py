@@ -187,7 +187,7 @@ def test_presets_are_those_of_the_code() -> None:
 def test_constants_and_names_of_the_audit_page() -> None:
     from glasshead.audits import AUDITS, agreement, identifiability, perturbation, summary
     from glasshead.identifiability.batch_run import TOP
-    from glasshead.results import NEUTRAL_GAMMA, OFTEN, TYPICAL_GAMMA
+    from glasshead.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA
     from glasshead.statistics import bootstrap, kendall
 
     audits = DOCS / "reference" / "audits"
@@ -195,8 +195,8 @@ def test_constants_and_names_of_the_audit_page() -> None:
     page = "".join(map(read, audits.glob("*.md")))
     assert (identifiability.MAX_TEXTS, TOP) == (50, 5)
     assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
-    assert (agreement.ALPHA, agreement.DIGITS, summary.FEW) == (0.01, 9, 20)
-    assert (TYPICAL_GAMMA, NEUTRAL_GAMMA, OFTEN) == (0.5, 0.1, 5)
+    assert (agreement.ALPHA, agreement.DIGITS, summary.MIN_UNITS) == (0.01, 9, 20)
+    assert (TYPICAL_GAMMA, NEUTRAL_GAMMA, MIN_OCCURRENCES) == (0.5, 0.1, 5)
     assert (kendall.EXACT_LENGTH, perturbation.Perturbation().draws) == (33, 100)
     for said in (
         "2,000 resamples",

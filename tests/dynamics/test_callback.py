@@ -18,7 +18,7 @@ from glasshead.dynamics.post_hoc import history_from_trained_run
 from glasshead.dynamics.snapshots import Snapshot
 from glasshead.errors import InputError
 from glasshead.files import partial_path as partly
-from glasshead.results import FOLDER, read_history
+from glasshead.results import HISTORY_FOLDER, read_history
 from glasshead.training import load_run, preset_config, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
@@ -48,7 +48,9 @@ def watched(data, tmp_path_factory):
 def test_nothing_changes_by_looking(data, watched, tmp_path):
     alone = train(data, recipe(), tmp_path / "run")
     assert_same_weights(alone, watched)
-    assert {each.name for each in watched.iterdir()} - {each.name for each in alone.iterdir()} == {FOLDER}
+    assert {each.name for each in watched.iterdir()} - {each.name for each in alone.iterdir()} == {
+        HISTORY_FOLDER
+    }
 
 
 def test_it_looks_before_the_first_step_in_between_and_after_the_last(watched):
@@ -221,7 +223,7 @@ def assert_equal_histories(one, other):
 def test_a_resumed_history_is_that_of_an_unbroken_training(data, watched, tmp_path, step):
     out = tmp_path / "run"
     assert_equal_histories(interrupted_and_resumed(data, out, step, 2), read_history(watched))
-    assert sorted(each.name for each in (out / FOLDER).iterdir()) == [
+    assert sorted(each.name for each in (out / HISTORY_FOLDER).iterdir()) == [
         "curves.parquet", "facts.json", "products.parquet", "tokens.parquet",
     ]  # fmt: skip
 
@@ -363,7 +365,7 @@ def test_a_damaged_history(watched, tmp_path, damage):
     import shutil
 
     run = shutil.copytree(watched, tmp_path / "run")
-    path = run / FOLDER / "tokens.parquet"
+    path = run / HISTORY_FOLDER / "tokens.parquet"
     path.unlink() if damage == "gone" else path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(InputError, match="is damaged"):
         read_history(run)
@@ -406,7 +408,7 @@ def told(run, split):
 
 
 def read_raw(out):
-    return pq.read_table(out / FOLDER / "tokens.parquet")
+    return pq.read_table(out / HISTORY_FOLDER / "tokens.parquet")
 
 
 def test_another_distance_between_looks_is_no_resumption(data, tmp_path):
@@ -415,7 +417,7 @@ def test_another_distance_between_looks_is_no_resumption(data, tmp_path):
         train(data, recipe(), out, callbacks=[dynamics_callback(PLANTED, 2), Interrupt(STEPS + 2)])
     with pytest.raises(InputError, match="with `every=2`, not with `every=3`"):
         train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 3)])
-    for look in (partly(out) / FOLDER / "looks").iterdir():
+    for look in (partly(out) / HISTORY_FOLDER / "looks").iterdir():
         look.unlink()
     with pytest.raises(InputError, match="are gone; use `overwrite=True`"):
         train(data, recipe(), out, resume=True, callbacks=[dynamics_callback(PLANTED, 2)])
@@ -454,7 +456,7 @@ def test_of_several_processes_only_the_first_looks_and_writes(tmp_path, first):
         watcher.on_step_end(*told, model=model)
     watcher.on_train_end(*told, model=model)
     assert watcher.observer.looks == (3 if first else 0)
-    assert (tmp_path / FOLDER).exists() == first
+    assert (tmp_path / HISTORY_FOLDER).exists() == first
     if first:
         (tmp_path / "run.json").write_text("{}")
         assert read_history(tmp_path).steps.tolist() == [0, 2, 4]

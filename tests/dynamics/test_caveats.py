@@ -5,7 +5,7 @@ import pytest
 
 import fake_histories
 from glasshead.dynamics import best_step, interval_for_curves, interval_for_terms, loss_plateau
-from glasshead.dynamics.findings import LARGEST, finding
+from glasshead.dynamics.findings import LARGEST_PART, finding
 from glasshead.results import TOO_MUCH_LEFT, TOO_SPARSE, History, Verdict
 
 
@@ -36,7 +36,7 @@ def test_too_few_snapshots_for_a_curve():
 
 
 @pytest.mark.parametrize(
-    ("verdict", "expected"), [(TOO_SPARSE, 10), (TOO_MUCH_LEFT, 10), (Verdict(LARGEST), None)]
+    ("verdict", "expected"), [(TOO_SPARSE, 10), (TOO_MUCH_LEFT, 10), (Verdict(LARGEST_PART), None)]
 )
 def test_terms_may_need_closer_snapshots(verdict, expected):
     findings = [finding("added to score", "D", "positive", 1.0, None, 12, verdict)]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import fake_histories
-from glasshead.dynamics.findings import LARGEST, findings
+from glasshead.dynamics.findings import LARGEST_PART, findings
 from glasshead.results import (
-    MUCH_LEFT,
-    MUCH_LEFT_BEFORE,
+    MUCH_UNEXPLAINED,
+    MUCH_UNEXPLAINED_BEFORE,
     NO_SIGN,
     NOT_EXPLAINED,
     TOO_MUCH_LEFT,
@@ -59,9 +59,11 @@ def test_parts_add_up_to_the_change():
         for group in fake_histories.GROUPS:
             parts = [found[f"added to {quantity}", name, group].estimate for name in [*terms, NOT_EXPLAINED]]
             assert sum(parts) == pytest.approx(found["change", quantity, group].estimate, abs=1e-12)
-    assert found["added to score", "D", "positive"].verdict == LARGEST
+    assert found["added to score", "D", "positive"].verdict == LARGEST_PART
     assert found["added to score", "E", "positive"].verdict == ""
-    assert not [f for f in found.values() if f.group == "neutral" and f.verdict == LARGEST and f.estimate]
+    assert not [
+        f for f in found.values() if f.group == "neutral" and f.verdict == LARGEST_PART and f.estimate
+    ]
 
 
 def planted(learning_rate=1.0, **scaled):
@@ -82,7 +84,7 @@ def test_a_large_rest_is_said():
     """Of a change of 1.35, D has added 0.85 and nothing else anything; then also F 0.5 of it."""
     none = {"added_score_E": times(0), "added_score_F": times(0)}
     found = planted(added_score_D=times(0.85), **none)
-    assert found["added to score", "D", "positive"].verdict == LARGEST + MUCH_LEFT
+    assert found["added to score", "D", "positive"].verdict == LARGEST_PART + MUCH_UNEXPLAINED
     found = planted(added_score_D=times(0.6))
     assert found["added to score", "D", "positive"].verdict == TOO_MUCH_LEFT.words
 
@@ -90,7 +92,7 @@ def test_a_large_rest_is_said():
 def test_a_rest_that_goes_away_again_is_said():
     """Half-way the score was 5 higher than its terms say."""
     found = planted(score=lambda column, steps: column + 5.0 * (steps == 20))
-    assert found["added to score", "D", "positive"].verdict == LARGEST + MUCH_LEFT_BEFORE
+    assert found["added to score", "D", "positive"].verdict == LARGEST_PART + MUCH_UNEXPLAINED_BEFORE
 
 
 def test_what_is_not_explained_may_belong_to_any_term():
@@ -126,7 +128,7 @@ def test_what_is_owed_is_what_a_rate_moves_in_as_many_steps():
         )
         assert (calm[0] - wide[0], wide[1] - calm[1]) == (pytest.approx(owed), pytest.approx(owed))
     # D has added 1, F 0.5: what F owes decides, whatever its rate is in itself.
-    for learning_rate, verdict in ((0.5, TOO_SPARSE.words), (0.01, LARGEST)):
+    for learning_rate, verdict in ((0.5, TOO_SPARSE.words), (0.01, LARGEST_PART)):
         assert planted(learning_rate, **swing)["added to score", "D", "positive"].verdict == verdict
 
 

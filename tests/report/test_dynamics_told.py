@@ -12,7 +12,7 @@ from glasshead.dynamics.findings import findings
 from glasshead.report.dynamics.summary import DynamicsSummary, dominant_term_words
 from glasshead.report.html.dynamics_page import dynamics_page
 from glasshead.report.terminal.dynamics_table import dynamics_table
-from glasshead.results import MUCH_LEFT, History, added_column
+from glasshead.results import MUCH_UNEXPLAINED, History, added_column
 
 TOKEN = "neutral3"
 
@@ -45,8 +45,8 @@ def told(history, **more):
         (0.25, {"D": 2.0, "E": 0.25, "F": -2.1}, "D", 2.0, " (own labels)"),
         # Half as much is left, and a little more than that.
         (1.5, {"D": 1.0, "E": 0.0, "F": 0.0}, "D", 1.0, " (own labels)"),
-        (1.6, {"D": 1.0, "E": 0.0, "F": 0.0}, "D", 1.0, " (own labels)" + MUCH_LEFT),
-        (0.4, {"D": 1.0, "E": 0.0, "F": 0.0}, "D", 1.0, " (own labels)" + MUCH_LEFT),
+        (1.6, {"D": 1.0, "E": 0.0, "F": 0.0}, "D", 1.0, " (own labels)" + MUCH_UNEXPLAINED),
+        (0.4, {"D": 1.0, "E": 0.0, "F": 0.0}, "D", 1.0, " (own labels)" + MUCH_UNEXPLAINED),
         # The rest is larger than all terms, or than all that have the sign of the change.
         (2.1, {"D": 1.0, "E": 0.0, "F": 0.0}, "not explained", 1.1, ""),
         (0.258, {"D": 0.03, "E": 0.017, "F": -4.649}, "not explained", 4.86, ""),

@@ -123,14 +123,14 @@ def test_blocks_do_not_matter(monkeypatch, budget):
     monkeypatch.setattr(kendall, "BLOCK_BYTES", budget)
     for one, other in zip(whole, kendall_tau_b(x, y, mask), strict=True):
         np.testing.assert_array_equal(one, other)
-    monkeypatch.setattr(kendall, "FEW", 10**6)  # even one row alone stays with us
+    monkeypatch.setattr(kendall, "MAX_LENGTH_PER_VECTOR", 10**6)  # even one row alone stays with us
     for row in (0, 63, 64, 330):
         alone = kendall_tau_b(x[row : row + 1], y[row : row + 1], mask[row : row + 1])
         for one, other in zip(whole, alone, strict=True):
             np.testing.assert_array_equal(one[row : row + 1], other)
 
 
-@pytest.mark.parametrize("limit", ["LONGEST", "FEW"])
+@pytest.mark.parametrize("limit", ["LONGEST", "MAX_LENGTH_PER_VECTOR"])
 def test_rows_handed_to_scipy_give_the_same(monkeypatch, limit):
     rng = np.random.default_rng(4)
     x, y = rng.integers(0, 9, size=(2, 70, 40)).astype(float)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.trace import class_sides, default_target, fix_gauges, target_polarity, text_sums
 from planted_signs import RATIOS, TRUTHS, planted
 
@@ -52,11 +52,11 @@ def test_three_classes():
 
 def test_a_class_of_few_texts_has_no_say_and_one_class_decides_nothing():
     a, o, labels = planted("weights", (60, 60))
-    few = torch.full((FEWEST - 1,), 2)
+    few = torch.full((MIN_TEXTS_PER_CLASS - 1,), 2)
     gauge = fixed(torch.cat([a, a[: len(few)]]), torch.cat([o, -o[: len(few)]]), torch.cat([labels, few]))
     assert (gauge.kind, gauge.margin) == (SIGN_IN_WEIGHTS, pytest.approx(1.0))
     for truth in ("weights", "values"):
-        a, o, labels = planted(truth, (FEWEST - 1, 200))
+        a, o, labels = planted(truth, (MIN_TEXTS_PER_CLASS - 1, 200))
         assert fixed(a, o, labels).kind == UNDECIDED
 
 

@@ -20,7 +20,7 @@ from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
 from glasshead.huggingface import spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows
-from glasshead.results import EXACT, Attribution, AuditCard, Highlight
+from glasshead.results import POINT_WIDTH, Attribution, AuditCard, Highlight
 from glasshead.training import versions
 
 SHOWN = 4  # texts whose surest map is drawn, and as many whose least sure one is
@@ -105,7 +105,7 @@ def row_highlights(
         lines = np.flatnonzero((heads["text"] == text) & ~np.isnan(widths))
         if not len(lines):
             continue
-        sure = rank % 2 == 0 or widths[lines].max() <= EXACT
+        sure = rank % 2 == 0 or widths[lines].max() <= POINT_WIDTH
         line = lines[widths[lines].argmin() if sure else widths[lines].argmax()]
         layer, head, row, part = (int(heads[name][line]) for name in ("layer", "head", "row", "part"))
         row_selector = RowSelector((layer,), (head,), (row,))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.summary import FEW, Interval
+from glasshead.audits.summary import MIN_UNITS, Interval
 from glasshead.results import TOO_FEW_EXAMPLES, AuditCard, Difference, Finding
 from glasshead.statistics import METRICS, Predictions, difference_intervals, mean_intervals, metric_values
 
@@ -165,6 +165,6 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
 
 def describe_difference(interval: Interval | None, n: int) -> str:
     """In words, from the interval alone."""
-    if interval is None or n < FEW:
+    if interval is None or n < MIN_UNITS:
         return TOO_FEW_EXAMPLES.words
     return "higher" if interval[0] > 0 else "lower" if interval[1] < 0 else "no difference shown"

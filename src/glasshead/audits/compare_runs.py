@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from glasshead.audits.summary import FEW, Interval
+from glasshead.audits.summary import MIN_UNITS, Interval
 from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
 from glasshead.results import TOO_FEW_EXAMPLES, Comparison, RunDifference, SeedTest
@@ -95,7 +95,7 @@ def metric_differences(
 
 def describe_run_difference(interval: Interval, metric: Metric, n: int, seeds: int) -> str:
     """In words, from the interval alone."""
-    if n < FEW:
+    if n < MIN_UNITS:
         return TOO_FEW_EXAMPLES.words
     low, high = interval if metric.higher_is_better else (-interval[1], -interval[0])
     direction = "better" if low > 0 else "worse" if high < 0 else "no difference shown"

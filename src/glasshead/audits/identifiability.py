@@ -19,7 +19,7 @@ from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, 
 from glasshead.data import Encoded
 from glasshead.errors import InputError, pluralise
 from glasshead.identifiability import IntervalOptions, RowSelector, run_batches, weight_domain
-from glasshead.results import CLEAR_RANK, Finding, Verdict
+from glasshead.results import CLEAR_RANK_MARGIN, Finding, Verdict
 from glasshead.trace import AttentionSite
 
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
@@ -274,7 +274,7 @@ def undefined_counts(statistic: str, lines: Floats, heads: Columns) -> dict[str,
 
 def is_rank_unclear(heads: Columns) -> NDArray[np.bool_]:
     """Of which maps the rank is close to rounding, so that no end of an interval is certain."""
-    return np.asarray(floats(heads["margin"]) < CLEAR_RANK, dtype=bool)
+    return np.asarray(floats(heads["margin"]) < CLEAR_RANK_MARGIN, dtype=bool)
 
 
 def map_verdict(statistic: str, summary: StatSummary, lines: Floats, heads: Columns) -> Verdict | None:

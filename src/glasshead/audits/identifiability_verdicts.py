@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.context import Floats
 from glasshead.audits.summary import Interval, StatSummary
-from glasshead.results import EXACT, TOO_FEW_EXAMPLES, Verdict, too_few
+from glasshead.results import POINT_WIDTH, TOO_FEW_EXAMPLES, Verdict, too_few
 
 ALMOST, HARDLY = 0.99, 0.01
 KEYS = {
@@ -29,7 +29,7 @@ def width_verdict(summary: StatSummary, lines: Floats, unclear: int = 0) -> Verd
     if summary.reliable_interval is None:
         return TOO_FEW_EXAMPLES
     left = count_undecided(lines)
-    if summary.reliable_interval[1] > EXACT:
+    if summary.reliable_interval[1] > POINT_WIDTH:
         verdict = random_verdict(summary.reliable_differences.get("random"))
         return verdict._replace(words=verdict.words + left)
     if unclear:

@@ -10,7 +10,7 @@ from glasshead.results import Finding, PairedDifference, Verdict
 from glasshead.statistics import defined_mean, intervals_beside_nulls
 
 Interval = tuple[float, float]
-FEW = 20  # a percentile bootstrap of fewer units is too narrow to decide anything
+MIN_UNITS = 20  # a percentile bootstrap of fewer units is too narrow to decide anything
 Nulls = Mapping[str, Floats | None]
 
 
@@ -29,7 +29,7 @@ class StatSummary:
     @property
     def reliable_interval(self) -> Interval | None:
         """The interval on which a verdict may rest: None if it comes from too few units."""
-        return self.interval if self.n >= FEW else None
+        return self.interval if self.n >= MIN_UNITS else None
 
     @property
     def reliable_differences(self) -> dict[str, Interval | None]:
@@ -74,7 +74,7 @@ def null_column(column: str, null: str) -> str:
 
 def reliable_interval(difference: PairedDifference | None) -> Interval | None:
     """The interval on which a verdict may rest: None if it comes from too few units."""
-    return difference.interval if difference is not None and difference.n >= FEW else None
+    return difference.interval if difference is not None and difference.n >= MIN_UNITS else None
 
 
 def summarise(

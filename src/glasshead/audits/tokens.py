@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
-from glasshead.audits.summary import FEW, Interval, summarise
+from glasshead.audits.summary import MIN_UNITS, Interval, summarise
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
 from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
@@ -136,7 +136,7 @@ class Tokens(Audit):
     ) -> Finding:
         """The probability that a token of the first group has the larger value."""
         result = auc_interval(first, second, rng=rng)
-        interval = result.interval if min(len(first), len(second)) >= FEW // 2 else None
+        interval = result.interval if min(len(first), len(second)) >= MIN_UNITS // 2 else None
         if (reason := no_evidence_reason(context, against)) is not None:
             verdict = reason
         elif statistic == "sign":

@@ -29,7 +29,7 @@ MECHANISMS = (
 )
 LITERAL = "literal"
 """The formula of TanhMax as the paper prints it (eq. 6), by no kernel of ours."""
-LARGEST = 2**28
+MAX_SCORES = 2**28
 """Scores up to which the whole matrix is held: a gibibyte in float32, several times over."""
 LONG = 16_384
 """Where linear time shows."""
@@ -147,7 +147,7 @@ def kernel_cases(case: Case, settings: AttentionSettings, kernels: tuple[str, ..
 
 def fits_in_memory(case: Case, settings: AttentionSettings) -> bool:
     """Whether the whole matrix may be held."""
-    return settings.heads * case.length**2 <= LARGEST
+    return settings.heads * case.length**2 <= MAX_SCORES
 
 
 def make_inputs(case: Case, settings: AttentionSettings) -> AttentionInputs:

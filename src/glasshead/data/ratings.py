@@ -5,7 +5,7 @@ import math
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
 
-LARGEST = 1e17
+MAX_RATING = 1e17
 """Models learn in float32, where the square of an error must not overflow."""
 
 
@@ -30,10 +30,10 @@ def rating_values(table: Table) -> list[float]:
                 f"{table.source} row {row}: the rating {label!r} is not a number; "
                 "correct it, name another `label_column`, or leave `task='regression'` out"
             )
-        if abs(number) > LARGEST:
+        if abs(number) > MAX_RATING:
             raise InputError(
-                f"{table.source} row {row}: the rating {label!r} is beyond ±{LARGEST:.0e}, more than a model "
-                "can learn: rescale the ratings"
+                f"{table.source} row {row}: the rating {label!r} is beyond ±{MAX_RATING:.0e}, more than a "
+                "model can learn: rescale the ratings"
             )
         numbers.append(number)
     return numbers

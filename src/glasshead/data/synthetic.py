@@ -21,7 +21,7 @@ from glasshead.errors import InputError
 from glasshead.registry import Registry, did_you_mean
 
 NEUTRAL_GROUP = "neutral"
-LARGEST = 10_000_000
+MAX_SIZE = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class SyntheticOptions:
                 raise InputError(
                     f"generator option {name} is {value!r}: give an integer of {smallest} or more"
                 )
-            if name != "seed" and value > LARGEST:
-                raise InputError(f"generator option {name} is too large: give at most {LARGEST:,}")
+            if name != "seed" and value > MAX_SIZE:
+                raise InputError(f"generator option {name} is too large: give at most {MAX_SIZE:,}")
         if self.classes > len(GENRES):
             raise InputError(f"generator option classes is {self.classes}: there are words for {len(GENRES)}")
         if not 0 <= self.noise < 1:

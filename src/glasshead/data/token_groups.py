@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.results import NEUTRAL_GAMMA, OFTEN, TYPICAL_GAMMA
+from glasshead.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def token_groups(counts: NDArray[np.int64], labels: Sequence[str]) -> tuple[NDAr
     groups = np.full(counts.shape[1], "", dtype=f"<U{max(map(len, [*names, 'neutral']))}")
     with np.errstate(invalid="ignore"):
         even = np.all(np.abs(shares - centre) < NEUTRAL_GAMMA, axis=0)
-        groups[even & (np.ptp(counts, axis=0) < OFTEN) & (counts.sum(axis=0) > 0)] = "neutral"
+        groups[even & (np.ptp(counts, axis=0) < MIN_OCCURRENCES) & (counts.sum(axis=0) > 0)] = "neutral"
         for name, share, count in zip(names, shares, counts, strict=True):
-            groups[(share > TYPICAL_GAMMA) & (count > OFTEN)] = name
+            groups[(share > TYPICAL_GAMMA) & (count > MIN_OCCURRENCES)] = name
     return groups, gamma

@@ -18,7 +18,7 @@ from glasshead.dynamics.snapshots import (
 )
 from glasshead.errors import InputError
 from glasshead.files import remove
-from glasshead.results import FOLDER, Columns, write_history
+from glasshead.results import HISTORY_FOLDER, Columns, write_history
 from glasshead.trace import eval_mode
 
 DEFAULT_SNAPSHOTS = 60
@@ -54,7 +54,7 @@ class DynamicsCallback(TrainerCallback):
 
     def attach(self, folder: Path, **inputs: Any) -> None:
         """Called by the training before it starts: where to write, and what ``make`` needs to know."""
-        self.folder = folder / FOLDER
+        self.folder = folder / HISTORY_FOLDER
         self.snapshots = self.folder / "looks"
         self.observer = self.make(**inputs)
 

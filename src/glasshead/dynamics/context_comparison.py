@@ -17,7 +17,7 @@ from glasshead.dynamics.context_scores import (
     prominence,
 )
 from glasshead.dynamics.findings import finding, sign_of_interval
-from glasshead.results import FEW, Finding, History, Verdict, versus
+from glasshead.results import MIN_TOKENS_PER_GROUP, Finding, History, Verdict, versus
 from glasshead.statistics import Estimate
 from glasshead.trace import target_polarity
 from glasshead.training import Run
@@ -134,7 +134,7 @@ def prominence_findings(
             continue
         first = of_pair[row.group]
         polar = groups != NEUTRAL if first == POLAR else groups == first
-        few = min(polar.sum(), (groups == NEUTRAL).sum()) < FEW
+        few = min(polar.sum(), (groups == NEUTRAL).sum()) < MIN_TOKENS_PER_GROUP
         for where, estimate, words in (
             ("local", row.local, f"in their texts, {first} tokens get"),
             ("alone", row.alone, f"alone, {first} tokens get"),

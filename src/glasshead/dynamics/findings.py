@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.results import (
-    FEW,
+    MIN_TOKENS_PER_GROUP,
     NO_SIGN,
     NONE_LEADS,
     NOT_EXPLAINED,
@@ -28,7 +28,7 @@ from glasshead.statistics import largest_mean, mean_difference_interval, mean_in
 AUDIT = "dynamics"
 CITATION = "Sun and Lu 2020"
 NEUTRAL = "neutral"
-LARGEST = "the largest part"
+LARGEST_PART = "the largest part"
 Floats = NDArray[np.float64]
 Interval = tuple[float, float] | None
 
@@ -102,7 +102,7 @@ def changes(now: Groups, first: Groups, rng: np.random.Generator) -> Iterator[Fi
         for quantity in QUANTITIES:
             moved = now.values(quantity, group) - first.values(quantity, group)
             (estimate,) = mean_intervals(moved[None], rng=rng)
-            bounds = estimate.interval if estimate.n >= FEW else None
+            bounds = estimate.interval if estimate.n >= MIN_TOKENS_PER_GROUP else None
             verdict = sign_of_interval(bounds, "risen", "fallen")
             yield finding(
                 "change", quantity, group, estimate.mean, estimate.interval, estimate.n, verdict, estimate.std
@@ -130,7 +130,7 @@ def gaps(now: Groups, rng: np.random.Generator) -> Iterator[Finding]:
             continue
         bounds = mean_difference_interval(one, other, rng=rng)
         verdict = sign_of_interval(
-            bounds if min(len(one), len(other)) >= FEW else None,
+            bounds if min(len(one), len(other)) >= MIN_TOKENS_PER_GROUP else None,
             f"{first} tokens have {higher} attention scores than {second} ones",
             f"{first} tokens have {lower} attention scores than {second} ones",
         )
@@ -168,16 +168,16 @@ def term_shares(history: History, at: int, quantity: str, rng: np.random.Generat
         doubts = integration_error(history.facts["learning_rate"], steps, rates.mean(axis=2))
         left = abs(rest[-1].mean())
         sizes = parts.mean(axis=1)
-        sure = largest_mean(parts, rng=rng) if parts.shape[1] >= FEW else None
+        sure = largest_mean(parts, rng=rng) if parts.shape[1] >= MIN_TOKENS_PER_GROUP else None
         first = int(np.abs(sizes).argmax()) if sure is None else sure
-        why_none = TOO_FEW_TOKENS if parts.shape[1] < FEW else NONE_LEADS
+        why_none = TOO_FEW_TOKENS if parts.shape[1] < MIN_TOKENS_PER_GROUP else NONE_LEADS
         for rank, (name, estimate) in enumerate(zip([*terms, NOT_EXPLAINED], estimates, strict=True)):
             verdict = Verdict("")
             if rank == first and sure is None:
                 verdict = why_none
             elif rank == first:
                 more = "" if name == NOT_EXPLAINED else residual_note(estimate.mean or 0.0, rest.mean(axis=1))
-                verdict = undecided_reason(rank, sizes, doubts) or Verdict(LARGEST + more)
+                verdict = undecided_reason(rank, sizes, doubts) or Verdict(LARGEST_PART + more)
             doubt = abs(doubts[rank]) + (0.0 if name == NOT_EXPLAINED else left)
             bounds = widen(estimate.interval, float(doubt))
             yield finding(

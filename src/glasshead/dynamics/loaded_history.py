@@ -12,7 +12,7 @@ from glasshead.dynamics.forms.select import no_closed_form_reason
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run
 from glasshead.dynamics.token_groups import groups_from_source
 from glasshead.errors import InputError
-from glasshead.results import FOLDER, History, read_history
+from glasshead.results import HISTORY_FOLDER, History, read_history
 from glasshead.training import (
     Run,
     TensorDataset,
@@ -52,7 +52,7 @@ def load_history(
             ``data`` that are not needed or not those of the run.
     """
     record = read_record(folder)
-    if not (folder / FOLDER).exists():
+    if not (folder / HISTORY_FOLDER).exists():
         return load_trained_model(folder, data, contexts, progress)
     history = read_history(folder)
     if contexts and reads_context(history):

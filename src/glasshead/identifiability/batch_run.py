@@ -31,7 +31,7 @@ from glasshead.identifiability.parallel_intervals import IntervalOptions, solve_
 from glasshead.identifiability.query_certificate import OUTPUT, QueryCertificate, query_certificate
 from glasshead.identifiability.row_extraction import attention_rows
 from glasshead.identifiability.row_selector import RowSelector
-from glasshead.results import CLEAR_RANK, EXACT
+from glasshead.results import CLEAR_RANK_MARGIN, POINT_WIDTH
 
 PART = 32  # texts
 ROWS = 512  # rows of heads whose lines are held at once
@@ -191,7 +191,11 @@ def build_records(
             "text": start + row.text, "layer": row.layer, "head": row.head, "row": row.row, "part": row.part,
         }  # fmt: skip
         # Weights that the output fixes are fixed for every query; where there is none, nothing is said.
-        fixed = intervals.nullity <= 0 and intervals.margin >= CLEAR_RANK and row.score_jacobian is not None
+        fixed = (
+            intervals.nullity <= 0
+            and intervals.margin >= CLEAR_RANK_MARGIN
+            and row.score_jacobian is not None
+        )
         certificate = (
             QueryCertificate("fixed", proven=True, reason=OUTPUT) if fixed else query_certificate(row)
         )
@@ -253,13 +257,13 @@ def draw_null_rows(rows: Sequence[AttentionRow], start: int, seed: int) -> list[
 def is_identifiable(intervals: Intervals, options: IntervalOptions, keys: int) -> bool | None:
     """Whether every weight of a map is fixed, up to the tolerance; None where only some were asked about, or
     where the rank that says so is close to rounding."""
-    if intervals.nullity <= 0 and intervals.margin < CLEAR_RANK:
+    if intervals.nullity <= 0 and intervals.margin < CLEAR_RANK_MARGIN:
         return None
     if options.tolerance == 0:
         return intervals.nullity <= 0
     if len(intervals.low) < keys or intervals.failed:
         return None
-    return bool((intervals.high - intervals.low <= EXACT).all())
+    return bool((intervals.high - intervals.low <= POINT_WIDTH).all())
 
 
 def randomise_values(task: IntervalTask, rng: np.random.Generator) -> IntervalTask:
@@ -276,11 +280,11 @@ def mean_width(intervals: Intervals) -> float | None:
 def share_may_be_zero(intervals: Intervals) -> float | None:
     """Of the largest weights (five, or as many as there are that are not zero) the share that may be zero."""
     top = np.argsort(-np.abs(intervals.value), kind="stable")[:TOP]
-    top = top[np.abs(intervals.value[top]) > EXACT]
+    top = top[np.abs(intervals.value[top]) > POINT_WIDTH]
     ends = np.stack([intervals.low[top], intervals.high[top]])
     if not len(top) or np.isnan(ends).any():
         return None
-    return float(((ends[0] <= EXACT) & (ends[1] >= -EXACT)).mean())
+    return float(((ends[0] <= POINT_WIDTH) & (ends[1] >= -POINT_WIDTH)).mean())
 
 
 def none_if_nan(value: float) -> float | None:

@@ -30,7 +30,7 @@ TITLE = 5, 4  # words of a title, of which so many belong to the topic
 FILLERS = 60  # words that belong to no topic
 FACTS = "logs.json"  # beside train, dev and test: the options that made them
 START = datetime(2019, 10, 12)
-LARGEST = 10_000_000
+MAX_SIZE = 10_000_000
 DAYS = {"train": (0, 28), "dev": (28, 35), "test": (35, 42)}
 
 TOPICS = {
@@ -85,8 +85,8 @@ class NewsLogOptions:
         if self.news < fewest:
             raise InputError(f"news must be at least {fewest}, not {self.news}: no reader sees one twice")
         for name in ("users", "impressions", "news"):
-            if getattr(self, name) > LARGEST:
-                raise InputError(f"{name} must be at most {LARGEST:,}, not {getattr(self, name)}")
+            if getattr(self, name) > MAX_SIZE:
+                raise InputError(f"{name} must be at most {MAX_SIZE:,}, not {getattr(self, name)}")
         if not 0 <= self.short_share <= 1:
             raise InputError(f"short share must be in [0, 1], not {self.short_share}")
         if not 0 <= self.seed < 2**32:

@@ -10,7 +10,7 @@ from glasshead.report.sign_gauge import sign_caution
 from glasshead.report.value_limits import value_limits
 from glasshead.results import METRIC_NAMES, AuditCard, Difference, Finding
 
-SAME = ("data", "split", "examples", "labels")
+SHARED_FACTS = ("data", "split", "examples", "labels")
 TEXTS = ("data", "split")
 """What says which texts were read: numbers about other texts are not larger or smaller than these."""
 
@@ -130,7 +130,7 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
             )
         if (weak := sign_caution(card)) is not None:
             notes.append(f"{name}: {weak}")
-    for key in SAME:
+    for key in SHARED_FACTS:
         if not same(cards, key):
             notes.append(f"The audits differ in their {key}: compare them with care.")
     return notes

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from glasshead.report.number_format import finite, number, share
-from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, AuditCard
+from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, AuditCard
 
 
 def sign_sentence(card: AuditCard) -> str:
@@ -73,7 +73,11 @@ def class_fact(one: Mapping[str, Any]) -> str:
         if one["positive"] is None
         else f"Σ|a| positive {estimate_and_interval(one['positive'], 3)}"
     )
-    few = "" if one["texts"] >= FEWEST else f" (fewer than {FEWEST}, so without a say)"
+    few = (
+        ""
+        if one["texts"] >= MIN_TEXTS_PER_CLASS
+        else f" (fewer than {MIN_TEXTS_PER_CLASS}, so without a say)"
+    )
     return f"{one['name']}, {one['texts']:,} texts{few}: {positive}{between}"
 
 
@@ -93,7 +97,11 @@ def classes(fixed: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def least_share(fixed: Mapping[str, Any]) -> str:
     """The smallest share of one sign that a class may have; "at least" does not round up."""
-    lows = [one["positive"][1] for one in classes(fixed) if one["texts"] >= FEWEST and one["positive"]]
+    lows = [
+        one["positive"][1]
+        for one in classes(fixed)
+        if one["texts"] >= MIN_TEXTS_PER_CLASS and one["positive"]
+    ]
     if not lows:
         return ""
     low = math.floor(1000 * min(lows)) / 1000

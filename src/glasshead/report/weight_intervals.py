@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from glasshead.report.number_format import MINUS, finite, number, times_ten
-from glasshead.results import EXACT, Attribution
+from glasshead.results import POINT_WIDTH, Attribution
 
 MEANING = "all weights that give the same head output; no confidence interval"
 ARROW = 0.15  # of an axis
@@ -16,7 +16,7 @@ def end(value: float, plus: bool = False) -> str:
     """One end of a range: a number, zero if it comes close to it, or −∞ and ∞."""
     if math.isinf(value):
         return f"{MINUS}∞" if value < 0 else "∞"
-    return number(0.0 if abs(value) <= EXACT else value, plus=plus)
+    return number(0.0 if abs(value) <= POINT_WIDTH else value, plus=plus)
 
 
 def range_text(attribution: Attribution, token: int) -> str:
@@ -70,5 +70,5 @@ def extremes(attributions: Iterable[Attribution]) -> tuple[float, float]:
             known = [value for end in (score, *ends) if (value := finite(end)) is not None]
             low, high = min([low, *known]), max([high, *known])
             arrows = [arrows[0] or -math.inf in ends, arrows[1] or math.inf in ends]
-    room = ARROW * max(high - low, EXACT)
+    room = ARROW * max(high - low, POINT_WIDTH)
     return low - room * arrows[0], high + room * arrows[1]

@@ -1,21 +1,29 @@
 """What explanations, audits, comparisons and recorded trainings found: plain values, no torch."""
 
-from glasshead.results.attribution import CLEAR_RANK, EXACT, Attribution
+from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, Attribution
 from glasshead.results.attributions import Attributions
-from glasshead.results.audit_card import CARD, AuditCard, Highlight
-from glasshead.results.comparison import METRIC_NAMES, Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
+from glasshead.results.audit_card import CARD_FILE, AuditCard, Highlight
+from glasshead.results.comparison import (
+    METRIC_NAMES,
+    Comparison,
+    Difference,
+    Floor,
+    RunDifference,
+    RunGroup,
+    SeedTest,
+)
 from glasshead.results.finding import Finding, PairedDifference
-from glasshead.results.gauge_kinds import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.results.history import (
     ADDED,
     CURVES,
-    FEW,
-    FOLDER,
-    MUCH_LEFT,
-    MUCH_LEFT_BEFORE,
+    HISTORY_FOLDER,
+    MIN_OCCURRENCES,
+    MIN_TOKENS_PER_GROUP,
+    MUCH_UNEXPLAINED,
+    MUCH_UNEXPLAINED_BEFORE,
     NEUTRAL_GAMMA,
     NOT_EXPLAINED,
-    OFTEN,
     PRODUCT_RATE,
     PRODUCTS,
     QUANTITIES,
@@ -78,23 +86,23 @@ from glasshead.results.verdict import (
 
 __all__ = [
     "ADDED",
-    "CARD",
-    "CLEAR_RANK",
+    "CARD_FILE",
+    "CLEAR_RANK_MARGIN",
     "CURVES",
-    "EXACT",
-    "FEW",
-    "FEWEST",
-    "FOLDER",
+    "HISTORY_FOLDER",
     "METRIC_NAMES",
-    "MUCH_LEFT",
-    "MUCH_LEFT_BEFORE",
+    "MIN_OCCURRENCES",
+    "MIN_TEXTS_PER_CLASS",
+    "MIN_TOKENS_PER_GROUP",
+    "MUCH_UNEXPLAINED",
+    "MUCH_UNEXPLAINED_BEFORE",
     "NEUTRAL_GAMMA",
     "NONE_LEADS",
     "NOT_EXPLAINED",
     "NO_SIGN",
-    "OFTEN",
     "ONE_SIGN",
     "ONE_SIGNED",
+    "POINT_WIDTH",
     "PRODUCTS",
     "PRODUCT_RATE",
     "QUANTITIES",

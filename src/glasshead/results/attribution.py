@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 
 from glasshead.shown import Shown
 
-EXACT = 1e-6
+POINT_WIDTH = 1e-6
 """A weight whose interval is no wider has one value; an interval that comes this close to zero reaches it."""
-CLEAR_RANK = 100.0
+CLEAR_RANK_MARGIN = 100.0
 """A rank with less margin over rounding makes no weight certain."""
 
 
@@ -81,12 +81,12 @@ class Attribution(Shown):
         """Whether the head's output leaves this weight one value: its interval has no width (up to 1e-6), and
         the rank that says so is clear of rounding."""
         ends = self.interval(token)
-        return self.clear and ends is not None and ends[1] - ends[0] <= EXACT
+        return self.clear and ends is not None and ends[1] - ends[0] <= POINT_WIDTH
 
     @property
     def clear(self) -> bool:
         """Whether the ranks behind the intervals stand clear of rounding."""
-        return self.conditioning is None or self.conditioning * CLEAR_RANK <= 1
+        return self.conditioning is None or self.conditioning * CLEAR_RANK_MARGIN <= 1
 
     def least(self, token: int) -> float | None:
         """The weight nearest to zero that this token can have; None where that is not known."""
@@ -99,4 +99,4 @@ class Attribution(Shown):
         A weight that is certain is not in doubt, zero or not.
         """
         least = self.least(token)
-        return least is not None and abs(least) <= EXACT and not self.certain(token)
+        return least is not None and abs(least) <= POINT_WIDTH and not self.certain(token)

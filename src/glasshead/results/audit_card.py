@@ -1,9 +1,9 @@
 """What one audit found, and the folder that keeps it:
 
-    card.json          facts of the run and of the audit, findings, highlighted texts
-    findings.parquet   one row per finding
-    examples.parquet   one row per audited example
-    tokens.parquet     one row per token type
+card.json          facts of the run and of the audit, findings, highlighted texts
+findings.parquet   one row per finding
+examples.parquet   one row per audited example
+tokens.parquet     one row per token type
 """
 
 import json
@@ -23,7 +23,7 @@ from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
 from glasshead.results.verdict import status_from_words
 
-CARD = "card.json"
+CARD_FILE = "card.json"
 SCHEMA = 1
 
 
@@ -64,7 +64,7 @@ class AuditCard:
         }
         # NaN is not JSON: a number that does not exist is None.
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
-        (folder / CARD).write_text(text, encoding="utf-8")
+        (folder / CARD_FILE).write_text(text, encoding="utf-8")
         # Parquet has no open-ended structs: the small mappings travel as JSON.
         rows = [{"name": f.name} | asdict(f) for f in self.findings]
         for row in rows:
@@ -82,9 +82,9 @@ class AuditCard:
             InputError: if the folder is not an audit, or is of another version.
         """
         check_readable(folder)
-        path = folder / CARD
+        path = folder / CARD_FILE
         if not path.is_file():
-            raise InputError(f"{folder} is not an audit (no {CARD}): make one with `AuditCard.save`")
+            raise InputError(f"{folder} is not an audit (no {CARD_FILE}): make one with `AuditCard.save`")
         try:
             text = path.read_text(encoding="utf-8")
             body = TypeAdapter(dict[str, Any]).validate_python(json.loads(text, parse_constant=_refuse))

@@ -4,5 +4,5 @@ ONE_SIGN = "one sign"
 """All weights have one sign: it lives in the values."""
 SIGN_IN_WEIGHTS = "sign in the weights"
 UNDECIDED = "undecided"
-FEWEST = 30
+MIN_TEXTS_PER_CLASS = 30
 """Texts from which on a class has a say in the kind."""

@@ -22,7 +22,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.results.verdict import TOO_MUCH_LEFT, TOO_SPARSE, Verdict
 
-FOLDER = "dynamics"
+HISTORY_FOLDER = "dynamics"
 FACTS = "facts.json"
 RUN = "run.json"
 CURVES = ("step", "quantity", "group", "mean", "std", "n")
@@ -32,16 +32,16 @@ QUANTITIES = ("polarity", "score", "weight")
 """What is told of every token; the sign of all three is the gauge of signed weights."""
 NOT_EXPLAINED = "not explained"
 """What stands beside the terms: the change that none of them accounts for."""
-FEW = 10
+MIN_TOKENS_PER_GROUP = 10
 """Tokens of a group below which a bootstrap interval is too narrow for a verdict."""
-MUCH_LEFT = ", but more than half as much is not explained"
+MUCH_UNEXPLAINED = ", but more than half as much is not explained"
 """Behind what is said of a term beside which too much is left over."""
-MUCH_LEFT_BEFORE = ", but more than half as much was not explained on the way"
+MUCH_UNEXPLAINED_BEFORE = ", but more than half as much was not explained on the way"
 TYPICAL_GAMMA = 0.5
 """|γ| of a token of a class is above this."""
 NEUTRAL_GAMMA = 0.1
 """|γ| of a neutral token is below this."""
-OFTEN = 5
+MIN_OCCURRENCES = 5
 """Occurrences in its class that a token must exceed; also the bound on a neutral token's difference."""
 RATE, ADDED = "rate ", "added "
 PRODUCT_RATE = "Ω "
@@ -156,8 +156,8 @@ def residual_note(part: float, rests: NDArray[Any]) -> str:
     """What is to be said beside a part if more than half as much is not explained, at the end or before it;
     ``rests`` [snapshots]."""
     if 2 * abs(rests[-1]) > abs(part):
-        return MUCH_LEFT
-    return MUCH_LEFT_BEFORE if 2 * np.abs(rests).max() > abs(part) else ""
+        return MUCH_UNEXPLAINED
+    return MUCH_UNEXPLAINED_BEFORE if 2 * np.abs(rests).max() > abs(part) else ""
 
 
 def versus(first: str, second: str) -> str:
@@ -201,7 +201,7 @@ def read_history(run: Path) -> History:
     Raises:
         InputError: if it has none, or a file of it is damaged.
     """
-    folder = run / FOLDER
+    folder = run / HISTORY_FOLDER
     check_readable(folder)
     if not (folder / FACTS).is_file():
         raise InputError(f"the training of {run} was not recorded: train with `DynamicsCallback`")

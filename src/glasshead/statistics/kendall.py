@@ -18,7 +18,9 @@ from scipy.stats import kendalltau
 EXACT_LENGTH = 33  # SciPy's `auto` rule: the exact null distribution up to this length, if nothing is tied
 FACTORIALS = 171  # from here on SciPy takes 2 / n! for 0
 LONGEST = 1000  # longer rows go to SciPy, one by one: its n·log n then wins over our n²
-FEW = 30  # so do rows longer than this many times the vectors they come with; both were measured
+MAX_LENGTH_PER_VECTOR = (
+    30  # so do rows longer than this many times the vectors they come with; both were measured
+)
 BLOCK_BYTES = 1 << 20  # working set of one block of rows: about one core's second-level cache
 
 
@@ -61,7 +63,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike, mask: ArrayLike) -> KendallResult:
     tau = np.full((len(xs), len(ys), len(mask)), np.nan)
     pvalue = tau.copy()
     for rows in _blocks(length, len(xs), len(ys)):
-        if length[rows[0]] > min(LONGEST, FEW * len(rows) * len(xs) * len(ys)):
+        if length[rows[0]] > min(LONGEST, MAX_LENGTH_PER_VECTOR * len(rows) * len(xs) * len(ys)):
             for row in rows:
                 real = mask[row]
                 for a, b in np.ndindex(len(xs), len(ys)):

@@ -17,7 +17,7 @@ from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, res
 
 Floats = NDArray[np.floating]
 CHUNK_DRAWS = 1 << 22  # coin tosses held at once
-SAME = 1e-12  # statistics that differ by less are ties: sums in another order
+TIE_WIDTH = 1e-12  # statistics that differ by less are ties: sums in another order
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def seed_test(first: Floats, second: Floats, *, paired: bool) -> TTest | None:
     if min(len(first), len(second)) < 2:
         return None
     varying = [first - second] if paired else [first, second]
-    if not any(np.ptp(sample) > SAME for sample in varying):
+    if not any(np.ptp(sample) > TIE_WIDTH for sample in varying):
         return None
     result = stats.ttest_rel(first, second) if paired else stats.ttest_ind(first, second, equal_var=False)
     return TTest(float(result.statistic), float(result.df), float(result.pvalue), paired)
@@ -194,7 +194,7 @@ def shared_variance(again: Floats) -> float:
     """
     seeds = again.shape[1]
     total = float(again.mean(axis=1).var())
-    if seeds < 2 or total <= SAME**2:
+    if seeds < 2 or total <= TIE_WIDTH**2:
         return 1.0
     own = float((again - again.mean(axis=1, keepdims=True)).var(axis=0).sum()) / (seeds - 1)
     return max(0.0, 1.0 - own / (seeds * total))
@@ -260,7 +260,7 @@ def exchange_test(
             return metric.value(one, n).mean(axis=-1) - metric.value(other, n).mean(axis=-1)
 
         observed = abs(float(gap(ours, theirs)))
-        extreme = np.abs(gap(ours + change, theirs - change)) >= observed - SAME
+        extreme = np.abs(gap(ours + change, theirs - change)) >= observed - TIE_WIDTH
         results.append((1 + int(extreme.sum())) / (1 + resamples))
     return results
 

@@ -13,12 +13,12 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.results import FEWEST, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.statistics import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
 ONE_SIDED = 0.98
 """Share of Σ|a| from which on weights have one sign: see docs/results/sign-gauge.md."""
-CLEAR = 0.5
+CLEAR_LEAN = 0.5
 """Lean from which on the sign lives in the weights: attention with half of its sign in the values and half in
 the weights, stays below in one class, however many of its tokens speak for the class of their text."""
 SIDES = ("below the mean", "from the mean on")
@@ -141,13 +141,13 @@ def fix_gauges(
 
 def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float = ONE_SIDED) -> Gauge:
     """The gauge of one head from what its classes say; see `fix_gauges`."""
-    heard = [signs for signs in classes if signs.texts >= FEWEST] or list(classes)
+    heard = [signs for signs in classes if signs.texts >= MIN_TEXTS_PER_CLASS] or list(classes)
     leans = [signs.lean[0] for signs in heard if signs.lean is not None]
     lean = sum(leans) / len(leans) if leans else 0.0
     kind, sign = ONE_SIGN, 1
     if signed:
         one_sign, weights = (
-            classes_agree(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR))
+            classes_agree(heard, *rule) for rule in (("positive", one_sided), ("lean", CLEAR_LEAN))
         )
         kind = ONE_SIGN if one_sign else SIGN_IN_WEIGHTS if weights else UNDECIDED
         sign = one_sign or (-1 if lean < 0 else 1)
@@ -156,7 +156,7 @@ def fix_gauge(classes: Sequence[ClassSigns], *, signed: bool, one_sided: float =
 
 def classes_agree(classes: Sequence[ClassSigns], name: str, threshold: float) -> int:
     """+1 if the intervals of all classes lie above the threshold, −1 if all do in the other gauge, else 0."""
-    if len(classes) < 2 or min(group.texts for group in classes) < FEWEST:
+    if len(classes) < 2 or min(group.texts for group in classes) < MIN_TEXTS_PER_CLASS:
         return 0
     for sign in (1, -1):
         ranges = [getattr(with_sign(group, sign), name) for group in classes]

@@ -7,7 +7,7 @@ from huggingface_hub.dataclasses import type_validator
 
 from glasshead.errors import InputError
 
-LARGEST = 2**31 - 1
+MAX_INTEGER = 2**31 - 1
 """No size, count or length is larger."""
 WORDS = {
     int: "a whole number",
@@ -25,8 +25,8 @@ def validate_type(name: str, value: Any, kind: Any) -> Any:
     Raises:
         InputError: if it is of another kind, or a whole number beyond all sizes.
     """
-    if type(value) is int and abs(value) > LARGEST:
-        raise InputError(f"{name.replace('_', ' ')} must lie between ±{LARGEST:,}")
+    if type(value) is int and abs(value) > MAX_INTEGER:
+        raise InputError(f"{name.replace('_', ' ')} must lie between ±{MAX_INTEGER:,}")
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if type(value) is int and float in kinds and int not in kinds:
         return float(value)

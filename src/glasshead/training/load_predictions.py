@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
-from glasshead.results import CARD, METRIC_NAMES, Floor, RunGroup
+from glasshead.results import CARD_FILE, METRIC_NAMES, Floor, RunGroup
 from glasshead.statistics import Predictions, metric_values, metrics_of
 from glasshead.training.baselines import constant_guess, floor_metrics, guess_in_words, only_class
 from glasshead.training.predict import PREDICTIONS
@@ -23,7 +23,7 @@ from glasshead.training.run import MEASURED, RECORD, REPEATS, read_object, run_f
 from glasshead.training.run_record import Record, validate_record
 
 AUDIT = "an audit"
-KINDS = {CARD: AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
+KINDS = {CARD_FILE: AUDIT, REPEATS: "a folder of repeats", RECORD: "a run"}
 ROUNDING = 1e-6  # metrics that differ by more are not those of these predictions
 Columns = dict[str, NDArray[Any]]
 

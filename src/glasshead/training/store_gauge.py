@@ -24,7 +24,7 @@ from glasshead.trace import (
 from glasshead.training.tensor_dataset import Batch, TensorDataset
 
 
-def fix_gauge(model: PreTrainedModel, rows: TensorDataset) -> dict[str, Any] | None:
+def store_gauge(model: PreTrainedModel, rows: TensorDataset) -> dict[str, Any] | None:
     """Fix the signs of a pooled classifier's one attention, or of all heads, and say what the run records.
 
     None for models of several heads of which no weight can be negative.

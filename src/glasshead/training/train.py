@@ -30,7 +30,7 @@ from glasshead.training.config import TrainingConfig
 from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
-from glasshead.training.store_gauge import fix_gauge
+from glasshead.training.store_gauge import store_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _fill(
         if isinstance(callback, PenaltyGradient)
         for note in callback.notes
     ]
-    gauge = fix_gauge(model, rows["train"])
+    gauge = store_gauge(model, rows["train"])
     metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, work / PREDICTIONS))
     metrics["epochs"] = [
         {

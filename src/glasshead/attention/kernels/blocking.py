@@ -10,7 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 from glasshead.attention.inputs import AttentionInputs, select_heads
 
-FEWEST = 16
+MIN_BLOCK_ROWS = 16
 """Rows of a block, however long they are."""
 
 

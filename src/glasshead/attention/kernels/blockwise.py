@@ -4,7 +4,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.attention.inputs import AttentionInputs
-from glasshead.attention.kernels.blocking import FEWEST, in_blocks
+from glasshead.attention.kernels.blocking import MIN_BLOCK_ROWS, in_blocks
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 
 BLOCK = 2**21
@@ -27,7 +27,7 @@ class Blockwise(Kernel):
 def rows_per_block(call: AttentionInputs) -> int:
     """Query rows of one block."""
     batch, heads = call.q.shape[:2]
-    return max(FEWEST, BLOCK // max(1, batch * heads * call.k.shape[2]))
+    return max(MIN_BLOCK_ROWS, BLOCK // max(1, batch * heads * call.k.shape[2]))
 
 
 KERNELS.register("blockwise")(Blockwise())

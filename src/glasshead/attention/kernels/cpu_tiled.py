@@ -18,7 +18,7 @@ TILE = 2**17
 """Scores of one tile for each thread: 512 KiB, about what the second cache of a core keeps."""
 COEFFICIENTS = 2**22
 """Coefficients held at once, for all heads but not for every text: 16 heads of 512 tokens."""
-FEWEST = 32
+MIN_KEYS = 32
 """Keys below which the formula is as fast."""
 
 Tile = tuple[int, slice, slice, slice]
@@ -52,7 +52,7 @@ class CpuTiled(Kernel):
     def is_preferred(self, call: AttentionInputs) -> bool:
         _, heads, queries, _ = call.q.shape
         keys = call.k.shape[2]
-        return min(queries, keys) >= FEWEST and heads * queries * keys <= COEFFICIENTS
+        return min(queries, keys) >= MIN_KEYS and heads * queries * keys <= COEFFICIENTS
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
         position, positions = call.mechanism.position, call.token_positions()

@@ -22,7 +22,7 @@ from glasshead.errors import InputError
 BLOCK = 128
 """Queries and keys of a block, which is left out, computed with the mask or without it."""
 WIDEST = 256
-FEWEST = 16
+MIN_ROW_SIZE = 16
 """Numbers that a row of q, k or v needs on a GPU."""
 VARIANTS = 256
 """Kinds of calls that torch may compile for one process."""
@@ -182,7 +182,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
 def pad_to_power_of_two(tensor: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n wide"]:
     """Zeros up to the next power of two, at least 16: other sizes do not compile everywhere."""
     size = tensor.shape[3]
-    return pad(tensor, (0, max(FEWEST, 1 << (size - 1).bit_length()) - size))
+    return pad(tensor, (0, max(MIN_ROW_SIZE, 1 << (size - 1).bit_length()) - size))
 
 
 def block_mask(mask: Mask, device: torch.device) -> Any:

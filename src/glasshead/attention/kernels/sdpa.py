@@ -9,7 +9,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 
 from glasshead.attention.activation import Activation
 from glasshead.attention.inputs import AttentionInputs
-from glasshead.attention.kernels.blocking import FEWEST, in_blocks, in_groups
+from glasshead.attention.kernels.blocking import MIN_BLOCK_ROWS, in_blocks, in_groups
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, products_reason
 from glasshead.attention.mechanism import upcast_half
 
@@ -95,7 +95,7 @@ def rows_per_block(call: AttentionInputs) -> int:
         row_size = keys
     if call.mask.padding is not None:
         row_size *= batch
-    return max(FEWEST, BLOCK // row_size) if row_size else max(1, queries)
+    return max(MIN_BLOCK_ROWS, BLOCK // row_size) if row_size else max(1, queries)
 
 
 def is_fused(call: AttentionInputs) -> bool:

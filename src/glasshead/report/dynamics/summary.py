@@ -16,10 +16,10 @@ from glasshead.report.interval_format import (
 )
 from glasshead.report.number_format import DASH, number, share
 from glasshead.results import (
-    FEW,
+    MIN_OCCURRENCES,
+    MIN_TOKENS_PER_GROUP,
     NEUTRAL_GAMMA,
     NOT_EXPLAINED,
-    OFTEN,
     QUANTITIES,
     TYPICAL_GAMMA,
     Columns,
@@ -287,8 +287,12 @@ def group_verdicts(summary: DynamicsSummary) -> list[str]:
         if f.statistic == "gap" and f.reason != "too few"
     ]
     sizes = {group: summary.finding("level", "score", group) for group in summary.history.groups}
-    few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < FEW]
-    return [*sentences, f"No verdict of fewer than {FEW} tokens: {', '.join(few)}."] if few else sentences
+    few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < MIN_TOKENS_PER_GROUP]
+    return (
+        [*sentences, f"No verdict of fewer than {MIN_TOKENS_PER_GROUP} tokens: {', '.join(few)}."]
+        if few
+        else sentences
+    )
 
 
 def estimate_and_interval(finding: Finding) -> str:
@@ -345,10 +349,10 @@ def ungrouped_note(summary: DynamicsSummary) -> str:
     if summary.history.facts["grouped_by"] == "truth":
         return f"{DASH}: in no group, for it is none of the planted tokens."
     return (
-        f"{DASH}: in no group. Tokens of a class stand in its texts more than {OFTEN} times, and more than "
+        f"{DASH}: in no group. Tokens of a class stand in its texts more than {MIN_OCCURRENCES} times, and more than "
         f"{(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others "
         f"(γ > {TYPICAL_GAMMA}); neutral ones about as often in all (|γ| < {NEUTRAL_GAMMA}, and fewer than "
-        f"{OFTEN} times more in one than in another)."
+        f"{MIN_OCCURRENCES} times more in one than in another)."
     )
 
 

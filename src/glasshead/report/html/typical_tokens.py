@@ -10,7 +10,7 @@ from glasshead.report.labels import LAST, sort_groups
 from glasshead.report.number_format import count, finite, number
 from glasshead.results import AuditCard
 
-MOST = 14
+MAX_TOKENS = 14
 QUANTITIES = (("weight", "weight"), ("contribution", "contrib."))
 
 
@@ -34,7 +34,7 @@ class WordGroup:
     words: list[Word]
 
 
-def typical(cards: Sequence[AuditCard], most: int = MOST) -> list[WordGroup]:
+def typical(cards: Sequence[AuditCard], most: int = MAX_TOKENS) -> list[WordGroup]:
     """Per group, the tokens whose association γ√count is furthest from chance; neutral: the most frequent."""
     tables = [_by_token(card.tokens) for card in cards]
     merged: dict[str, dict[str, Any]] = {}

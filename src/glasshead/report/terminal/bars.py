@@ -6,7 +6,7 @@ from rich.text import Text
 
 from glasshead.report.number_format import finite
 from glasshead.report.weight_intervals import HATCH
-from glasshead.results import EXACT, Attribution
+from glasshead.results import POINT_WIDTH, Attribution
 
 # Weak tokens colour the letters, strong ones the ground: readable on dark and on light terminals.
 RED = ("#d1503f", "bold #d1503f", "#ffffff on #a63a2b", "bold #ffffff on #c92a1a")
@@ -30,8 +30,8 @@ def range_bar(attribution: Attribution, token: int, limits: tuple[float, float])
     An end that nothing bounds is an arrow. ``limits`` are the numbers at the edges, with zero among them; no
     room is spent on a side that nothing reaches.
     """
-    full = max(-limits[0], limits[1], EXACT)
-    left = RANGE // 2 if limits[0] < -EXACT * min(full, 1.0) else 0
+    full = max(-limits[0], limits[1], POINT_WIDTH)
+    left = RANGE // 2 if limits[0] < -POINT_WIDTH * min(full, 1.0) else 0
     score = finite(attribution.scores[token]) or 0.0
     low, high = attribution.interval(token) or (score, score)
     least = 0.0 if attribution.may_be_zero(token) else attribution.least(token) or 0.0
