@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.results.test_attribution import ATTRIBUTION, RANGED
+from test_attribution import ATTRIBUTION, RANGED
 
 from glasshead.errors import InputError
 from glasshead.results import AuditCard, Finding, Highlight, PairedDifference

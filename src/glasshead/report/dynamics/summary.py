@@ -288,11 +288,9 @@ def group_verdicts(summary: DynamicsSummary) -> list[str]:
     ]
     sizes = {group: summary.finding("level", "score", group) for group in summary.history.groups}
     few = [f"{group} ({f.n})" for group, f in sizes.items() if f is not None and f.n < MIN_TOKENS_PER_GROUP]
-    return (
-        [*sentences, f"No verdict of fewer than {MIN_TOKENS_PER_GROUP} tokens: {', '.join(few)}."]
-        if few
-        else sentences
-    )
+    if few:
+        sentences.append(f"No verdict of fewer than {MIN_TOKENS_PER_GROUP} tokens: {', '.join(few)}.")
+    return sentences
 
 
 def estimate_and_interval(finding: Finding) -> str:
@@ -349,8 +347,8 @@ def ungrouped_note(summary: DynamicsSummary) -> str:
     if summary.history.facts["grouped_by"] == "truth":
         return f"{DASH}: in no group, for it is none of the planted tokens."
     return (
-        f"{DASH}: in no group. Tokens of a class stand in its texts more than {MIN_OCCURRENCES} times, and more than "
-        f"{(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others "
+        f"{DASH}: in no group. Tokens of a class stand in its texts more than {MIN_OCCURRENCES} times, and more "
+        f"than {(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others "
         f"(γ > {TYPICAL_GAMMA}); neutral ones about as often in all (|γ| < {NEUTRAL_GAMMA}, and fewer than "
         f"{MIN_OCCURRENCES} times more in one than in another)."
     )
