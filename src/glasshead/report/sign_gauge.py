@@ -73,12 +73,9 @@ def class_fact(one: Mapping[str, Any]) -> str:
         if one["positive"] is None
         else f"Σ|a| positive {estimate_and_interval(one['positive'], 3)}"
     )
-    few = (
-        ""
-        if one["texts"] >= MIN_TEXTS_PER_CLASS
-        else f" (fewer than {MIN_TEXTS_PER_CLASS}, so without a say)"
-    )
-    return f"{one['name']}, {one['texts']:,} texts{few}: {positive}{between}"
+    few = one["texts"] < MIN_TEXTS_PER_CLASS
+    note = f" (fewer than {MIN_TEXTS_PER_CLASS}, so without a say)" if few else ""
+    return f"{one['name']}, {one['texts']:,} texts{note}: {positive}{between}"
 
 
 def estimate_and_interval(numbers: Sequence[float], digits: int) -> str:

@@ -18,9 +18,7 @@ from scipy.stats import kendalltau
 EXACT_LENGTH = 33  # SciPy's `auto` rule: the exact null distribution up to this length, if nothing is tied
 FACTORIALS = 171  # from here on SciPy takes 2 / n! for 0
 LONGEST = 1000  # longer rows go to SciPy, one by one: its n·log n then wins over our n²
-MAX_LENGTH_PER_VECTOR = (
-    30  # so do rows longer than this many times the vectors they come with; both were measured
-)
+MAX_LENGTH_PER_VECTOR = 30  # so do rows longer than this times the number of vectors; both were measured
 BLOCK_BYTES = 1 << 20  # working set of one block of rows: about one core's second-level cache
 
 

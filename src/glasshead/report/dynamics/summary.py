@@ -347,8 +347,8 @@ def ungrouped_note(summary: DynamicsSummary) -> str:
     if summary.history.facts["grouped_by"] == "truth":
         return f"{DASH}: in no group, for it is none of the planted tokens."
     return (
-        f"{DASH}: in no group. Tokens of a class stand in its texts more than {MIN_OCCURRENCES} times, and more "
-        f"than {(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others "
+        f"{DASH}: in no group. Tokens of a class stand in its texts more than {MIN_OCCURRENCES} times, and "
+        f"more than {(1 + TYPICAL_GAMMA) / (1 - TYPICAL_GAMMA):g} times as often as in all others "
         f"(γ > {TYPICAL_GAMMA}); neutral ones about as often in all (|γ| < {NEUTRAL_GAMMA}, and fewer than "
         f"{MIN_OCCURRENCES} times more in one than in another)."
     )
