@@ -32,7 +32,7 @@ from glasshead.identifiability import (
     RowSelector,
     logit_ranks_by_length,
     ranks_by_length,
-    run_batches,
+    solve_batches,
 )
 from glasshead.identifiability.length_sampling import LengthSample, sample_texts
 from glasshead.report import PLOTS, image_file
@@ -206,7 +206,7 @@ def survey(
     """For each text the means over heads of what a survey found, for texts of one length."""
     ((_, _, encoded),) = sample_texts(tokenizer, texts, LengthSample((length,), count))
     where, question = RowSelector(rows="cls"), IntervalOptions(processes=PROCESSES)
-    heads = run_batches(model, tokenizer, encoded, where, question, RUNS / name).heads()
+    heads = solve_batches(model, tokenizer, encoded, where, question, RUNS / name).heads()
     verdicts = heads.pop("given_keys")
     heads["unique"] = np.isin(verdicts, ["unique", "fixed"])
     for verdict in ("not unique", "undetermined"):

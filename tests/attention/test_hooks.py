@@ -1,4 +1,4 @@
-"""A tap of one's own, outside of `record` and `intervene`."""
+"""A hook of one's own, outside of `record` and `intervene`."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ class Listener:
 
 
 def heard(layer, x):
-    """The output of a layer under a lone tap, and what the tap has counted."""
+    """The output of a layer under a lone hook, and what the hook has counted."""
     listener = Listener()
     token = ACTIVE_HOOKS.set((listener,))
     try:

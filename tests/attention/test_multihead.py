@@ -215,7 +215,7 @@ def test_weights_are_those_before_dropout():
 
 
 class Halved:
-    """A tap that halves the weights and remembers what it saw."""
+    """A hook that halves the weights and remembers what it saw."""
 
     def before(self, flow):
         self.module = flow.module
@@ -227,15 +227,15 @@ class Halved:
 
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_calls_go_through_the_taps(need_weights):
-    made, x, tap = layer(), sequence(), Halved()
+    made, x, hook = layer(), sequence(), Halved()
     plain = made(x, need_weights=True)
-    token = ACTIVE_HOOKS.set((tap,))
+    token = ACTIVE_HOOKS.set((hook,))
     try:
         found = made(x, need_weights=need_weights)
     finally:
         ACTIVE_HOOKS.reset(token)
-    assert tap.module is made
-    assert tap.make_record.shape == (BATCH, 3, LENGTH, 2)
+    assert hook.module is made
+    assert hook.make_record.shape == (BATCH, 3, LENGTH, 2)
     bias = made.output.bias
     torch.testing.assert_close(found.output - bias, (plain.output - bias) / 2, **EXACT_MATHS)
     if need_weights:

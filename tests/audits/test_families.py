@@ -33,7 +33,7 @@ def many(kind, n=24, seed=0):
 
 
 def hooks(model):
-    """Everything that is called around the modules, with the taps that are set on them."""
+    """Everything that is called around the modules, with the hooks that are set on them."""
     kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
     return {
         name: ([list(getattr(module, kind)) for kind in kinds], sorted(vars(module)))

@@ -54,7 +54,7 @@ def test_words_of_the_verdicts_rest_on_intervals():
 
 
 def test_a_tolerance_loosens_what_stood_firm():
-    loose = Identifiability(query=IntervalOptions(tolerance=0.2), max_texts=None)
+    loose = Identifiability(interval_options=IntervalOptions(tolerance=0.2), max_texts=None)
     made = card(random_model(), unlike(), identifiability=loose)
     assert made.finding("identifiability.width.all").estimate > 0.01
 
@@ -98,7 +98,7 @@ def test_a_store_keeps_the_lines_about_every_weight(tmp_path: Path):
     kept = Identifiability(store=tmp_path / "parts")
     card(random_model(), unlike(), identifiability=kept)
     assert {path.name for path in (tmp_path / "parts").iterdir()} == {
-        "survey.json",
+        "settings.json",
         "heads-00000.parquet",
         "weights-00000.parquet",
     }
@@ -114,7 +114,9 @@ def test_where_there_is_no_query_nothing_is_said_of_queries():
 
 def test_a_tolerance_is_told_and_counts():
     made = card(
-        random_model(), unlike(), identifiability=Identifiability(query=IntervalOptions(tolerance=0.2))
+        random_model(),
+        unlike(),
+        identifiability=Identifiability(interval_options=IntervalOptions(tolerance=0.2)),
     )
     assert made.finding("identifiability.identifiable.all").estimate == 0.0
     assert "outputs may move by 20 % along each direction" in made.facts["identifiability"]["read"]

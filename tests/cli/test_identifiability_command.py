@@ -257,14 +257,16 @@ class TestPartsOfAnAudit:
 
     def test_before_a_part_is_whole_there_is_nothing_to_go_on_from(self, tmp_path, capsys):
         with pytest.raises(typer.Exit):
-            self.stop(tmp_path, "survey.json", "weights-00000.parquet", "heads-00000.aside")
+            self.stop(tmp_path, "settings.json", "weights-00000.parquet", "heads-00000.aside")
         assert "nothing was written" in capsys.readouterr().err
         assert list(tmp_path.iterdir()) == []
 
     def test_a_whole_part_is_kept_until_overwritten(self, tmp_path, capsys):
         for options in ({}, {"overwrite": True}):
             with pytest.raises(typer.Exit):
-                self.stop(tmp_path, "survey.json", "weights-00000.parquet", "heads-00000.parquet", **options)
+                self.stop(
+                    tmp_path, "settings.json", "weights-00000.parquet", "heads-00000.parquet", **options
+                )
             assert "--resume" in capsys.readouterr().err
             assert (tmp_path / "out.maps" / "heads-00000.parquet").exists()
 

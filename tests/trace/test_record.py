@@ -13,7 +13,7 @@ from trace_stack import Stack, hooks, padding, plugged, sequence
 
 from families import FAMILIES
 from glasshead.attention import ACTIVATIONS, ACTIVE_HOOKS, Mechanism, MultiHeadAttention, Position
-from glasshead.attention import hooks as tap
+from glasshead.attention import hooks as attention_hooks
 from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.errors import InputError
 from glasshead.trace import record
@@ -160,7 +160,7 @@ def test_chosen_rows_cost_only_themselves(mechanism):
 
 def test_nothing_quadratic_is_made_until_asked(monkeypatch):
     monkeypatch.setattr(
-        tap, "run_kernel", lambda call, kernel: call.v * 1.0
+        attention_hooks, "run_kernel", lambda call, kernel: call.v * 1.0
     )  # a kernel that certainly makes no weights
     model, x = Stack("softmax", size=8, heads=2), sequence(600, 8, batch=1)
     with torch.no_grad(), Largest() as largest, record(model) as trace:
@@ -511,7 +511,7 @@ def test_kernels_that_are_compiled_stay_so_in_the_block(monkeypatch):
         stances.append(eval_frame._stance.stance)
         return call.v * 1.0
 
-    monkeypatch.setattr(tap, "run_kernel", kernel)
+    monkeypatch.setattr(attention_hooks, "run_kernel", kernel)
     with record(model):
         stances.append(eval_frame._stance.stance)
         model(x)

@@ -1,4 +1,4 @@
-"""Keeps `torch.compile` away from models while somebody looks: compiled code has no taps and no hooks."""
+"""Keeps `torch.compile` away from models while somebody looks: compiled code calls no hooks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ class CompileGuard:
             self.blocks += blocks
             self.kernels += kernels
             if self.taken is None:
-                return  # a tap of its own, outside of every block, leaves the compiler as it is
+                return  # a hook outside of every block, leaves the compiler as it is
             if self.blocks and not self.kernels:
                 self.taken.__enter__()
             else:

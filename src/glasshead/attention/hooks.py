@@ -73,7 +73,7 @@ class KernelHook(Protocol):
         """Sees the final weights, if there are any, and the output ``[B, H, Q, d_v]``."""
 
 
-ACTIVE_HOOKS: ContextVar[tuple[KernelHook, ...]] = ContextVar("glasshead_taps", default=())
+ACTIVE_HOOKS: ContextVar[tuple[KernelHook, ...]] = ContextVar("glasshead_hooks", default=())
 """The hooks of this thread (or task), outermost first; none outside `record` and `intervene`."""
 
 

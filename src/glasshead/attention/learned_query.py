@@ -1,4 +1,4 @@
-"""Attention with one learned query over the outputs of an encoder, seen by taps as every other call."""
+"""Attention with one learned query over the outputs of an encoder, seen by hooks as every other call."""
 
 import torch
 from jaxtyping import Bool, Float

@@ -58,7 +58,7 @@ def audit_heads(
         raise InputError("there is no text to audit: every text is empty")
     progress("identifiability")
     identifiability, seed = request.identifiability, request.seed
-    heads, map_facts = identifiability.survey(model, tokenizer, encoded, RowSelector(), seed)
+    heads, map_facts = identifiability.compute_intervals(model, tokenizer, encoded, RowSelector(), seed)
     spec = spec_of(model.config)
     return AuditCard(
         facts={
@@ -111,7 +111,7 @@ def row_highlights(
         row_selector = RowSelector((layer,), (head,), (row,))
         batches = attention_rows(model, encoded.some(np.array([text])), row_selector)
         attention_row = next(row for batch in batches for row in batch if row.part == part)
-        intervals = attention_row.intervals(request.identifiability.query.tolerance)
+        intervals = attention_row.intervals(request.identifiability.interval_options.tolerance)
         yield Highlight(
             reason="surest map" if sure else "least sure map",
             label="",

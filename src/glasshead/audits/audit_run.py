@@ -107,7 +107,7 @@ def audit(
     progress("choosing examples")
     # Contributions colour a map, unless somebody asked how sure the weights are.
     named = selected.get("identifiability") if audits is not None else None
-    tolerance = named.query.tolerance if isinstance(named, Identifiability) else None
+    tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
     chosen_texts = highlights(context, examples, seed=seed, tolerance=tolerance)
     data_facts = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
     title = f"{Path(str(data_facts['data'])).name} · {mechanism_name(context)} · seed {run.record['seed']}"

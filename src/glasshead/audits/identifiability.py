@@ -18,7 +18,7 @@ from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_
 from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, summarise
 from glasshead.data import Encoded
 from glasshead.errors import InputError, pluralise
-from glasshead.identifiability import IntervalOptions, RowSelector, run_batches, weight_domain
+from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches, weight_domain
 from glasshead.results import CLEAR_RANK_MARGIN, Finding, Verdict
 from glasshead.trace import AttentionSite
 
@@ -45,7 +45,7 @@ class Identifiability(Audit):
     citation = CITATION
 
     row_options: Mapping[str, Any] = field(default_factory=dict)
-    query: IntervalOptions = field(default_factory=IntervalOptions)
+    interval_options: IntervalOptions = field(default_factory=IntervalOptions)
     max_texts: int | None = MAX_TEXTS
     processes: int = 1
     store: Path | None = None
@@ -62,7 +62,7 @@ class Identifiability(Audit):
             return str(error)
         return None
 
-    def survey(
+    def compute_intervals(
         self,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerFast,
@@ -72,12 +72,13 @@ class Identifiability(Audit):
     ) -> tuple[Columns, dict[str, Any]]:
         """The columns of all lines about heads, and the facts that they state."""
         row_selector = replace(default_rows, **self.row_options)
+        options = replace(self.interval_options, processes=self.processes)
         with tempfile.TemporaryDirectory() as folder:
-            heads = run_batches(
-                model, tokenizer, encoded, row_selector, replace(self.query, processes=self.processes),
+            heads = solve_batches(
+                model, tokenizer, encoded, row_selector, options,
                 self.store or Path(folder), seed=seed, progress=self.progress,
             ).heads()  # fmt: skip
-        return heads, {"identifiability": map_facts(heads, row_selector, self.query)}
+        return heads, {"identifiability": map_facts(heads, row_selector, self.interval_options)}
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         encoded = context.explanation.encoded
@@ -86,7 +87,7 @@ class Identifiability(Audit):
             sample = np.sort(
                 np.random.default_rng([seed, 7]).choice(len(sample), self.max_texts, replace=False)
             )
-        heads, facts = self.survey(
+        heads, facts = self.compute_intervals(
             context.trained_model,
             context.explanation.tokenizer,
             encoded.some(sample),
@@ -153,7 +154,7 @@ def mean_per_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def describe_rows(heads: Columns, row_selector: RowSelector, query: IntervalOptions) -> str:
+def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOptions) -> str:
     """Which maps were read, in words."""
     layers = len(np.unique(heads["layer"]))
     numbers = len({*zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True)})
@@ -167,16 +168,16 @@ def describe_rows(heads: Columns, row_selector: RowSelector, query: IntervalOpti
     return (
         f"{pluralise(len(learned), 'map')} by {pluralise(numbers, 'head')} of {pluralise(layers, 'layer')}, "
         f"{rows}"
-        + (f", the {query.top} largest weights of each" if query.top else "")
+        + (f", the {options.top} largest weights of each" if options.top else "")
         + (
-            f"; outputs may move by {100 * query.tolerance:g} % along each direction"
-            if query.tolerance
+            f"; outputs may move by {100 * options.tolerance:g} % along each direction"
+            if options.tolerance
             else ""
         )
     )
 
 
-def map_facts(heads: Columns, row_selector: RowSelector, query: IntervalOptions) -> dict[str, Any]:
+def map_facts(heads: Columns, row_selector: RowSelector, options: IntervalOptions) -> dict[str, Any]:
     """Which maps were read, up to which length every one was the only one, and what T was."""
     lengths = heads["tokens"]
     fails = np.equal(heads["identifiable"], False)
@@ -187,9 +188,9 @@ def map_facts(heads: Columns, row_selector: RowSelector, query: IntervalOptions)
     projected = heads["projected"].astype(bool)
     return {
         "maps": len(lengths),
-        "read": describe_rows(heads, row_selector, query),
-        "tolerance": query.tolerance,
-        "largest weights of a row": query.top or "all",
+        "read": describe_rows(heads, row_selector, options),
+        "tolerance": options.tolerance,
+        "largest weights of a row": options.top or "all",
         "identifiable up to (keys)": int(sure.max(initial=0)) or None,
         "not identifiable from (keys)": shortest_failing,
         "longest row (keys)": longest,

@@ -81,7 +81,7 @@ class IdentifiabilityOptions:
         RowSelector(**row_options)  # refuses what no model has
         return Identifiability(
             row_options=row_options,
-            query=IntervalOptions(self.top, self.tolerance),
+            interval_options=IntervalOptions(self.top, self.tolerance),
             max_texts=None if audits is not None and IDENTIFIABILITY in audits else Identifiability.max_texts,
             processes=self.processes or os.cpu_count() or 1,
         )

@@ -1,7 +1,8 @@
 """How one attention score moves, for any activation φ_i = g(s_i) / Σ_k h(s_k) and any score function.
 
-Huang, Yang and Wang (2024), Proposition 1. It holds for y = σ(VᵀW) of one text whose Q_i and K_i are free
-parameters of their own; with shared W_q and W_k the scores also move each other.
+Huang, Yang and Wang (2024), Proposition 1: the formula that tests and the page of errata hold against
+autograd; the library itself records measured changes. It holds for y = σ(VᵀW) of one text whose Q_i and K_i
+are free parameters of their own; with shared W_q and W_k the scores also move each other.
 """
 
 from collections.abc import Callable

@@ -13,12 +13,7 @@ Where numbers are aggregated:
 
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.aggregate_words import by_word
-from glasshead.explainers.attention_observation import (
-    AttentionObservation,
-    LinearReadout,
-    SentenceReadout,
-    observe_pooled,
-)
+from glasshead.explainers.attention_observation import AttentionObservation
 from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
 from glasshead.explainers.explainer import (
     EXPLAINERS,
@@ -34,7 +29,8 @@ from glasshead.explainers.forward_observation import (
     logits_with_edit,
 )
 from glasshead.explainers.interval_arithmetic import IntervalVector
-from glasshead.explainers.intervals import check_tolerance, check_weights, with_intervals
+from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
+from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
 from glasshead.explainers.targets import TARGETS, probability
 from glasshead.registry import import_siblings
 
@@ -56,7 +52,6 @@ __all__ = [
     "by_word",
     "check_texts",
     "check_tolerance",
-    "check_weights",
     "explain",
     "explain_texts",
     "head_signs",
@@ -64,6 +59,7 @@ __all__ = [
     "make_context",
     "observe_pooled",
     "probability",
+    "require_weights",
     "sentence_numbers",
     "token_fields",
     "with_intervals",

@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
-from glasshead.explainers.forward_observation import apply_head_signs, read_weights
+from glasshead.explainers.forward_observation import apply_head_signs, observe_weights
 from glasshead.identifiability import (
     FLOAT32_EPS,
     RowSelector,
@@ -41,7 +41,7 @@ class Effective(Explainer):
         if isinstance(context.model, PooledClassifier):
             return effective_pooled(context.model, context)
         assert context.site is not None
-        return read_weights(
+        return observe_weights(
             context.model,
             context.encoded,
             context.site,

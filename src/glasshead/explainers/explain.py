@@ -12,7 +12,7 @@ from glasshead.data import check_utf8, coverage, encode, join_pair
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS
-from glasshead.explainers.intervals import check_tolerance, check_weights, with_intervals
+from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.results import Attributions
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
@@ -37,7 +37,7 @@ class ExplainRequest:
     def __post_init__(self) -> None:
         explainer = EXPLAINERS[self.method]
         if self.intervals:
-            check_weights(explainer)
+            require_weights(explainer)
             check_tolerance(self.tolerance)
 
 

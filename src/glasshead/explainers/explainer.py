@@ -19,9 +19,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.data import Encoded, batches, encode, heads_of, join_pair, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
-from glasshead.explainers.attention_observation import AttentionObservation, observe_pooled
+from glasshead.explainers.attention_observation import AttentionObservation
 from glasshead.explainers.forward_observation import observe_by_forward
-from glasshead.explainers.linear_readout import is_linear_readout, observe_linear
+from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target
 from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier, is_regression

@@ -183,13 +183,13 @@ def observe_by_forward(
     model: PreTrainedModel, encoded: Encoded, site: AttentionSite, logits: Float[Tensor, "texts classes"]
 ) -> ForwardObservation:
     """Read the weights."""
-    raw, canonical = read_weights(
+    raw, canonical = observe_weights(
         model, encoded, site, logits.dtype, raw_weights, partial(canonical_weights, model)
     )
     return ForwardObservation(model, encoded, site, logits, encoded.mask, raw, canonical)
 
 
-def read_weights(
+def observe_weights(
     model: PreTrainedModel,
     encoded: Encoded,
     site: AttentionSite,

@@ -58,7 +58,7 @@ def with_intervals(
     Source: the constraints P1 to P3 of Bhardwaj et al. (2021); the linear programs are this project's.
     """
     for attribution in attributions:
-        check_weights(EXPLAINERS[attribution.method])
+        require_weights(EXPLAINERS[attribution.method])
     check_tolerance(tolerance)
     if len(attributions) != len(texts):
         raise InputError(f"{len(attributions)} attributions of {len(texts)} texts: give the same texts")
@@ -79,7 +79,7 @@ def with_intervals(
     ]
 
 
-def check_weights(explainer: Explainer) -> None:
+def require_weights(explainer: Explainer) -> None:
     """Raise InputError for a method whose numbers are no attention weights."""
     if not explainer.reads_weights:
         known = ", ".join(name for name, known in EXPLAINERS.items() if known.reads_weights)

@@ -40,7 +40,7 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
             f"{folder} holds no plugged model: load it with from_pretrained, then glasshead.plug it"
         )
     if spec is None:  # one of ours, which builds its mechanism itself
-        return read_weights(wanted, folder, config, options)[0]
+        return load_checkpoint(wanted, folder, config, options)[0]
     parse_saved_spec(spec)
     restore_spec(config)
 
@@ -53,7 +53,7 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
 
     Plugged.__module__, Plugged.__name__ = wanted.__module__, wanted.__name__
     Plugged.__qualname__ = wanted.__qualname__
-    model, info = read_weights(Plugged, folder, config, options)
+    model, info = load_checkpoint(Plugged, folder, config, options)
     model.__class__ = wanted
     for problem in ("missing_keys", "unexpected_keys", "mismatched_keys"):
         # A mismatch is a key with its two shapes.
@@ -67,7 +67,7 @@ def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel
     return model
 
 
-def read_weights(
+def load_checkpoint(
     cls: Any, folder: str | Path, config: PreTrainedConfig, options: dict[str, Any]
 ) -> tuple[PreTrainedModel, dict[str, Any]]:
     """A model, and which keys did not fit.

@@ -1,8 +1,8 @@
 """Is an attention map the only one that its head could have drawn?
 
 `lp.intervals` computes the interval of one weight, `lp.rank` ranks and their threshold, `row_extraction` what
-one row of a head is, `query_certificate` whether another query could have drawn it, and `batch_run` all of it
-for many texts.
+one row of a head is, `query_certificate` whether another query could have drawn it, and `interval_batches`
+all of it for many texts.
 """
 
 from typing import TYPE_CHECKING
@@ -11,9 +11,9 @@ from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from glasshead.identifiability.attention_row import AttentionRow, weight_domain
-    from glasshead.identifiability.batch_run import PARTS, ResultStore, merge_parts, run_batches
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
+    from glasshead.identifiability.interval_batches import PARTS, ResultStore, merge_parts, solve_batches
     from glasshead.identifiability.length_sampling import LengthSample, read_texts, to_csv
     from glasshead.identifiability.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
     from glasshead.identifiability.logit_rank_by_length import logit_ranks_by_length
@@ -39,11 +39,11 @@ MODULES = {
     "AttentionRow": "glasshead.identifiability.attention_row",
     "Intervals": "glasshead.identifiability.lp.intervals",
     "LeastRanks": "glasshead.identifiability.logit_rank",
-    "PARTS": "glasshead.identifiability.batch_run",
+    "PARTS": "glasshead.identifiability.interval_batches",
     "IntervalOptions": "glasshead.identifiability.parallel_intervals",
     "WEIGHT_DOMAINS": "glasshead.identifiability.lp.polytopes",
     "FLOAT32_EPS": "glasshead.identifiability.lp.rank",
-    "ResultStore": "glasshead.identifiability.batch_run",
+    "ResultStore": "glasshead.identifiability.interval_batches",
     "RowSelector": "glasshead.identifiability.row_selector",
     "solve_parallel": "glasshead.identifiability.parallel_intervals",
     "projected_values": "glasshead.identifiability.row_extraction",
@@ -52,14 +52,14 @@ MODULES = {
     "attention_rows": "glasshead.identifiability.row_extraction",
     "highs_maxima": "glasshead.identifiability.lp.highs",
     "intervals": "glasshead.identifiability.lp.intervals",
-    "merge_parts": "glasshead.identifiability.batch_run",
+    "merge_parts": "glasshead.identifiability.interval_batches",
     "weight_domain": "glasshead.identifiability.attention_row",
     "least_ranks": "glasshead.identifiability.logit_rank",
     "unsupported_call_reason": "glasshead.identifiability.logit_rank",
     "layer_ranks": "glasshead.identifiability.head_ranks",
     "pooled_rows": "glasshead.identifiability.pooled",
     "value_ranks": "glasshead.identifiability.head_ranks",
-    "run_batches": "glasshead.identifiability.batch_run",
+    "solve_batches": "glasshead.identifiability.interval_batches",
     "rank_threshold": "glasshead.identifiability.lp.rank",
     "query_values": "glasshead.identifiability.row_extraction",
 }
@@ -92,7 +92,7 @@ __all__ = [
     "rank_threshold",
     "ranks_by_length",
     "read_texts",
-    "run_batches",
+    "solve_batches",
     "solve_parallel",
     "to_csv",
     "unsupported_call_reason",

@@ -23,7 +23,7 @@ class Polytope:
     to_weights: Floats
 
 
-def simplex(a: Floats, space: ColumnSpace, slack: float) -> Polytope:
+def probability_simplex(a: Floats, space: ColumnSpace, slack: float) -> Polytope:
     """a ≥ 0, Σ a = 1: all that a softmax can produce, and its edge."""
     n = len(a)
     return build_polytope(a, np.eye(n), np.full((1, n), n**-0.5), space, slack)
@@ -103,7 +103,7 @@ class WeightDomain:
 
 
 WEIGHT_DOMAINS = {
-    "simplex": WeightDomain("a ≥ 0, Σ a = 1", True, True, False, simplex),
+    "simplex": WeightDomain("a ≥ 0, Σ a = 1", True, True, False, probability_simplex),
     "nonnegative": WeightDomain("a ≥ 0", False, False, False, nonnegative),
     "below-one": WeightDomain("a ≥ 0, Σ a < 1", False, True, False, sub_simplex),
     "cross": WeightDomain("Σ |a| < 1", False, True, True, l1_ball),

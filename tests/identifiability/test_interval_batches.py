@@ -1,4 +1,4 @@
-"""A survey writes down what single rows give, goes on where it stopped, and says when it is another one."""
+"""Batches write down what single rows give, go on where they stopped, and refuse the parts of others."""
 
 import sys
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from glasshead.errors import InputError
-from glasshead.identifiability import IntervalOptions, RowSelector, attention_rows, merge_parts, run_batches
+from glasshead.identifiability import IntervalOptions, RowSelector, attention_rows, merge_parts, solve_batches
 from small_encoders import batch, encoded, small
 
 LENGTHS = (14, 4, 12, 2, 9)
@@ -19,7 +19,7 @@ EVERYTHING = IntervalOptions()
 
 
 class Words:
-    """All that a survey asks of a tokenizer."""
+    """All that is asked of a tokenizer."""
 
     def convert_ids_to_tokens(self, ids):
         return [f"w{one}" for one in ids]
@@ -30,7 +30,7 @@ def made(folder, question=EVERYTHING, lengths=LENGTHS, where=HERE, nudge=0.0, se
     with torch.no_grad():
         model.classifier.weight.add_(nudge)
     texts = encoded(batch(lengths=lengths, seed=seed))
-    store = run_batches(model, Words(), texts, where, question, folder, **options)
+    store = solve_batches(model, Words(), texts, where, question, folder, **options)
     return model, texts, store
 
 
@@ -70,8 +70,8 @@ def test_two_processes_find_the_same(tmp_path):
     np.testing.assert_allclose(one["width"], two["width"], atol=1e-9)
 
 
-def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
-    module = sys.modules[run_batches.__module__]
+def test_what_was_interrupted_goes_on(tmp_path, monkeypatch):
+    module = sys.modules[solve_batches.__module__]
     monkeypatch.setattr(module, "PART", 2)
     whole = made(tmp_path / "whole")[2].heads()
     asked = []
@@ -90,7 +90,10 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
         "heads-00000.parquet",
         "weights-00000.parquet",
     ]
+    settings = tmp_path / "parts" / "settings.json"
+    settings.rename(settings.with_name("survey.json"))  # its name in parts of earlier versions
     resumed = made(tmp_path / "parts")[2].heads()
+    assert not settings.exists()
     assert asked == [0, 2, 2, 4]
     for name, column in whole.items():
         if column.dtype.kind == "f":
@@ -104,14 +107,14 @@ def test_an_interrupted_survey_goes_on(tmp_path, monkeypatch):
     [{"question": IntervalOptions(top=2)}, {"lengths": LENGTHS[::-1]}, {"seed": 2}, {"nudge": 1e-3}],
     ids=["question", "lengths", "words", "weights"],
 )
-def test_parts_of_another_survey_are_not_taken_up(tmp_path, other):
+def test_parts_of_other_settings_are_not_taken_up(tmp_path, other):
     made(tmp_path / "s")
     with pytest.raises(InputError, match="part of another audit"):
         made(tmp_path / "s", **other)
 
 
 def test_every_text_and_layer_has_a_null_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules[run_batches.__module__], "PART", 2)
+    monkeypatch.setattr(sys.modules[solve_batches.__module__], "PART", 2)
     heads = made(tmp_path / "s", lengths=(9,) * 12)[2].heads()
     drawn = [
         (t, h)

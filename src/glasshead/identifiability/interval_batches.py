@@ -1,7 +1,7 @@
 """Many texts, part by part: what is known of every row of every chosen head, written down as it is found.
 
 A part is a few texts. It is two files, `heads-00000.parquet` (one line per row of a head) and
-`weights-00000.parquet` (one line per weight that was asked about), so that an interrupted survey goes on
+`weights-00000.parquet` (one line per weight that was asked about), so that what was interrupted goes on
 where it stopped and memory does not grow with the number of texts.
 """
 
@@ -36,8 +36,9 @@ from glasshead.results import CLEAR_RANK_MARGIN, POINT_WIDTH
 PART = 32  # texts
 ROWS = 512  # rows of heads whose lines are held at once
 TOP = 5  # the tokens that a reader looks at
-SETTINGS = "survey.json"
-PARTS = (SETTINGS, "*.aside", "weights-*.parquet", "heads-*.parquet")
+SETTINGS_FILE = "settings.json"
+OLD_SETTINGS_FILE = "survey.json"
+PARTS = (SETTINGS_FILE, OLD_SETTINGS_FILE, "*.aside", "weights-*.parquet", "heads-*.parquet")
 """What lies in a store; where the last of them are, a part is whole."""
 
 HEADS = pa.schema(
@@ -74,10 +75,11 @@ class ResultStore:
         """Make the folder, or take up what was begun in it.
 
         Raises:
-            InputError: if it holds parts of another survey.
+            InputError: if its parts were made with other settings.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / SETTINGS
+        old = self.folder / OLD_SETTINGS_FILE
+        path = old if old.exists() else self.folder / SETTINGS_FILE
         mine = json.loads(json.dumps(self.settings))
         if path.exists():
             if json.loads(path.read_text(encoding="utf-8")) != mine:
@@ -130,7 +132,7 @@ def merge_parts(parts: Path, folder: Path) -> None:
                     writer.write_table(pq.read_table(path, schema=schema))
 
 
-def run_batches(
+def solve_batches(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerFast,
     encoded: Encoded,
@@ -145,7 +147,7 @@ def run_batches(
     not computed again.
 
     Raises:
-        InputError: as `attention_rows`, and if the folder holds parts of another survey: of other texts,
+        InputError: as `attention_rows`, and if the parts in the folder are of something else: of other texts,
             weights, options or seeds, or made by another version.
     """
     store = ResultStore(folder, settings_of(model, encoded, selector, options, seed))
