@@ -49,7 +49,7 @@ def family(name, *, classes=2, rating=False, seed=0, **options):
     """A model of `MODELS` whose attention is far from uniform."""
     torch.manual_seed(seed)
     kind = MODELS[name]
-    words = tokenizer(kind.special_tokens, kind.texts == 2)
+    words = tokenizer(kind.special_tokens, kind.texts_per_example == 2)
     names = ("rating",) if rating else ("negative", "positive", "mixed")[:classes]
     labels = dict(enumerate(names))
     sizes = {"hidden_size": 8}
@@ -70,7 +70,7 @@ def family(name, *, classes=2, rating=False, seed=0, **options):
         for parameter_name, parameter in model.named_parameters():
             if ".query." in parameter_name or ".key." in parameter_name:
                 parameter.mul_(2.0)
-    return Kind(model, words, TEXTS, SECONDS if kind.texts == 2 else None)
+    return Kind(model, words, TEXTS, SECONDS if kind.texts_per_example == 2 else None)
 
 
 def bert(attention="softmax", *, layers=2, seed=0):

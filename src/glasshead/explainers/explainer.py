@@ -159,7 +159,7 @@ def register(name: str, explainer: Explainer) -> None:
 
 def check_texts(model: PreTrainedModel, pairs: bool) -> None:
     """Raise InputError where pairs meet a model of single texts, or the reverse."""
-    if not isinstance(model, TextClassifier) or (model.texts == 2) == pairs:
+    if not isinstance(model, TextClassifier) or (model.texts_per_example == 2) == pairs:
         return
     if pairs:
         raise InputError(

@@ -215,7 +215,8 @@ def observe_linear(
     if sentence is not None:
         n = max(int(sentence.max()) + 1, 1) if sentence.numel() else 1
     classifier = model.classifier
-    maps = classifier.weight.detach().unflatten(1, (model.texts, -1)).transpose(0, 1)  # [texts, K', d]
+    maps = classifier.weight.detach().unflatten(1, (model.texts_per_example, -1))
+    maps = maps.transpose(0, 1)  # [texts of an example, K', d]
     scores, weights = (torch.zeros(texts, n, dtype=logits.dtype) for _ in range(2))
     polarity = torch.zeros(texts, n, classifier.out_features, dtype=logits.dtype)
     part = torch.zeros(texts, n, dtype=torch.long)

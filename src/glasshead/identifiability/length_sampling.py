@@ -48,7 +48,7 @@ def read_texts(data: str, split: str, text_column: str | None = None) -> list[st
 def require_whole_text(model: PreTrainedModel) -> None:
     """Raise InputError if a key of the model is not a token of the text as it stands."""
     if isinstance(model, HierarchicalClassifier) or (
-        isinstance(model, TransformerClassifier) and model.texts > 1
+        isinstance(model, TransformerClassifier) and model.texts_per_example > 1
     ):
         raise InputError(
             f"{type(model).__name__} reads a text in parts, so its length says nothing: give a model that "

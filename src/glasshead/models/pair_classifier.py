@@ -25,7 +25,7 @@ class PairEncoderClassifier(TransformerClassifier):
     """
 
     config_class = PairEncoderConfig
-    texts = 2
+    texts_per_example = 2
 
     def build(self, config: EncoderConfig) -> None:
         self.encoder = Encoder(config)
@@ -53,5 +53,5 @@ class PairEncoderClassifier(TransformerClassifier):
     ) -> tuple[Float[Tensor, "b v"], tuple[Tensor, ...]]:  # fmt: skip
         assert segments is not None
         vectors, weights = self.encoder(segments.pack(embeddings), segments.mask, need_weights=need_weights)
-        lined, _ = segments.line_up(vectors, width=self.texts)
+        lined, _ = segments.line_up(vectors, width=self.texts_per_example)
         return lined.flatten(1), weights

@@ -30,8 +30,8 @@ class TextClassifier(PreTrainedModel):
     """Token ids → outputs z; binary logits are [0, z], a rating is z itself. Labels only reach the loss."""
 
     main_input_name = "input_ids"
-    texts: ClassVar[int] = 1
-    """How many texts make one example."""
+    texts_per_example: ClassVar[int] = 1
+    """1, or 2 for models that compare two."""
     special_tokens: ClassVar[bool] = False
     """Whether each text begins with the tokenizer's [CLS]."""
     sentence_marks: ClassVar[tuple[frozenset[str], frozenset[str]] | None] = None

@@ -27,7 +27,7 @@ class TransformerClassifier(TextClassifier):
         super().__init__(config)
         self.embedding = WordEmbedding(config)
         self.build(config)
-        self.classifier = nn.Linear(self.texts * config.hidden_size, outputs_of(config))
+        self.classifier = nn.Linear(self.texts_per_example * config.hidden_size, outputs_of(config))
         self.post_init()
 
     @abstractmethod

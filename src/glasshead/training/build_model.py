@@ -48,11 +48,11 @@ def check_texts(config: TrainingConfig, data: "DatasetDict") -> None:
 def check_texts_per_example(family: type[TextClassifier], name: str, data: "DatasetDict") -> None:
     """Raise InputError unless the family reads as many texts per example as there are."""
     pairs = PAIR in data["train"].column_names
-    if pairs and family.texts == 1:
+    if pairs and family.texts_per_example == 1:
         raise InputError(
             f"the model {name} reads one text per example, these data have pairs: take `model='pair-encoder'`"
         )
-    if not pairs and family.texts == 2:
+    if not pairs and family.texts_per_example == 2:
         raise InputError(
             f"the model {name} reads pairs, these data have one text per example: take `model='encoder'`"
         )
@@ -116,7 +116,7 @@ def build_new_model(config: TrainingConfig, data: "DatasetDict") -> BuiltModel:
         min_freq=config.min_freq,
         max_length=config.max_length,
         first=family.special_tokens,
-        pairs=family.texts == 2,
+        pairs=family.texts_per_example == 2,
         marks=family.sentence_marks,
     )
     ids, vectors, notes = None, None, []
