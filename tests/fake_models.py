@@ -30,7 +30,7 @@ def spread_out(model):
 def write_model(folder, family="encoder", *, seed=0, **options):
     """A run folder of a random model of ours; positions as `spread_out` leaves them, times ``1 + seed``."""
     cls = MODELS[family]
-    kind = {"first": cls.special_tokens, "pairs": cls.texts == 2}
+    kind = {"first": cls.special_tokens, "pairs": cls.texts_per_example == 2}
     tokenizer = train_tokenizer([TEXT], min_freq=1, max_length=128, **kind)
     sizes = {
         "hidden_size": 16,
