@@ -24,7 +24,7 @@ from scipy.stats import kendalltau
 
 from glasshead.audits import AUDITS, audit, build_context
 from glasshead.data import load
-from glasshead.training import TRAINING_PRESETS, Run, load_run, train
+from glasshead.training import TRAINING_PRESETS, Run, load_run, open_subject, train
 
 DATA = Path(os.environ.get("GLASSHEAD_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DRAWS = 100
@@ -96,7 +96,7 @@ def main() -> None:
     texts = posts["text"][:]
 
     def two_audits() -> None:
-        subject = build_context(run, posts)
+        subject = build_context(open_subject(run), posts)
         for name in ("agreement", "perturbation"):
             AUDITS[name](subject, seed=0)
 

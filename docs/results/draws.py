@@ -14,7 +14,7 @@ import numpy as np
 
 from encoders import SST2
 from glasshead.audits import AUDITS, build_context
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, open_subject, train
 
 TEXTS = 600
 COLUMNS = ("permutation.median.absolute", "random.median.absolute", "random-normalised.median.absolute")
@@ -26,7 +26,7 @@ def main() -> None:
         for attention in ("softmax", "tanhmax"):
             run = Path(folder) / attention
             train(data, TRAINING_PRESETS["s0-paper"].with_changes(attention=attention), run)
-            subject = build_context(load_run(run), data["test"], limit=TEXTS)
+            subject = build_context(open_subject(load_run(run)), data["test"], limit=TEXTS)
             one, other = (AUDITS["perturbation"](subject, seed=seed).examples for seed in (1, 2))
             for column in COLUMNS:
                 print(f"{attention:8} {column:34} {np.corrcoef(one[column], other[column])[0, 1]:+.3f}")

@@ -34,7 +34,7 @@ from glasshead.data.token_groups import token_groups
 from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.trace import ClassSigns, fix_gauge
 from glasshead.trace.sign_gauge import ONE_SIDED
-from glasshead.training import TRAINING_PRESETS, load_run, train
+from glasshead.training import TRAINING_PRESETS, load_run, open_subject, train
 from glasshead.training.build_model import encoded_split, label_tensor
 from glasshead.training.store_gauge import pooled_sums
 from glasshead.training.tensor_dataset import TensorDataset
@@ -151,7 +151,7 @@ def measured(case: Case, data: DatasetDict, preset: str, seed: int) -> dict[str,
     trained = load_run(out)
     rows = TensorDataset(encoded_split(trained.tokenizer, data["train"]), label_tensor(data["train"]))
     sums = pooled_sums(trained.model, rows)[0].sum(dim=0)[0].tolist()
-    gauge, subject = trained.record["gauge"], build_context(trained, data["test"], limit=2000)
+    gauge, subject = trained.record["gauge"], build_context(open_subject(trained), data["test"], limit=2000)
     commonest = np.bincount(subject.predicted).max() / len(subject.predicted)
     return {
         "accuracy": round(float((subject.predicted == subject.labels).mean()), 4),

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from glasshead.attention import Mask, Mechanism, attend, mechanism
+    from glasshead.audits import audit
     from glasshead.errors import InputError
     from glasshead.explainers import explain
     from glasshead.huggingface import doctor, load, plug, unplug
@@ -21,6 +22,7 @@ PUBLIC = {
     "Mask": "glasshead.attention",
     "Mechanism": "glasshead.attention",
     "attend": "glasshead.attention",
+    "audit": "glasshead.audits",
     "doctor": "glasshead.huggingface",
     "explain": "glasshead.explainers",
     "intervene": "glasshead.trace",
@@ -33,13 +35,14 @@ PUBLIC = {
 }
 
 # Functions whose values show themselves; what draws them is imported with them.
-SHOWN = {"explain"}
+SHOWN = {"audit", "explain"}
 
 __all__ = [
     "InputError",
     "Mask",
     "Mechanism",
     "attend",
+    "audit",
     "doctor",
     "explain",
     "intervene",

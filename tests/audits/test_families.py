@@ -15,6 +15,7 @@ from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.report import audit_page
 from glasshead.results import RAW_SIGN, AuditCard
 from glasshead.trace import AttentionSelector, head_gauges
+from glasshead.training import open_subject
 from readable import KINDS, WORDS, as_run, data, family, planted
 from small import planted_texts
 
@@ -103,7 +104,7 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
     """Medians of many draws, of the read-out's by_readout and of forward passes of the whole model."""
     kind = KINDS[name]().of(0, 1, 3)  # two tokens have two orders, whose median is a coin
     labels = [1] * len(kind.texts)
-    subject = build_context(as_run(kind, labels), data(kind, labels))
+    subject = build_context(open_subject(as_run(kind, labels)), data(kind, labels))
     draws = 300
     rng = np.random.default_rng(0)
     by_readout = Perturbation(draws).medians(subject, subject.weights[None], rng)[0]
@@ -117,7 +118,7 @@ def test_draws_by_passes_and_by_algebra_have_one_distribution(name):
 def test_shaken_weights_are_what_their_names_say():
     kind = family("encoder", num_hidden_layers=2, pooling="first")
     labels = [1] * len(kind.texts)
-    subject = build_context(as_run(kind, labels), data(kind, labels))
+    subject = build_context(open_subject(as_run(kind, labels)), data(kind, labels))
     found = perturb_by_forward(subject, subject.explanation.observation, 2, 0)
     np.testing.assert_allclose(found["own"], subject.prediction, atol=1e-5)
     assert set(found) == {
@@ -159,7 +160,7 @@ def test_errors_of_ratings_by_hand():
 def test_sentences_are_the_units_where_they_are_read():
     kind, labels = many(family("hierarchical"))
     run, split = as_run(kind, labels), data(kind, labels)
-    subject = build_context(run, split, attention_selector=AttentionSelector(level="sentence"))
+    subject = build_context(open_subject(run), split, attention_selector=AttentionSelector(level="sentence"))
     assert subject.mask.sum() < subject.token_mask.sum()
     np.testing.assert_allclose(subject.weights.sum(axis=1), 1, atol=1e-9)
     np.testing.assert_array_equal(
@@ -209,8 +210,12 @@ def test_a_gauge_per_head_makes_signed_attention_speak():
     [
         ("encoder", {"pairs": True}, "reads one text at a time, and these are pairs"),
         ("pair-encoder", {"pairs": False}, "compares two texts"),
-        ("encoder rating", {"classes": True}, "the run predicts ratings and the data have the classes"),
-        ("encoder", {"ratings": True}, "the run knows the classes negative, positive; the data have ratings"),
+        ("encoder rating", {"classes": True}, "the model predicts ratings and the data have the classes"),
+        (
+            "encoder",
+            {"ratings": True},
+            "knows the classes negative, positive; the data have ratings",
+        ),
         ("encoder rating", {"audits": ["tokens"]}, "words have no class where ratings are predicted"),
         ("encoder", {"draws": 2000}, "`draws` is at most 1,000"),
         ("encoder", {"draws": 0}, "at least one draw"),

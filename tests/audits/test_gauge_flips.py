@@ -16,6 +16,7 @@ from glasshead.data import encode
 from glasshead.models import is_regression
 from glasshead.results import ONE_SIGN, ONE_SIGNED, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE
 from glasshead.trace import AttentionSelector, head_gauges, intervene, permute, record, uniform
+from glasshead.training import open_subject
 from glasshead.training.store_gauge import pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from readable import WORDS, as_run, data, family, turn
@@ -137,7 +138,9 @@ def test_uniform_weights_of_words_are_what_uniform_attention_reads(reading):
     """A model all of whose attention is uniform."""
     kind, labels = many(family("hierarchical"))
     subject = build_context(
-        as_run(kind, labels), data(kind, labels), attention_selector=AttentionSelector(**reading)
+        open_subject(as_run(kind, labels)),
+        data(kind, labels),
+        attention_selector=AttentionSelector(**reading),
     )
     place = subject.explanation.site
     layers = [place.layer] if place.above is None else [place.layer, place.above.layer]
@@ -149,7 +152,7 @@ def test_uniform_weights_of_words_are_what_uniform_attention_reads(reading):
 
 def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
     kind, labels = many(family("hierarchical", pooling="first", attention="tanhmax"))
-    view = build_context(as_run(kind, labels), data(kind, labels)).explanation
+    view = build_context(open_subject(as_run(kind, labels)), data(kind, labels)).explanation
     layers = view.site.num_layers
     two = view.site.layer, view.site.above.layer
 
@@ -183,7 +186,7 @@ def test_two_layers_that_are_multiplied_are_as_sure_as_the_weaker():
 )
 def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kinds, masses, kind):
     family_kind, labels = many(family("encoder", pooling="first", attention="tanhmax"))
-    view = build_context(as_run(family_kind, labels), data(family_kind, labels)).explanation
+    view = build_context(open_subject(as_run(family_kind, labels)), data(family_kind, labels)).explanation
     gauge = {"kinds": [list(kinds)], "margins": [[0.8, 0.2]], "masses": [list(masses)]}
     assert read_gauge(gauge, view)[0] == kind
     del gauge["kinds"]  # as earlier versions wrote it
@@ -192,9 +195,9 @@ def test_several_heads_are_of_the_kind_that_nearly_all_of_their_pull_shares(kind
 
 def test_changes_of_ratings_are_measured_by_the_labels():
     kind, labels = many(family("encoder", rating=True))
-    subject = build_context(as_run(kind, labels), data(kind, labels))
+    subject = build_context(open_subject(as_run(kind, labels)), data(kind, labels))
     assert subject.prediction_range == pytest.approx(np.ptp(labels))
-    equal = build_context(as_run(kind, [3.0] * 30), data(kind, [3.0] * 30))
+    equal = build_context(open_subject(as_run(kind, [3.0] * 30)), data(kind, [3.0] * 30))
     assert equal.prediction_range == 0
     assert perturbation_verdict((0.1, 0.2), (0.1, 0.2), "random", "absolute", 0.0).words.startswith(
         "undecided: all labels are equal"

@@ -18,6 +18,7 @@ from glasshead.results import (
     WEAK_GAUGE,
     AuditCard,
 )
+from glasshead.training import open_subject
 from glasshead.training.store_gauge import pooled_gauge
 from glasshead.training.tensor_dataset import TensorDataset
 from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
@@ -166,7 +167,7 @@ def test_a_random_map_must_fail():
     """The same model, but the audit is handed weights that have nothing to do with it."""
     texts, labels = planted_texts(120, seed=1)
     run = as_run(planted_model("tanhmax"), texts, labels)
-    subject = build_context(run, split(texts, labels))
+    subject = build_context(open_subject(run), split(texts, labels))
     rng = np.random.default_rng(5)
     observation = subject.explanation.observation
     noise = torch.from_numpy(rng.uniform(-1, 1, observation.weights.shape)) * observation.mask

@@ -15,6 +15,7 @@ from glasshead.audits.example_selection import select_examples
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.perturbation import Perturbation, predict_with_weights
 from glasshead.data.token_groups import polarity_ratio, token_groups
+from glasshead.training import open_subject
 from small import TEXTS, as_run, planted_texts, random_model, split
 
 every_model = pytest.mark.parametrize(
@@ -31,7 +32,7 @@ LABELS = [1, 0, 0, 1, 0, 0, 1]
 def subject_of(options):
     run = as_run(random_model(**options), list(TEXTS), LABELS)
     names = list(run.model.config.id2label.values())
-    return build_context(run, split(TEXTS, LABELS, names))
+    return build_context(open_subject(run), split(TEXTS, LABELS, names))
 
 
 @every_model
@@ -88,7 +89,7 @@ def test_permutation_medians_against_every_permutation():
     """Three tokens have six orders: the median over many draws is that over all of them."""
     text = ["the end film"]
     run = as_run(random_model(activation="tanhmax", value_dim=4), text, [1])
-    subject = build_context(run, split(text, [1]))
+    subject = build_context(open_subject(run), split(text, [1]))
     medians = Perturbation(draws=60_001).medians(subject, subject.weights[None], np.random.default_rng(0))[0]
     orders = np.array(list(permutations(subject.weights[0].astype(np.float32))))[None]
     change = np.sort((predict_with_weights(subject, np.array([0]), orders) - subject.prediction[0])[0])

@@ -188,12 +188,12 @@ class TestWatched:
         """What was recorded is told all the same, unless these data were named."""
         run = moved(runs / "lstm", tmp_path, reviews)
         said = told(run, "--out", tmp_path / "a.html")
-        why = "the run knows the classes negative, positive; the data have bad, good"
+        why = "the model knows the classes negative, positive; the data have bad, good"
         # A long path is broken anywhere.
         expected = f"! tokens are not shown in their texts and alone: {why}"
         assert expected.replace(" ", "") in said.replace(" ", "")
         named = refusal(tmp_path, "dynamics", run, reviews, "--out", tmp_path / "b.html")
-        assert "the run knows the classes negative, positive; the data have bad, good" in named
+        assert "the model knows the classes negative, positive; the data have bad, good" in named
 
     @pytest.mark.parametrize(("every", "hint"), [(100, True), (1, False)])
     def test_too_few_looks(self, tmp_path, every, hint):
@@ -318,7 +318,7 @@ class TestNotWatched:
 
     def test_data_of_other_classes(self, runs, reviews, tmp_path):
         said = refusal(tmp_path, "dynamics", runs / "plain", reviews, "--out", tmp_path / "a.html")
-        assert "the run knows the classes negative, positive; the data have bad, good" in said
+        assert "the model knows the classes negative, positive; the data have bad, good" in said
 
     def test_an_lstm(self, runs, tmp_path):
         """The same tables as of a watched one, from the run without its history."""

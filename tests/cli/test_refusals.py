@@ -440,7 +440,7 @@ class TestAuditArguments:
         return lambda data, *options: refusal(tmp_path, "audit", tiny.softmax, data, "--out", out, *options)
 
     def test_other_labels(self, refused, reviews):
-        assert "the run knows the classes negative, positive; the data have bad, good" in refused(reviews)
+        assert "the model knows the classes negative, positive; the data have bad, good" in refused(reviews)
 
     @pytest.mark.parametrize(
         ("option", "value", "says"),

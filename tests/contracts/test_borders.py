@@ -53,7 +53,7 @@ def test_what_reaches_deeper_is_found():
     assert reaches("def f():\n    from glasshead.data import encodings")
     assert reaches("import glasshead.data.encode")
     assert not reaches("from glasshead.data import encode")
-    assert not reaches("from glasshead.audits.audit_run import jsonable")
+    assert not reaches("from glasshead.audits.audit_subject import jsonable")
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -31,6 +31,7 @@ SHELL = {
         ["95 % interval", "Report: audits/tanhmax/report.html"],
     ),
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
+    "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
     "explain_encoder": (
         ["runs/encoder/run.json", "audits/encoder/report.html"],
         ["charming", "contribution"],
@@ -70,6 +71,7 @@ SHELL = {
 }
 # A regular expression for what a Python example prints.
 PYTHON = {
+    "own_model": r"charming [\s\S]*agreement",
     "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",
     "pairs": (
         r"'mean': 0\.5.*\n.*100 of 140 rows drawn with seed 0, stratified by rating\n"
@@ -187,6 +189,9 @@ def test_every_example_is_tested() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SHELL if name not in ("train", "audit")])
 def test_shell_example(name: str, workspace: Path) -> None:
+    if name == "own_model":  # the folder is what the Python example of that name leaves
+        with contextlib.chdir(workspace):
+            runpy.run_path(str(EXAMPLES / "own_model.py"))
     check_shell(name, workspace)
 
 

@@ -7,7 +7,7 @@ import torch
 import transformers as hf
 
 import glasshead
-from classifier_families import FAMILIES, TEXTS, word_tokenizer
+from classifier_families import FAMILIES, TEXTS, planted
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, by_word
 
@@ -111,29 +111,6 @@ def test_as_rows_and_as_json(bert, tmp_path):
         attributions.save(tmp_path / "all.html")
     assert len(repr(attributions)) < 300
     assert attributions[1:][0] is attributions[1]
-
-
-def planted(token):
-    """A BERT whose decision rests on one token: attention goes to it, and its vector is all that is read.
-
-    Each place adds a vector of its own, so that the norm of the token's counts: LayerNorm would undo it.
-    """
-    tokenizer = word_tokenizer()
-    model = FAMILIES["Bert"].build(labels=2, num_hidden_layers=1)
-    with torch.no_grad():
-        for name, weight in model.named_parameters():
-            weight.fill_(1.0 if "LayerNorm.weight" in name else 0.0)
-        embeddings, attention = model.bert.embeddings, model.bert.encoder.layer[0].attention
-        embeddings.word_embeddings.weight[tokenizer.convert_tokens_to_ids(token), :2] = torch.tensor(
-            [1.0, -1]
-        )
-        embeddings.position_embeddings.weight[:, 2:4] = torch.tensor([1.0, -1])
-        attention.self.query.bias[0] = attention.self.key.weight[0, 0] = 1.0
-        attention.self.value.weight.copy_(torch.eye(16))
-        attention.output.dense.weight.copy_(torch.eye(16))
-        model.bert.pooler.dense.weight.copy_(torch.eye(16))
-        model.classifier.weight[1, :2] = torch.tensor([1.0, -1])
-    return model, tokenizer
 
 
 def strongest(attribution):

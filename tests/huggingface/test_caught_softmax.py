@@ -7,7 +7,7 @@ import torch
 
 from classifier_families import FAMILIES
 from glasshead.errors import InputError
-from glasshead.huggingface import readable_copy
+from glasshead.huggingface import isolated_copy, readable_copy
 from glasshead.trace import intervene, record
 from tolerances import EXACT_MATHS
 
@@ -78,6 +78,17 @@ def test_without_values_there_are_none():
         copied(**INPUTS)
     with pytest.raises(InputError, match="its queries, keys and values cannot"):
         _ = trace.only[0].v
+
+
+@pytest.mark.parametrize("name", CAUGHT)
+def test_rows_of_padding_are_numbers_in_double_precision(name):
+    model = FAMILIES[name].build(pad_token_id=0)
+    copied = isolated_copy(readable_copy(model), torch.float64)
+    ids = torch.tensor([[3, 7, 8, 9, 10, 11, 12, 13, 4], [3, 4, 0, 0, 0, 0, 0, 0, 0]])
+    with torch.no_grad():
+        inputs = {"input_ids": ids, "attention_mask": (ids != 0).long()}
+        padded, plain = copied(**inputs).logits, model(**inputs).logits
+    torch.testing.assert_close(padded.float(), plain, rtol=1e-4, atol=1e-5)
 
 
 def test_only_what_looks_sees_and_only_in_its_thread():

@@ -2,19 +2,18 @@
 
 The questions: agreement.py, identifiability.py, performance.py, perturbation.py, tokens.py.
 
-    `audit_folder`   an `AuditRequest`: what lies in the folder, on which data     audit_folder.py
-    `audit`          a run on a split, by several audits → `AuditCard`             audit_run.py
+    `audit`          any model, on any data, by several audits → `AuditCard`       audit_model.py
+    `run_request`    the same of an `AuditRequest`                                 audit_model.py
     `AuditContext`   what every audit is given                                     context.py
     `Audit`          one question → `AuditResult`                                  base.py
 """
 
-from glasshead.audits.audit_folder import audit_folder
-from glasshead.audits.audit_run import audit
+from glasshead.audits.audit_model import AuditOptions, audit, run_request
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_folders import AuditComparison, compare_cards, compare_folders
 from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
-from glasshead.audits.context import AuditContext, build_context, check_labels
+from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest
 from glasshead.registry import import_siblings
@@ -27,17 +26,17 @@ __all__ = [
     "Audit",
     "AuditComparison",
     "AuditContext",
+    "AuditOptions",
     "AuditRequest",
     "AuditResult",
     "Identifiability",
     "audit",
-    "audit_folder",
     "baseline_index",
     "build_context",
-    "check_labels",
     "compare_cards",
     "compare_folders",
     "compare_runs",
     "finding_differences",
+    "run_request",
     "short_names",
 ]

@@ -38,7 +38,11 @@ def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
 
 
 def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_]]:
-    """The effective attention of every unit [N, n], and for which texts [N] it is the attention."""
+    """The effective attention of every unit [N, n], and for which texts [N] it is the attention; the
+    attention itself where the values are not known that it rests on."""
+    site = context.explanation.site
+    if site is not None and not site.has_values:
+        return context.canonical, np.ones(len(context.mask), dtype=bool)
     values = context.sum_by_unit(EXPLAINERS["effective-attention"].importance(context.explanation).numpy())
     size = np.abs(context.canonical).max(axis=1, initial=0.0, keepdims=True)
     same = (np.abs(values - context.canonical) <= SAME_ATTENTION * size).all(axis=1)
@@ -70,6 +74,7 @@ class Agreement(Audit):
         variants = np.stack(
             [a, context.canonical, context.contributions, chance, chance * o, context.uniform * o, effective]
         )
+        has_effective = context.explanation.site is None or context.explanation.site.has_values
         measures = np.stack(list(context.importance.values()))
         signed = kendall_tau_b(round_digits(variants, mask), round_digits(measures, mask), mask)
         absolute = kendall_tau_b(
@@ -79,6 +84,8 @@ class Agreement(Audit):
         rows: list[tuple[str, str, Floats, Floats | None, Nulls]] = []
         for m, against in enumerate(context.importance):
             for statistic, result, row, null in self._statistics(context, signed, absolute):
+                if row == EFFECTIVE and not has_effective:
+                    continue
                 nulls = {
                     "random": result.tau[null, m],
                     # Uniform weights order nothing; uniform contributions order the tokens by polarity.
@@ -86,7 +93,7 @@ class Agreement(Audit):
                     "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION and context.has_gauge else None,
                 }
                 rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
-            for statistic, result in zip(GAINS, (signed, absolute), strict=True):
+            for statistic, result in zip(GAINS, (signed, absolute), strict=True) if has_effective else ():
                 rows.append(
                     (statistic, against, result.tau[EFFECTIVE, m] - result.tau[CANONICAL, m], None, {})
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from datasets import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
-from glasshead.audits.audit_run import jsonable
+from glasshead.audits.audit_subject import jsonable
 from glasshead.audits.context import subsample, texts_of
-from glasshead.audits.identifiability import columns_per_text, floats, map_findings
+from glasshead.audits.identifiability import Identifiability, columns_per_text, floats, map_findings
 from glasshead.audits.request import AuditRequest
 from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
@@ -57,13 +58,13 @@ def audit_heads(
     if not encoded.mask.any():
         raise InputError("there is no text to audit: every text is empty")
     progress("identifiability")
-    identifiability, seed = request.identifiability, request.seed
+    identifiability, seed = request.identifiability or Identifiability(), request.seed
     heads, map_facts = identifiability.compute_intervals(model, tokenizer, encoded, RowSelector(), seed)
     spec = spec_of(model.config)
     return AuditCard(
         facts={
-            "name": f"{request.folder.resolve().name} · {to_name(spec) if spec else 'attention'}",
-            "run": str(request.folder),
+            "name": f"{request.name} · {to_name(spec) if spec else 'attention'}",
+            "run": str(request.model) if isinstance(request.model, str | Path) else request.name,
             "model": type(model).__name__,
             "examples": len(texts),
             "empty_texts": int((~encoded.mask.any(dim=1)).sum()),
@@ -111,7 +112,9 @@ def row_highlights(
         row_selector = RowSelector((layer,), (head,), (row,))
         batches = attention_rows(model, encoded.some(np.array([text])), row_selector)
         attention_row = next(row for batch in batches for row in batch if row.part == part)
-        intervals = attention_row.intervals(request.identifiability.interval_options.tolerance)
+        intervals = attention_row.intervals(
+            (request.identifiability or Identifiability()).interval_options.tolerance
+        )
         yield Highlight(
             reason="surest map" if sure else "least sure map",
             label="",

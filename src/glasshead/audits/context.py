@@ -1,13 +1,12 @@
 """What every audit is given: one model before one split, with what audits share computed once."""
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
@@ -24,10 +23,11 @@ from glasshead.explainers import (
     make_context,
     sentence_numbers,
 )
-from glasshead.models import HierarchicalClassifier, is_regression
+from glasshead.huggingface import isolated_copy
+from glasshead.models import HierarchicalClassifier
 from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE, Verdict
-from glasshead.trace import AttentionSelector, AttentionSite
-from glasshead.training import Run
+from glasshead.trace import AttentionSelector, AttentionSite, Subject
+from glasshead.training import labels_for
 
 Floats = NDArray[np.floating]
 
@@ -48,10 +48,11 @@ class AuditContext:
 
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
     ``explanation`` is the model in float64 before the texts, and which of its attention is read. ``counts``
-    [K, V] are the train occurrences of every vocabulary id in every class. ``gauge_kind`` says where the sign
-    of the heads that are read was found there, ``gauge_margin`` how clearly (`glasshead.trace.Gauge`); None:
-    no sign was fixed. Of a pair both texts stand in ``texts``, with a line between. ``trained_model`` is the
-    model as it was trained, in its own precision.
+    [K, V] are the train occurrences of every vocabulary id in every class, None where nobody knows them.
+    ``gauge_kind`` says where the sign of the heads that are read was found there, ``gauge_margin`` how
+    clearly (`glasshead.trace.Gauge`); None: no sign was fixed. ``label_note`` says how the classes of the
+    data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between.
+    ``trained_model`` is the model as it was trained, in its own precision.
     """
 
     explanation: ExplanationContext
@@ -59,11 +60,11 @@ class AuditContext:
     indices: NDArray[np.int64]
     labels: NDArray[Any]
     label_names: Sequence[str]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | None
     gauge_kind: str | None
     gauge_margin: float | None
     trained_model: PreTrainedModel
-    folder: Path
+    label_note: str | None = None
     pairs: tuple[Sequence[str], Sequence[str]] | None = None
 
     @cached_property
@@ -244,7 +245,7 @@ def uniform_weights(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats
 
 
 def build_context(
-    run: Run,
+    subject: Subject,
     split: Dataset,
     *,
     limit: int | None = None,
@@ -254,29 +255,30 @@ def build_context(
     """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
 
     Raises:
-        InputError: if the split is empty, does not hold what the run was trained on (its classes, ratings,
-            pairs of texts), or the model has no such reading.
+        InputError: if the split is empty, does not hold what the model predicts (its classes, ratings, pairs
+            of texts), or the model has no such reading.
     """
-    check_labels(run, split)
+    all_labels, label_note = labels_for(subject.model, split)
     indices, split = subsample(split, limit, seed)
     texts, seconds, shown = texts_of(split)
-    check_texts(run.model, seconds is not None)
-    model = copy.deepcopy(run.model).cpu().double()
-    encoded = encode(run.tokenizer, texts, seconds)
+    check_texts(subject.model, seconds is not None)
+    model = isolated_copy(subject.model, torch.float64)
+    encoded = encode(subject.tokenizer, texts, seconds)
     explanation = make_context(
-        model, encoded, run.tokenizer, attention_selector=attention_selector or AttentionSelector()
+        model, encoded, subject.tokenizer, attention_selector=attention_selector or AttentionSelector()
     )
-    labels = np.array(split["label"][:])
+    kind, margin = read_gauge(subject.gauge, explanation)
     return AuditContext(
         explanation,
         shown,
         indices,
-        labels.astype(float) if explanation.is_regression else labels,
-        [] if explanation.is_regression else run.labels,
-        run.counts,
-        *read_gauge(run.record["gauge"], explanation),
-        run.model,
-        run.folder,
+        all_labels[indices],
+        [] if explanation.is_regression else subject.labels,
+        subject.counts,
+        kind,
+        margin,
+        subject.model,
+        label_note,
         None if seconds is None else (texts, seconds),
     )
 
@@ -307,25 +309,8 @@ def texts_of(split: Dataset) -> tuple[list[str], list[str] | None, list[str]]:
     return firsts, seconds, list(map(join_pair, firsts, seconds))
 
 
-def check_labels(run: Run, split: Dataset) -> None:
-    """Raise InputError unless the labels of the data are what the model predicts."""
-    names = getattr(split.features["label"], "names", None)
-    if is_regression(run.model.config):
-        if names is not None:
-            raise InputError(
-                f"the run predicts ratings and the data have the classes {', '.join(names)}: read them with "
-                "`task='regression'`"
-            )
-    elif names is None:
-        raise InputError(f"the run knows the classes {', '.join(run.labels)}; the data have ratings")
-    elif list(names) != run.labels:
-        raise InputError(
-            f"the run knows the classes {', '.join(run.labels)}; the data have {', '.join(names)}"
-        )
-
-
 def read_gauge(
-    gauge: dict[str, Any] | None, explanation: ExplanationContext
+    gauge: Mapping[str, Any] | None, explanation: ExplanationContext
 ) -> tuple[str | None, float | None]:
     """Where the sign of what is read lives, and the margin; None where no sign was fixed.
 
@@ -343,7 +328,7 @@ def read_gauge(
     return next(kind for kind in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if kind in kinds), min(margins)
 
 
-def layer_gauge(gauge: dict[str, Any], site: AttentionSite) -> tuple[str, float]:
+def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, float]:
     """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
     undecided, and the mean margin with these masses as weights."""
     heads = slice(None) if site.head is None else slice(site.head, site.head + 1)

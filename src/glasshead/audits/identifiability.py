@@ -54,6 +54,11 @@ class Identifiability(Audit):
     def unsupported_reason(self, context: AuditContext) -> str | None:
         """Why intervals have no meaning for this subject."""
         site = context.explanation.site
+        if site is not None and not site.has_values:
+            return (
+                f"{type(context.trained_model).__name__} computes its attention itself, so its values, which "
+                "bound the weights, cannot be read"
+            )
         try:
             for one in (site, site.above) if site is not None else ():
                 if one is not None:

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from transformers import PreTrainedTokenizerBase
+
 from glasshead.audits.identifiability import Identifiability
 from glasshead.trace import AttentionSelector
+from glasshead.training import OpenOptions
 
 IDENTIFIABILITY = "identifiability"
 """The one audit that needs no prediction."""
@@ -22,13 +25,14 @@ class OnProgress(Protocol):
 class AuditRequest:
     """What is audited, on which data, by which audits (None: all that have a meaning).
 
-    ``load_options`` are fields of `LoadOptions` that differ from those of the run; ``limit`` is the size of a
-    random part of the texts; ``draws`` of None are as many as a perturbation test takes by itself.
+    ``model`` and ``tokenizer`` are what `glasshead.open` takes, ``data`` and ``train`` a source or a data set
+    in memory. ``load_options`` are fields of `LoadOptions` that differ from those of a run; ``limit`` is the
+    size of a random part of the texts; ``draws`` of None are as many as a perturbation test takes by itself.
     """
 
-    folder: Path
-    data: str
-    split: str = "test"
+    model: object
+    data: object
+    split: str | None = None
     load_options: Mapping[str, Any] = field(default_factory=dict)
     audits: tuple[str, ...] | None = None
     limit: int | None = None
@@ -36,4 +40,14 @@ class AuditRequest:
     max_length: int | None = None
     attention_selector: AttentionSelector = field(default_factory=AttentionSelector)
     draws: int | None = None
-    identifiability: Identifiability = field(default_factory=Identifiability)
+    identifiability: Identifiability | None = None
+    train: object = None
+    tokenizer: PreTrainedTokenizerBase | None = None
+    opening: OpenOptions = field(default_factory=OpenOptions)
+
+    @property
+    def name(self) -> str:
+        """What the model is called."""
+        if isinstance(self.model, str | Path):
+            return Path(self.model).resolve().name
+        return getattr(self.model, "name", None) or type(self.model).__name__

@@ -15,6 +15,7 @@ from glasshead.explainers import LinearReadout
 from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
 from glasshead.statistics import auc_interval
 
+NO_COUNTS = "the classes of words come from the training data: give them (`train`)"
 NO_SEPARATION = "does not separate them"
 FAVOURS = {"weight": "more weight", "score": "higher scores"}
 
@@ -33,11 +34,14 @@ class Tokens(Audit):
     def unsupported_reason(self, context: AuditContext) -> str | None:
         if context.is_regression:
             return "words have no class where ratings are predicted"
+        if context.counts is None:
+            return NO_COUNTS
         return (
             None if context.sentence_of_token is None else "sentences belong to no class: leave `level` out"
         )
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        assert context.counts is not None  # or it has no meaning, and is not called
         rng = np.random.default_rng([seed, 3])
         groups, gamma = token_groups(context.counts, context.label_names)
         ids = context.explanation.encoded.ids.numpy()[context.mask]
@@ -71,7 +75,7 @@ class Tokens(Audit):
         """
         observation = context.explanation.observation
         target = context.explanation.target
-        if not context.binary:
+        if not context.binary and context.counts is not None:
             # Towards the class in which the token is likeliest, not the one that its text was taken for.
             target = torch.from_numpy(context.counts.argmax(axis=0)[context.explanation.encoded.ids.numpy()])
         columns = {}

@@ -1,4 +1,4 @@
-"""glasshead audit: does the attention of a run deserve to be called an explanation?"""
+"""glasshead audit: does the attention of a model deserve to be called an explanation?"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +23,16 @@ from glasshead.cli.identifiability_options import (
 from glasshead.cli.options import (
     SEEDS,
     Classes,
+    ClassNames,
     Data,
     LabelColumn,
+    ModelName,
     Out,
     Overwrite,
     TextColumn,
+    TrustRemoteCode,
 )
-from glasshead.cli.parsing import parse_names, parse_numbers
+from glasshead.cli.parsing import parse_labels, parse_names, parse_numbers
 from glasshead.cli.progress import progress_stages
 from glasshead.cli.renamed_options import with_old_spellings
 
@@ -40,16 +43,25 @@ if TYPE_CHECKING:
 
 @app.command(cls=with_old_spellings(tests="audits"))
 def audit(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN",
-            help="A folder made by glasshead train; for --audits identifiability any saved model.",
-        ),
-    ],
+    model: ModelName,
     data: Data,
     out: Out,
-    split: Annotated[str, typer.Option(help="train, dev or test; 'all' takes every row.")] = "test",
+    train: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="What the model was trained on, if glasshead did not train it: for the classes of words and "
+            "the sign of signed weights.",
+        ),
+    ] = None,
+    labels: ClassNames = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="train, dev, test or all; else test, and all rows of a file for a model that glasshead did "
+            "not train."
+        ),
+    ] = None,
     audits: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); else all.")
     ] = None,
@@ -81,29 +93,33 @@ def audit(
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
     classes: Classes = None,
+    trust_remote_code: TrustRemoteCode = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Test whether the attention of a run deserves to be called an explanation.
+    """Test whether the attention of a model deserves to be called an explanation.
 
-    Example: [bold]glasshead audit runs/mine my_reviews.csv --out audits/mine --fail-under
+    Example: [bold]glasshead audit my-bert my_reviews.csv --out audits/mine --fail-under
     agreement.contribution.gradient=0.3[/]
     """
     from glasshead.audits import IDENTIFIABILITY, AuditRequest
     from glasshead.data import Coverage
     from glasshead.files import atomic_folder
     from glasshead.report import card_table
+    from glasshead.training import OpenOptions
 
     thresholds = parse_numbers(fail_under or [])
     names = parse_names(audits)
     for name in (*(name.partition(".")[0] for name in thresholds), *(names or ())):
         check_audit_name(name)
     columns = {"text_column": text_column, "label_column": label_column, "classes": parse_names(classes)}
-    rows_of_heads = IdentifiabilityOptions(layers, heads, rows, top, tolerance, processes)
+    identifiability = IdentifiabilityOptions(layers, heads, rows, top, tolerance, processes).parse(names)
     request = AuditRequest(
-        folder=run,
+        model=model,
         data=data,
         split=split,
+        train=train,
+        opening=OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code),
         load_options={name: value for name, value in columns.items() if value is not None},
         audits=names,
         limit=limit,
@@ -111,16 +127,14 @@ def audit(
         max_length=max_length,
         attention_selector=parse_selector(layer, head, row, level),
         draws=draws,
-        identifiability=rows_of_heads.parse(names),
+        identifiability=identifiability,
     )
     resumable = names is not None and IDENTIFIABILITY in names
     with (
-        atomic_folder(out, overwrite=overwrite, reads=[run, Path(data)]) as work,
+        atomic_folder(out, overwrite=overwrite, reads=[Path(model), Path(data)]) as work,
         resumable_parts(out, work, resumable=resumable, resume=resume, overwrite=overwrite) as parts,
     ):
-        card = audit_with_progress(
-            replace(request, identifiability=replace(request.identifiability, store=parts))
-        )
+        card = audit_with_progress(replace(request, identifiability=replace(identifiability, store=parts)))
         findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
         write_audit(card, work, parts)
     console.print(card_table([card]))
@@ -134,11 +148,11 @@ def audit(
 
 def audit_with_progress(request: "AuditRequest") -> "AuditCard":
     """Audit, with a line on standard error about what is being done."""
-    with progress_stages(f"auditing {request.folder.name}") as progress:
+    with progress_stages(f"auditing {request.name}") as progress:
         progress("loading")
-        from glasshead.audits import audit_folder
+        from glasshead.audits import run_request
 
-        return audit_folder(request, progress)
+        return run_request(request, progress)
 
 
 def write_audit(card: "AuditCard", folder: Path, parts: Path | None = None) -> None:

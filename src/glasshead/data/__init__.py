@@ -6,7 +6,8 @@ from glasshead.data.batching import PAIRS, TOKENS, Inputs, batches, heads_of, la
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.describe import describe, describe_in_words, has_ratings
 from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
-from glasshead.data.load import load, select
+from glasshead.data.in_memory import as_split
+from glasshead.data.load import ALL, load, select
 from glasshead.data.options import LoadOptions
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
@@ -14,6 +15,7 @@ from glasshead.data.token_groups import token_groups
 from glasshead.data.tokenizer import train_tokenizer
 
 __all__ = [
+    "ALL",
     "DATASETS",
     "LONGEST",
     "NEUTRAL",
@@ -26,6 +28,7 @@ __all__ = [
     "SyntheticDataset",
     "SyntheticOptions",
     "align_labels",
+    "as_split",
     "batches",
     "check_utf8",
     "coverage",

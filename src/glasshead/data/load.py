@@ -44,7 +44,7 @@ def load(source: str | Path, options: LoadOptions = DEFAULTS) -> "DatasetDict":
     names = None if options.rated else class_names(tables)
     tables, how = subsample(tables, how, options)
     return DatasetDict(
-        {split: _dataset(tables[split], names, how[split]) for split in FRACTIONS if split in tables}
+        {split: dataset_of(tables[split], names, how[split]) for split in FRACTIONS if split in tables}
     )
 
 
@@ -109,7 +109,7 @@ def _generate(name: str, options: LoadOptions) -> Splits:
     return _select_labels(tables, options), how
 
 
-def _dataset(table: Table, names: Sequence[str] | None, description: str) -> "Dataset":
+def dataset_of(table: Table, names: Sequence[str] | None, description: str) -> "Dataset":
     """Rows with a class, or with a rating where there are no names of classes."""
     from datasets import ClassLabel, Dataset, DatasetInfo, Features, Value
 

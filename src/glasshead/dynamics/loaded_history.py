@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from glasshead.audits import check_labels
+import torch
+
 from glasshead.data import DATASETS, LoadOptions, describe, load
 from glasshead.dynamics.context_comparison import reads_context, with_contexts
 from glasshead.dynamics.forms.select import no_closed_form_reason
@@ -18,7 +19,7 @@ from glasshead.training import (
     TensorDataset,
     check_texts,
     encoded_split,
-    label_tensor,
+    labels_for,
     load_run,
     read_record,
 )
@@ -138,10 +139,10 @@ def training_texts(run: Run, data: str | None, consequence: str) -> tuple[Tensor
     splits = load(data or source, LoadOptions(**options))
     train = splits["train"]
     check_texts(config_of(run.record), splits)
-    check_labels(run, train)
+    labels, _ = labels_for(run.model, train)
     same = describe(splits)["fingerprint"] == recorded.get("fingerprint")
     remarks = [] if same else [f"the texts of {data or source} are not those of the training, or no longer"]
-    return TensorDataset(encoded_split(run.tokenizer, train), label_tensor(train)), remarks
+    return TensorDataset(encoded_split(run.tokenizer, train), torch.from_numpy(labels)), remarks
 
 
 def run_title(record: dict[str, Any], history: History) -> str:

@@ -57,7 +57,7 @@ class CaughtSoftmax(TorchFunctionMode):
             return func(*args, **kwargs)
         scores = args[0] if args else kwargs["input"]
         dim = args[1] if len(args) > 1 else kwargs.get("dim")
-        if scores.dtype == torch.float64:  # some name float32, which would round what was asked for in double
+        if scores.dtype == torch.float64:  # some name float32
             kwargs = {name: value for name, value in kwargs.items() if name != "dtype"}
             args = args[:2]
         weights = func(*args, **kwargs)
@@ -99,8 +99,9 @@ def call_of(module: nn.Module, scores: Tensor) -> AttentionInputs:
 
 
 def enter_mode(module: nn.Module, args: Any) -> None:
-    """Forward pre-hook: from here on softmax is caught, where somebody looks."""
-    if ACTIVE_HOOKS.get():
+    """Forward pre-hook: from here on softmax is caught, where somebody looks, and in double precision: models
+    that name float32 for it would turn the mask of such a model into −∞, and rows of padding into NaN."""
+    if ACTIVE_HOOKS.get() or next(module.parameters()).dtype == torch.float64:
         mode = CaughtSoftmax(module)
         mode.__enter__()
         OPEN.stack.append(mode)

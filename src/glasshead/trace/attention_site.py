@@ -75,6 +75,8 @@ class AttentionSite:
     key_unit: KeyUnit
     mechanism: Mechanism
     above: "AttentionSite | None" = None
+    has_values: bool = True
+    """Whether the values are known that the weights read; not where the softmax of a model is caught."""
 
     @property
     def description(self) -> str:
@@ -185,7 +187,7 @@ def find_site_among(
         raise InputError(f"layer {record.layer} ({record.name}) has no head {selector.head}: it has {valid}")
     return AttentionSite(
         record.layer, len(records), record.name, selector.head, heads, row, key_unit,
-        record.call.mechanism, above,
+        record.call.mechanism, above, record.call.v.shape[-1] > 0,
     )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ from glasshead.training.run import (
 from glasshead.training.run_record import RecommenderRecord, validate_record
 from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
 from glasshead.training.train import train
+from glasshead.training.train_data import labels_for, with_train_data
 from glasshead.training.trainer import half_precision, training_arguments
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "half_precision",
     "is_run",
     "label_tensor",
+    "labels_for",
     "load_embeddings",
     "load_predictions",
     "load_run",
@@ -94,6 +96,7 @@ __all__ = [
     "versions",
     "whole_batch",
     "with_current_names",
+    "with_train_data",
     "workspace",
     "write_json",
 ]

@@ -38,7 +38,7 @@ from glasshead.huggingface import (
 from glasshead.models import REGRESSION, TextClassifier
 from glasshead.trace import Subject, logits_of
 from glasshead.training.pretrained import check_vocabulary, read_tokenizer
-from glasshead.training.run import RECORD, REPEATS, load_run
+from glasshead.training.run import RECORD, REPEATS, Run, load_run
 
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 RECOMMENDER = "glasshead-news"
@@ -85,7 +85,8 @@ def open_subject(
     source: object, tokenizer: PreTrainedTokenizerBase | None = None, options: OpenOptions | None = None
 ) -> Subject:
     """What can be explained and audited of ``source``: a folder (of a run, or one that ``save_pretrained``
-    wrote), a Hub id, a ``pipeline("text-classification")``, a `Subject`, or a model with its ``tokenizer``.
+    wrote), a Hub id, a ``pipeline("text-classification")``, a `Run`, a `Subject`, or a model with its
+    ``tokenizer``.
 
     The caller's model and tokenizer stay as they are, bit for bit: a subject has copies that share the
     weights. Half precision is read in float32.
@@ -97,11 +98,13 @@ def open_subject(
     options = options or OpenOptions()
     if isinstance(source, Subject):
         return source if not options.labels else rename_classes(source, options.labels)
+    if isinstance(source, Run):
+        return rename_classes(run_subject(source), options.labels)
     if isinstance(source, (str, Path)):
         if tokenizer is not None:
             raise InputError("a folder or a Hub id has its tokenizer beside it: leave `tokenizer` out")
         if is_run(Path(source)):
-            return rename_classes(run_subject(Path(source)), options.labels)
+            return rename_classes(run_subject(load_run(Path(source))), options.labels)
         model, found = open_saved(source, options)
         name, folder = Path(source).name, Path(source) if Path(source).is_dir() else None
         return rename_classes(model_subject(model, found, name, folder, options.classifies), options.labels)
@@ -121,9 +124,11 @@ def open_subject(
     return rename_classes(made, options.labels)
 
 
-def open_model(source: object) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+def open_model(
+    source: object, tokenizer: PreTrainedTokenizerBase | None = None
+) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
     """The model and the tokenizer of what is opened to look at its attention, whatever it predicts."""
-    subject = open_subject(source, options=OpenOptions(classifies=False))
+    subject = open_subject(source, tokenizer, OpenOptions(classifies=False))
     return subject.model, subject.tokenizer
 
 
@@ -132,17 +137,16 @@ def is_run(folder: Path) -> bool:
     return (folder / RECORD).is_file() or (folder / REPEATS).is_file() or partial_path(folder).exists()
 
 
-def run_subject(folder: Path) -> Subject:
+def run_subject(run: Run) -> Subject:
     """A run as it was trained, with train counts and gauge."""
-    run = load_run(folder)
     return Subject(
         readable_copy(run.model),
         run.tokenizer,
-        folder.name,
+        run.folder.name,
         counts=run.counts,
         gauge=run.record["gauge"],
         record=run.record,
-        folder=folder,
+        folder=run.folder,
     )
 
 

@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 from transformers import TrainerCallback, set_seed
 from transformers.utils import logging as transformers_logging
 
-from glasshead.data import describe, occurrences
+from glasshead.data import describe
 from glasshead.errors import InputError
 from glasshead.files import check_writable, remove
-from glasshead.huggingface import class_names
-from glasshead.models import is_regression
 from glasshead.training.baselines import floor_record
 from glasshead.training.build_model import (
     build,
@@ -32,6 +29,7 @@ from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
 from glasshead.training.store_gauge import store_gauge
 from glasshead.training.tensor_dataset import TensorDataset
+from glasshead.training.train_data import train_counts
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -157,13 +155,7 @@ def _fill(
     model.save_pretrained(work)
     tokenizer.save_pretrained(work)
     tokens = list(tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
-    train_rows = rows["train"]
-    rated = is_regression(model.config)
-    classes = torch.zeros(len(train_rows), dtype=torch.long) if rated else train_rows.labels
-    counts = occurrences(
-        train_rows.encoded, classes, classes=len(class_names(model)), vocabulary=len(tokenizer)
-    )
-    write_vocabulary(work / VOCABULARY, tokens, counts)
+    write_vocabulary(work / VOCABULARY, tokens, train_counts(model, tokenizer, rows["train"]))
     write_json(work / MEASURED, metrics)
     seconds = round(time.perf_counter() - started, 2)
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}

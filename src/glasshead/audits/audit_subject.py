@@ -1,7 +1,7 @@
-"""Audit a run on a split: ask every audit, and gather the findings into one card."""
+"""Ask every audit about a model on a split, and gather the findings into one card."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,19 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import to_name
 from glasshead.audits.agreement import ALPHA
-from glasshead.audits.base import AUDITS
+from glasshead.audits.base import AUDITS, Audit
 from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.performance import compare_with_guess
 from glasshead.audits.perturbation import Perturbation
+from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.results import AuditCard, Finding
-from glasshead.trace import AttentionSelector
-from glasshead.training import Run, class_metrics, rating_metrics, versions
+from glasshead.trace import Subject
+from glasshead.training import class_metrics, rating_metrics, versions
 
 MOST_DRAWS = 1000
 NOTES = (
@@ -53,67 +54,60 @@ OLD_GAUGE = (
 )
 
 
-def audit(
-    run: Run,
+def audit_subject(
+    subject: Subject,
     split: Dataset,
-    *,
-    audits: Sequence[str] | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    attention_selector: AttentionSelector | None = None,
-    draws: int | None = None,
-    identifiability: Identifiability | None = None,
-    facts: Mapping[str, Any] | None = None,
-    progress: Callable[[str], None] = lambda stage: None,
+    request: AuditRequest,
+    data_facts: Mapping[str, Any],
+    progress: OnProgress,
 ) -> AuditCard:
-    """Ask the audits named in ``audits`` (None: all that have a meaning) about a run on a split.
+    """Ask the audits that the request names (None: all that have a meaning) about a model on a split.
 
-    ``attention_selector`` says which attention is read, ``draws`` how many draws a perturbation test has,
-    ``identifiability`` which heads and rows that audit reads and how (None: a part of the texts, where
-    attention is read). ``progress`` is called with the name of each stage as it begins.
+    ``progress`` is called with the name of each stage as it begins.
 
     Raises:
-        InputError: on an unknown audit, an empty split, labels or texts that are not the run's, a reading
+        InputError: on an unknown audit, an empty split, labels or texts that are not the model's, a reading
             that the model does not have, and an audit that was named and has no meaning.
     """
-    selected = {name: AUDITS[name] for name in (AUDITS if audits is None else audits)}
-    perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
-    if draws is not None and draws > MOST_DRAWS:
-        raise ParameterError("draws", f"is at most {MOST_DRAWS:,}, not {draws:,}")
-    if "perturbation" in selected:
-        selected["perturbation"] = perturbation
-    if "identifiability" in selected and identifiability is not None:
-        selected["identifiability"] = identifiability
+    selected, perturbation = selected_audits(request)
     started = time.perf_counter()
     progress("reading the texts")
-    context = build_context(run, split, limit=limit, seed=seed, attention_selector=attention_selector)
+    context = build_context(
+        subject,
+        split,
+        limit=request.limit,
+        seed=request.seed,
+        attention_selector=request.attention_selector,
+    )
+    left_out: list[str] = []
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
-        if reason is not None and audits is not None:
+        if reason is not None and request.audits is not None:
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
             del selected[name]
+            if not subject.record:
+                left_out.append(f"The audit {name!r} was left out: {reason}.")
     findings: list[Finding] = []
     examples: dict[str, Any] = example_columns(context)
     tokens: dict[str, Any] = {}
     audit_facts: dict[str, Any] = {}
     for name, selected_audit in selected.items():
         progress(name)
-        result = selected_audit(context, seed=seed)
+        result = selected_audit(context, seed=request.seed)
         findings += result.findings
         examples |= result.examples
         tokens |= result.tokens
         audit_facts |= result.facts
     progress("choosing examples")
     # Contributions colour a map, unless somebody asked how sure the weights are.
-    named = selected.get("identifiability") if audits is not None else None
+    named = selected.get(IDENTIFIABILITY) if request.audits is not None else None
     tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
-    chosen_texts = highlights(context, examples, seed=seed, tolerance=tolerance)
-    data_facts = {"data": run.record["data"].get("source", "data")} | dict(facts or {})
-    title = f"{Path(str(data_facts['data'])).name} · {mechanism_name(context)} · seed {run.record['seed']}"
+    chosen_texts = highlights(context, examples, seed=request.seed, tolerance=tolerance)
+    data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
     return AuditCard(
-        facts={"name": title}
-        | run_facts(run, context, seed)
+        facts={"name": card_title(subject, context, str(data_facts["data"]))}
+        | subject_facts(subject, context, request.seed, left_out)
         | {"draws": perturbation.num_draws(context)}
         | audit_facts
         | data_facts
@@ -123,6 +117,27 @@ def audit(
         examples={name: jsonable(column) for name, column in examples.items()},
         tokens={name: jsonable(column) for name, column in tokens.items()},
     )
+
+
+def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbation]:
+    """The audits of a request with its settings, and the perturbation test, asked or not."""
+    draws = request.draws
+    if draws is not None and draws > MOST_DRAWS:
+        raise ParameterError("draws", f"is at most {MOST_DRAWS:,}, not {draws:,}")
+    perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
+    selected = {name: AUDITS[name] for name in (AUDITS if request.audits is None else request.audits)}
+    if "perturbation" in selected:
+        selected["perturbation"] = perturbation
+    if IDENTIFIABILITY in selected and request.identifiability is not None:
+        selected[IDENTIFIABILITY] = request.identifiability
+    return selected, perturbation
+
+
+def card_title(subject: Subject, context: AuditContext, data: str) -> str:
+    """What the card is called: data, attention and seed of a run, data and name of any other model."""
+    if not subject.record:
+        return f"{Path(data).name} · {subject.name}"
+    return f"{Path(data).name} · {mechanism_name(context)} · seed {subject.record['seed']}"
 
 
 def jsonable(column: Any) -> Any:
@@ -152,35 +167,40 @@ def example_columns(context: AuditContext) -> dict[str, Any]:
     }
 
 
-def run_facts(run: Run, context: AuditContext, seed: int) -> dict[str, Any]:
-    """What was audited, on which data, by which protocol."""
-    record = run.record
-    unknown = (context.explanation.encoded.ids == run.tokenizer.unk_token_id).numpy() | ~context.token_mask
+def subject_facts(
+    subject: Subject, context: AuditContext, seed: int, left_out: Sequence[str]
+) -> dict[str, Any]:
+    """What was audited, by which protocol; ``left_out`` says which audits were not asked."""
+    record, tokenizer = subject.record, subject.tokenizer
+    unknown_id = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
+    unknown = (context.explanation.encoded.ids == unknown_id).numpy() | ~context.token_mask
     tokens = context.token_mask.sum(axis=1)
+    made = {"preset": record["recipe"].get("preset"), "seed": record["seed"]} if record else {"seed": None}
     return {
-        "run": str(run.folder),
-        **model_facts(run.model, context),
-        "preset": record["recipe"].get("preset"),
-        "seed": record["seed"],
+        "run": str(subject.folder or subject.name),
+        **model_facts(subject.model, context),
+        **made,
         "audit_seed": seed,
         "examples": len(context.texts),
         **performance_facts(context),
         "against_guessing": compare_with_guess(context, seed),
         "signed": context.signed,
-        "gauge": gauge_facts(record["gauge"], context),
+        "gauge": gauge_facts(subject.gauge, context),
         "empty_texts": int((tokens == 0).sum()),
         "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
-        "truncated_to": run.tokenizer.model_max_length,
+        "truncated_to": tokenizer.model_max_length,
         "coverage": asdict(context.coverage),
         "alpha": ALPHA,
-        "recipe": record["recipe"],
-        "train_data": record["data"],
+        **({"recipe": record["recipe"], "train_data": record["data"]} if record else {}),
         "versions": versions(),
         "notes": [
             *NOTES,
             OF_RATINGS if context.is_regression else OF_CLASSES,
             EXACT if context.exact else FIRST_ORDER,
-            *([OLD_GAUGE] if is_old_gauge(record["gauge"]) and context.signed else []),
+            *([OLD_GAUGE] if is_old_gauge(subject.gauge) and context.signed else []),
+            *([] if context.label_note is None else [f"{context.label_note}."]),
+            *(f"{note}." for note in subject.notes),
+            *left_out,
             *context.coverage.lines("audited"),
             *record.get("notes", []),
         ],
@@ -225,19 +245,19 @@ def performance_facts(context: AuditContext) -> dict[str, Any]:
     return {"labels": list(context.label_names)} | class_metrics(context.labels, context.predicted)
 
 
-def is_old_gauge(gauge: dict[str, Any] | None) -> bool:
+def is_old_gauge(gauge: Mapping[str, Any] | None) -> bool:
     """Whether an earlier version fixed it."""
     return gauge is not None and not {"kind", "kinds"} & gauge.keys()
 
 
-def gauge_facts(gauge: dict[str, Any] | None, context: AuditContext) -> dict[str, Any] | None:
+def gauge_facts(gauge: Mapping[str, Any] | None, context: AuditContext) -> dict[str, Any] | None:
     """The gauge of a pooled model; of others that of the heads that are read, together and each."""
     site = context.explanation.site
     if gauge is None:
         return None
     together = {"kind": context.gauge_kind, "margin": context.gauge_margin}
     if site is None:
-        return gauge | together
+        return dict(gauge) | together
     heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
     by_head = {
         name: gauge[name][site.layer][heads] for name in ("signs", "kinds", "classes") if name in gauge

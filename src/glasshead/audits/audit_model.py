@@ -1,0 +1,236 @@
+"""Audit any model on any data: `glasshead.audit`.
+
+The chain: `audit` and the command line make an `AuditRequest`; `run_request` opens the model and the data;
+`audit_subject` asks the audits. A model that predicts nothing is asked about identifiability alone, by
+`audit_heads`. All end in an `AuditCard`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from datasets import Dataset, DatasetDict
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from glasshead.audits.audit_heads import audit_heads
+from glasshead.audits.audit_subject import audit_subject
+from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
+from glasshead.data import ALL, LoadOptions, as_split, load, select
+from glasshead.errors import InputError, ParameterError
+from glasshead.models import is_regression
+from glasshead.results import AuditCard
+from glasshead.trace import AttentionSelector, Subject
+from glasshead.training import OpenOptions, Run, is_run, open_model, open_subject, with_train_data
+
+REGRESSION = "regression"
+
+
+def no_progress(stage: str, share: float | None = None) -> None:
+    """Nobody watches."""
+
+
+class AuditOptions(TypedDict, total=False):
+    """What can be said beside the audits: which ``split`` of the data (train, dev, test or all) and how to
+    read it (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
+    (``max_length``), which attention is read (``attention_selector``), how many ``draws`` a perturbation test
+    has, which heads and rows the audit of ``identifiability`` reads, the ``train`` data of a model that
+    Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, more ``facts`` for the
+    card, and whom to tell of ``progress``."""
+
+    split: str
+    load_options: Mapping[str, Any]
+    max_length: int | None
+    attention_selector: AttentionSelector | None
+    draws: int | None
+    identifiability: Identifiability | None
+    train: str | Path | Dataset | DatasetDict
+    labels: Mapping[str, str]
+    trust_remote_code: bool
+    facts: Mapping[str, Any]
+    progress: OnProgress
+
+
+def audit(
+    model: object,
+    data: str | Path | Dataset | DatasetDict,
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    audits: Sequence[str] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    **options: Unpack[AuditOptions],
+) -> AuditCard:
+    """Test whether the attention of a model deserves to be called an explanation, on data with labels.
+
+    ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
+    ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
+    ``data`` is a file, a folder, a Hub name, or a `datasets.Dataset`. ``audits`` are names (None: all that
+    have a meaning), ``limit`` is the size of a random part of the texts. ``options`` are `AuditOptions`.
+
+    Raises:
+        InputError: if the model cannot be opened (`glasshead.open`) or the data cannot be read, if the labels
+            are not the model's, on an unknown option, and on an audit that was named and has no meaning.
+    """
+    for name in options:
+        if name not in AuditOptions.__annotations__:
+            raise InputError(
+                f"audit has no option {name!r}: it has {', '.join(AuditOptions.__annotations__)}"
+            )
+    request = AuditRequest(
+        model=model,
+        data=data,
+        tokenizer=tokenizer,
+        split=options.get("split"),
+        load_options=options.get("load_options", {}),
+        audits=None if audits is None else tuple(audits),
+        limit=limit,
+        seed=seed,
+        max_length=options.get("max_length"),
+        attention_selector=options.get("attention_selector") or AttentionSelector(),
+        draws=options.get("draws"),
+        identifiability=options.get("identifiability"),
+        train=options.get("train"),
+        opening=OpenOptions(
+            options.get("labels", {}), trust_remote_code=options.get("trust_remote_code", False)
+        ),
+    )
+    return run_request(request, options.get("progress", no_progress), options.get("facts", {}))
+
+
+def run_request(
+    request: AuditRequest, progress: OnProgress = no_progress, facts: Mapping[str, Any] | None = None
+) -> AuditCard:
+    """Open the model and the data of a request, and audit.
+
+    Raises:
+        InputError: as `audit`.
+    """
+    if request.audits == (IDENTIFIABILITY,) and not is_trained_here(request.model):
+        return audit_model_heads(request, progress)
+    subject = open_subject(request.model, request.tokenizer, request.opening)
+    load_options = data_options(request, subject)
+    request = replace(request, split=request.split or default_split(request.data, subject))
+    split = read_split(request, load_options)
+    limit_length(subject.tokenizer, request.max_length)
+    if request.train is not None:
+        subject = with_train_data(subject, read_train(request.train, load_options))
+    data_facts = (
+        {} if isinstance(request.data, Dataset | DatasetDict) else source_facts(request, load_options)
+    )
+    trained_on = subject.record.get("data", {}).get("source")
+    if data_facts and subject.record and data_facts["data"] != trained_on:
+        data_facts["trained_on"] = trained_on
+    if request.train is not None:
+        data_facts["train"] = str(request.train) if isinstance(request.train, str | Path) else "in memory"
+    request = replace(request, identifiability=with_progress(request.identifiability, progress))
+    return audit_subject(subject, split, request, data_facts | dict(facts or {}), progress)
+
+
+def is_trained_here(model: object) -> bool:
+    """Whether Glasshead trained it, so that it has classes and all audits have a meaning."""
+    if isinstance(model, str | Path):
+        return is_run(Path(model))
+    return isinstance(model, Run) or (isinstance(model, Subject) and bool(model.record))
+
+
+def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
+    """Ask about identifiability, which needs no prediction and no label that fits.
+
+    Raises:
+        InputError: on options of other audits, and as `audit_heads`.
+    """
+    load_options = LoadOptions(**request.load_options)
+    request = replace(request, split=request.split or default_split(request.data, None))
+    split = read_split(request, load_options)
+    selector = request.attention_selector
+    if selector.is_customised or selector.level != "word" or request.draws is not None:
+        raise InputError(
+            "`layer`, `head`, `row`, `level` and `draws` are for other audits: use `layers`, `heads` and "
+            "`rows`"
+        )
+    model, tokenizer = open_model(request.model, request.tokenizer)
+    limit_length(tokenizer, request.max_length)
+    identifiability = request.identifiability or Identifiability()
+    request = replace(request, identifiability=with_progress(identifiability, progress))
+    facts = source_facts(request, load_options)
+    return audit_heads(model, tokenizer, split, request, facts=facts, progress=progress)
+
+
+def data_options(request: AuditRequest, subject: Subject) -> LoadOptions:
+    """How to read the data: as a run read what it was trained on, but for what the request says."""
+    recorded = subject.record.get("data", {})
+    options = recorded.get("options", {}) | dict(request.load_options)
+    if request.data != recorded.get("source"):
+        options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
+    if not subject.record and is_regression(subject.model.config):
+        options.setdefault("task", REGRESSION)
+    return LoadOptions(**options)
+
+
+def default_split(data: object, subject: Subject | None) -> str:
+    """Test; but all rows of a file if the model is known not to be trained on a part of it."""
+    if isinstance(data, Dataset | DatasetDict):
+        return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
+    foreign = subject is not None and not subject.record
+    return ALL if foreign and Path(str(data)).is_file() else "test"
+
+
+def read_split(request: AuditRequest, options: LoadOptions) -> Dataset:
+    """The rows that are audited.
+
+    Raises:
+        InputError: if there is no such split.
+    """
+    data, split = request.data, request.split or "test"
+    if isinstance(data, Dataset):
+        return as_split(data, options)
+    if isinstance(data, DatasetDict):
+        return as_split(select(data, split, "the data set"), options)
+    assert isinstance(data, str | Path)
+    return select(load(data, options), split, data)
+
+
+def read_train(data: object, options: LoadOptions) -> Dataset:
+    """Training data: the split train, or all rows of a file."""
+    if isinstance(data, Dataset):
+        return as_split(data, options)
+    if isinstance(data, DatasetDict):
+        return as_split(select(data, "train", "the training data"), options)
+    assert isinstance(data, str | Path)
+    return select(load(data, options), ALL if Path(data).is_file() else "train", data)
+
+
+def source_facts(request: AuditRequest, options: LoadOptions) -> dict[str, Any]:
+    """What a card records about its data."""
+    return {
+        "data": str(request.data) if isinstance(request.data, str | Path) else "in memory",
+        "split": request.split,
+        "data_options": asdict(options),
+    }
+
+
+def with_progress(identifiability: Identifiability | None, progress: OnProgress) -> Identifiability | None:
+    """The same audit, which says how many texts it has read."""
+
+    def on_texts(done: int, total: int) -> None:
+        progress(f"identifiability: {done:,} of {total:,} texts", done / total)
+
+    return None if identifiability is None else replace(identifiability, progress=on_texts)
+
+
+def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> None:
+    """Let a tokenizer cut texts to so many tokens, if it did not cut them shorter before.
+
+    Raises:
+        InputError: if there would be no room for a word.
+    """
+    if max_length is None:
+        return
+    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
+    if max_length < least:
+        raise ParameterError("max_length", f"{max_length} leaves no room for words: give at least {least}")
+    tokenizer.model_max_length = min(tokenizer.model_max_length, max_length)

@@ -1,0 +1,40 @@
+"""A data set that somebody has in memory → one split in the one schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from glasshead.data.classes import class_names, select_classes
+from glasshead.data.load import dataset_of
+from glasshead.data.options import LoadOptions
+from glasshead.data.ratings import check_ratings
+from glasshead.data.read import Columns
+from glasshead.data.read import class_names as coded_names
+from glasshead.data.schema import tabulate
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+def as_split(data: Dataset, options: LoadOptions) -> Dataset:
+    """The rows of a `datasets.Dataset` with the columns text, (text_pair,) label.
+
+    What has these columns already, with a `ClassLabel` or numbers in float64, is returned as it is.
+
+    Raises:
+        InputError: if a column is missing, or holds no texts or no labels.
+    """
+    from datasets import ClassLabel, Value
+
+    label = data.features.get("label")
+    in_schema = isinstance(label, ClassLabel) or label == Value("float64")
+    if in_schema and data.features.get("text") == Value("string") and options == LoadOptions():
+        return data
+    kept = [name for name, kind in data.features.items() if isinstance(kind, Value | ClassLabel)]
+    columns = Columns("the data set", {name: list(data[name]) for name in kept}, coded_names(data.features))
+    table = tabulate(columns, options.text_column, options.label_column, rated=options.rated)
+    tables = select_classes({"train": table}, options.classes)
+    if options.rated:
+        check_ratings(tables)
+    names = None if options.rated else class_names(tables)
+    return dataset_of(tables["train"], names, "given in memory")

@@ -1,0 +1,66 @@
+"""What training data tell about a model trained elsewhere: classes of its words, signs of its heads."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.data import align_labels, occurrences
+from glasshead.errors import InputError
+from glasshead.huggingface import class_names
+from glasshead.models import is_regression
+from glasshead.trace import Subject
+from glasshead.training.build_model import encoded_split
+from glasshead.training.store_gauge import store_gauge
+from glasshead.training.tensor_dataset import TensorDataset
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from numpy.typing import NDArray
+
+
+def with_train_data(subject: Subject, split: "Dataset") -> Subject:
+    """The subject with train counts of every token in every class, and with the signs of its heads fixed.
+
+    Raises:
+        InputError: if the labels are not what the model predicts.
+    """
+    labels, _ = labels_for(subject.model, split)
+    rated = is_regression(subject.model.config)
+    target = torch.tensor(labels, dtype=torch.float32 if rated else torch.long)
+    rows = TensorDataset(encoded_split(subject.tokenizer, split), target)
+    gauge = store_gauge(subject.model, rows)
+    return replace(subject, counts=train_counts(subject.model, subject.tokenizer, rows), gauge=gauge)
+
+
+def train_counts(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, rows: TensorDataset
+) -> "NDArray[np.int64]":
+    """How often each token stands in the texts of each class [classes, vocabulary]; of ratings, in all."""
+    classes = torch.zeros(len(rows), dtype=torch.long) if is_regression(model.config) else rows.labels
+    return occurrences(rows.encoded, classes, classes=len(class_names(model)), vocabulary=len(tokenizer))
+
+
+def labels_for(model: PreTrainedModel, split: "Dataset") -> "tuple[NDArray[np.generic], str | None]":
+    """The labels of a split in the model's classes, or its ratings; and a sentence on how they were matched.
+
+    Raises:
+        InputError: if the split has ratings where the model has classes, or the reverse, or a class that the
+            model does not know.
+    """
+    labels = np.array(split["label"][:])
+    names = getattr(split.features["label"], "names", None)
+    if is_regression(model.config):
+        if names is not None:
+            raise InputError(
+                f"the model predicts ratings and the data have the classes {', '.join(names)}: read them "
+                "with `task='regression'`"
+            )
+        return labels.astype(float), None
+    known = class_names(model)
+    if names is None:
+        raise InputError(f"the model knows the classes {', '.join(known)}; the data have ratings")
+    order, note = align_labels(known, names)
+    return order[labels], note

@@ -1,0 +1,168 @@
+"""`glasshead.audit`: any classifier, on anybody's data."""
+
+import csv
+
+import pytest
+import torch
+from datasets import ClassLabel, Dataset, Features, Value
+
+import glasshead
+from classifier_families import COMPLETE, FAMILIES, WORDS, planted
+from glasshead.errors import InputError
+
+QUICK = ["Bert", "GPT2", "DebertaV2", "Bart"]
+
+
+def rows(n, classes=("bad", "good"), seed=0):
+    """Texts whose class is whether they hold the word funny, on which nothing but a planted model knows."""
+    generator = torch.Generator().manual_seed(seed)
+    words = [word for word in WORDS.split() if word != "funny"]
+    texts, labels = [], []
+    for index in range(n):
+        length = int(torch.randint(4, 9, (), generator=generator))
+        text = [words[int(torch.randint(len(words), (), generator=generator))] for _ in range(length)]
+        if index % 3 == 0:
+            text[int(torch.randint(length, (), generator=generator))] = "funny"
+        texts.append(" ".join(text))
+        labels.append(classes["funny" in text])
+    return texts, labels
+
+
+def table(path, n=60, classes=("bad", "good"), seed=0):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *zip(*rows(n, classes, seed), strict=True)])
+    return path
+
+
+def named_bert(*classes):
+    """A random BERT that names its two classes, and its tokenizer."""
+    family = FAMILIES["Bert"]
+    names = dict(enumerate(classes or ("bad", "good")))
+    return family.build(labels=2, id2label=names), family.tokenizer()
+
+
+def marks():
+    slow = pytest.mark.slow
+    names = [family.name for family in COMPLETE] + [name for name in FAMILIES if name not in QUICK]
+    return [pytest.param(name, marks=() if name in QUICK else slow) for name in dict.fromkeys(names)]
+
+
+@pytest.mark.parametrize("name", marks())
+def test_every_audit_of_every_family(name, tmp_path):
+    family = FAMILIES[name]
+    model, tokenizer = family.build(labels=2, id2label={0: "bad", 1: "good"}), family.tokenizer()
+    data = table(tmp_path / "data.csv")
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+
+    def audited():
+        return glasshead.audit(model, data, tokenizer=tokenizer, limit=12, draws=2, train=data)
+
+    if "attention" in family.lacks or "all" in family.lacks:
+        with pytest.raises(InputError, match=next(iter(family.lacks.values()))):
+            audited()
+        return
+    card = audited()
+    asked = {"agreement", "performance", "perturbation", "tokens"}
+    if "values" not in family.lacks:
+        asked.add("identifiability")
+    assert {finding.audit for finding in card.findings} == asked
+    assert ("'identifiability' was left out" in " ".join(card.facts["notes"])) == ("values" in family.lacks)
+    assert card.facts["examples"] == 12
+    assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
+
+
+def test_a_planted_token_passes_and_a_random_model_does_not(tmp_path):
+    data = table(tmp_path / "data.csv", 90)
+    labels = {"0": "bad", "1": "good"}
+    options = {"audits": ["agreement", "performance"], "labels": labels}
+    model, tokenizer = planted("funny")
+    # The bias that turns "some of it" into a decision.
+    with torch.no_grad():
+        model.classifier.weight *= 40
+        logits = [model(**tokenizer(text, return_tensors="pt")).logits[0, 1] for text in rows(6)[0]]
+        model.classifier.bias[1] = -float(torch.stack(logits[:1] + logits[1:2]).mean())
+    true = glasshead.audit(model, data, tokenizer=tokenizer, **options)
+    random = FAMILIES["Bert"].build(labels=2)
+    chance = glasshead.audit(random, data, tokenizer=tokenizer, **options)
+    assert true.facts["accuracy"] == 1.0
+    name = "agreement.contribution.erasure-renormalise.all"
+    assert true.finding(name).interval[0] > chance.finding(name).interval[1]
+    assert chance.facts["accuracy"] < 0.8
+
+
+def test_without_train_data_the_classes_of_words_are_not_known(tmp_path):
+    model, tokenizer = (
+        FAMILIES["Bert"].build(labels=2, id2label={0: "bad", 1: "good"}),
+        FAMILIES["Bert"].tokenizer(),
+    )
+    data = table(tmp_path / "data.csv")
+    card = glasshead.audit(model, data, tokenizer=tokenizer, limit=6, draws=2)
+    assert "tokens" not in {finding.audit for finding in card.findings}
+    assert any(
+        "'tokens' was left out: the classes of words come from" in note for note in card.facts["notes"]
+    )
+    with pytest.raises(InputError, match="give them"):
+        glasshead.audit(model, data, tokenizer=tokenizer, limit=6, audits=["tokens"])
+
+
+def test_classes_are_matched_by_name_and_the_labels_move_with_them(tmp_path):
+    model, tokenizer = (
+        FAMILIES["Bert"].build(labels=2, id2label={0: "GOOD", 1: "BAD"}),
+        FAMILIES["Bert"].tokenizer(),
+    )
+    same = FAMILIES["Bert"].build(labels=2, id2label={0: "bad", 1: "good"})
+    data = table(tmp_path / "data.csv")
+    options = {"tokenizer": tokenizer, "audits": ["performance"]}
+    turned = glasshead.audit(model, data, **options)
+    straight = glasshead.audit(same, data, **options)
+    assert turned.facts["accuracy"] == pytest.approx(1 - straight.facts["accuracy"])
+    assert any(
+        "matched to the model's by name, whatever their case" in note for note in turned.facts["notes"]
+    )
+    unnamed = FAMILIES["Bert"].build(labels=2)
+    with pytest.raises(InputError, match="as in LABEL_0=bad, LABEL_1=good"):
+        glasshead.audit(unnamed, data, **options)
+
+
+def test_data_in_memory_and_all_rows_of_a_file():
+    family = FAMILIES["Bert"]
+    model, tokenizer = family.build(labels=2), family.tokenizer()
+    texts, labels = rows(40, ("0", "1"))
+    features = Features({"sentence": Value("string"), "label": ClassLabel(names=["0", "1"])})
+    columns = {"sentence": texts, "label": [int(label) for label in labels]}
+    data = Dataset.from_dict(columns, features=features)
+    card = glasshead.audit(
+        model, data, tokenizer=tokenizer, audits=["performance"], load_options={"text_column": "sentence"}
+    )
+    assert card.facts["examples"] == 40
+    assert any("LABEL_0 is taken for the data's class 0" in note for note in card.facts["notes"])
+
+
+def test_signed_attention_in_somebodys_model_gets_its_gauge_from_train_data(tmp_path):
+    family = FAMILIES["Bert"]
+    model = glasshead.plug(family.build(labels=2, id2label={0: "bad", 1: "good"}), "tanhmax")
+    data = table(tmp_path / "data.csv", 90)
+    options = {"tokenizer": family.tokenizer(), "audits": ["agreement"], "limit": 20}
+    raw = glasshead.audit(model, data, **options)
+    fixed = glasshead.audit(model, data, train=data, **options)
+    assert raw.facts["signed"]
+    assert raw.facts["gauge"] is None
+    assert fixed.facts["gauge"] is not None
+    assert getattr(model.config, "gauge", None) is None
+
+
+def test_what_it_cannot_do_is_one_line(tmp_path):
+    model, tokenizer = named_bert()
+    data = table(tmp_path / "data.csv")
+    for says, options in {
+        "audit has no option 'lmit'": {"lmit": 3},
+        "unknown audit": {"audits": ["agrement"]},
+        "has no split 'tset'": {"split": "tset"},
+        "must be at least 1": {"limit": 0},
+    }.items():
+        with pytest.raises(InputError, match=says) as refusal:
+            glasshead.audit(model, data, tokenizer=tokenizer, **options)
+        assert "\n" not in str(refusal.value)
+    rating = FAMILIES["Bert"].build(labels=1)
+    with pytest.raises(InputError):
+        glasshead.audit(rating, data, tokenizer=tokenizer)
