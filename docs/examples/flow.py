@@ -2,9 +2,15 @@
 
 import torch
 
-from glasshead.dynamics.embedding_products import product_rates
-from glasshead.dynamics.forms.additive import linear_terms
-from glasshead.dynamics.forms.form import FORMS, Batch, Parameters, output_gradients, score_flow
+from glasshead.dynamics import (
+    FORMS,
+    Batch,
+    Parameters,
+    linear_terms,
+    output_gradients,
+    product_rates,
+    score_flow,
+)
 
 rng = torch.Generator().manual_seed(0)
 
@@ -19,8 +25,8 @@ texts = torch.randint(tokens, (6, 10), generator=rng)
 everything = torch.arange(tokens)
 
 
-def missing(told, exact):
-    return f"{float((told - exact).norm() / exact.norm()):.3f}"
+def missing(approximate, exact):
+    return f"{float((approximate - exact).norm() / exact.norm()):.3f}"
 
 
 print("left out by   eq. 46  eq. 47")
@@ -39,6 +45,6 @@ for scale in (1.0, 10.0, 100.0):
 print("\nleft out by   eq. 71")
 for stretch in (1.0, 0.1):
     additive = Parameters(dot.embeddings, dot.context, dot.output, map=stretch * torch.eye(size).double())
-    found = linear_terms(additive, scale, output_gradients(FORMS["AD"], additive, batch))
+    linear = linear_terms(additive, scale, output_gradients(FORMS["AD"], additive, batch))
     exact = score_flow(FORMS["AD"], additive, batch).total().score
-    print(f"M = {stretch:g} I".ljust(13) + f" {missing(sum(found.values()), exact)}")
+    print(f"M = {stretch:g} I".ljust(13) + f" {missing(sum(linear.values()), exact)}")

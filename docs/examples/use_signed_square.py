@@ -4,12 +4,12 @@ from pathlib import Path
 
 import signed_square  # noqa: F401  # registers the activation
 
+from glasshead.attention import ACTIVATIONS
 from glasshead.audits import audit
-from glasshead.cli.catalogue import catalogue
 from glasshead.data import LoadOptions, load
 from glasshead.training import TRAINING_PRESETS, load_run, train
 
-print([row[0] for row in catalogue("activations")[1]])
+print(list(ACTIVATIONS))
 
 data = load("synthetic", LoadOptions(generator={"instances": 400}))
 recipe = TRAINING_PRESETS["s0-paper"].with_changes(attention="signed-square")

@@ -9,6 +9,7 @@ import pytest
 import glasshead
 
 SOURCE = Path(glasshead.__file__).parent
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 ROOMS = sorted(path.parent.name for path in SOURCE.glob("*/__init__.py"))
 
 
@@ -54,6 +55,11 @@ def test_what_reaches_deeper_is_found():
     assert reaches("import glasshead.data.encode")
     assert not reaches("from glasshead.data import encode")
     assert not reaches("from glasshead.audits.audit_subject import jsonable")
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_examples_import_what_packages_export(example):
+    assert not wrong(ast.parse(example.read_text(encoding="utf-8")), room=None)
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -1,5 +1,6 @@
 """What the reference takes from the registries, and the one table about them that is written by hand."""
 
+import dataclasses
 import inspect
 import json
 import re
@@ -12,6 +13,7 @@ from formulas import equation_of, tex
 from glasshead.attention import ACTIVATIONS, AUTOMATIC, KERNELS, MECHANISM_PRESETS, POSITIONS
 from glasshead.attention.positions.distance_mappings import MAPPINGS
 from glasshead.explainers import EXPLAINERS
+from glasshead.trace import LayerRecord
 from registry_tables import tables
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -95,3 +97,17 @@ def test_options_of_positions():
 def test_the_measured_tables_are_those_of_the_recorded_results():
     script = runpy.run_path(str(DOCS / "results" / "attention_table.py"))
     assert (DOCS / "results" / "attention.md").read_text(encoding="utf-8") == script["page"]()
+
+
+def test_the_table_of_records_names_what_a_layer_holds():
+    page = (DOCS / "reference/records.md").read_text(encoding="utf-8")
+    table = page.partition("## What a layer holds")[2].partition("\n\n*h*")[0]
+    names = {
+        name
+        for row in table.splitlines()
+        if row.startswith("| `")
+        for name in re.findall(r"`(\w+)`", row.split("|")[1])
+    }
+    assert {"q", "projected_values", "rows"} <= names
+    fields = {field.name for field in dataclasses.fields(LayerRecord)}
+    assert {name for name in names if name not in fields and not hasattr(LayerRecord, name)} == set()

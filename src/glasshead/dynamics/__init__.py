@@ -4,19 +4,24 @@ from glasshead.dynamics.callback import DynamicsCallback
 from glasshead.dynamics.caveats import best_step, interval_for_curves, interval_for_terms, loss_plateau
 from glasshead.dynamics.class_ratios import coupling_by_ratio
 from glasshead.dynamics.context_comparison import context_findings, reads_context, with_contexts
+from glasshead.dynamics.embedding_products import product_rates
 from glasshead.dynamics.findings import findings
 from glasshead.dynamics.followed_tokens import UntrackedToken, split_followed_tokens
-from glasshead.dynamics.forms.form import FORMS
+from glasshead.dynamics.forms.additive import linear_terms
+from glasshead.dynamics.forms.form import FORMS, Batch, Parameters, output_gradients, score_flow
 from glasshead.dynamics.forms.select import no_closed_form_reason
 from glasshead.dynamics.loaded_history import LoadedHistory, load_history
 from glasshead.dynamics.observers import dynamics_callback
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run, token_score
+from glasshead.dynamics.score_update import general_update, tanhmax_update
 from glasshead.dynamics.token_groups import groups_from_source
 
 __all__ = [
     "FORMS",
+    "Batch",
     "DynamicsCallback",
     "LoadedHistory",
+    "Parameters",
     "UntrackedToken",
     "best_step",
     "check_not_regression",
@@ -25,15 +30,21 @@ __all__ = [
     "coupling_by_ratio",
     "dynamics_callback",
     "findings",
+    "general_update",
     "groups_from_source",
     "history_from_trained_run",
     "interval_for_curves",
     "interval_for_terms",
+    "linear_terms",
     "load_history",
     "loss_plateau",
     "no_closed_form_reason",
+    "output_gradients",
+    "product_rates",
     "reads_context",
+    "score_flow",
     "split_followed_tokens",
+    "tanhmax_update",
     "token_score",
     "with_contexts",
 ]
