@@ -34,6 +34,7 @@ def test_other_names_are_not():
 
 ROOT = Path(__file__).parents[1]
 IMPORT = re.compile(r"\s*(from|import) ")
+NAME = re.compile(r"\bglasshead\.[A-Za-z][\w.]*\b")
 
 
 def names_in_messages():
@@ -43,8 +44,15 @@ def names_in_messages():
     for path in [*(ROOT / "src").rglob("*.py"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", *pages]:
         for line in path.read_text(encoding="utf-8").splitlines():
             if not IMPORT.match(line):
-                for name in re.findall(r"\bglasshead\.[A-Za-z][\w.]*\b", line):
-                    yield name, path.name
+                yield from ((name, path.name) for name in NAME.findall(line))
+    yield from ((name, "CHANGELOG.md") for name in NAME.findall(unreleased()[0]))
+
+
+def unreleased():
+    """What the changelog says of this version, and the table of old names at its end."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changes, renamed = text.split("## [Unreleased]")[1].split("\n## ")[0].split("### Renamed in Python")
+    return changes, [line.split("|")[1:-1] for line in renamed.splitlines() if line.startswith("| `")]
 
 
 def exists(name):
@@ -70,3 +78,13 @@ def test_every_name_of_ours_in_a_message_or_on_a_page_exists():
     assert not [(name, path) for name, path in named if not exists(name)]
     assert not exists("glasshead.Msk")
     assert not exists("glasshead.attention.Msk")
+
+
+def test_what_names_have_become_exists():
+    rows = unreleased()[1]
+    assert len(rows) > 15
+    for _, package, names in rows:
+        (package,) = NAME.findall(package)
+        assert exists(package)
+        for name in re.findall(r"→ `([\w.]+)`", names):
+            assert exists(f"glasshead.{name}" if "." in name else f"{package}.{name}"), name

@@ -278,5 +278,6 @@ def test_the_inputs_are_fine_as_they_are(place, usual, reading):
     for kind in KINDS:
         data_file(place / kind)
         glasshead("train", place / kind, "--out", place / "out", code=130)
+        assert not (place / "out").exists()
     shutil.copytree(reading["run"][0], place / "copy")
-    glasshead("explain", place / "copy", TEXT)
+    assert "attention" in glasshead("explain", place / "copy", TEXT).stdout

@@ -85,7 +85,8 @@ def test_a_step_after_the_end(runs, tmp_path):
 
 def test_what_is_typed_out_is_no_other_setting(runs, tmp_path):
     glasshead("train", *TINY, *WATCHED, "--attention", "softmax", "--out", tmp_path / "typed out")
-    glasshead("plot", "ratios", tmp_path / "typed out", runs / "2", "--out", tmp_path / "a.svg")
+    said = glasshead("plot", "ratios", tmp_path / "typed out", runs / "2", "--out", tmp_path / "a.svg").stdout
+    assert said.count("(1 training)") == said.count("(2 trainings)") == 1
 
 
 def test_a_setting_that_this_version_does_not_know(runs, tmp_path):
@@ -93,7 +94,8 @@ def test_a_setting_that_this_version_does_not_know(runs, tmp_path):
     record = json.loads((run / "run.json").read_text())
     record["recipe"]["of_another_version"] = 1
     (run / "run.json").write_text(json.dumps(record))
-    glasshead("plot", "ratios", run, runs / "2", "--out", tmp_path / "a.svg")
+    said = glasshead("plot", "ratios", run, runs / "2", "--out", tmp_path / "a.svg").stdout
+    assert said.count("(1 training)") == said.count("(2 trainings)") == 1
 
 
 @pytest.mark.parametrize(

@@ -138,4 +138,7 @@ def test_refused(options, says):
 
 
 def test_the_fewest_news_suffice(tmp_path):
-    make(tmp_path / "logs", news=len(TOPICS) * (REPEATS + DISTRACTORS + 2), users=40)
+    fewest = len(TOPICS) * (REPEATS + DISTRACTORS + 2)
+    for logs in make(tmp_path / "logs", news=fewest, users=40):
+        assert len(logs.news) == fewest
+        assert logs.impressions
