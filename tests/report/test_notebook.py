@@ -7,7 +7,7 @@ import numpy as np
 from fake_cards import attribution
 
 from glasshead.report import number
-from glasshead.results import Attributions
+from glasshead.results import Attributions, AuditCard
 
 CLASSES = ("negative", "positive")
 WORDS = "a warm and funny film with a dull ending that nobody could follow".split()  # noqa: SIM905
@@ -56,3 +56,18 @@ def test_many_texts_share_one_scale_and_one_key():
 
 def test_an_empty_text():
     assert "(empty text)" in replace(shown("film"), text="", offsets=((0, 0),))._repr_html_()
+
+
+def test_a_card_shows_its_key_findings_and_three_texts(tanhmax, tmp_path):
+    html = tanhmax._repr_html_()
+    assert len(html) < 60_000
+    assert not re.search(r"<script|<style|<link|class=|id=|https?:", html)
+    finding = tanhmax.finding("agreement.contribution.erasure-renormalise.all")
+    assert number(finding.estimate) in html
+    assert html.count("predicted ") >= 3
+    assert len(repr(tanhmax)) < 200
+    assert len(tanhmax.to_pandas()) == len(tanhmax.findings)
+    tanhmax.save(tmp_path / "card.html")
+    assert "<!doctype html>" in (tmp_path / "card.html").read_text()
+    tanhmax.save(tmp_path / "folder")
+    assert len(AuditCard.load(tmp_path / "folder").findings) == len(tanhmax.findings)

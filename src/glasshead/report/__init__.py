@@ -108,3 +108,7 @@ RENDERERS["Attributions"] = Renderer(
     imported_when_called(NOTEBOOK, "attributions_fragment"),
     imported_when_called(NOTEBOOK, "attributions_page"),
 )
+RENDERERS["AuditCard"] = Renderer(
+    imported_when_called("html.card_fragment", "card_fragment"),
+    imported_when_called("html.card_fragment", "card_page"),
+)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,10 @@ from glasshead.files import check_readable
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
 from glasshead.results.verdict import status_from_words
+from glasshead.shown import Shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CARD_FILE = "card.json"
 SCHEMA = 1
@@ -37,9 +41,9 @@ class Highlight:
     faithfulness: float | None
 
 
-@dataclass(frozen=True)
-class AuditCard:
-    """Everything one audit found about one model on one split.
+@dataclass(frozen=True, repr=False)
+class AuditCard(Shown):
+    """Everything one audit found about one model on one split. A notebook shows the key findings.
 
     ``facts`` describes run, data and protocol; ``examples`` and ``tokens`` are columns of equal length.
     """
@@ -54,8 +58,20 @@ class AuditCard:
         """The finding of that name, or None."""
         return next((finding for finding in self.findings if finding.name == name), None)
 
-    def save(self, folder: Path) -> None:
-        """Write the four files into an existing folder."""
+    def __repr__(self) -> str:
+        return (
+            f"AuditCard({self.facts.get('name', 'audit')!r}, {len(self.findings)} findings, "
+            f"{self.facts.get('examples', 0)} examples)"
+        )
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """One row for each finding."""
+        import pandas as pd
+
+        return pd.DataFrame([{"name": finding.name} | asdict(finding) for finding in self.findings])
+
+    def to_json(self) -> str:
+        """Facts, findings and highlighted texts, as in card.json."""
         body = {
             "schema": SCHEMA,
             "facts": self.facts,
@@ -63,8 +79,20 @@ class AuditCard:
             "highlights": [asdict(highlight) for highlight in self.highlights],
         }
         # NaN is not JSON: a number that does not exist is None.
-        text = json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
-        (folder / CARD_FILE).write_text(text, encoding="utf-8")
+        return json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page (``card.html``) or the values (``card.json``), or all four files into a folder.
+
+        Raises:
+            InputError: on another ending, and if there is such a file already.
+        """
+        folder = Path(path)
+        if folder.suffix and not folder.is_dir():
+            super().save(folder, overwrite=overwrite)
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CARD_FILE).write_text(self.to_json(), encoding="utf-8")
         # Parquet has no open-ended structs: the small mappings travel as JSON.
         rows = [{"name": f.name} | asdict(f) for f in self.findings]
         for row in rows:

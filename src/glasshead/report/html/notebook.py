@@ -26,7 +26,7 @@ SHOWN = 25
 """Texts that a notebook shows; the others are named."""
 BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.9;max-width:46em;margin:.4em 0 .9em"
 QUIET = "opacity:.72;font-size:12px;line-height:1.5"
-MARK = "border-radius:3px;padding:.12em .1em;color:inherit;background-color:rgba({colour},{opacity:.2f})"
+MARK = "border-radius:3px;padding:.12em 0;color:inherit;background-color:rgba({colour},{opacity:.2f})"
 HATCH = ";background-image:repeating-linear-gradient(45deg,transparent 0 4px,rgba(127,127,127,.35) 4px 5px)"
 
 
