@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from glasshead.escaping import visible
 from glasshead.report.findings_in_words import nulls
-from glasshead.report.html.notebook import QUIET, text_fragment
+from glasshead.report.html.notebook import BOX, QUIET, text_fragment
 from glasshead.report.key_findings import answers, cautions, intro_sentence
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import interval, number
@@ -15,9 +15,9 @@ from glasshead.report.text_spans import shared_scale
 from glasshead.results import AuditCard
 
 TEXTS = 3
-CELL = (
-    "padding:.25em .8em .25em 0;text-align:{};vertical-align:top;border-top:1px solid rgba(127,127,127,.35)"
-)
+CARD = f"{BOX};max-width:64em"
+CELL = "padding:.25em .9em .25em 0;vertical-align:top;border-top:1px solid rgba(127,127,127,.35)"
+WORDS, NUMBERS = "text-align:left", "text-align:right;white-space:nowrap"
 
 
 def card_fragment(card: AuditCard) -> str:
