@@ -34,8 +34,8 @@ PUBLIC = {
     "unplug": "glasshead.huggingface",
 }
 
-# Functions whose values show themselves; what draws them is imported with them.
-SHOWN = {"audit", "explain"}
+# Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
+RETURNS_DRAWABLE = {"audit", "explain"}
 
 __all__ = [
     "InputError",
@@ -59,6 +59,6 @@ _load, __dir__, _ = lazy_exports(globals(), PUBLIC)
 
 def __getattr__(name: str) -> Any:
     value = _load(name)
-    if name in SHOWN:
+    if name in RETURNS_DRAWABLE:
         import_module("glasshead.report")
     return value

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from glasshead.attention import ACTIVATIONS, Activation, ElementwiseRatio
-from glasshead.attention.activation_properties import ActivationProperties, measure
+from glasshead.attention.activation import properties_of
+from glasshead.attention.activation_properties import ActivationProperties
 
 # The table as it is printed, in its order of columns; sigmoid is not in it, but called log-nonlinear after
 # Kanai et al. (2018) in the text. Cosformer is sum normalisation of scores that are not negative.
@@ -25,7 +26,7 @@ COLUMNS = ("monotone", "log_nonlinear", "normalised", "origin_symmetric")
 
 @pytest.mark.parametrize("name", list(TABLE_3))
 def test_table_3_is_declared_and_measured(name):
-    facts = asdict(measure(ACTIVATIONS[name]()))
+    facts = asdict(properties_of(ACTIVATIONS[name]()))
     assert tuple(facts[column] for column in COLUMNS) == TABLE_3[name]
     assert tuple(vars(ACTIVATIONS[name])[column] for column in COLUMNS) == TABLE_3[name]
 
@@ -48,8 +49,10 @@ def test_the_domain_decides_whether_rows_of_sum_add_up_to_one():
         domain = (-4.0, 4.0)
 
     assert ACTIVATIONS["sum"].domain == (0.0, 4.0)
-    assert not measure(Everywhere()).rows_sum_to_one
-    assert asdict(measure(Everywhere())) | {"rows_sum_to_one": True} == asdict(measure(ACTIVATIONS["sum"]()))
+    assert not properties_of(Everywhere()).rows_sum_to_one
+    assert asdict(properties_of(Everywhere())) | {"rows_sum_to_one": True} == asdict(
+        properties_of(ACTIVATIONS["sum"]())
+    )
 
 
 def ratio(g, h):
@@ -78,7 +81,7 @@ def ratio(g, h):
     ],
 )
 def test_what_the_measurement_tells_apart(activation, fact, value):
-    assert getattr(measure(activation), fact) is value
+    assert getattr(properties_of(activation), fact) is value
     assert getattr(activation, fact) is value
 
 
@@ -124,13 +127,13 @@ def test_a_measured_fact_is_measured_once():
 
 def test_models_built_on_no_device_can_be_asked():
     with torch.device("meta"):
-        assert isinstance(measure(ACTIVATIONS["tanhmax"]()), ActivationProperties)
+        assert isinstance(properties_of(ACTIVATIONS["tanhmax"]()), ActivationProperties)
         assert ratio(torch.sinh, torch.cosh).signed is True
 
 
 def test_measuring_disturbs_nobody():
     before = torch.random.get_rng_state()
-    measure(ACTIVATIONS["softmax"]())
+    properties_of(ACTIVATIONS["softmax"]())
     assert torch.equal(before, torch.random.get_rng_state())
 
 

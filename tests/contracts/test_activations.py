@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from glasshead.attention import ACTIVATIONS
-from glasshead.attention.activation_properties import measure
+from glasshead.attention.activation import properties_of
 from tolerances import EXACT_MATHS
 
 patient = settings(deadline=None)  # the first row of a process waits for torch
@@ -118,7 +118,7 @@ def test_finite_at_any_size_of_score(name, dtype):
 @every_activation
 def test_its_facts_are_as_declared(name):
     """On its domain, as `activation_properties` measures them; undeclared ones are measured anyway."""
-    facts = asdict(measure(ACTIVATIONS[name]()))
+    facts = asdict(properties_of(ACTIVATIONS[name]()))
     assert {fact: getattr(ACTIVATIONS[name], fact) for fact in facts} == facts
 
 

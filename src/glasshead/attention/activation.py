@@ -1,14 +1,37 @@
 """What an activation is: scores → weights, and the facts about it that reports and contracts read."""
 
+from __future__ import annotations
+
+import inspect
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from functools import cache
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from glasshead.attention.activation_properties import measured_property
+from glasshead.attention.activation_properties import ActivationProperties, measure_properties
 from glasshead.registry import Registry
+
+
+class MeasuredProperty:
+    """A fact that a class need not declare: the first look measures it."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Activation | None, owner: type[Activation]) -> Any:
+        if instance is None:
+            return self if inspect.isabstract(owner) else getattr(default_properties(owner), self.name)
+        # Of the instance, not of its class: hyper-parameters may decide.
+        value = vars(instance)[self.name] = getattr(properties_of(instance), self.name)
+        return value
+
+
+def measured_property() -> Any:
+    """A fact to be measured, typed as what it will be."""
+    return MeasuredProperty()
 
 
 class Activation(ABC):
@@ -18,7 +41,7 @@ class Activation(ABC):
     true where a query may attend. A masked key has weight exactly 0 whatever its score, a fully masked row is
     all zeros; a score that is not a number at an allowed key stays visible as NaN.
 
-    Facts that a class does not declare are measured (`activation_properties.measure`); those that it
+    Facts that a class does not declare are measured (`measure_properties`); those that it
     declares are held against the measurement by the contracts.
 
     Source: Huang, Yang and Wang (2024), Rethinking attention weights as bidirectional coefficients.
@@ -57,6 +80,17 @@ class Activation(ABC):
         if exponents is None:
             return self.weights(scores, scores.new_ones((), dtype=torch.bool).expand_as(scores))
         return exponents.softmax(dim=-1)
+
+
+def properties_of(activation: Activation) -> ActivationProperties:
+    """The facts about an activation, measured with the hyper-parameters that it has."""
+    return measure_properties(activation.weights, activation.domain)
+
+
+@cache
+def default_properties(kind: type[Activation]) -> ActivationProperties:
+    """The facts about an activation with its default hyper-parameters."""
+    return properties_of(kind())
 
 
 ACTIVATIONS: Registry[type[Activation]] = Registry("activation")

@@ -6,19 +6,12 @@ to a factor, whatever the normaliser; monotone and log-nonlinear, which are abou
 evenly spaced scores, the other four from random rows.
 """
 
-from __future__ import annotations
-
-import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
-
-if TYPE_CHECKING:
-    from glasshead.attention.activation import Activation
 
 ROWS, KEYS = 256, 9
 
@@ -42,12 +35,14 @@ class ActivationProperties:
 
 
 @torch.no_grad()
-def measure(activation: Activation) -> ActivationProperties:
-    """The facts about an activation with the hyper-parameters that it has."""
-    low, high = activation.domain
+def measure_properties(
+    masked_weights: Callable[[Tensor, Tensor], Tensor], domain: tuple[float, float]
+) -> ActivationProperties:
+    """The facts about an activation, from its weights of scores and a mask, for scores in ``domain``."""
+    low, high = domain
 
     def weights(scores: Float[Tensor, "rows keys"]) -> Float[Tensor, "rows keys"]:
-        return activation.weights(scores, torch.ones_like(scores, dtype=torch.bool))
+        return masked_weights(scores, torch.ones_like(scores, dtype=torch.bool))
 
     # The device is named because models are built inside `with torch.device("meta")`.
     draw = torch.Generator().manual_seed(0)
@@ -70,28 +65,3 @@ def measure(activation: Activation) -> ActivationProperties:
         signed=bool((row < -1e-12).any()),
         rows_sum_to_one=bool(((row.sum(dim=1) - 1).abs() < 1e-9).all()),
     )
-
-
-@cache
-def default_properties(kind: type[Activation]) -> ActivationProperties:
-    """The facts about an activation with its default hyper-parameters."""
-    return measure(kind())
-
-
-class LazyProperty:
-    """A fact that a class need not declare: the first look measures it."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Activation | None, owner: type[Activation]) -> Any:
-        if instance is None:
-            return self if inspect.isabstract(owner) else getattr(default_properties(owner), self.name)
-        # Of the instance, not of its class: hyper-parameters may decide.
-        value = vars(instance)[self.name] = getattr(measure(instance), self.name)
-        return value
-
-
-def measured_property() -> Any:
-    """A fact to be measured, typed as what it will be."""
-    return LazyProperty()

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from glasshead.drawable import RENDERERS, Renderer
 from glasshead.lazy import lazy_exports
-from glasshead.shown import RENDERERS, Renderer
 
 if TYPE_CHECKING:
     from glasshead.report.dynamics.summary import DynamicsSummary
@@ -101,12 +101,16 @@ def imported_when_called(module: str, name: str) -> Callable[..., Any]:
 
 
 NOTEBOOK = "html.notebook"
-RENDERERS["Attribution"] = Renderer(
-    imported_when_called(NOTEBOOK, "attribution_fragment"), imported_when_called(NOTEBOOK, "single_page")
+RENDERERS.register("Attribution")(
+    Renderer(
+        imported_when_called(NOTEBOOK, "attribution_fragment"), imported_when_called(NOTEBOOK, "single_page")
+    )
 )
-RENDERERS["Attributions"] = Renderer(
-    imported_when_called(NOTEBOOK, "attributions_fragment"),
-    imported_when_called(NOTEBOOK, "attributions_page"),
+RENDERERS.register("Attributions")(
+    Renderer(
+        imported_when_called(NOTEBOOK, "attributions_fragment"),
+        imported_when_called(NOTEBOOK, "attributions_page"),
+    )
 )
 RENDERERS["AuditCard"] = Renderer(
     imported_when_called("html.card_fragment", "card_fragment"),

@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import asdict, dataclass
 
-from glasshead.shown import Shown
+from glasshead.drawable import Drawable
 
 POINT_WIDTH = 1e-6
 """A weight whose interval is no wider has one value; an interval that comes this close to zero reaches it."""
@@ -13,7 +13,7 @@ CLEAR_RANK_MARGIN = 100.0
 
 
 @dataclass(frozen=True, repr=False)
-class Attribution(Shown):
+class Attribution(Drawable):
     """One number per token of one text: how much each mattered for one target.
 
     ``scores``, ``tokens``, ``ids``, ``words`` and ``offsets`` have one entry per token; ``words`` is the

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from glasshead.drawable import Drawable
 from glasshead.results.attribution import Attribution
-from glasshead.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, repr=False)
-class Attributions(Shown, Sequence[Attribution]):
+class Attributions(Drawable, Sequence[Attribution]):
     """One `Attribution` for each text that could be read.
 
     ``skipped`` says why the others could not be, by their number; ``notes`` are sentences about what was

@@ -1,4 +1,4 @@
-"""Values that show themselves: in a notebook, in a page, in an image file. Whoever draws registers how."""
+"""Values with a picture for a notebook, a page or an image file. `glasshead.report` registers how to draw."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from glasshead.errors import InputError
 from glasshead.files import write_bytes, write_text
+from glasshead.registry import Registry
 
 IMAGES = ("svg", "png", "pdf")
 
@@ -23,16 +24,16 @@ class Renderer:
     image: Callable[[Any, str], bytes] | None = None
 
 
-RENDERERS: dict[str, Renderer] = {}
+RENDERERS: Registry[Renderer] = Registry("renderer")
 """By the name of the class; empty until `glasshead.report` is imported, as `glasshead.explain` does."""
 
 
-class Shown:
+class Drawable:
     """A value with a picture of its own. Without `glasshead.report` it shows as its ``repr``."""
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows."""
-        renderer = RENDERERS.get(type(self).__name__)
+        renderer = renderer_of(self)
         return None if renderer is None else renderer.notebook(self)
 
     def to_json(self) -> str:
@@ -47,7 +48,7 @@ class Shown:
         """
         out = Path(path)
         kind = out.suffix.removeprefix(".").lower()
-        renderer = RENDERERS.get(type(self).__name__)
+        renderer = renderer_of(self)
         if kind == "json":
             write_text(out, self.to_json(), overwrite=overwrite)
         elif kind == "html" and renderer is not None:
@@ -58,3 +59,11 @@ class Shown:
             kinds = ["json"] if renderer is None else ["html", "json"]
             kinds += [] if renderer is None or renderer.image is None else [*IMAGES]
             raise InputError(f"{out.name} ends with none of {', '.join(f'.{name}' for name in kinds)}")
+
+
+def renderer_of(value: Drawable) -> Renderer | None:
+    """How a value is drawn; None where nothing has registered that."""
+    name = type(value).__name__
+    if name not in RENDERERS:
+        return None
+    return RENDERERS[name]
