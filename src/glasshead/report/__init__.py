@@ -112,7 +112,9 @@ RENDERERS.register("Attributions")(
         imported_when_called(NOTEBOOK, "attributions_page"),
     )
 )
-RENDERERS["AuditCard"] = Renderer(
-    imported_when_called("html.card_fragment", "card_fragment"),
-    imported_when_called("html.card_fragment", "card_page"),
+RENDERERS.register("AuditCard")(
+    Renderer(
+        imported_when_called("html.card_fragment", "card_fragment"),
+        imported_when_called("html.card_fragment", "card_page"),
+    )
 )

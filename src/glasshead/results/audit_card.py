@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
+from glasshead.drawable import Drawable
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
 from glasshead.results.verdict import status_from_words
-from glasshead.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ class Highlight:
 
 
 @dataclass(frozen=True, repr=False)
-class AuditCard(Shown):
+class AuditCard(Drawable):
     """Everything one audit found about one model on one split. A notebook shows the key findings.
 
     ``facts`` describes run, data and protocol; ``examples`` and ``tokens`` are columns of equal length.
