@@ -180,7 +180,7 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ({"q": (2, 4, 6, 7)}, "one size d_k > 0, not 7 and 8"),
+            ({"q": (2, 4, 6, 7)}, "one size above 0, not 7 and 8"),
             ({"v": (2, 4, 5, 8)}, "one value for each key"),
             ({"k": (3, 4, 6, 8)}, "one batch size"),
             ({"q": (2, 5, 6, 8)}, "5 query heads cannot share 4 key heads"),
@@ -274,7 +274,7 @@ def test_dropout_by_either_name():
             "mask and attn_mask are two",
         ),
         ({"dropout": 0.1, "dropout_p": 0.1}, "dropout and dropout_p are two names"),
-        ({"dropout_p": 1.0}, "dropout is a probability"),
+        ({"dropout_p": 1.0}, "`dropout` is a probability"),
     ],
 )
 def test_arguments_that_do_not_fit(options, says):

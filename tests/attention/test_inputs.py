@@ -40,8 +40,8 @@ def call(q, k, v, **options):
         ),
         (lambda q, k, v: (q, k, v.to("meta")), "on one device, not cpu, cpu and meta"),
         (lambda q, k, v: (q[:1], k, v), "one batch size"),
-        (lambda q, k, v: (q[..., :2], k, v), "one size d_k > 0, not 2 and 3"),
-        (lambda q, k, v: (q[..., :0], k[..., :0], v), "one size d_k > 0, not 0 and 0"),
+        (lambda q, k, v: (q[..., :2], k, v), "one size above 0, not 2 and 3"),
+        (lambda q, k, v: (q[..., :0], k[..., :0], v), "one size above 0, not 0 and 0"),
         (lambda q, k, v: (q, k, v[:, :, :4]), "one value for each key"),
         (lambda q, k, v: (q, k[:, :1], v), "one value for each key"),
         (lambda q, k, v: (q, k[:, :3], v[:, :3]), "4 query heads cannot share 3 key heads"),
@@ -57,7 +57,7 @@ def test_shapes_that_do_not_fit(change, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dropout": 1.0}, r"dropout is a probability in \[0, 1\), not 1.0"),
+        ({"dropout": 1.0}, r"`dropout` is a probability in \[0, 1\), not 1.0"),
         ({"dropout": -0.1}, "not -0.1"),
         ({"dropout": "0.1"}, "not '0.1'"),
         ({"scale": float("inf")}, "the scale is a finite number, not inf"),

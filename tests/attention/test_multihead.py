@@ -312,16 +312,16 @@ def test_a_layer_saves_and_loads():
     [
         (
             {"head_combination": "add", "value_dim": 2},
-            r"summed heads have the size 6 of the layer, not 2: leave value_dim out",
+            r"summed heads have the size 6 of the layer, not 2: leave `value_dim` out",
         ),
         ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
-        ({"num_heads": 4}, "4 heads do not divide the size 6: give head_dim"),
-        ({"num_heads": 4, "head_dim": 2}, "4 heads do not divide the size 6: give value_dim"),
+        ({"num_heads": 4}, "4 heads do not divide the size 6: give `head_dim`"),
+        ({"num_heads": 4, "head_dim": 2}, "4 heads do not divide the size 6: give `value_dim`"),
         ({"kv_heads": 2}, "3 query heads cannot share 2 key heads"),
         ({"kv_heads": 0}, "3 query heads cannot share 0 key heads"),
         ({"num_heads": 0}, "0 query heads cannot share 0 key heads"),
-        ({"head_dim": 0}, "at least 1"),
-        ({"dropout": 1.0}, r"dropout is a probability in \[0, 1\), not 1.0"),
+        ({"head_dim": 0}, "`head_dim` must be at least 1, not 0"),
+        ({"dropout": 1.0}, r"`dropout` is a probability in \[0, 1\), not 1.0"),
         ({"mechanism": "tanhmx"}, "did you mean 'tanhmax'"),
     ],
 )

@@ -19,7 +19,9 @@ LABELS = np.array(["bad", "good"])[np.arange(N) % 2]
 
 
 def finding(audit, statistic, against, group="all"):
-    return Finding(audit, statistic, against, group, 0.0, 0.0, (0.0, 0.0), {}, N, {}, None, "", "")
+    return Finding(
+        audit, statistic, against, group, 0.0, 0.0, (0.0, 0.0), {}, N, {}, None, "", "", status="evidence"
+    )
 
 
 FINDINGS = [

@@ -50,7 +50,7 @@ def test_embeddings_start_in_the_range_that_is_set(tmp_path):
         (("context-output=1", "--score", "query-key"), "no context vector V: take --score context"),
         (("context-output=1", "--d-v", "4"), "take --set value_dim=null"),
         (("encoder=1", "--encoder", "none"), "there is no encoder: take --encoder affine or lstm"),
-        (("encoder=1", "--set", "penalties=3"), "penalties must be a mapping, not 3"),
+        (("encoder=1", "--set", "penalties=3"), "--penalty must be a mapping, not 3"),
     ],
 )
 def test_refused(tmp_path, typed, says):

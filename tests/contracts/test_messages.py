@@ -2,6 +2,7 @@
 
 import ast
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ import glasshead
 from glasshead.cli.app import app
 from glasshead.cli.errors import CODE, OPTIONS, WORDS, commands_of, in_options
 from glasshead.errors import InputError, ParameterError
+from glasshead.models import MODELS
+from glasshead.training import TrainingConfig
+from glasshead.training.config import option_fields
 
 SOURCE = Path(glasshead.__file__).parent
 APP = typer.main.get_command(app)
@@ -45,6 +49,41 @@ def test_the_command_line_knows_every_parameter_that_a_message_names():
     assert len(named) > 30
     left = {code: place for code, place in named.items() if in_options(code, APP, None) == code}
     assert left == {}
+
+
+def test_a_message_quotes_every_parameter():
+    parameters = {option.name.rstrip("_") for command in commands_of(APP) for option in command.params}
+    parameters |= set(OPTIONS) | {field.name for field in fields(TrainingConfig)}
+    parameters |= {field.name for model in MODELS.values() for field in option_fields(model.config_class)}
+    words = "|".join(sorted(name for name in parameters if "_" in name))
+    values = "|".join(sorted(parameters))
+    # `head_dim` anywhere, `dropout` where the message is about its value; a name with blanks is a name too.
+    bare = re.compile(
+        rf"\b(?:{words})\b|\b(?:{values})=|^(?:{values}|{words.replace('_', ' ')}) (?:must|is a|lies|takes)\b"
+    )
+    messages = list(raised_messages())
+    assert len(messages) > 300
+    assert [f"{place}: {text}" for place, text in messages if bare.search(text)] == []
+
+
+def raised_messages():
+    """What every `raise` of the library says outside backquotes, a value in it as ``…``, with its place."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path.is_relative_to(SOURCE / "cli"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+                continue
+            for argument in node.exc.args[-1:]:
+                text = "".join(text_of(part) for part in getattr(argument, "values", [argument]))
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}", re.sub(r"`[^`]*`", "", text)
+
+
+def text_of(part):
+    """A part of a message; of a value, only that it spells a parameter with blanks."""
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    return "learning rate" if "replace('_', ' ')" in ast.unparse(part) else "…"
 
 
 def test_every_translation_is_an_option_or_a_command():

@@ -143,7 +143,7 @@ def test_weights_that_no_activation_makes_are_refused(kind, a, said):
         ({"eps": 0.0}, "not 0.0"),
         ({"eps": float("nan")}, "not nan"),
         ({"eps": "float32"}, "not 'float32'"),
-        ({"embed_dim": -1}, "embed_dim is a whole number of at least 1, not -1"),
+        ({"embed_dim": -1}, "`embed_dim` is a whole number of at least 1, not -1"),
         ({"embed_dim": 0}, "not 0"),
         ({"embed_dim": float("inf")}, "not inf"),
         ({"embed_dim": "wide"}, "not 'wide'"),

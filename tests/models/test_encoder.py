@@ -267,10 +267,10 @@ def test_initial_values():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_hidden_layers": 0}, "layers must be at least 1, not 0"),
-        ({"intermediate_size": 0}, "intermediate size must be at least 1"),
-        ({"dropout": 1.0}, r"dropout must be in \[0, 1\), not 1.0"),
-        ({"initializer_range": 0.0}, "initializer range must be a positive number"),
+        ({"num_hidden_layers": 0}, "layers` must be at least 1, not 0"),
+        ({"intermediate_size": 0}, "`intermediate_size` must be at least 1"),
+        ({"dropout": 1.0}, r"`dropout` must be in \[0, 1\), not 1.0"),
+        ({"initializer_range": 0.0}, "`initializer_range` must be a positive number"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
         ({"pooling": "frist"}, "did you mean 'first'"),
         ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
@@ -280,7 +280,7 @@ def test_initial_values():
             "summed heads have the size 12 of the layer, not 4",
         ),
         ({"attention": "tanhmx"}, "did you mean 'tanhmax'"),
-        ({"head_dim": 0}, "at least 1"),
+        ({"head_dim": 0}, "`head_dim` must be at least 1"),
     ],
 )
 def test_values_that_build_no_encoder(options, message):

@@ -129,5 +129,5 @@ def test_a_document_may_bring_other_vectors():
 
 
 def test_a_sentence_has_a_length():
-    with pytest.raises(InputError, match="sentence length must be at least 1, not 0"):
+    with pytest.raises(InputError, match="`sentence_length` must be at least 1, not 0"):
         HierarchicalConfig(sentence_length=0).check()

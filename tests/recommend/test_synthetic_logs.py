@@ -127,8 +127,8 @@ def test_same_seed_same_logs(tmp_path):
         ({"burst": "first"}, "anywhere or last"),
         ({"users": 3}, "at least 4"),
         ({"impressions": 0}, "at least 1"),
-        ({"news": 20}, "news must be at least"),
-        ({"short_share": 1.5}, "short share"),
+        ({"news": 20}, "`news` must be at least"),
+        ({"short_share": 1.5}, "`short_share` must"),
         ({"seed": -1}, "seed"),
     ],
 )

@@ -85,7 +85,7 @@ def finding(audit: str, statistic: str, against: str, group: str, values: Any, *
         significant_fraction=more.pop("significant", None),
         citation=more.pop("citation", "Huang et al. 2024, section 5.2"),
         verdict=verdict,
-        **more,
+        **{"status": "evidence"} | more,
     )
 
 

@@ -54,7 +54,9 @@ def test_names_are_told_apart_and_shortened() -> None:
 
 
 def found(estimate: float, low: float, high: float) -> Finding:
-    return Finding("a", "s", "", "all", estimate, 0.1, (low, high), {}, 9, {}, None, "", "")
+    return Finding(
+        "a", "s", "", "all", estimate, 0.1, (low, high), {}, 9, {}, None, "", "", status="evidence"
+    )
 
 
 def test_a_difference_rests_on_intervals() -> None:

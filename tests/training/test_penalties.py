@@ -395,7 +395,7 @@ class TestRecipe:
             ({"context-output": float("inf")}, {}, "must be 0 or a positive number, not inf"),
             ({"context-output": "much"}, {}, "of the penalty 'context-output' must be a number, not 'much'"),
             ({"context-output": True}, {}, "must be a number, not True"),
-            (["encoder"], {}, "penalties must be a mapping"),
+            (["encoder"], {}, "`penalties` must be a mapping"),
             ({"encoder": 1}, {}, "there is no encoder: take `encoder` affine or lstm"),
             ({"context-output": 1}, {"score": "query-key"}, "no context vector V: take `score='context'`"),
             ({"context-output": 1}, {"value_dim": 4}, "another space than V: take `value_dim=None`"),

@@ -15,7 +15,7 @@ from glasshead.attention.mask import Mask, TokenPositions, fits
 from glasshead.attention.masked_values import zero_masked
 from glasshead.attention.mechanism import Mechanism
 from glasshead.attention.precision import autocast_inputs
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 
 
 class AttentionOutput(NamedTuple):
@@ -122,7 +122,7 @@ def select_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) ->
 def check_dropout(dropout: float) -> None:
     """Raise InputError unless this is a probability below one."""
     if not isinstance(dropout, Real) or not 0.0 <= dropout < 1.0:
-        raise InputError(f"dropout is a probability in [0, 1), not {dropout!r}")
+        raise ParameterError("dropout", f"is a probability in [0, 1), not {dropout!r}")
 
 
 def check_tensors(q: object, k: object, v: object) -> None:
@@ -145,7 +145,7 @@ def check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
     if not q.shape[0] == k.shape[0] == v.shape[0]:
         raise InputError(f"q, k and v have one batch size; here {shapes}")
     if q.shape[3] != k.shape[3] or q.shape[3] == 0:
-        raise InputError(f"queries and keys have one size d_k > 0, not {q.shape[3]} and {k.shape[3]}")
+        raise InputError(f"queries and keys have one size above 0, not {q.shape[3]} and {k.shape[3]}")
     if k.shape[1:3] != v.shape[1:3]:
         raise InputError(f"there is one value for each key; here {shapes}")
     if k.shape[1] == 0 or q.shape[1] % k.shape[1]:

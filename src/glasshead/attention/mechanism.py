@@ -155,8 +155,8 @@ def mechanism(
     if sizes is None and position_of(parsed).learned:
         named = parsed["position"]["name"]
         raise InputError(
-            f"{named} has parameters per head: give num_heads and head_dim, "
-            f"as in glasshead.mechanism({named!r}, num_heads=8, head_dim=64)"
+            f"{named} has parameters per head: say how many and their size, "
+            f"as in `glasshead.mechanism({named!r}, num_heads=8, head_dim=64)`"
         )
     position = build("position", POSITIONS, parsed["position"], heads=sizes)
     return Mechanism(activation, position, to_spec(parsed))

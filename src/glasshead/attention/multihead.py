@@ -14,7 +14,7 @@ from glasshead.attention.kernels.summed_heads import project_weighted_inputs, su
 from glasshead.attention.mask import Mask
 from glasshead.attention.mechanism import Mechanism, Spec
 from glasshead.attention.mechanism import mechanism as build
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 
 
 class MultiHeadAttention(nn.Module):
@@ -73,10 +73,12 @@ class MultiHeadAttention(nn.Module):
         if head_combination == "add" and self.value_dim != size:
             raise InputError(
                 f"summed heads have the size {size} of the layer, not {self.value_dim}: "
-                "leave value_dim out, or use head_combination='concat'"
+                "leave `value_dim` out, or take `head_combination='concat'`"
             )
-        if min(size, self.head_dim, self.value_dim, self.context_size) < 1:
-            raise InputError("size, head_dim, value_dim and context_size are at least 1")
+        sizes = {"head_dim": self.head_dim, "value_dim": self.value_dim, "context_size": self.context_size}
+        for name, number in ({"size": size} | sizes).items():
+            if number < 1:
+                raise ParameterError(name, f"must be at least 1, not {number}")
         self.mechanism = build(
             mechanism, num_heads=num_heads, head_dim=self.head_dim, value_dim=self.value_dim
         )
@@ -155,7 +157,7 @@ class MultiHeadAttention(nn.Module):
 def size_per_head(size: int, heads: int, option: str) -> int:
     """d_e / H."""
     if size % heads:
-        raise InputError(f"{heads} heads do not divide the size {size}: give {option}")
+        raise InputError(f"{heads} heads do not divide the size {size}: give `{option}`")
     return size // heads
 
 

@@ -50,7 +50,7 @@ class Position(nn.Module):
     def __init__(self, heads: HeadSizes | None = None) -> None:
         super().__init__()
         if self.learned and heads is None:
-            raise InputError(f"{type(self).__name__} has parameters per head: give num_heads and head_dim")
+            raise InputError(f"{type(self).__name__} has parameters per head: say how many and their size")
         self.heads = heads
 
     @property

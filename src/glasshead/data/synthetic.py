@@ -71,7 +71,7 @@ class SyntheticOptions:
         if not 0 < self.ratio < float("inf"):
             raise InputError(f"generator option ratio is {self.ratio!r}: give a number above 0")
         if self.ratio != 1 and self.classes > 2:
-            raise InputError("generator option ratio is for two classes: leave it out, or set classes=2")
+            raise InputError("generator option ratio is for two classes: leave it out, or make two classes")
 
     @property
     def class_names(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from glasshead.attention import (
     to_name,
     to_spec,
 )
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface.configuration import spec_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
 from glasshead.huggingface.dispatch import parse_saved_spec
@@ -112,7 +112,7 @@ def doctor(
         InputError: if there is no such model, mechanism or device.
     """
     if length is not None and length < 1:
-        raise InputError(f"length is a number of tokens from 1, not {length}")
+        raise ParameterError("length", f"is a number of tokens from 1, not {length}")
     target = device_of(device)
     name = type(model).__name__ if isinstance(model, PreTrainedModel) else str(model)
     subject = model if isinstance(model, PreTrainedModel) else on_meta_device(read_config(model))

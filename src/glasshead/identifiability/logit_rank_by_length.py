@@ -174,6 +174,6 @@ def usual_logit_lengths(
     if most < size + 2:
         raise InputError(
             f"heads with values of size {size} give other weights to no text of {most} tokens, the longest "
-            "that is read: give longer texts, or train with a longer `max_length` or a smaller value_dim"
+            "that is read: give longer texts, or train with a longer `max_length` or a smaller `value_dim`"
         )
     return tuple(sorted({round(step) for step in np.linspace(size + 2, most, STEPS)}))

@@ -10,7 +10,7 @@ from transformers import PreTrainedConfig
 from transformers import initialization as init
 
 from glasshead.attention import LearnedQueryAttention, MultiHeadAttention, Position, position_of, sines
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.registry import Registry
 
 
@@ -74,11 +74,13 @@ class EncoderConfig(PreTrainedConfig):
             "intermediate_size",
         ):
             if getattr(self, name) < 1:
-                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+                raise ParameterError(name, f"must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must be in [0, 1), not {self.dropout}")
+            raise ParameterError("dropout", f"must be in [0, 1), not {self.dropout}")
         if not 0 < self.initializer_range < float("inf"):
-            raise InputError(f"initializer range must be a positive number, not {self.initializer_range}")
+            raise ParameterError(
+                "initializer_range", f"must be a positive number, not {self.initializer_range}"
+            )
         for registry, name in ((EMBEDDING_POSITIONS, self.added_positions), (POOLINGS, self.pooling)):
             registry[name]
         with torch.device("meta"):

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from glasshead.errors import InputError
+from glasshead.errors import ParameterError
 from glasshead.models.encoder import Encoder, EncoderConfig
 from glasshead.models.segments import SegmentLayout
 from glasshead.models.transformer_classifier import TransformerClassifier
@@ -35,7 +35,7 @@ class HierarchicalConfig(EncoderConfig):
     def check(self) -> None:
         super().check()
         if self.sentence_length < 1:
-            raise InputError(f"sentence length must be at least 1, not {self.sentence_length}")
+            raise ParameterError("sentence_length", f"must be at least 1, not {self.sentence_length}")
 
 
 class HierarchicalClassifier(TransformerClassifier):

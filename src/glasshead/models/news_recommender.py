@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
 
 
@@ -30,7 +30,7 @@ class NewsRecommenderConfig(EncoderConfig):
     def check(self) -> None:
         super().check()
         if self.history_length < 1:
-            raise InputError(f"history length must be at least 1, not {self.history_length}")
+            raise ParameterError("history_length", f"must be at least 1, not {self.history_length}")
         if self.positions == "learned" and self.history_length > self.max_length:
             raise InputError(
                 f"{self.history_length} clicks have no place among {self.max_length} learned positions: "

@@ -14,7 +14,7 @@ from transformers import initialization as init
 from transformers.utils.generic import ModelOutput
 
 from glasshead.attention import SCORE_FUNCTIONS, Activation, AttentionPooling, pooling_activation
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models.text_classifier import TextClassifier, outputs_of
 from glasshead.registry import Registry
 
@@ -58,14 +58,12 @@ class PooledConfig(PreTrainedConfig):
         pooling_activation(self.activation)
         for name in ("embedding_size", "hidden_size", "head_dim", "value_dim"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+                raise ParameterError(name, f"must be at least 1, not {getattr(self, name)}")
         for name in ("temperature", "initializer_range"):
             if not 0 < getattr(self, name) < math.inf:
-                raise InputError(
-                    f"{name.replace('_', ' ')} must be a positive number, not {getattr(self, name)}"
-                )
+                raise ParameterError(name, f"must be a positive number, not {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must be in [0, 1), not {self.dropout}")
+            raise ParameterError("dropout", f"must be in [0, 1), not {self.dropout}")
         if self.encoder == "lstm" and self.hidden_size % 2:
             raise InputError(f"a bidirectional LSTM needs an even hidden size, not {self.hidden_size}")
 

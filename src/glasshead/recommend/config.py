@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models import NewsRecommenderConfig
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training import OLD_NAMES, validate_type, with_current_names
@@ -63,11 +63,11 @@ class RecommenderConfig:
             object.__setattr__(self, "hidden_size", EMBEDDING_SIZE)
         for name in ("negatives", "batch_size", "epochs", "title_length"):
             if getattr(self, name) < 1:
-                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+                raise ParameterError(name, f"must be at least 1, not {getattr(self, name)}")
         if not 0 < self.learning_rate < math.inf:
-            raise InputError(f"learning rate must be a positive number, not {self.learning_rate}")
+            raise ParameterError("learning_rate", f"must be a positive number, not {self.learning_rate}")
         if not 0 < self.dev_fraction < 1:
-            raise InputError(f"dev fraction must be between 0 and 1, not {self.dev_fraction}")
+            raise ParameterError("dev_fraction", f"must be between 0 and 1, not {self.dev_fraction}")
         self.model_config().check()
 
     def model_config(self, **overrides: Any) -> NewsRecommenderConfig:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from glasshead.data import NEUTRAL, split_words
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.recommend.mind import BEHAVIORS, NEWS
 
 Interest = Literal["short", "long", "mixed"]
@@ -72,25 +72,27 @@ class NewsLogOptions:
 
     def __post_init__(self) -> None:
         if self.interest not in (*SHORT_SHARE, "mixed"):
-            raise InputError(f"interest is short, long or mixed, not {self.interest!r}")
+            raise ParameterError("interest", f"is short, long or mixed, not {self.interest!r}")
         if self.burst not in ("anywhere", "last"):
             raise InputError(f"the burst stands anywhere or last, not {self.burst!r}")
         if self.users < 4:
-            raise InputError(
-                f"users must be at least 4, not {self.users}: dev and test have a quarter as many"
+            raise ParameterError(
+                "users", f"must be at least 4, not {self.users}: dev and test have a quarter as many"
             )
         if self.impressions < 1:
-            raise InputError(f"impressions of a user must be at least 1, not {self.impressions}")
+            raise ParameterError("impressions", f"must be at least 1, not {self.impressions}")
         fewest = len(TOPICS) * (REPEATS + DISTRACTORS + 2)
         if self.news < fewest:
-            raise InputError(f"news must be at least {fewest}, not {self.news}: no reader sees one twice")
+            raise ParameterError(
+                "news", f"must be at least {fewest}, not {self.news}: no reader sees one twice"
+            )
         for name in ("users", "impressions", "news"):
             if getattr(self, name) > MAX_SIZE:
-                raise InputError(f"{name} must be at most {MAX_SIZE:,}, not {getattr(self, name)}")
+                raise ParameterError(name, f"must be at most {MAX_SIZE:,}, not {getattr(self, name)}")
         if not 0 <= self.short_share <= 1:
-            raise InputError(f"short share must be in [0, 1], not {self.short_share}")
+            raise ParameterError("short_share", f"must be in [0, 1], not {self.short_share}")
         if not 0 <= self.seed < 2**32:
-            raise InputError(f"seed must be in [0, 2**32), not {self.seed}")
+            raise ParameterError("seed", f"must be in [0, 2**32), not {self.seed}")
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class Finding:
     citation: str
     verdict: str
     over_null: dict[str, PairedDifference] = field(default_factory=dict)
-    status: Status = "evidence"
+    status: Status = field(kw_only=True)
     reason: Reason = ""
 
     @property

@@ -9,7 +9,7 @@ import torch
 from transformers import PreTrainedConfig
 
 from glasshead.attention import parse
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models import MODELS
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training.field_types import validate_type
@@ -63,12 +63,10 @@ class TrainingConfig:
         OPTIMIZERS[self.optimizer]  # a misspelt name raises here
         for name in ("max_length", "batch_size", "epochs"):
             if getattr(self, name) < 1:
-                raise InputError(f"{name.replace('_', ' ')} must be at least 1, not {getattr(self, name)}")
+                raise ParameterError(name, f"must be at least 1, not {getattr(self, name)}")
         for name in ("learning_rate", "loss_scale"):
             if not 0 < getattr(self, name) < math.inf:
-                raise InputError(
-                    f"{name.replace('_', ' ')} must be a positive number, not {getattr(self, name)}"
-                )
+                raise ParameterError(name, f"must be a positive number, not {getattr(self, name)}")
         if self.pretrained:
             self.check_pretrained()
         else:
@@ -99,7 +97,7 @@ class TrainingConfig:
         """Raise InputError where something is chosen that a pretrained model has already."""
         for name in self.architecture:
             if name != "attention":
-                raise InputError(f"{self.model} is a model of its own: its {name} cannot be chosen")
+                raise InputError(f"{self.model} is a model of its own: its `{name}` cannot be chosen")
         if self.word_vectors is not None:
             raise InputError(f"{self.model} has word vectors of its own: leave `word_vectors` out")
         if self.attention is not None:
@@ -116,9 +114,7 @@ class TrainingConfig:
         checked = {}
         for name, value in config_field_names(self.model, self.architecture).items():
             if name not in kinds:
-                raise InputError(
-                    f"the model {self.model!r} has no option `{name}`: {field_hint(name, kinds)}"
-                )
+                raise InputError(f"the model {self.model!r} has no option {field_hint(name, kinds)}")
             checked[name] = validate_type(name, value, kinds[name])
         return checked
 
@@ -129,7 +125,7 @@ class TrainingConfig:
             InputError: on any other model, and as `glasshead.training.penalties.validate_penalties`.
         """
         if not isinstance(self.penalties, Mapping):
-            raise InputError(f"penalties must be a mapping, not {self.penalties!r}")
+            raise ParameterError("penalties", f"must be a mapping, not {self.penalties!r}")
         if not self.penalties:
             return {}
         if self.model != "pooled":
@@ -189,14 +185,17 @@ def embedding_field(model: str) -> str:
 
 
 def field_hint(name: str, known: Iterable[str]) -> str:
-    """End of an error message: which models have such an option, or what may have been meant."""
+    """End of an error message: the option and the models that have it, or what may have been meant."""
     others = [
         model
         for model, family in MODELS.items()
         if set(config_field_names(model, {name: None}))
         & {option.name for option in option_fields(family.config_class)}
     ]
-    return f"it is one of {', '.join(others)}" if others else did_you_mean(name, [*known, *SETTINGS])
+    if not others:
+        return f"{name!r}: {did_you_mean(name, [*known, *SETTINGS])}"
+    own = any(name in model.config_class.__dataclass_fields__ for model in MODELS.values())
+    return f"{f'`{name}`' if own else repr(name)}: it is one of {', '.join(others)}"
 
 
 def option_fields(kind: type[PreTrainedConfig]) -> list[Field[Any]]:

@@ -5,7 +5,7 @@ from typing import Any, Union, get_args, get_origin
 
 from huggingface_hub.dataclasses import type_validator
 
-from glasshead.errors import InputError
+from glasshead.errors import ParameterError
 
 MAX_INTEGER = 2**31 - 1
 """No size, count or length is larger."""
@@ -26,7 +26,7 @@ def validate_type(name: str, value: Any, kind: Any) -> Any:
         InputError: if it is of another kind, or a whole number beyond all sizes.
     """
     if type(value) is int and abs(value) > MAX_INTEGER:
-        raise InputError(f"{name.replace('_', ' ')} must lie between ±{MAX_INTEGER:,}")
+        raise ParameterError(name, f"must lie between ±{MAX_INTEGER:,}")
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     if type(value) is int and float in kinds and int not in kinds:
         return float(value)
@@ -34,5 +34,5 @@ def validate_type(name: str, value: Any, kind: Any) -> Any:
         type_validator(name, value, kind)
     except TypeError:
         wanted = " or ".join(WORDS.get(get_origin(kind) or kind, str(kind)) for kind in kinds)
-        raise InputError(f"{name.replace('_', ' ')} must be {wanted}, not {value!r}") from None
+        raise ParameterError(name, f"must be {wanted}, not {value!r}") from None
     return value

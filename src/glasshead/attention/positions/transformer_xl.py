@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.position import POSITIONS, HeadSizes, whole_number
 from glasshead.attention.positions.sinusoidal import Sinusoid
-from glasshead.errors import InputError
+from glasshead.errors import ParameterError
 
 
 @POSITIONS.register("transformer-xl")
@@ -34,9 +34,9 @@ class TransformerXL(Sinusoid):
         count, size, _ = self.sizes
         relative = size + size % 2 if relative_dim is None else whole_number("relative_dim", relative_dim)
         if relative % 2:
-            raise InputError(
-                f"relative_dim is even, since sines and cosines come in pairs: give {relative + 1}, "
-                f"not {relative}"
+            raise ParameterError(
+                "relative_dim",
+                f"is even, since sines and cosines come in pairs: give {relative + 1}, not {relative}",
             )
         self.u = nn.Parameter(torch.empty(count, size))
         self.v = nn.Parameter(torch.empty(count, size))

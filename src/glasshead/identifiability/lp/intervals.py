@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.identifiability.lp import highs
 from glasshead.identifiability.lp.polytopes import ROUNDING, WEIGHT_DOMAINS
 from glasshead.identifiability.lp.rank import ColumnSpace, column_space
@@ -89,7 +89,7 @@ def intervals(
     if not (is_number(precision) and 0 < precision < 1):
         raise InputError(f"eps is a machine epsilon, a number between 0 and 1, not {eps!r}")
     if not (embed_dim is None or (is_number(embed_dim) and embed_dim >= 1 and embed_dim == embed_dim // 1)):
-        raise InputError(f"embed_dim is a whole number of at least 1, not {embed_dim!r}")
+        raise ParameterError("embed_dim", f"is a whole number of at least 1, not {embed_dim!r}")
     wanted, scale = scale_by_powers_of_two(
         np.eye(len(a)) if functions is None else to_functions(functions, len(a))
     )
