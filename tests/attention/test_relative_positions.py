@@ -83,7 +83,7 @@ def test_transformer_xl_takes_an_odd_size():
 @pytest.mark.parametrize("size", [0, -2, 7, 2.0, "12"])
 @pytest.mark.wrong_types
 def test_transformer_xl_has_an_r_of_pairs(size):
-    with pytest.raises(InputError, match="relative_dim`? is"):
+    with pytest.raises(InputError, match=r"relative_dim`? is"):
         TransformerXL(HeadSizes(2, 4, 4), relative_dim=size)
 
 

@@ -159,7 +159,7 @@ class TestRows:
         (("--set", "hidden_size=[8]"), "`hidden_size` must be a whole number or null, not [8]"),
         (("--set", "attention=null"), "--attention must be a word or a mapping, not None"),
         (("--epochs", 0), "--epochs must be at least 1"),
-        (("--dev-fraction", 2), "dev fraction"),
+        (("--dev-fraction", 2), "--dev-fraction must"),
         (("--dev", "nowhere"), "no such folder: nowhere"),
         (("--resume",), "nothing to resume"),
     ],

@@ -149,9 +149,9 @@ def test_a_reader_without_clicks_is_no_obstacle(tmp_path):
     [
         ({"negatives": 0}, "`negatives` must be at least 1"),
         ({"epochs": 0}, "`epochs` must be at least 1"),
-        ({"learning_rate": -1.0}, "learning rate"),
-        ({"dev_fraction": 1.0}, "dev fraction"),
-        ({"history_length": 0}, "history length"),
+        ({"learning_rate": -1.0}, "`learning_rate` must"),
+        ({"dev_fraction": 1.0}, "`dev_fraction` must"),
+        ({"history_length": 0}, "`history_length` must"),
         ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
         ({"positions": "sinus"}, "positions"),
         ({"head": 2}, "no setting 'head'"),

@@ -23,7 +23,7 @@ def validate_type(name: str, value: Any, kind: Any) -> Any:
     """The value; a whole number becomes a float where a number is wanted.
 
     Raises:
-        InputError: if it is of another kind, or a whole number beyond all sizes.
+        ParameterError: if it is of another kind, or a whole number beyond all sizes.
     """
     if type(value) is int and abs(value) > MAX_INTEGER:
         raise ParameterError(name, f"must lie between ±{MAX_INTEGER:,}")

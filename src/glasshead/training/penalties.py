@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import PreTrainedModel, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from glasshead.errors import InputError
+from glasshead.errors import InputError, ParameterError
 from glasshead.models import PooledClassifier, PooledConfig
 from glasshead.registry import Registry
 from glasshead.training.field_types import validate_type
@@ -107,7 +107,10 @@ def validate_penalties(weights: Mapping[str, float], config: PooledConfig) -> di
         reason = PENALTIES[name].unsupported_reason(config)  # a misspelt name raises here
         if reason is not None:
             raise InputError(f"no penalty {name!r} for this model: {reason}")
-        checked[name] = validate_type(f"the weight of the penalty {name!r}", weight, float)
+        try:
+            checked[name] = validate_type("penalties", weight, float)
+        except ParameterError as error:
+            raise InputError(f"the weight of the penalty {name!r} {error.problem}") from None
         if not 0 <= checked[name] < math.inf:
             raise InputError(
                 f"the weight of the penalty {name!r} must be 0 or a positive number, not {weight}"
