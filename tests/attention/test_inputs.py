@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glasshead.attention import ACTIVATIONS, Mask, attend, mechanism
-from glasshead.attention.inputs import AttentionInputs
+from glasshead.attention.mechanism import AttentionInputs
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS
 

@@ -17,7 +17,7 @@ from glasshead.attention import (
     attend,
     mechanism,
 )
-from glasshead.attention.mechanism import parse, to_name, to_spec
+from glasshead.attention.mechanism_spec import parse, to_name, to_spec
 from glasshead.errors import InputError
 from tolerances import EXACT_MATHS
 

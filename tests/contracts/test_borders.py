@@ -1,6 +1,8 @@
 """The border of a room is its ``__init__``: other rooms import what it exports, and nothing deeper."""
 
 import ast
+import tomllib
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pathlib import Path
 
@@ -67,3 +69,73 @@ def test_every_export_exists_once(room):
     names = import_module(f"glasshead.{room}").__all__
     assert len(set(names)) == len(names)
     assert [name for name in names if not hasattr(import_module(f"glasshead.{room}"), name)] == []
+
+
+BY_NAME = {("glasshead.models", "glasshead.huggingface"), ("glasshead.huggingface", "glasshead.models")}
+"""Each has the other imported, so that from_pretrained knows every folder: the one cycle that may stay."""
+
+
+def module_files():
+    """Module name → file, of the whole package."""
+    files = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return files
+
+
+def imports_of(tree, modules):
+    """The modules that one imports: also under TYPE_CHECKING, in functions and by ``import_module("…")``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in modules else node.module for name in full)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from (arg.value for arg in node.args if isinstance(arg, ast.Constant))
+
+
+def find_cycle(graph):
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return None
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    files = module_files()
+    graph = {
+        name: {
+            target
+            for target in imports_of(ast.parse(path.read_text(encoding="utf-8")), files)
+            if target in files and target != name
+        }
+        for name, path in files.items()
+    }
+    for source, target in BY_NAME:
+        graph[source].remove(target)
+    assert find_cycle(graph) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from b import x",
+        "import b",
+        "if TYPE_CHECKING:\n    from b import x",
+        "importlib.import_module('b')",
+        "def f():\n    import b",
+    ],
+)
+def test_a_cycle_is_found(line):
+    graph = {"a": set(imports_of(ast.parse(line), {"a", "b"})), "b": {"a"}}
+    assert find_cycle(graph)
+
+
+def test_every_module_at_the_top_is_in_a_layer():
+    settings = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    named = {name.strip() for layer in layers for name in layer.split("|")}
+    assert named == {name for name in module_files() if name.count(".") == 1}

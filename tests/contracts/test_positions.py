@@ -13,7 +13,7 @@ from glasshead.attention import (
     attend,
     mechanism,
 )
-from glasshead.attention.inputs import AttentionInputs
+from glasshead.attention.mechanism import AttentionInputs
 from glasshead.errors import InputError
 from positions import CHOICES, SIZES, built, tensors
 from tolerances import EXACT_MATHS

@@ -5,7 +5,7 @@ import torch
 from transformers import AutoConfig, AutoModel
 
 from glasshead.attention import mechanism
-from glasshead.attention.inputs import AttentionInputs
+from glasshead.attention.mechanism import AttentionInputs
 from glasshead.errors import InputError
 from glasshead.models import NewsRecommender, NewsRecommenderConfig
 from tolerances import ONE_MODEL

@@ -7,27 +7,18 @@ from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.attention.distance_coefficient_table import distance_coefficients
 from glasshead.attention.elementwise import ElementwiseRatio
 from glasshead.attention.hooks import ACTIVE_HOOKS, KernelHook, TracedCall, run_hooked, run_hooked_weights
-from glasshead.attention.inputs import AttentionInputs, AttentionOutput, select_heads
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.attention.mask import Mask, TokenPositions
-from glasshead.attention.mechanism import (
-    MECHANISM_PRESETS,
-    Mechanism,
-    Spec,
-    mechanism,
-    parse,
-    position_of,
-    to_name,
-    to_spec,
-    upcast_half,
-)
+from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism, mechanism, select_heads
+from glasshead.attention.mechanism_spec import MECHANISM_PRESETS, Spec, parse, position_of, to_name, to_spec
 from glasshead.attention.multihead import MultiHeadAttention
 from glasshead.attention.pooling import AttentionPooling, PoolingOutput, pooling_activation
 from glasshead.attention.position import POSITIONS, HeadSizes, Position
 from glasshead.attention.positions.distance_aware import DistanceAware
 from glasshead.attention.positions.distance_mappings import learnable_sigmoid
 from glasshead.attention.positions.sinusoidal import sines
+from glasshead.attention.precision import upcast_half
 from glasshead.attention.score_functions import SCORE_FUNCTIONS
 
 __all__ = [

@@ -8,11 +8,11 @@ from operator import index
 import torch
 from torch import Tensor
 
-from glasshead.attention.inputs import AttentionInputs, AttentionOutput
 from glasshead.attention.kernels.kernel import KERNELS
 from glasshead.attention.mask import Mask
-from glasshead.attention.mechanism import Mechanism, Spec
+from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism
 from glasshead.attention.mechanism import mechanism as build_mechanism
+from glasshead.attention.mechanism_spec import Spec
 from glasshead.attention.precision import no_autocast
 from glasshead.errors import InputError
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from glasshead.attention.attend import run_kernel
 from glasshead.attention.compile_guard import COMPILE_GUARD
-from glasshead.attention.inputs import AttentionInputs
+from glasshead.attention.mechanism import AttentionInputs
 
 
 class TracedCall:

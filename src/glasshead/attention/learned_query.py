@@ -5,9 +5,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glasshead.attention.hooks import run_hooked, run_hooked_weights
-from glasshead.attention.inputs import AttentionInputs, AttentionOutput
-from glasshead.attention.mechanism import Mechanism, Spec
+from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism
 from glasshead.attention.mechanism import mechanism as build
+from glasshead.attention.mechanism_spec import Spec
 from glasshead.errors import InputError
 
 

@@ -1,29 +1,27 @@
-"""A mechanism: an activation and a position, named by a word or a JSON spec."""
+"""A mechanism, which is an activation and a position, and one call of it, checked once."""
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import math
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
+from glasshead.attention.input_checks import check_dropout, check_shapes, check_tensors
+from glasshead.attention.mask import Mask, TokenPositions, fits
+from glasshead.attention.masked_values import zero_masked
+from glasshead.attention.mechanism_spec import Spec, parse, position_of, to_name, to_spec
 from glasshead.attention.position import POSITIONS, HeadSizes, Position, whole_number
-from glasshead.attention.precision import no_autocast
+from glasshead.attention.precision import autocast_inputs, no_autocast, upcast_half
 from glasshead.errors import InputError
 from glasshead.registry import Registry, did_you_mean
-
-if TYPE_CHECKING:
-    from glasshead.attention.inputs import AttentionInputs
-
-Spec = Mapping[str, Any]
-
-MECHANISM_PRESETS: Registry[Spec] = Registry("mechanism")
-MECHANISM_PRESETS.register("cosformer")({"activation": "sum", "position": "cosine"})
 
 
 class Mechanism(nn.Module):
@@ -124,9 +122,105 @@ class Mechanism(nn.Module):
         return json.dumps(self.spec)
 
 
-def upcast_half(values: Tensor) -> Tensor:
-    """Half precision becomes float32; the rest stays."""
-    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
+class AttentionOutput(NamedTuple):
+    """Output ``[B, H, Q, d_v]`` and, where they were asked for, weights ``[B, H, Q, K]``."""
+
+    output: Tensor
+    weights: Tensor | None
+
+
+@dataclass(frozen=True)
+class AttentionInputs:
+    """q ``[B, H, Q, d]``, k ``[B, G, K, d]``, v ``[B, G, K, d_v]``; H/G query heads share a key head.
+
+    ``bias`` [B|1, H|1, Q, K] is a model's own addition to the scores (T5), after the position.
+    """
+
+    mechanism: Mechanism
+    q: Float[Tensor, "b h q d"]
+    k: Float[Tensor, "b g k d"]
+    v: Float[Tensor, "b g k d_v"]
+    mask: Mask
+    scale: float
+    dropout: float = 0.0
+    bias: Float[Tensor, "#b #h q k"] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: Mechanism,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *,
+        mask: Tensor | Mask | None = None,
+        is_causal: bool = False,
+        scale: float | None = None,
+        dropout: float = 0.0,
+    ) -> AttentionInputs:
+        """A checked call; ``scale`` is 1/√d unless given. Under autocast q, k and v take its type.
+
+        Raises:
+            InputError: on shapes, types, masks or sizes that do not fit.
+        """
+        check_tensors(q, k, v)
+        q, k, v = autocast_inputs(q, k, v)
+        check_shapes(q, k, v)
+        check_dropout(dropout)
+        if scale is None:
+            scale = q.shape[-1] ** -0.5
+        elif not isinstance(scale, Real) or not math.isfinite(scale):
+            raise InputError(f"the scale is a finite number, not {scale!r}")
+        read = Mask.of(q, k, mask, is_causal)
+        if mechanism.position.needs_positions:
+            read = read.with_position_policy(mechanism.position.reach)
+        inputs = cls(mechanism, *zero_masked(q, k, v, read), read, scale, dropout)
+        mechanism.check(inputs)
+        return inputs
+
+    def rows(self, rows: slice | Int[Tensor, " rows"]) -> AttentionInputs:
+        """The call for some of the queries."""
+        bias = None if self.bias is None else self.bias[:, :, rows]
+        return replace(self, q=self.q[:, :, rows], mask=self.mask.rows(rows), bias=bias)
+
+    def add_bias(self, bias: Tensor) -> AttentionInputs:
+        """The call with something added to its scores.
+
+        Raises:
+            InputError: on a shape that does not broadcast to the scores.
+        """
+        full = (*self.q.shape[:3], self.k.shape[2])
+        if bias.ndim != 4 or not fits(bias.shape, full):
+            raise InputError(f"a bias of shape {list(bias.shape)} does not fit the scores, {list(full)}")
+        return replace(self, bias=bias.expand(-1, -1, *full[2:]))
+
+    @property
+    def groups(self) -> int:
+        """Queries heads per key head."""
+        return self.q.shape[1] // self.k.shape[1]
+
+    def expanded(self) -> tuple[Tensor, Tensor]:
+        """Keys and values with one head for every query head."""
+        if self.groups == 1:
+            return self.k, self.v
+        return self.k.repeat_interleave(self.groups, dim=1), self.v.repeat_interleave(self.groups, dim=1)
+
+    def token_positions(self) -> TokenPositions | None:
+        """Where the tokens stand, if the mechanism wants to know."""
+        return self.mask.token_positions(self.q.device) if self.mechanism.position.needs_positions else None
+
+    @property
+    def needs_gradient(self) -> bool:
+        """Whether a backward pass may follow."""
+        tensors = (self.q, self.k, self.v, self.bias, *self.mechanism.parameters())
+        return torch.is_grad_enabled() and any(
+            tensor is not None and tensor.requires_grad for tensor in tensors
+        )
+
+
+def select_heads(tensor: Tensor | None, heads: slice | Int[Tensor, " heads"]) -> Tensor | None:
+    """Some heads of what there is for all pairs, if the heads differ."""
+    return tensor if tensor is None or tensor.shape[1] == 1 else tensor[:, heads]
 
 
 def mechanism(
@@ -174,69 +268,3 @@ def build(kind: str, registry: Registry[Any], options: Spec, **fixed: Any) -> An
         return entry(**fixed, **settings)
     except TypeError as error:
         raise InputError(f"{kind} {options['name']!r}: {error}") from None
-
-
-def parse(spec: str | Spec) -> dict[str, dict[str, Any]]:
-    """The full form: both parts, each with its name and options.
-
-    Raises:
-        InputError: on unknown names or keys.
-    """
-    full: dict[str, dict[str, Any]] = {"activation": {"name": "softmax"}, "position": {"name": "none"}}
-    if isinstance(spec, str):
-        named: set[str] = set()
-        for word in spec.split("+"):
-            for part, value in parse_word(word.strip()).items():
-                if part in named:
-                    raise InputError(f"{spec!r} names two {part}s")
-                named.add(part)
-                full[part] = parse({part: value})[part]
-        return full
-    if not isinstance(spec, Mapping):
-        raise InputError(f"a mechanism is a word or a mapping, not {type(spec).__name__}")
-    for part, value in spec.items():
-        if part not in full:
-            raise InputError(f"a mechanism has no {part!r}: {did_you_mean(str(part), full)}")
-        options = {"name": value} if isinstance(value, str) else value
-        if not isinstance(options, Mapping) or not isinstance(options.get("name"), str):
-            raise InputError(f'the {part} is a name or {{"name": …, options}}, not {value!r}')
-        (ACTIVATIONS if part == "activation" else POSITIONS)[options["name"]]
-        full[part] = dict(options)
-    return full
-
-
-def position_of(spec: str | Spec) -> type[Position]:
-    """The kind of position in a spec, whose facts can be asked before anything is built."""
-    return POSITIONS[parse(spec)["position"]["name"]]
-
-
-def parse_word(word: str) -> Spec:
-    """One word of a ``+`` chain: a preset, an activation or a position."""
-    if word in MECHANISM_PRESETS:
-        return MECHANISM_PRESETS[word]
-    if word in ACTIVATIONS:
-        return {"activation": word}
-    if word in POSITIONS:
-        return {"position": word}
-    known = [*MECHANISM_PRESETS, *ACTIVATIONS, *POSITIONS]
-    raise InputError(f"unknown attention mechanism {word!r}: {did_you_mean(word, known)}")
-
-
-def to_spec(full: Spec) -> Spec:
-    """The spec without defaults, as it is saved."""
-    parts = {part: options["name"] if len(options) == 1 else options for part, options in full.items()}
-    if parts["position"] == "none":
-        del parts["position"]
-    return parts
-
-
-def to_name(spec: Spec) -> str:
-    """A spec as words."""
-    full = parse(spec)
-    for name, preset in MECHANISM_PRESETS.items():
-        if preset == to_spec(full):
-            return name
-    names = [full["activation"]["name"], full["position"]["name"]]
-    if names[1] == "none":
-        return names[0]
-    return names[1] if names[0] == "softmax" else "+".join(names)

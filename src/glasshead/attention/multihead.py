@@ -9,11 +9,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glasshead.attention.hooks import run_hooked, run_hooked_sum, run_hooked_weights
-from glasshead.attention.inputs import AttentionInputs, AttentionOutput, check_dropout
+from glasshead.attention.input_checks import check_dropout
 from glasshead.attention.kernels.summed_heads import project_weighted_inputs, sum_heads
 from glasshead.attention.mask import Mask
-from glasshead.attention.mechanism import Mechanism, Spec
+from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism
 from glasshead.attention.mechanism import mechanism as build
+from glasshead.attention.mechanism_spec import Spec
 from glasshead.errors import InputError, ParameterError
 
 

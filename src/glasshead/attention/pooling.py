@@ -7,7 +7,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from glasshead.attention.activation import ACTIVATIONS, Activation
-from glasshead.attention.mechanism import build, parse
+from glasshead.attention.mechanism import build
+from glasshead.attention.mechanism_spec import parse
 from glasshead.attention.score_functions import SCORE_FUNCTIONS
 from glasshead.errors import InputError
 

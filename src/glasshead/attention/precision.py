@@ -20,3 +20,8 @@ def no_autocast(device: torch.device) -> AbstractContextManager[object]:
     if not torch.amp.is_autocast_available(device.type):
         return nullcontext()
     return torch.autocast(device.type, enabled=False)
+
+
+def upcast_half(values: Tensor) -> Tensor:
+    """Half precision becomes float32; the rest stays."""
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values

@@ -6,11 +6,13 @@ from typing import Any
 
 from glasshead.attention import ACTIVATIONS, KERNELS, MECHANISM_PRESETS, POSITIONS, parse, to_name
 from glasshead.audits import AUDITS
-from glasshead.cli.listing import Table
 from glasshead.data import DATASETS
 from glasshead.explainers import EXPLAINERS
 from glasshead.models import MODELS
 from glasshead.training import PENALTIES, TRAINING_PRESETS
+
+Table = tuple[list[str], list[list[str]]]
+"""Column heads and rows."""
 
 
 def sentence(documented: object) -> str:

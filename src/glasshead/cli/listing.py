@@ -4,14 +4,19 @@
 are entries, the registries themselves are asked: one file is still enough.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from glasshead.cli.catalogue import Table
 
 PACKAGE = Path(__file__).parents[1]
 STORED = PACKAGE / "catalogue.json"
@@ -37,8 +42,6 @@ KINDS = (
     "positions",
     "presets",
 )
-
-Table = tuple[list[str], list[list[str]]]
 
 
 def entry_files(package: Path = PACKAGE) -> list[str]:

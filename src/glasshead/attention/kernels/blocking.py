@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from glasshead.attention.inputs import AttentionInputs, select_heads
+from glasshead.attention.mechanism import AttentionInputs, select_heads
 
 MIN_BLOCK_ROWS = 16
 """Rows of a block, however long they are."""

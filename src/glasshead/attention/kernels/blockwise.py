@@ -3,9 +3,9 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.blocking import MIN_BLOCK_ROWS, in_blocks
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.mechanism import AttentionInputs
 
 BLOCK = 2**21
 """Scores held at once, over all heads and sequences: 8 MiB in float32, a few times over."""

@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late_reason, prefixes_reason
 from glasshead.attention.kernels.sdpa import is_softmax
 from glasshead.attention.mask import has_holes
-from glasshead.attention.mechanism import upcast_half
+from glasshead.attention.mechanism import AttentionInputs
 from glasshead.attention.positions.distance_aware import DistanceAware
+from glasshead.attention.precision import upcast_half
 
 TILE = 2**17
 """Scores of one tile for each thread: 512 KiB, about what the second cache of a core keeps."""

@@ -13,10 +13,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, acts_late_reason, double_precision_reason
 from glasshead.attention.mask import Mask
-from glasshead.attention.mechanism import upcast_half
+from glasshead.attention.mechanism import AttentionInputs
+from glasshead.attention.precision import upcast_half
 from glasshead.errors import InputError
 
 BLOCK = 128

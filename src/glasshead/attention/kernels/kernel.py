@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import AttentionInputs
+from glasshead.attention.mechanism import AttentionInputs
 from glasshead.registry import Registry
 
 

@@ -5,9 +5,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, prefixes_reason, products_reason
-from glasshead.attention.mechanism import upcast_half
+from glasshead.attention.mechanism import AttentionInputs
+from glasshead.attention.precision import upcast_half
 
 CHUNK = 64
 """Queries that share one sum over the past; among themselves they are compared in pairs."""

@@ -3,8 +3,8 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
+from glasshead.attention.mechanism import AttentionInputs
 
 SMALL = 2**22
 """Pairs of tokens (times batch and heads) up to which the whole matrix is held: 16 MiB in float32."""

@@ -8,10 +8,10 @@ from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from glasshead.attention.activation import Activation
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.blocking import MIN_BLOCK_ROWS, in_blocks, in_groups
 from glasshead.attention.kernels.kernel import KERNELS, Kernel, products_reason
-from glasshead.attention.mechanism import upcast_half
+from glasshead.attention.mechanism import AttentionInputs
+from glasshead.attention.precision import upcast_half
 
 BLOCK = 2**22
 """Entries of a mask, or of scores where no fused kernel runs, held at once."""

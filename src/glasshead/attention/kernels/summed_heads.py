@@ -6,12 +6,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from glasshead.attention.attend import run_kernel
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.blocking import in_blocks
 from glasshead.attention.kernels.blockwise import rows_per_block as block_rows
 from glasshead.attention.kernels.kernel import KERNELS
-from glasshead.attention.mechanism import upcast_half
-from glasshead.attention.precision import no_autocast
+from glasshead.attention.mechanism import AttentionInputs
+from glasshead.attention.precision import no_autocast, upcast_half
 
 
 def one_by_one(call: AttentionInputs) -> Float[Tensor, "b 1 q d_v"]:

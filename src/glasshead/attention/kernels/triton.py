@@ -7,7 +7,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.attention.inputs import AttentionInputs
 from glasshead.attention.kernels.kernel import (
     KERNELS,
     Kernel,
@@ -15,7 +14,8 @@ from glasshead.attention.kernels.kernel import (
     prefixes_reason,
     products_reason,
 )
-from glasshead.attention.mechanism import upcast_half
+from glasshead.attention.mechanism import AttentionInputs
+from glasshead.attention.precision import upcast_half
 
 WIDEST = 256
 OLDEST = (8, 0)
