@@ -145,8 +145,8 @@ def test_saves_and_loads_through_auto_model(tmp_path, attention):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"history_length": 0}, "history length"),
-        ({"hidden_size": 0}, "hidden size"),
+        ({"history_length": 0}, "`history_length` must be at least 1"),
+        ({"hidden_size": 0}, "`hidden_size` must be at least 1"),
         ({"positions": "learned"}, "have no place among 30 learned positions"),
     ],
 )
