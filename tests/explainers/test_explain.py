@@ -47,7 +47,7 @@ def test_options_say_what_is_read(bert):
         layer=0,
         head=1,
         row="mean",
-        labels={"bad": "negative"},
+        labels={0: "negative"},
         target=0,
     )
     assert attribution.target == "negative"
@@ -77,6 +77,9 @@ def test_refusals_are_one_line(bert):
         "needs its tokenizer": {"tokenizer": None},
         "2 texts need as many second texts": {"pairs": ["one"]},
         "there is nothing to explain": {"texts": []},
+        "a text is a string, not 3": {"texts": [3]},
+        "head is a number or 'mean'": {"head": "first"},
+        "a mapping of old names to new": {"labels": ["bad", "good"]},
     }
     for says, options in refusals.items():
         with pytest.raises(InputError, match=says) as refusal:

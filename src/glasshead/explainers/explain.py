@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
@@ -48,7 +48,7 @@ class ExplainOptions(TypedDict, total=False):
 
     target_fn: str | None
     layer: int | str | None
-    head: int | None
+    head: int | str | None
     row: str | None
     level: str
     intervals: bool
@@ -84,7 +84,10 @@ def explain(
         if name not in known:
             raise InputError(f"explain has no option {name!r}: it has {', '.join(known)}")
     selector = AttentionSelector(
-        options.get("layer"), options.get("head"), options.get("row"), options.get("level", "word")
+        options.get("layer"),
+        head_number(options.get("head")),
+        options.get("row"),
+        options.get("level", "word"),
     )
     request = ExplainRequest(
         method,
@@ -98,9 +101,29 @@ def explain(
         options.get("labels", {}), trust_remote_code=options.get("trust_remote_code", False)
     )
     subject = open_subject(model, tokenizer, opening)
-    firsts = [texts] if isinstance(texts, str) else list(texts)
-    seconds = [pairs] if isinstance(pairs, str) else None if pairs is None else list(pairs)
+    firsts = as_texts(texts)
+    seconds = None if pairs is None else as_texts(pairs)
     return explain_texts(subject, firsts, seconds, request)
+
+
+def head_number(head: int | str | None) -> int | None:
+    """The number of a head; None for ``mean``, the mean of all."""
+    if head is not None and head != "mean" and not isinstance(head, int):
+        raise InputError(f"head is a number or 'mean', not {head!r}")
+    return head if isinstance(head, int) else None
+
+
+def as_texts(texts: str | Sequence[str]) -> list[str]:
+    """One text, or several.
+
+    Raises:
+        InputError: if they are no strings.
+    """
+    listed = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else [texts]
+    for text in listed:
+        if not isinstance(text, str):
+            raise InputError(f"a text is a string, not {text!r}")
+    return listed
 
 
 def explain_texts(

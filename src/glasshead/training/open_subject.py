@@ -375,9 +375,11 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
     Raises:
         InputError: on classes that do not exist, and where two classes have one name.
     """
+    if not isinstance(labels, Mapping):
+        raise InputError(f"labels is a mapping of old names to new ones, not {labels!r}")
     names = class_names(subject.model)
     places = {name: index for index, name in reversed(list(enumerate(names)))}
-    for old, new in labels.items():
+    for old, new in ((str(old), str(new)) for old, new in labels.items()):
         index = places.get(old, int(old) if old.isdigit() else -1)
         if not 0 <= index < len(names):
             raise InputError(f"the model has no class {old!r} to rename: it has {', '.join(names)}")

@@ -55,9 +55,9 @@ def text_fragment(attribution: Attribution, scale: float, about: str) -> Markup:
     """The coloured text, and below it what was predicted, which tokens matter most, and ``about`` it."""
     strongest = strongest_tokens(attribution)
     words = [prediction(attribution), f"strongest: {strongest}" if strongest else "", about]
-    return Markup('<div style="{}"><div dir="auto">{}</div><div style="{}">{}</div></div>').format(
-        BOX, marked_text(attribution, scale), QUIET, visible(" · ".join(filter(None, words)))
-    )
+    return Markup(
+        '<div style="{}"><div dir="auto" style="white-space:pre-wrap">{}</div><div style="{}">{}</div></div>'
+    ).format(BOX, marked_text(attribution, scale), QUIET, visible(" · ".join(filter(None, words))))
 
 
 def marked_text(attribution: Attribution, scale: float) -> Markup:
@@ -83,13 +83,13 @@ def about_method(attribution: Attribution) -> str:
     about = [f"method {attribution.method}"]
     if attribution.reading is not None:
         about.append(f"read: {attribution.reading}")
-    if attribution.signed or attribution.contributions is not None:
+    if attribution.intervals is not None:
+        about.append("colour: the weight; hatched: may weigh nothing")
+    elif attribution.signed or attribution.contributions is not None:
         side = "a higher rating" if attribution.rates else attribution.target
         about.append(f"red speaks for {side}, blue against")
     else:
         about.append("the darker, the more it matters")
-    if attribution.intervals is not None:
-        about.append("hatched: may weigh nothing")
     return " · ".join(about)
 
 
