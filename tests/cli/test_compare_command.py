@@ -85,7 +85,7 @@ def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monke
     monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request, **options: None)
     monkeypatch.setattr(
         "glasshead.cli.demo.audit_with_progress",
-        lambda request: AuditCard.load(tiny.folder / f"{request.folder.name}-audit"),
+        lambda request: AuditCard.load(tiny.folder / f"{request.name}-audit"),
     )
     made = glasshead("demo", "--out", tmp_path / "demo").stdout
     page = tmp_path / "page.html"

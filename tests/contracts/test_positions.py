@@ -255,7 +255,7 @@ def test_learned_positions_need_sizes_and_hold_to_them(name):
     if not POSITIONS[name].learned:
         assert not list(mechanism(name).parameters())
         return
-    with pytest.raises(InputError, match="num_heads and head_dim"):
+    with pytest.raises(InputError, match="say how many and their size"):
         mechanism(name)
     using = mechanism(name, num_heads=2, head_dim=4, value_dim=5).double()
     with pytest.raises(InputError, match="was built for"):

@@ -107,7 +107,7 @@ PYTHON = {
         r"\n.*\nM = 1 I +0\.[4-9]\d+\nM = 0\.1 I +0\.0\d+"
     ),
     "identity": r"tanhmax equals the doubled softmax: True",
-    "backends": r"(\w+ equals the formula: True\n){2}chosen: \w+\nerror: the sdpa kernel cannot serve",
+    "choose_kernel": r"(\w+ equals the formula: True\n){2}chosen: \w+\nerror: the sdpa kernel cannot serve",
     "multihead": (
         r"\(2, 7, 64\) \(2, 7, 64\) \(2, 8, 7, 7\) \(2, 7, 64\)\n"
         r"values per head: 8 64 projection of each: 64"

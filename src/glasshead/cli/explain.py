@@ -149,7 +149,7 @@ def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple
         if len(texts) != 1:
             raise InputError("--pair goes with one text: give several pairs as 'first<TAB>second'")
         return list(texts), [pair]
-    if getattr(model, "texts", 1) != 2 or not any("\t" in text for text in texts):
+    if getattr(model, "texts_per_example", 1) != 2 or not any("\t" in text for text in texts):
         return list(texts), None
     halves = [text.split("\t") for text in texts]
     for text, half in zip(texts, halves, strict=True):

@@ -127,7 +127,7 @@ def encode_text(
     Raises:
         InputError: if there is nothing to read, or not as many texts as the model reads.
     """
-    texts = getattr(model, "texts", None)
+    texts = getattr(model, "texts_per_example", None)
     if texts == 2 and pair is None:
         raise InputError("this model compares two texts: give the second one with `pair`")
     if texts == 1 and pair is not None:

@@ -243,7 +243,8 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     if saved.endswith("ForImageClassification"):
         raise InputError(f"{saved} reads images: give a classifier of texts")
     raise InputError(
-        f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification)"
+        f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification); "
+        "only the audit 'identifiability' needs none"
     )
 
 
