@@ -78,8 +78,8 @@ def test_refusals_are_one_line(bert):
         "2 texts need as many second texts": {"pairs": ["one"]},
         "there is nothing to explain": {"texts": []},
         "a text is a string, not 3": {"texts": [3]},
-        "head is a number or 'mean'": {"head": "first"},
-        "a mapping of old names to new": {"labels": ["bad", "good"]},
+        "`head` is a number or 'mean'": {"head": "first"},
+        "`labels` is a mapping of old names to new": {"labels": ["bad", "good"]},
     }
     for says, options in refusals.items():
         with pytest.raises(InputError, match=says) as refusal:

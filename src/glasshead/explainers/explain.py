@@ -109,7 +109,7 @@ def explain(
 def head_number(head: int | str | None) -> int | None:
     """The number of a head; None for ``mean``, the mean of all."""
     if head is not None and head != "mean" and not isinstance(head, int):
-        raise InputError(f"head is a number or 'mean', not {head!r}")
+        raise InputError(f"`head` is a number or 'mean', not {head!r}")
     return head if isinstance(head, int) else None
 
 

@@ -377,7 +377,7 @@ def rename_classes(subject: Subject, labels: Mapping[str, str]) -> Subject:
         InputError: on classes that do not exist, and where two classes have one name.
     """
     if not isinstance(labels, Mapping):
-        raise InputError(f"labels is a mapping of old names to new ones, not {labels!r}")
+        raise InputError(f"`labels` is a mapping of old names to new ones, not {labels!r}")
     names = class_names(subject.model)
     places = {name: index for index, name in reversed(list(enumerate(names)))}
     for old, new in ((str(old), str(new)) for old, new in labels.items()):
