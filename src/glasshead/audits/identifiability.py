@@ -56,8 +56,8 @@ class Identifiability(Audit):
         site = context.explanation.site
         if site is not None and not site.has_values:
             return (
-                f"{type(context.trained_model).__name__} computes its attention itself, so its values, which "
-                "bound the weights, cannot be read"
+                f"{type(context.trained_model).__name__} computes its attention itself, or caps its scores, "
+                "so its values, which bound the weights, cannot be read"
             )
         try:
             for one in (site, site.above) if site is not None else ():

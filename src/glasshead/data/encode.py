@@ -11,6 +11,7 @@ from tokenizers.models import WordLevel
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
+from glasshead.data.word_places import word_places
 from glasshead.errors import InputError
 
 LONGEST = 100_000  # a maximum length beyond this means that there is none
@@ -97,8 +98,8 @@ def encode(
         if n:
             ids[index, :n] = row.ids
             mask[index, :n] = True
-            words[index, :n] = [-1 if word is None else word for word in row.word_ids]
-            offsets[index, :n] = row.offsets
+            read = texts[index : index + 1] if pairs is None else (texts[index], pairs[index])
+            words[index, :n], offsets[index, :n] = word_places(tokenizer, row, read)
             if types is not None:
                 types[index, :n] = row.type_ids
             if pairs is not None:

@@ -67,8 +67,9 @@ class LayerRecord:
         """
         if self.call.v.shape[-1] == 0:
             raise InputError(
-                f"layer {self.layer} ({self.name}) computes its attention itself: its weights can be read, "
-                "its queries, keys and values cannot, so there are no intervals and no effective attention"
+                f"layer {self.layer} ({self.name}) computes its attention itself, or caps its scores: its "
+                "weights can be read, its queries, keys and values cannot, so there are no intervals and no "
+                "effective attention"
             )
         return self.pick(self.call.expanded()[1])
 
