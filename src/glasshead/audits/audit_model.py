@@ -7,6 +7,7 @@ The chain: `audit` and the command line make an `AuditRequest`; `run_request` op
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -113,11 +114,13 @@ def run_request(
         return audit_model_heads(request, progress)
     subject = open_subject(request.model, request.tokenizer, request.opening)
     load_options = data_options(request, subject)
-    request = replace(request, split=request.split or default_split(request.data, subject))
-    split = read_split(request, load_options)
-    limit_length(subject.tokenizer, request.max_length)
+    split_name = request.split or default_split(request.data, subject)
+    request = replace(request, split=split_name)
+    split = read_split(request.data, split_name, load_options)
+    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
     if request.train is not None:
-        subject = with_train_data(subject, read_train(request.train, load_options))
+        train = read_split(request.train, train_split(request.train), load_options)
+        subject = with_train_data(subject, train)
     data_facts = (
         {} if isinstance(request.data, Dataset | DatasetDict) else source_facts(request, load_options)
     )
@@ -144,8 +147,9 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         InputError: on options of other audits, and as `audit_heads`.
     """
     load_options = LoadOptions(**request.load_options)
-    request = replace(request, split=request.split or default_split(request.data, None))
-    split = read_split(request, load_options)
+    split_name = request.split or default_split(request.data, None)
+    request = replace(request, split=split_name)
+    split = read_split(request.data, split_name, load_options)
     selector = request.attention_selector
     if selector.is_customised or selector.level != "word" or request.draws is not None:
         raise InputError(
@@ -153,7 +157,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
             "`rows`"
         )
     model, tokenizer = open_model(request.model, request.tokenizer)
-    limit_length(tokenizer, request.max_length)
+    tokenizer = limit_length(tokenizer, request.max_length)
     identifiability = request.identifiability or Identifiability()
     request = replace(request, identifiability=with_progress(identifiability, progress))
     facts = source_facts(request, load_options)
@@ -179,29 +183,23 @@ def default_split(data: object, subject: Subject | None) -> str:
     return ALL if foreign and Path(str(data)).is_file() else "test"
 
 
-def read_split(request: AuditRequest, options: LoadOptions) -> Dataset:
-    """The rows that are audited.
+def train_split(data: object) -> str:
+    """Train, or all rows of a file."""
+    return ALL if isinstance(data, str | Path) and Path(data).is_file() else "train"
+
+
+def read_split(data: object, split: str, options: LoadOptions) -> Dataset:
+    """The rows of a split.
 
     Raises:
         InputError: if there is no such split.
     """
-    data, split = request.data, request.split or "test"
     if isinstance(data, Dataset):
         return as_split(data, options)
     if isinstance(data, DatasetDict):
         return as_split(select(data, split, "the data set"), options)
     assert isinstance(data, str | Path)
     return select(load(data, options), split, data)
-
-
-def read_train(data: object, options: LoadOptions) -> Dataset:
-    """Training data: the split train, or all rows of a file."""
-    if isinstance(data, Dataset):
-        return as_split(data, options)
-    if isinstance(data, DatasetDict):
-        return as_split(select(data, "train", "the training data"), options)
-    assert isinstance(data, str | Path)
-    return select(load(data, options), ALL if Path(data).is_file() else "train", data)
 
 
 def source_facts(request: AuditRequest, options: LoadOptions) -> dict[str, Any]:
@@ -222,15 +220,17 @@ def with_progress(identifiability: Identifiability | None, progress: OnProgress)
     return None if identifiability is None else replace(identifiability, progress=on_texts)
 
 
-def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> None:
-    """Let a tokenizer cut texts to so many tokens, if it did not cut them shorter before.
+def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> PreTrainedTokenizerFast:
+    """A tokenizer that cuts texts to so many tokens, if it does not cut them shorter already.
 
     Raises:
         InputError: if there would be no room for a word.
     """
     if max_length is None:
-        return
+        return tokenizer
     least = tokenizer.num_special_tokens_to_add(pair=True) + 2
     if max_length < least:
         raise ParameterError("max_length", f"{max_length} leaves no room for words: give at least {least}")
-    tokenizer.model_max_length = min(tokenizer.model_max_length, max_length)
+    shorter = copy.deepcopy(tokenizer)
+    shorter.model_max_length = min(tokenizer.model_max_length, max_length)
+    return shorter

@@ -13,6 +13,7 @@ from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
+from glasshead.huggingface import isolated_copy
 from glasshead.results import Attributions
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
@@ -144,7 +145,8 @@ def explain_texts(
     texts = [text for number, text in enumerate(texts) if number not in skipped]
     if pairs is not None:
         pairs = [text for number, text in enumerate(pairs) if number not in skipped]
-    inputs = subject.model, tokenizer, texts, pairs
+    # Of its own: another thread may explain with the same subject, and hooks are a module's.
+    inputs = isolated_copy(subject.model), tokenizer, texts, pairs
     explainer = EXPLAINERS[request.method]
     attributions = [
         by_word(attribution)

@@ -8,6 +8,7 @@ from importlib import import_module
 
 from glasshead.huggingface.caught_softmax import CAUGHT_HEADS
 from glasshead.huggingface.configuration import clear_spec, spec_of
+from glasshead.huggingface.devices import device_of, free_memory
 from glasshead.huggingface.dispatch import mechanism_of
 from glasshead.huggingface.doctor import doctor
 from glasshead.huggingface.isolated_copy import isolated_copy
@@ -21,17 +22,23 @@ from glasshead.huggingface.loading import (
     silence_transformers,
 )
 from glasshead.huggingface.plug import plug, unplug
+from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
 
 __all__ = [
     "CAUGHT_HEADS",
+    "HALVES",
     "MECHANISM",
     "attention_modules",
     "class_names",
     "clear_spec",
+    "device_of",
     "doctor",
+    "dtype_name",
+    "dtype_of",
     "first_line",
+    "free_memory",
     "isolated_copy",
     "load",
     "load_weights",

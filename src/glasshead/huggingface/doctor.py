@@ -28,6 +28,7 @@ from glasshead.attention import (
 )
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface.configuration import spec_of
+from glasshead.huggingface.devices import device_of
 from glasshead.huggingface.diagnostics import diagnostics, window_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.loading import first_line, model_class, read_config
@@ -164,16 +165,6 @@ def diagnose_kernel_memory(layers: tuple[AttentionLayerGroup, ...], length: int)
                     layer.modules[0],
                 )
                 return
-
-
-def device_of(device: str) -> torch.device:
-    """A device of this machine."""
-    try:
-        target = torch.device(device)
-        torch.empty(0, device=target)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise InputError(f"no device {device!r} here: {first_line(error)}") from None
-    return target
 
 
 def on_meta_device(config: PreTrainedConfig) -> PreTrainedModel:

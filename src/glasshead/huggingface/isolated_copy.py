@@ -11,18 +11,27 @@ from torch import Tensor, nn
 Model = TypeVar("Model", bound=nn.Module)
 
 
-def isolated_copy(model: Model, dtype: torch.dtype | None = None) -> Model:
+def isolated_copy(
+    model: Model, dtype: torch.dtype | None = None, device: torch.device | None = None
+) -> Model:
     """The same model in modules and a configuration of its own, in evaluation mode.
 
-    Parameters and buffers are those of ``model`` itself and cost no memory, unless another ``dtype`` is asked
-    for: then they are copied. Whatever is plugged into the copy, hooked to it or set on its configuration,
-    ``model`` stays bit for bit as it was, and several threads may read one model at once.
+    Parameters and buffers are those of ``model`` itself and cost no memory, but for those that another
+    ``dtype`` or ``device`` is asked for. Whatever is plugged into the copy, hooked to it or set on its
+    configuration, ``model`` stays bit for bit as it was, and several threads may read one model at once.
     """
-    owned = [*model.parameters(), *model.buffers()]
-    if dtype is not None and any(tensor.is_floating_point() and tensor.dtype != dtype for tensor in owned):
-        return copy.deepcopy(model, graph_free(model, {})).to(dtype).eval()
-    shared: dict[int, Tensor] = {id(tensor): tensor for tensor in owned}
+    shared = {
+        id(tensor): convert(tensor, dtype, device) for tensor in [*model.parameters(), *model.buffers()]
+    }
     return copy.deepcopy(model, graph_free(model, shared)).eval()
+
+
+def convert(tensor: Tensor, dtype: torch.dtype | None, device: torch.device | None) -> Tensor:
+    """The tensor on a device and, if it holds no integers, in a precision; itself if it is already."""
+    result = tensor.detach().to(device or tensor.device, dtype if tensor.is_floating_point() else None)
+    if result.dtype == tensor.dtype and result.device == tensor.device:
+        return tensor
+    return nn.Parameter(result, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else result
 
 
 def graph_free(model: nn.Module, memo: dict[int, Tensor]) -> dict[int, Tensor]:

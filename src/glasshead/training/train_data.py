@@ -9,7 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import align_labels, occurrences
 from glasshead.errors import InputError
-from glasshead.huggingface import class_names
+from glasshead.huggingface import class_names, isolated_copy
 from glasshead.models import is_regression
 from glasshead.trace import Subject
 from glasshead.training.build_model import encoded_split
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def with_train_data(subject: Subject, split: "Dataset") -> Subject:
-    """The subject with train counts of every token in every class, and with the signs of its heads fixed.
+    """A subject with train counts of every token in every class, and with the signs of its heads fixed.
 
     Raises:
         InputError: if the labels are not what the model predicts.
@@ -31,8 +31,10 @@ def with_train_data(subject: Subject, split: "Dataset") -> Subject:
     rated = is_regression(subject.model.config)
     target = torch.tensor(labels, dtype=torch.float32 if rated else torch.long)
     rows = TensorDataset(encoded_split(subject.tokenizer, split), target)
-    gauge = store_gauge(subject.model, rows)
-    return replace(subject, counts=train_counts(subject.model, subject.tokenizer, rows), gauge=gauge)
+    model = isolated_copy(subject.model)
+    gauge = store_gauge(model, rows)
+    counts = train_counts(model, subject.tokenizer, rows)
+    return replace(subject, model=model, counts=counts, gauge=gauge)
 
 
 def train_counts(

@@ -1,0 +1,34 @@
+"""Devices of this machine, and how much memory is free on them."""
+
+from __future__ import annotations
+
+import psutil
+import torch
+
+from glasshead.errors import ParameterError
+from glasshead.huggingface.loading import first_line
+
+
+def device_of(device: str | torch.device) -> torch.device:
+    """A device of this machine.
+
+    Raises:
+        InputError: if it has none of that name.
+    """
+    try:
+        target = torch.device(device)
+        if target.type == "meta":
+            raise RuntimeError("meta holds no numbers")
+        return torch.empty(0, device=target).device
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = f"names no device {str(device)!r} here ({first_line(error)}): leave it out, or take cpu"
+        raise ParameterError("device", reason) from None
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that can still be had on a device; None where it does not say."""
+    if device.type == "cpu":
+        return int(psutil.virtual_memory().available)
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    return None

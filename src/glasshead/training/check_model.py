@@ -1,0 +1,66 @@
+"""Which models and tokenizers cannot be read, and why."""
+
+import copy
+
+from transformers import (
+    AutoModelForTokenClassification,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+
+from glasshead.errors import InputError
+from glasshead.models import TextClassifier
+from glasshead.training.pretrained import check_vocabulary
+
+
+def check_model(model: PreTrainedModel, classifies: bool) -> None:
+    """Raise InputError for a model that cannot be read, or predicts what has no explanation here."""
+    kind = type(model).__name__
+    if getattr(model, "peft_config", None) is not None or getattr(model, "_hf_peft_config_loaded", False):
+        raise InputError(f"{kind} has adapters (PEFT): merge them first, with merge_and_unload()")
+    if getattr(model, "is_quantized", False) or getattr(model.config, "quantization_config", None):
+        raise InputError(f"{kind} is quantised, so no gradient passes through it: load it in full precision")
+    if any(tensor.is_meta for tensor in model.parameters()):
+        raise InputError(f"weights of {kind} are not in memory (offloaded): load it whole")
+    if model.main_input_name not in ("input_ids", "decoder_input_ids"):
+        raise InputError(f"{kind} reads {model.main_input_name}, no texts: give a classifier of texts")
+    if not classifies:
+        return
+    if not isinstance(model, TextClassifier) and not kind.endswith("ForSequenceClassification"):
+        config = copy.copy(model.config)
+        config.architectures = [kind]
+        refuse_other_tasks(config)
+    if model.config.problem_type == "multi_label_classification":
+        raise InputError(
+            f"{kind} gives every class a probability of its own (multi-label), and explanations here are "
+            "about one class of several: give a classifier of one label"
+        )
+
+
+def refuse_other_tasks(config: PreTrainedConfig) -> None:
+    """Raise InputError for a model that was saved to do something else than classifying texts."""
+    saved = (config.architectures or ["a model without a head"])[0]
+    if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
+        raise InputError(
+            f"{saved} writes texts and has no classes: read its attention with the audit 'identifiability' "
+            "and glasshead.record, or fine-tune it with `model` as a classifier"
+        )
+    tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
+    if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):
+        raise InputError(f"{saved} classifies every token, not the text: give a classifier of texts")
+    if saved.endswith("ForImageClassification"):
+        raise InputError(f"{saved} reads images: give a classifier of texts")
+    raise InputError(
+        f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification); "
+        "only the audit 'identifiability' needs none"
+    )
+
+
+def check_tokenizer(name: str, model: PreTrainedModel, tokenizer: object) -> None:
+    """Raise InputError for a tokenizer that is slow, or knows more tokens than the model."""
+    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+        raise InputError(
+            f"the tokenizer of {name} does not know where its tokens stand in a text: give a fast one"
+        )
+    check_vocabulary(name, model, tokenizer)

@@ -1,0 +1,91 @@
+"""The model and the tokenizer of a folder that `save_pretrained` wrote, or of a Hub id."""
+
+from pathlib import Path
+from typing import Any
+
+from transformers import (
+    AutoModel,
+    AutoModelForSequenceClassification,
+    PreTrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+
+from glasshead.errors import InputError
+from glasshead.files import check_readable
+from glasshead.huggingface import first_line, load, load_weights, model_class, read_config, spec_of
+from glasshead.training.check_model import refuse_other_tasks
+from glasshead.training.open_options import OpenOptions
+from glasshead.training.pretrained import read_tokenizer
+from glasshead.training.run import RECORD
+
+CONFIG, ADAPTER = "config.json", "adapter_config.json"
+RECOMMENDER = "glasshead-news"
+POOLER = "pooler."
+"""Weights that many models are saved without; no attention rests on them."""
+
+
+def open_saved(source: str | Path, options: OpenOptions) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+    """The model of a folder or a Hub id as it was saved, and its tokenizer.
+
+    Raises:
+        InputError: as `open_subject`.
+    """
+    folder = Path(source)
+    if folder.is_dir():
+        check_readable(folder)
+        if (folder / ADAPTER).is_file() and not (folder / CONFIG).is_file():
+            raise InputError(
+                f"{folder} holds adapters (PEFT) and no whole model: load it, call merge_and_unload(), and "
+                "save the result with its tokenizer"
+            )
+        if not (folder / CONFIG).is_file():
+            raise InputError(
+                f"{folder} holds neither a run ({RECORD}) nor a model ({CONFIG}): make one with "
+                "`glasshead.training.train`, or save a model and its tokenizer into it with save_pretrained"
+            )
+    elif isinstance(source, Path):
+        raise InputError(f"there is no folder {folder}: give a run, or a folder with a saved model")
+    config = read_config(source, trust_remote_code=options.trust_remote_code)
+    model = load_saved(source, config, options)
+    settings = {"trust_remote_code": options.trust_remote_code}
+    return model, read_tokenizer(str(source), settings)
+
+
+def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOptions) -> PreTrainedModel:
+    """The weights in the class that reads texts with them."""
+    if config.model_type == RECOMMENDER:
+        raise InputError(
+            f"{source} recommends news and reads no single text: give a classifier or an encoder"
+        )
+    settings: dict[str, Any] = {"config": config, "trust_remote_code": options.trust_remote_code}
+    cls = AutoModelForSequenceClassification if is_classifier(config) else AutoModel
+    if cls is AutoModel and options.classifies:
+        refuse_other_tasks(config)
+    if getattr(config, "is_encoder_decoder", False) and cls is AutoModel:
+        raise InputError(f"{source} writes texts: give an encoder, or a classifier of texts")
+    missing: list[str] = []
+    try:
+        if spec_of(config) is not None:
+            model = load(str(source), cls, **settings)
+        else:
+            model, info = load_weights(cls, source, **settings)
+            missing = sorted(key for key in info["missing_keys"] if not key.startswith(POOLER))
+    except InputError:
+        raise
+    except Exception as error:  # weights and configurations break in every way there is
+        raise InputError(
+            f"{source} holds no model that loads ({first_line(error)}): save it again"
+        ) from error
+    if missing:
+        raise InputError(f"{source} lacks weights of its model, such as {missing[0]}: save it again")
+    return model
+
+
+def is_classifier(config: PreTrainedConfig) -> bool:
+    """Whether a classifier of texts was saved."""
+    try:
+        wanted = model_class(config, AutoModelForSequenceClassification)
+    except InputError:
+        return False
+    return wanted.__name__ in (config.architectures or ())
