@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from glasshead.attention import Mask, Mechanism, attend, mechanism
-    from glasshead.audits import audit
+    from glasshead.audits import audit, compare
     from glasshead.errors import InputError
     from glasshead.explainers import explain
     from glasshead.huggingface import doctor, load, plug, unplug
@@ -23,6 +23,7 @@ PUBLIC = {
     "Mechanism": "glasshead.attention",
     "attend": "glasshead.attention",
     "audit": "glasshead.audits",
+    "compare": "glasshead.audits",
     "doctor": "glasshead.huggingface",
     "explain": "glasshead.explainers",
     "intervene": "glasshead.trace",
@@ -35,7 +36,7 @@ PUBLIC = {
 }
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
-RETURNS_DRAWABLE = {"audit", "explain"}
+RETURNS_DRAWABLE = {"audit", "compare", "explain", "record"}
 
 __all__ = [
     "InputError",
@@ -43,6 +44,7 @@ __all__ = [
     "Mechanism",
     "attend",
     "audit",
+    "compare",
     "doctor",
     "explain",
     "intervene",

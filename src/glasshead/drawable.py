@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from glasshead.errors import InputError
-from glasshead.files import write_bytes, write_text
+from glasshead.files import parameter_named, write_bytes, write_text
 from glasshead.registry import Registry
 
 IMAGES = ("svg", "png", "pdf")
+FILES = ("html", "json", *IMAGES)
+"""The endings of the files that a value can be saved in."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,10 @@ class Drawable:
         Raises:
             InputError: on another ending, and if there is such a file already.
         """
-        out = Path(path)
+        with parameter_named("path"):
+            self._write(Path(path), overwrite)
+
+    def _write(self, out: Path, overwrite: bool) -> None:
         kind = out.suffix.removeprefix(".").lower()
         renderer = renderer_of(self)
         if kind == "json":
@@ -58,7 +63,7 @@ class Drawable:
         else:
             kinds = ["json"] if renderer is None else ["html", "json"]
             kinds += [] if renderer is None or renderer.image is None else [*IMAGES]
-            raise InputError(f"{out.name} ends with none of {', '.join(f'.{name}' for name in kinds)}")
+            raise InputError(f"`out` ends with none of {', '.join(f'.{name}' for name in kinds)}: {out.name}")
 
 
 def renderer_of(value: Drawable) -> Renderer | None:

@@ -80,6 +80,18 @@ def test_audits_have_paired_differences(tiny, tmp_path):
     assert "softmax − tanhmax" in out.read_text(encoding="utf-8")
 
 
+def test_json_stands_alone_on_standard_output(folders):
+    given = folders / "near", folders / "far"
+    ended = glasshead("compare", *given, "--format", "json", "--out", folders / "page.svg")
+    said = json.loads(ended.stdout, parse_constant=pytest.fail)
+    assert {row["name"] for row in said["differences"]} == {"accuracy", "macro_f1"}
+    assert "Report: " in ended.stderr
+    assert (folders / "page.svg").read_text(encoding="utf-8").startswith("<?xml")
+    assert "is to end in .html, .json, .svg, .png or .pdf" in refusal(
+        folders, "compare", *given, "--out", folders / "page.txt"
+    )
+
+
 def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monkeypatch):
     """With audits that were made before in the place of its own, which take minutes."""
     monkeypatch.setattr("glasshead.cli.demo.run_training", lambda request, **options: None)

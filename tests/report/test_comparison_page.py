@@ -9,7 +9,7 @@ from rich.console import Console
 
 from glasshead.report import audit_page, card_table, comparison_page, comparison_table
 from glasshead.report.comparison_rows import compared_settings, round_limits
-from glasshead.results import Comparison, Difference, Floor, RunDifference, RunGroup, SeedTest
+from glasshead.results import Difference, Floor, RunComparison, RunDifference, RunGroup, SeedTest
 
 NASTY = "<script>alert(1)</script>"
 
@@ -46,7 +46,7 @@ def comparison():
     groups = [group(NASTY, "softmax", [0.5, 0.75]), group("far", "distance-aware", [0.75, 0.8125])]
     part = {"accuracy": 0.4, "macro_f1": 0.2}
     floor = Floor("always guessing 'human', the commonest class of train", {"test": part, "dev": part})
-    return Comparison("data/trec", "test", 500, groups, [difference], 2000, floor)
+    return RunComparison("data/trec", "test", 500, groups, [difference], 2000, floor)
 
 
 def text(page):

@@ -23,7 +23,7 @@ from glasshead.report import WrappingTable, attribution_table, card_table, compa
 from glasshead.report.terminal.doctor_table import layer_table
 from glasshead.report.terminal.dynamics_table import dynamics_table
 from glasshead.report.terminal.wrapping_table import NAME
-from glasshead.results import Comparison, Floor, RunDifference, SeedTest
+from glasshead.results import Floor, RunComparison, RunDifference, SeedTest
 
 NUMBER = re.compile(r"[−+]?\d[\d,.·⁻⁰¹²³⁴-⁹]*")
 TINY = 1.2345e-7
@@ -79,7 +79,7 @@ def comparison():
     ]
     part = {"accuracy": 0.4, "macro_f1": 0.2}
     floor = Floor("always guessing 'human'", {"test": part, "dev": part})
-    return comparison_table(Comparison("data/trec", "test", 500, groups, [difference], 2000, floor))
+    return comparison_table(RunComparison("data/trec", "test", 500, groups, [difference], 2000, floor))
 
 
 def ranking():

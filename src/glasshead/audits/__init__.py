@@ -3,6 +3,7 @@
 The questions: agreement.py, identifiability.py, performance.py, perturbation.py, tokens.py.
 
     `audit`          any model, on any data, by several audits → `AuditCard`       audit_model.py
+    `compare`        audits, or runs → `Comparison`                                comparison.py
     `run_request`    the same of an `AuditRequest`                                 audit_model.py
     `AuditContext`   what every audit is given                                     context.py
     `Audit`          one question → `AuditResult`                                  base.py
@@ -11,8 +12,8 @@ The questions: agreement.py, identifiability.py, performance.py, perturbation.py
 from glasshead.audits.audit_model import AuditOptions, audit, run_request
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.compare_audits import finding_differences
-from glasshead.audits.compare_folders import AuditComparison, compare_cards, compare_folders
-from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
+from glasshead.audits.compare_runs import compare_runs
+from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest
@@ -24,19 +25,16 @@ __all__ = [
     "AUDITS",
     "IDENTIFIABILITY",
     "Audit",
-    "AuditComparison",
     "AuditContext",
     "AuditOptions",
     "AuditRequest",
     "AuditResult",
+    "Comparable",
     "Identifiability",
     "audit",
-    "baseline_index",
     "build_context",
-    "compare_cards",
-    "compare_folders",
+    "compare",
     "compare_runs",
     "finding_differences",
     "run_request",
-    "short_names",
 ]

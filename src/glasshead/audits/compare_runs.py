@@ -9,7 +9,7 @@ import numpy as np
 from glasshead.audits.summary import MIN_UNITS, Interval
 from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
-from glasshead.results import TOO_FEW_EXAMPLES, Comparison, RunDifference, SeedTest
+from glasshead.results import TOO_FEW_EXAMPLES, RunComparison, RunDifference, SeedTest
 from glasshead.statistics import (
     RESAMPLES,
     Metric,
@@ -31,7 +31,7 @@ UNEQUAL = "groups of different size cannot be exchanged"
 def compare_runs(
     folders: Sequence[Path], *, against: str | None = None, split: str = "test", seed: int = 0,
     resamples: int = RESAMPLES,
-) -> Comparison:  # fmt: skip
+) -> RunComparison:  # fmt: skip
     """The metrics of run folders, or of folders of repeats, and each one's difference from the first.
 
     ``against`` names another folder than the first.
@@ -51,7 +51,7 @@ def compare_runs(
             aligned[rank], aligned[base], rank, base, np.random.default_rng([seed, rank]), resamples
         )
     ]
-    return Comparison(
+    return RunComparison(
         data=data_name(predictions[0]),
         split=split,
         n=len(aligned[0].labels),
@@ -104,6 +104,8 @@ def describe_run_difference(interval: Interval, metric: Metric, n: int, seeds: i
 
 def short_names(folders: Sequence[Path]) -> list[str]:
     """The names of the folders, with as much of their paths as tells them apart."""
+    if not folders:
+        return []
     paths = [folder.absolute() for folder in folders]
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError("the same folder is given twice: a comparison needs two")

@@ -125,7 +125,11 @@ def plots() -> Table:
     from glasshead.report import PLOTS
     from glasshead.results import AuditCard, History
 
+    saved = {"key-findings": "AuditCard.save", "audit-differences": "compare", "run-differences": "compare"}
+
     def drawn_by(name: str, of: type) -> str:
+        if name in saved:
+            return saved[name]
         if of is AuditCard:
             return "the page of 'audit'"
         return f"plot dynamics --what {name}" if of is History else f"plot {name}"

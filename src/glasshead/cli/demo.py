@@ -7,7 +7,6 @@ import typer
 
 from glasshead.cli.app import app
 from glasshead.cli.audit import audit_with_progress, write_audit
-from glasshead.cli.compare import page_and_table
 from glasshead.cli.console import console, print_line
 from glasshead.cli.options import SEEDS, Out
 from glasshead.cli.run_training import TrainRequest, run_training
@@ -26,8 +25,9 @@ def demo(
 
     Example: [bold]glasshead demo --out my-demo[/]
     """
-    from glasshead.audits import AuditRequest, compare_cards
+    from glasshead.audits import AuditRequest, compare
     from glasshead.files import atomic_folder
+    from glasshead.report import comparison_table
     from glasshead.training import TRAINING_PRESETS
 
     if out.exists() and not (out / f"{ACTIVATIONS[0]}-audit").is_dir():
@@ -44,7 +44,7 @@ def demo(
             folder.mkdir()
             write_audit(card, folder)
             cards.append(card)
-        page, table = page_and_table(compare_cards(cards, seed=seed))
-        (work / "report.html").write_text(page, encoding="utf-8")
-    console.print(table)
+        comparison = compare(*cards, seed=seed)
+        comparison.save(work / "report.html")
+    console.print(comparison_table(comparison))
     print_line(f"Report: {out / 'report.html'}")

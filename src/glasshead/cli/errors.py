@@ -14,6 +14,7 @@ OPTIONS = {
     "head_dim": "--d-k",
     "max_examples": "--rows",
     "num_seeds": "--repeats",
+    "path": "--out",
     "penalties": "--penalty",
     "target_fn": "--target-function",
     "temperature": "--scale",

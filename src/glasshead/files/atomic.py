@@ -212,6 +212,15 @@ def atomic_folder(out: Path, *, overwrite: bool = False, reads: Iterable[Path] =
             remove(work)
 
 
+@contextlib.contextmanager
+def parameter_named(name: str) -> Iterator[None]:
+    """Errors of the block call ``out`` by the name that the caller's parameter has."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(str(error).replace("`out`", f"`{name}`")) from error
+
+
 def write_bytes(out: Path, content: bytes, *, overwrite: bool = False) -> None:
     """Write a file aside and rename it into place.
 

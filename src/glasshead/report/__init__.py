@@ -116,5 +116,14 @@ RENDERERS.register("AuditCard")(
     Renderer(
         imported_when_called("html.card_fragment", "card_fragment"),
         imported_when_called("html.card_fragment", "card_page"),
+        imported_when_called("value_image", "value_image"),
     )
 )
+for compared in ("AuditComparison", "RunComparison"):
+    RENDERERS.register(compared)(
+        Renderer(
+            imported_when_called("html.comparison_fragment", "comparison_fragment"),
+            imported_when_called("html.comparison_page", "comparison_page"),
+            imported_when_called("value_image", "value_image"),
+        )
+    )

@@ -9,7 +9,7 @@ from typing import Any
 from glasshead.escaping import visible
 from glasshead.report.difference_rows import DifferenceRow, difference_row, pairs
 from glasshead.report.number_format import DASH, count, number
-from glasshead.results import METRIC_NAMES, Comparison, RunDifference, RunGroup
+from glasshead.results import METRIC_NAMES, RunComparison, RunDifference, RunGroup
 
 Setting = tuple[str, list[str]]
 LOWER = ("rmse", "mae")
@@ -51,7 +51,7 @@ class TestedDifference:
     exchange: str
 
 
-def metric_strips(comparison: Comparison) -> list[MetricStrip]:
+def metric_strips(comparison: RunComparison) -> list[MetricStrip]:
     """Every metric that a group has, test first."""
     strips = []
     for split in SPLITS:
@@ -96,7 +96,7 @@ def round_limits(values: Sequence[float]) -> tuple[float, float]:
     return math.floor(low / step) * step, math.ceil(high / step) * step
 
 
-def tested_differences(comparison: Comparison) -> list[tuple[tuple[str, str], list[TestedDifference]]]:
+def tested_differences(comparison: RunComparison) -> list[tuple[tuple[str, str], list[TestedDifference]]]:
     """For each pair: who minus whom, and a row for each metric."""
     names = [visible(group.name) for group in comparison.groups]
     return [
@@ -140,7 +140,7 @@ def exchange_text(difference: RunDifference) -> str:
 
 
 def compared_settings(
-    comparison: Comparison,
+    comparison: RunComparison,
 ) -> tuple[list[tuple[str, list[str]]], list[tuple[str, list[str]]]]:
     """The settings in which the groups differ, and those that they share, one value for each group."""
     flat = [dict(_flat(group.facts.get("recipe") or {})) for group in comparison.groups]
@@ -166,7 +166,7 @@ def format_setting(value: Any) -> str:
     return "yes" if value is True else "no" if value is False else str(value)
 
 
-def intro_sentence(comparison: Comparison) -> str:
+def intro_sentence(comparison: RunComparison) -> str:
     """One sentence on what is compared, and one on what a single seed cannot tell."""
     sizes = sorted({len(group.seeds) for group in comparison.groups})
     runs = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0])
@@ -176,7 +176,7 @@ def intro_sentence(comparison: Comparison) -> str:
     return " ".join([first, *([] if sizes[0] > 1 else [ONE_SEED]), *single_class_sentences(comparison)])
 
 
-def single_class_sentences(comparison: Comparison) -> list[str]:
+def single_class_sentences(comparison: RunComparison) -> list[str]:
     """A sentence on each group in which a model predicts one class only."""
     sentences = []
     for group in comparison.groups:

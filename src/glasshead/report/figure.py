@@ -33,8 +33,8 @@ class Ink(Protocol):
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One entry of a legend; ``kind`` is line, dashed, dotted, dashdot, broad, area, outline, hatched
-    or dot."""
+    """One entry of a legend; ``kind`` is line, dashed, dotted, dashdot, broad, area, outline, hatched,
+    dot, ring or diamond."""
 
     colour: str
     words: str

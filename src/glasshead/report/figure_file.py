@@ -208,6 +208,12 @@ def handle(entry: LegendEntry) -> Line2D | Patch:
         return Patch(facecolor="none", edgecolor=colour, linewidth=1.0, label=words)
     if entry.kind == "area":
         return Patch(facecolor=colour, alpha=0.75, label=words)
+    if entry.kind in ("ring", "diamond"):
+        marker = "o" if entry.kind == "ring" else "D"
+        return Line2D(
+            [], [], color=colour, marker=marker, markersize=4.5, markerfacecolor=PAPER, linestyle="none",
+            label=words,
+        )  # fmt: skip
     if entry.kind == "dot":
         return Line2D([], [], color=colour, marker="o", markersize=4.5, linestyle="none", label=words)
     if entry.kind == "broad":

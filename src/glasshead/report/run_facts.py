@@ -6,7 +6,7 @@ from typing import Any
 from glasshead.escaping import visible
 from glasshead.report.number_format import finite, number
 from glasshead.report.sign_gauge import sign_fact
-from glasshead.results import AuditCard
+from glasshead.results import AuditCard, distinct_names
 
 NAMES = {
     "run": "Run",
@@ -50,11 +50,9 @@ APART = ("name", "notes")
 
 def card_names(cards: Sequence[AuditCard]) -> list[str]:
     """What each card is called on the page; a name that stands twice gets a number."""
-    titles = [visible(str(card.facts.get("name") or f"audit {rank + 1}")) for rank, card in enumerate(cards)]
-    return [
-        name if titles.count(name) == 1 else f"{name} ({titles[: rank + 1].count(name)})"
-        for rank, name in enumerate(titles)
-    ]
+    return distinct_names(
+        [visible(str(card.facts.get("name") or f"audit {rank + 1}")) for rank, card in enumerate(cards)]
+    )
 
 
 def split_names(names: Sequence[str]) -> tuple[str, list[str]]:

@@ -5,12 +5,15 @@ from glasshead.results.attributions import Attributions
 from glasshead.results.audit_card import CARD_FILE, AuditCard, Highlight
 from glasshead.results.comparison import (
     METRIC_NAMES,
+    AuditComparison,
     Comparison,
     Difference,
     Floor,
+    RunComparison,
     RunDifference,
     RunGroup,
     SeedTest,
+    distinct_names,
 )
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
@@ -120,6 +123,7 @@ __all__ = [
     "Attribution",
     "Attributions",
     "AuditCard",
+    "AuditComparison",
     "CoefficientCurve",
     "CoefficientMatrix",
     "Columns",
@@ -142,6 +146,7 @@ __all__ = [
     "RatioGroup",
     "RatioPoint",
     "Reason",
+    "RunComparison",
     "RunDifference",
     "RunGroup",
     "SeedTest",
@@ -151,6 +156,7 @@ __all__ = [
     "by_construction",
     "canonical_history",
     "columns_of",
+    "distinct_names",
     "dominant_term",
     "integration_error",
     "ledger_terms",

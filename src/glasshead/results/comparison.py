@@ -1,8 +1,17 @@
-"""How two audits, or two groups of runs, differ: plain values, no torch."""
+"""How audits, or groups of runs, differ: plain values, no torch."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from glasshead.drawable import Drawable
+from glasshead.results.audit_card import AuditCard
+from glasshead.results.json_text import json_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METRIC_NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1", "rmse": "RMSE", "mae": "MAE"}
 """The metrics of a run, and what pages call them."""
@@ -70,8 +79,57 @@ class Floor:
     metrics: Mapping[str, Mapping[str, float]]
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(Drawable):
+    """What `glasshead.compare` gives: ``names`` of what is compared, and their ``differences`` in pairs."""
+
+    differences: Sequence[Difference]
+
+    @property
+    def names(self) -> list[str]:
+        """What is compared, by rank."""
+        raise NotImplementedError
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every difference by its names: ``one`` minus ``other``."""
+        names, rows = self.names, []
+        for each in self.differences:
+            row = asdict(each) | {"one": names[each.one], "other": names[each.other]}
+            row["low"], row["high"] = row.pop("interval") or (None, None)
+            rows.append(row)
+        return rows
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each difference."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def __repr__(self) -> str:
+        pairs = dict.fromkeys((each.one, each.other) for each in self.differences)
+        minus = ", ".join(f"{self.names[one]} minus {self.names[other]}" for one, other in pairs)
+        return f"{type(self).__name__}({minus or ', '.join(self.names)}: {len(self.differences)} differences)"
+
+
+@dataclass(frozen=True, repr=False)
+class AuditComparison(Comparison):
+    """Several audits, the paired differences of their findings from one of them, and remarks."""
+
+    cards: Sequence[AuditCard]
+    differences: Sequence[Difference]
+    remarks: Sequence[str]
+
+    @property
+    def names(self) -> list[str]:
+        return distinct_names([str(card.facts.get("name") or "audit") for card in self.cards])
+
+    def to_json(self) -> str:
+        """Differences by name, remarks, and facts and findings of every audit."""
+        audits = [{"facts": card.facts, "findings": card.findings} for card in self.cards]
+        return json_text({"differences": self.rows(), "remarks": self.remarks, "audits": audits})
+
+
+@dataclass(frozen=True, repr=False)
+class RunComparison(Comparison):
     """Groups of runs on the same data, their differences on ``n`` examples of one split, and their floor."""
 
     data: str
@@ -81,3 +139,19 @@ class Comparison:
     differences: Sequence[RunDifference]
     resamples: int
     floor: Floor
+
+    @property
+    def names(self) -> list[str]:
+        return [group.name for group in self.groups]
+
+    def to_json(self) -> str:
+        """Differences by name, and the metrics of every group."""
+        return json_text(asdict(self) | {"differences": self.rows()})
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """The same names; one that stands twice gets a number."""
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: rank + 1].count(name)})"
+        for rank, name in enumerate(names)
+    ]

@@ -9,5 +9,5 @@ from glasshead.results import AuditCard
 
 def audit_figures(cards: Sequence[AuditCard], names: Sequence[str]) -> list[RenderedFigure]:
     """Every card is one panel of every figure, and the panels of a figure share their axes."""
-    figures = {name: plot.draw(cards, names) for name, plot in plots_of(AuditCard).items()}
+    figures = {name: plot.draw(cards, names) for name, plot in plots_of(AuditCard, "plots").items()}
     return [render(figure, name) for name, figure in figures.items() if figure is not None]

@@ -1,4 +1,4 @@
-"""The page that compares groups of runs."""
+"""The pages that compare groups of runs, and audits."""
 
 from glasshead.escaping import visible
 from glasshead.report.comparison_rows import (
@@ -8,11 +8,20 @@ from glasshead.report.comparison_rows import (
     tested_differences,
 )
 from glasshead.report.difference_rows import difference_limits
+from glasshead.report.html.audit_page import audit_page
 from glasshead.report.html.environment import environment
-from glasshead.results import Comparison
+from glasshead.results import AuditComparison, Comparison, RunComparison
 
 
 def comparison_page(comparison: Comparison) -> str:
+    """Audits side by side with their paired differences, or groups of runs."""
+    if isinstance(comparison, AuditComparison):
+        return audit_page(list(comparison.cards), comparison.differences, comparison.remarks)
+    assert isinstance(comparison, RunComparison)
+    return runs_page(comparison)
+
+
+def runs_page(comparison: RunComparison) -> str:
     """Groups of runs: their differences with intervals and tests, their metrics and settings."""
     differing, alike = compared_settings(comparison)
     return (

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from markupsafe import Markup, escape
 
 from glasshead.escaping import visible
+from glasshead.report.html.notebook_table import BOX, QUIET
 from glasshead.report.text_spans import (
     normalised_score,
     prediction,
@@ -24,8 +25,6 @@ STRONGEST = 0.62
 """How opaque the strongest colour is: letters stay readable on it, in light and dark."""
 SHOWN = 25
 """Texts that a notebook shows; the others are named."""
-BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.9;max-width:46em;margin:.4em 0 .9em"
-QUIET = "opacity:.72;font-size:12px;line-height:1.5"
 MARK = "border-radius:3px;padding:.12em 0;color:inherit;background-color:rgba({colour},{opacity:.2f})"
 HATCH = ";background-image:repeating-linear-gradient(45deg,transparent 0 4px,rgba(127,127,127,.35) 4px 5px)"
 

@@ -1,4 +1,4 @@
-"""Metrics of all groups of runs, then the differences and their tests."""
+"""What is compared beside each other, then the differences and their tests."""
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -16,11 +16,20 @@ from glasshead.report.comparison_rows import (
 )
 from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, number
+from glasshead.report.terminal.card_table import card_table
 from glasshead.report.terminal.wrapping_table import WrappingTable
-from glasshead.results import METRIC_NAMES, Comparison
+from glasshead.results import METRIC_NAMES, AuditComparison, Comparison, RunComparison
 
 
 def comparison_table(comparison: Comparison) -> RenderableType:
+    """Audits side by side, or groups of runs, for the terminal."""
+    if isinstance(comparison, AuditComparison):
+        return card_table(list(comparison.cards), comparison.differences, comparison.remarks)
+    assert isinstance(comparison, RunComparison)
+    return runs_table(comparison)
+
+
+def runs_table(comparison: RunComparison) -> RenderableType:
     """Metrics of all groups, then the differences and their tests, for the terminal."""
     parts: list[RenderableType] = [Text(intro_sentence(comparison), style="bold")]
     parts.append(_metrics_table(comparison))
@@ -41,7 +50,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     return Group(*parts)
 
 
-def _metrics_table(comparison: Comparison) -> WrappingTable:
+def _metrics_table(comparison: RunComparison) -> WrappingTable:
     columns = [
         (split, metric)
         for split in SPLITS

@@ -1,0 +1,86 @@
+"""Compare audits, or runs and folders of repeats: `glasshead.compare`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from glasshead.audits.compare_audits import finding_differences
+from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
+from glasshead.errors import InputError
+from glasshead.results import AuditCard, AuditComparison, Comparison
+from glasshead.training import AUDIT, Run, folder_kind
+
+Comparable = AuditCard | Run | str | Path
+
+
+def compare(
+    *compared: Comparable, against: Comparable | None = None, split: str | None = None, seed: int = 0
+) -> Comparison:
+    """Compare audits, or runs: how do they differ, and could that be chance?
+
+    ``compared`` are two or more of one kind: audits (what `glasshead.audit` gives, or folders), or runs and
+    folders of repeats. All are compared with the first; ``against`` is another of them, or its name.
+    ``split`` is that of runs (None: test), ``seed`` that of the bootstrap.
+
+    Raises:
+        InputError: on fewer than two, on different kinds, on a split of audits, and as `compare_runs`.
+    """
+    if len(compared) < 2:
+        raise InputError("a comparison needs two or more: give audits, or runs")
+    sources = [source_of(each) for each in compared]
+    names = source_names(sources)
+    first, *kinds = [AUDIT if isinstance(source, AuditCard) else folder_kind(source) for source in sources]
+    for name, kind in zip(names[1:], kinds, strict=True):
+        if kind != first:
+            raise InputError(f"{name} is not {first}, as {names[0]} is, but {kind}: compare one kind")
+    base = baseline_rank(None if against is None else source_of(against), sources, names)
+    if first != AUDIT:
+        folders = [source for source in sources if isinstance(source, Path)]
+        return compare_runs(folders, against=str(folders[base]), split=split or "test", seed=seed)
+    if split is not None:
+        raise InputError("an audit has read one split already: leave `split` out")
+    cards = [source if isinstance(source, AuditCard) else AuditCard.load(source) for source in sources]
+    return AuditComparison(cards, *finding_differences(cards, base, seed))
+
+
+def source_of(compared: Comparable) -> AuditCard | Path:
+    """A card, or a folder."""
+    if isinstance(compared, AuditCard):
+        return compared
+    return compared.folder if isinstance(compared, Run) else Path(compared)
+
+
+def source_names(sources: Sequence[AuditCard | Path]) -> list[str]:
+    """The names of the cards, and of the folders as much of their paths as tells them apart.
+
+    Raises:
+        InputError: if one is given twice.
+    """
+    if len({id(source) for source in sources if isinstance(source, AuditCard)}) < sum(
+        isinstance(source, AuditCard) for source in sources
+    ):
+        raise InputError("the same audit is given twice: a comparison needs two")
+    folders = iter(short_names([source for source in sources if isinstance(source, Path)]))
+    return [
+        str(source.facts.get("name") or "audit") if isinstance(source, AuditCard) else next(folders)
+        for source in sources
+    ]
+
+
+def baseline_rank(
+    against: AuditCard | Path | None, sources: Sequence[AuditCard | Path], names: Sequence[str]
+) -> int:
+    """Which of the sources the others are held against.
+
+    Raises:
+        InputError: if it is none of them.
+    """
+    if isinstance(against, AuditCard):
+        ranks = [rank for rank, source in enumerate(sources) if source is against]
+        if not ranks:
+            raise InputError("`against` is an audit that is not compared: give it among the others, too")
+        return ranks[0]
+    folders = [
+        Path(name) if isinstance(source, AuditCard) else source
+        for source, name in zip(sources, names, strict=True)
+    ]
+    return baseline_index(folders, names, None if against is None else str(against))
