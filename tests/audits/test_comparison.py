@@ -104,7 +104,8 @@ def test_a_comparison_shows_itself_and_saves_itself(comparison, runs, tmp_path):
         assert "<style" not in html
         kind = type(compared).__name__
         for ending, start in (
-            ("html", b"<!doctype html>"), ("json", b"{"), ("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")
+            ("html", b"<!doctype html>"), ("json", b"{"), ("svg", b"<?xml"),
+            ("png", b"\x89PNG"), ("pdf", b"%PDF"),
         ):  # fmt: skip
             path = tmp_path / f"{kind}.{ending}"
             compared.save(path)
