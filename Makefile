@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-slow test-cpus test-types check docs bench before-after results catalogue clean
+.PHONY: demo test test-slow test-cpus test-types check docs bench before-after results catalogue families clean
 
 demo: .venv/base
 	$(BIN)/glasshead demo
@@ -70,6 +70,10 @@ results: .venv/base
 # What `glasshead list` shows, written down so that it needs no torch; after a change of any registry.
 catalogue: .venv/base
 	$(BIN)/python -m glasshead.cli.listing
+
+# docs/reference/families.md, computed by the tests' tiny models.
+families: .venv/dev
+	$(BIN)/python tests/family_table.py
 
 clean:
 	rm -rf .venv docs/_build glasshead-demo

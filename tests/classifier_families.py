@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import transformers as hf
+from datasets import ClassLabel, Dataset, Features, Value
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
@@ -207,6 +208,31 @@ MORE = [
     ClassifierFamily("Longformer", hf.LongformerConfig, {**SIZES, "attention_window": 4}, lacks=BANDED),
 ]
 FAMILIES = {family.name: family for family in [*COMPLETE, *MORE]}
+
+
+def labelled_texts(
+    n: int, classes: tuple[str, str] = ("bad", "good"), seed: int = 0
+) -> tuple[list[str], list[str]]:
+    """Texts whose class is whether they hold the word funny, on which nothing but a planted model knows."""
+    generator = torch.Generator().manual_seed(seed)
+    words = [word for word in WORDS.split() if word != "funny"]
+    texts, labels = [], []
+    for index in range(n):
+        length = int(torch.randint(4, 9, (), generator=generator))
+        text = [words[int(torch.randint(len(words), (), generator=generator))] for _ in range(length)]
+        if index % 3 == 0:
+            text[int(torch.randint(length, (), generator=generator))] = "funny"
+        texts.append(" ".join(text))
+        labels.append(classes["funny" in text])
+    return texts, labels
+
+
+def labelled_data(n: int) -> Dataset:
+    """The same as a data set whose classes are called bad and good."""
+    names = ["bad", "good"]
+    texts, labels = labelled_texts(n)
+    features = Features({"text": Value("string"), "label": ClassLabel(names=names)})
+    return Dataset.from_dict({"text": texts, "label": labels}, features=features)
 
 
 def planted(token: str) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:

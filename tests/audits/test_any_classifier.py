@@ -7,25 +7,9 @@ import torch
 from datasets import ClassLabel, Dataset, Features, Value
 
 import glasshead
-from classifier_families import COMPLETE, FAMILIES, WORDS, planted
+from classifier_families import FAMILIES, planted
+from classifier_families import labelled_texts as rows
 from glasshead.errors import InputError
-
-QUICK = ["Bert", "GPT2", "DebertaV2", "Bart"]
-
-
-def rows(n, classes=("bad", "good"), seed=0):
-    """Texts whose class is whether they hold the word funny, on which nothing but a planted model knows."""
-    generator = torch.Generator().manual_seed(seed)
-    words = [word for word in WORDS.split() if word != "funny"]
-    texts, labels = [], []
-    for index in range(n):
-        length = int(torch.randint(4, 9, (), generator=generator))
-        text = [words[int(torch.randint(len(words), (), generator=generator))] for _ in range(length)]
-        if index % 3 == 0:
-            text[int(torch.randint(length, (), generator=generator))] = "funny"
-        texts.append(" ".join(text))
-        labels.append(classes["funny" in text])
-    return texts, labels
 
 
 def table(path, n=60, classes=("bad", "good"), seed=0):
@@ -39,36 +23,6 @@ def named_bert(*classes):
     family = FAMILIES["Bert"]
     names = dict(enumerate(classes or ("bad", "good")))
     return family.build(labels=2, id2label=names), family.tokenizer()
-
-
-def marks():
-    slow = pytest.mark.slow
-    names = [family.name for family in COMPLETE] + [name for name in FAMILIES if name not in QUICK]
-    return [pytest.param(name, marks=() if name in QUICK else slow) for name in dict.fromkeys(names)]
-
-
-@pytest.mark.parametrize("name", marks())
-def test_every_audit_of_every_family(name, tmp_path):
-    family = FAMILIES[name]
-    model, tokenizer = family.build(labels=2, id2label={0: "bad", 1: "good"}), family.tokenizer()
-    data = table(tmp_path / "data.csv")
-    before = {key: value.clone() for key, value in model.state_dict().items()}
-
-    def audited():
-        return glasshead.audit(model, data, tokenizer=tokenizer, limit=12, draws=2, train=data)
-
-    if "attention" in family.lacks or "all" in family.lacks:
-        with pytest.raises(InputError, match=next(iter(family.lacks.values()))):
-            audited()
-        return
-    card = audited()
-    asked = {"agreement", "performance", "perturbation", "tokens"}
-    if "values" not in family.lacks:
-        asked.add("identifiability")
-    assert {finding.audit for finding in card.findings} == asked
-    assert ("'identifiability' was left out" in " ".join(card.facts["notes"])) == ("values" in family.lacks)
-    assert card.facts["examples"] == 12
-    assert all(torch.equal(before[key], value) for key, value in model.state_dict().items())
 
 
 def test_a_planted_token_passes_and_a_random_model_does_not(tmp_path):

@@ -1,69 +1,126 @@
-"""What holds for a classifier of any family: explained in a batch as alone, and untouched afterwards."""
+"""What holds for a classifier of any family: every method and audit, in a batch as alone, and untouched."""
 
-import copy
 import inspect
 
 import pytest
 import torch
+from datasets import Dataset
+from model_state import model_state
 
-from classifier_families import COMPLETE, FAMILIES, TEXTS
+import glasshead
+from classifier_families import FAMILIES, TEXTS, labelled_data
+from family_table import PAGE, YES, page, read, row_of
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
+from glasshead.trace import record
 from glasshead.training import open_subject
-from tolerances import ALL_LAYERS
+from tolerances import ALL_LAYERS, EXACT_MATHS
 
-NEEDS_VALUES = {"effective-attention"}
+QUICK = ("Bert", "GPT2", "DebertaV2")
+TABLE = read(PAGE.read_text(encoding="utf-8"))
 
-
-def lacking(family, explainer):
-    """Why a family cannot be explained that way; None: it can."""
-    if EXPLAINERS[explainer].reads_attention and "attention" in family.lacks:
-        return family.lacks["attention"]
-    return family.lacks.get("values") if explainer in NEEDS_VALUES else None
-
-
-def state(model):
-    """Everything of a model that somebody could have changed."""
-    hooks = [
-        (len(module._forward_hooks), len(module._forward_pre_hooks), module.training)
-        for module in model.modules()
-    ]
-    return list(model.state_dict()), hooks, model.config.to_json_string(), model.config._attn_implementation
+each_family = pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(family, id=name, marks=() if name in QUICK else pytest.mark.slow)
+        for name, family in FAMILIES.items()
+    ],
+)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-def test_every_method_explains_a_batch_as_each_text_and_leaves_the_model_as_it_was(name):
-    family = FAMILIES[name]
+def row(family):
+    return TABLE[family.config.model_type]
+
+
+def is_open(family):
+    """Whether a family is read at all, in whatever way."""
+    return row(family)["random"] == YES
+
+
+def test_the_page_has_every_family_and_every_capability():
+    assert list(TABLE) == [family.config.model_type for family in FAMILIES.values()]
+    assert page(TABLE) == PAGE.read_text(encoding="utf-8"), "run `make families`"
+    complete = [name for name, values in TABLE.items() if set(values.values()) == {YES}]
+    assert {"bert", "roberta", "distilbert", "albert", "electra", "modernbert", "bart", "gpt2"} < {*complete}
+    assert {"llama", "qwen3", "xlm-roberta", "camembert", "t5", "gpt_neox", "opt", "mistral"} < {*complete}
+
+
+@each_family
+def test_the_page_says_what_the_family_can_do(family):
+    assert row(family) == row_of(family)
+
+
+@each_family
+def test_every_method_explains_a_batch_as_each_text_and_leaves_the_model_as_it_was(family):
     model, tokenizer = family.build().train(), family.tokenizer()
-    before, weights = state(model), copy.deepcopy(model.state_dict())
-    limits = tokenizer.model_max_length, tokenizer.pad_token, tokenizer.model_input_names
-    if "all" in family.lacks:
-        with pytest.raises(InputError, match=family.lacks["all"]):
-            open_subject(model, tokenizer)
-    else:
+    before = model_state(model, tokenizer)
+    if is_open(family):
         subject = open_subject(model, tokenizer)
-        for explainer in EXPLAINERS:
-            check_explainer(family, explainer, subject.model, subject.tokenizer)
-    assert state(model) == before
-    assert all(torch.equal(weights[key], value) for key, value in model.state_dict().items())
-    assert (tokenizer.model_max_length, tokenizer.pad_token, tokenizer.model_input_names) == limits
+        for method in EXPLAINERS:
+            check_method(method, subject, row(family)[method])
+    else:
+        with pytest.raises(InputError):
+            open_subject(model, tokenizer)
+    assert model_state(model, tokenizer) == before
 
 
-def check_explainer(family, explainer, *before):
-    """Refused for the reason in the table, or the same for a batch as for each text."""
-    explain, reason = EXPLAINERS[explainer], lacking(family, explainer)
-    if reason is not None:
-        with pytest.raises(InputError, match=reason):
-            explain(*before, TEXTS)
+def check_method(method, subject, expected):
+    """Refused where the table says so, else the same for a batch as for each text."""
+
+    def explained(texts):
+        return EXPLAINERS[method](subject.model, subject.tokenizer, texts)
+
+    if expected != YES:
+        with pytest.raises(InputError):
+            explained(TEXTS)
         return
-    for text, attribution in zip(TEXTS, explain(*before, TEXTS), strict=True):
-        (alone,) = explain(*before, [text])
+    for text, attribution in zip(TEXTS, explained(TEXTS), strict=True):
+        (alone,) = explained([text])
         assert attribution.tokens == alone.tokens
-        torch.testing.assert_close(attribution.scores, alone.scores, **ALL_LAYERS, msg=explainer)
+        torch.testing.assert_close(attribution.scores, alone.scores, **ALL_LAYERS, msg=method)
 
 
-@pytest.mark.parametrize("family", COMPLETE, ids=lambda family: family.name)
+@each_family
+def test_audits_read_a_batch_as_each_text_whichever_side_is_padded(family):
+    if row(family)["agreement"] != YES:
+        pytest.skip(row(family)["agreement"])
+    model, tokenizer = family.build(labels=2, id2label={0: "bad", 1: "good"}), family.tokenizer()
+    inputs = torch.tensor([[9, 10, 11, 4]])
+    with torch.no_grad():
+        logits = model(inputs).logits
+    before = model_state(model, tokenizer)
+    data = labelled_data(3)
+
+    def columns(some: Dataset):
+        """What is known of each text; nulls are drawn, each text has draws of its own."""
+        names = ["agreement", *(["identifiability"] if row(family)["identifiability"] == YES else [])]
+        card = glasshead.audit(model, some, tokenizer=tokenizer, audits=names)
+        kept = ("tau.", "maps.", "probability", "max_weight")
+        return {
+            name: torch.tensor([float("nan") if value is None else value for value in values])
+            for name, values in card.examples.items()
+            if name.startswith(kept) and ".null." not in name
+        }
+
+    together = columns(data)
+    assert len(together) > 20
+    alone = [columns(data.select([index])) for index in range(3)]
+    for name, values in together.items():
+        expected = torch.cat([text[name] for text in alone])
+        torch.testing.assert_close(values, expected, **ALL_LAYERS, equal_nan=True, msg=name)
+    tokenizer.padding_side = "left"
+    for name, values in columns(data).items():
+        torch.testing.assert_close(values, together[name], **EXACT_MATHS, equal_nan=True, msg=name)
+    tokenizer.padding_side = "right"
+    assert model_state(model, tokenizer) == before
+    with torch.no_grad():
+        assert torch.equal(model(inputs).logits, logits)
+
+
+@each_family
 def test_what_is_predicted_is_what_the_model_predicts(family):
+    if not is_open(family):
+        pytest.skip(row(family)["random"])
     model, tokenizer = family.build(), family.tokenizer()
     subject = open_subject(model, tokenizer)
     for text in TEXTS:
@@ -75,3 +132,27 @@ def test_what_is_predicted_is_what_the_model_predicts(family):
             logits = model(**{key: value for key, value in inputs.items() if key in known}).logits
         (attribution,) = EXPLAINERS["gradient"](subject.model, subject.tokenizer, [text], target=2)
         torch.testing.assert_close(attribution.prediction, float(logits.softmax(dim=-1)[0, 2]), **ALL_LAYERS)
+
+
+@pytest.mark.parametrize("cap", [0.5, 5.0])
+def test_capped_scores_are_read_as_the_model_caps_them(cap):
+    """Gemma-2: softcap · tanh(s / softcap) before softmax, and a window in every other layer."""
+    family = FAMILIES["Gemma2"]
+    model, tokenizer = family.build(attn_logit_softcapping=cap), family.tokenizer()
+    uncapped = family.build(attn_logit_softcapping=None)
+    inputs = tokenizer(TEXTS[1], return_tensors="pt")["input_ids"]
+    readable = open_subject(model, tokenizer).model
+    with torch.no_grad(), record(readable) as trace:
+        readable(inputs)
+    expected, without = (maps_of(which, inputs) for which in (model, uncapped))
+    assert len(expected) == 2
+    for layer, weights in enumerate(expected):
+        torch.testing.assert_close(trace[layer].weights, weights, **ALL_LAYERS)
+        assert not torch.allclose(weights, without[layer], atol=1e-2)
+
+
+def maps_of(model, inputs):
+    """The weights that the model itself gives, layer by layer."""
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        return model(inputs, output_attentions=True).attentions

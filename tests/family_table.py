@@ -1,0 +1,157 @@
+"""Which family of classifiers can do what: docs/reference/families.md, computed, written and read again.
+
+`make families` computes every row and writes the page; the tests compute rows anew and compare.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from torch.testing import assert_close
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from classifier_families import FAMILIES, TEXTS, ClassifierFamily, labelled_data
+from glasshead.audits import AUDITS, audit
+from glasshead.errors import InputError
+from glasshead.explainers import EXPLAINERS, ExplainRequest, explain_texts
+from glasshead.results import Attributions
+from glasshead.training import open_subject
+from tolerances import ALL_LAYERS
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "families.md"
+YES = "yes"
+HEAD = """# Families of classifiers
+
+What can be explained and audited in a text classifier of each family. The first column is the `model_type` in
+its `config.json`. A number is the reason of a refusal, which stands below the table.
+
+No list of names decides this, but what a model does when it runs: a family that is not here is read in the
+same way, or refused with a reason.
+
+"""
+TAIL = """
+Every row was computed with a tiny random classifier of the family (`make families`). Tests compute it anew,
+and check that a text in a batch is explained and audited as it is alone; that a tokenizer that pads on the
+left, or has no padding token, changes nothing; and that the model is afterwards what it was.
+"""
+
+Row = dict[str, str]
+"""Capability → yes, or the reason of the refusal."""
+
+
+def row_of(family: ClassifierFamily) -> Row:
+    """What a classifier of the family can do."""
+    model, tokenizer = family.build(), family.tokenizer()
+    methods = {name: lambda name=name: explained(model, tokenizer, name) for name in EXPLAINERS}
+    methods["intervals"] = lambda: explained(model, tokenizer, "attention", intervals=True)
+    others = {
+        "pairs": lambda: explained(model, tokenizer, pairs=TEXTS[::-1]),
+        "ratings": lambda: explained(family.build(labels=1), tokenizer),
+        "half precision": lambda: explained(family.build().bfloat16(), tokenizer),
+        "padding on the left": lambda: check_padding(family, padding_side="left"),
+        "no padding token": lambda: check_padding(family, pad_token=None),
+    }
+    return {name: outcome(attempt) for name, attempt in methods.items()} | audits_of(family) | {
+        name: outcome(attempt) for name, attempt in others.items()
+    }  # fmt: skip
+
+
+def outcome(attempt: Callable[[], object]) -> str:
+    """Yes, or why not."""
+    try:
+        attempt()
+    except InputError as error:
+        return without_names(str(error))
+    return YES
+
+
+def without_names(reason: str) -> str:
+    """A reason that is true of every model alike."""
+    return re.sub(r"layer \d+ \(\S+\)|\w+ForSequenceClassification", "the model", reason)
+
+
+def explained(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    method: str = "gradient",
+    pairs: list[str] | None = None,
+    *,
+    intervals: bool = False,
+) -> Attributions:
+    """The texts, explained."""
+    request = ExplainRequest(method, intervals=intervals)
+    return explain_texts(open_subject(model, tokenizer), TEXTS, pairs, request)
+
+
+def check_padding(family: ClassifierFamily, **changes: str | None) -> None:
+    """Raise AssertionError if another way to pad changes what is explained."""
+    model, tokenizer = family.build(), family.tokenizer()
+    expected = explained(model, tokenizer)
+    for name, value in changes.items():
+        setattr(tokenizer, name, value)
+    for before, after in zip(expected, explained(model, tokenizer), strict=True):
+        assert before.tokens == after.tokens
+        assert_close(before.scores, after.scores, **ALL_LAYERS)
+
+
+def audits_of(family: ClassifierFamily) -> Row:
+    """Which audits have a meaning."""
+    names = {0: "bad", 1: "good"}
+    model, data = family.build(labels=2, id2label=names), labelled_data(24)
+    try:
+        card = audit(model, data, tokenizer=family.tokenizer(), limit=6, draws=2, train=data)
+    except InputError as error:
+        return dict.fromkeys(AUDITS, without_names(str(error)))
+    asked = {finding.audit for finding in card.findings}
+    notes = "\n".join(card.facts["notes"])
+    reasons = re.findall(r"^The audit '(\w+)' was left out: (.*)\.$", notes, re.MULTILINE)
+    left_out = {name: without_names(reason) for name, reason in reasons}
+    return {name: YES if name in asked else left_out[name] for name in AUDITS}
+
+
+def columns(table: Mapping[str, Row]) -> list[list[str]]:
+    """Capabilities that no family tells apart, together: of methods, of audits, of all else."""
+    parts: dict[tuple[str, ...], list[str]] = {}
+    for name in next(iter(table.values())):
+        kind = "audit" if name in AUDITS else "method" if name in EXPLAINERS or name == "intervals" else ""
+        parts.setdefault((kind, *(row[name] for row in table.values())), []).append(name)
+    return list(parts.values())
+
+
+def page(table: Mapping[str, Row]) -> str:
+    """The whole page."""
+    reasons = dict.fromkeys(value for row in table.values() for value in row.values() if value != YES)
+    marks = {YES: YES} | {reason: f"[^{number}]" for number, reason in enumerate(reasons, 1)}
+    heads = columns(table)
+    lines = [["", *("<br>".join(shown(name) for name in names) for names in heads)]]
+    lines += [["---"] * len(lines[0])]
+    lines += [[f"`{name}`", *(marks[row[names[0]]] for names in heads)] for name, row in table.items()]
+    notes = "".join(f"\n[^{number}]: {reason}.\n" for number, reason in enumerate(reasons, 1))
+    return HEAD + "".join(f"| {' | '.join(cells)} |\n" for cells in lines) + TAIL + notes
+
+
+def shown(name: str) -> str:
+    """Names that are typed stand in backquotes."""
+    return f"`{name}`" if name in EXPLAINERS or name in AUDITS else name
+
+
+def read(text: str) -> dict[str, Row]:
+    """The table of a page."""
+    reasons = dict(re.findall(r"^(\[\^\d+\]): (.*)\.$", text, re.MULTILINE)) | {YES: YES}
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    head, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+    heads = [cell.replace("`", "").split("<br>") for cell in head]
+    return {
+        name.strip("`"): {
+            capability: reasons[mark]
+            for names, mark in zip(heads[1:], marks, strict=True)
+            for capability in names
+        }
+        for name, *marks in rows
+    }
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page({family.config.model_type: row_of(family) for family in FAMILIES.values()}))
