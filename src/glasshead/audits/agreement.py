@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
+from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, null_column, summarise
 from glasshead.explainers import EXPLAINERS, LinearReadout
 from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_EXAMPLES, Finding, Verdict, by_construction
@@ -99,8 +100,8 @@ class Agreement(Audit):
                 )
         findings = [
             finding
-            for group, members in context.groups.items()
-            for finding in self._findings(context, rows, group, members, rng, bool(same[members].all()))
+            for group in context.groups
+            for finding in self._findings(context, rows, group, rng, bool(same[group.members].all()))
         ]
         columns = {f"tau.{statistic}.{against}": tau for statistic, against, tau, _, _ in rows}
         columns |= {f"p.{statistic}.{against}": p for statistic, against, _, p, _ in rows if p is not None}
@@ -116,16 +117,16 @@ class Agreement(Audit):
         self,
         context: AuditContext,
         rows: list[tuple[str, str, Floats, Floats | None, Nulls]],
-        group: str,
-        members: NDArray[np.bool_],
+        group: Group,
         rng: np.random.Generator,
         same: bool,
     ) -> Iterator[Finding]:
         """One finding per row for one group; ``same``: effective attention is the attention in all of it."""
+        members = group.members
         nulls = [
             {name: null if null is None else null[members] for name, null in row[4].items()} for row in rows
         ]
-        summaries = summarise([row[2][members] for row in rows], nulls, rng=rng)
+        summaries = summarise([row[2][members] for row in rows], nulls, rng=rng, level=group.level)
         for (statistic, against, tau, pvalue, _), summary in zip(rows, summaries, strict=True):
             significant = None if pvalue is None else pvalue[members & ~np.isnan(tau)] < ALPHA
             effective = statistic.startswith("effective")

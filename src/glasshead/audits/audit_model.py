@@ -20,6 +20,7 @@ from glasshead.audits.audit_heads import audit_heads
 from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
+from glasshead.audits.slices import columns_to_read
 from glasshead.data import ALL, LoadOptions, as_split, load, select
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import is_regression
@@ -35,13 +36,15 @@ def no_progress(stage: str, share: float | None = None) -> None:
 
 
 class AuditOptions(TypedDict, total=False):
-    """What can be said beside the audits: which ``split`` of the data (train, dev, test or all) and how to
+    """What can be said beside the audits: what every finding is sliced ``by`` (class, length, correct, or a
+    column of the data; one or several), which ``split`` of the data (train, dev, test or all) and how to
     read it (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
     (``max_length``), which attention is read (``attention_selector``), how many ``draws`` a perturbation test
     has, which heads and rows the audit of ``identifiability`` reads, the ``train`` data of a model that
     Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, more ``facts`` for the
     card, and whom to tell of ``progress``."""
 
+    by: str | Sequence[str]
     split: str
     load_options: Mapping[str, Any]
     max_length: int | None
@@ -81,6 +84,7 @@ def audit(
             raise InputError(
                 f"audit has no option {name!r}: it has {', '.join(AuditOptions.__annotations__)}"
             )
+    by = options.get("by", ())
     request = AuditRequest(
         model=model,
         data=data,
@@ -95,6 +99,7 @@ def audit(
         draws=options.get("draws"),
         identifiability=options.get("identifiability"),
         train=options.get("train"),
+        by=(by,) if isinstance(by, str) else tuple(by),
         opening=OpenOptions(
             options.get("labels", {}), trust_remote_code=options.get("trust_remote_code", False)
         ),
@@ -116,7 +121,8 @@ def run_request(
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
     request = replace(request, split=split_name)
-    split = read_split(request.data, split_name, load_options)
+    with_columns = replace(load_options, extra_columns=columns_to_read(request.by))
+    split = read_split(request.data, split_name, with_columns)
     subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
     if request.train is not None:
         train = read_split(request.train, train_split(request.train), load_options)
@@ -146,6 +152,10 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
     Raises:
         InputError: on options of other audits, and as `audit_heads`.
     """
+    if request.by:
+        raise ParameterError(
+            "by", "is for audits that read predictions: ask another one beside identifiability"
+        )
     load_options = LoadOptions(**request.load_options)
     split_name = request.split or default_split(request.data, None)
     request = replace(request, split=split_name)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.performance import compare_with_guess
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
+from glasshead.audits.slice_tests import slice_tests
+from glasshead.audits.slices import slice_facts, slice_notes
+from glasshead.audits.summary import slice_column
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
@@ -78,6 +81,7 @@ def audit_subject(
         limit=request.limit,
         seed=request.seed,
         attention_selector=request.attention_selector,
+        by=request.by,
     )
     left_out: list[str] = []
     for name, selected_audit in list(selected.items()):
@@ -105,11 +109,12 @@ def audit_subject(
     tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
     chosen_texts = highlights(context, examples, seed=request.seed, tolerance=tolerance)
     data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
-    return AuditCard(
+    card = AuditCard(
         facts={"name": card_title(subject, context, str(data_facts["data"]))}
         | subject_facts(subject, context, request.seed, left_out)
         | {"draws": perturbation.num_draws(context)}
         | audit_facts
+        | slice_facts(context.slicings)
         | data_facts
         | {"seconds": round(time.perf_counter() - started, 2)},
         findings=findings,
@@ -117,6 +122,7 @@ def audit_subject(
         examples={name: jsonable(column) for name, column in examples.items()},
         tokens={name: jsonable(column) for name, column in tokens.items()},
     )
+    return replace(card, slice_tests=slice_tests(card, context.slicings, request.seed))
 
 
 def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbation]:
@@ -164,6 +170,7 @@ def example_columns(context: AuditContext) -> dict[str, Any]:
     return columns | {
         "tokens": context.token_mask.sum(axis=1),
         "max_weight": np.abs(context.canonical).max(axis=1, initial=0.0),
+        **{slice_column(slicing.by): slicing.column for slicing in context.slicings},
     }
 
 
@@ -201,6 +208,7 @@ def subject_facts(
             *([] if context.label_note is None else [f"{context.label_note}."]),
             *(f"{note}." for note in subject.notes),
             *left_out,
+            *slice_notes(context.slicings),
             *context.coverage.lines("audited"),
             *record.get("notes", []),
         ],

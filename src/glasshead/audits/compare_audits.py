@@ -6,14 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.summary import MIN_UNITS, Interval
+from glasshead.audits.summary import MIN_UNITS, Interval, slice_column
 from glasshead.results import TOO_FEW_EXAMPLES, AuditCard, Difference, Finding
-from glasshead.statistics import METRICS, Predictions, difference_intervals, mean_intervals, metric_values
+from glasshead.statistics import (
+    METRICS,
+    Predictions,
+    difference_intervals,
+    mean_intervals,
+    metric_values,
+    resamples_for,
+)
 
 NOTHING_SHARED = "they have no text in common, so nothing can be paired: compare their intervals"
 NOT_PAIRED = (
-    "Token groups are means over token types, and groups by maximum weight, layer or length hold other texts "
-    "or maps in each audit: such findings have no paired difference, compare their intervals."
+    "Token groups are means over token types, and groups by maximum weight, layer or length, and slices of "
+    "what each model gets right, hold other texts or maps in each audit: such findings have no paired "
+    "difference, compare their intervals."
 )
 OF_NO_CLASS = ("performance", "identifiability")  # whatever class the explanation is of
 Floats = NDArray[np.float64]
@@ -45,7 +53,7 @@ def finding_differences(
                 f"{names}: {int((~same).sum())} of {len(same)} shared texts have other targets, so only "
                 "their performance is compared."
             ] = None
-        columns: dict[str, Floats] = {}
+        columns: dict[float, dict[str, Floats]] = {}
         no_evidence: dict[str, str | None] = {}
         rmse_differences: list[Difference] = []
         for finding in card.findings:
@@ -55,43 +63,55 @@ def finding_differences(
             no_evidence[finding.name] = next(
                 (one.verdict for one in (finding, other) if one.status != "evidence"), None
             )
-            if (finding.audit, finding.statistic) == ("performance", "rmse"):
-                rmse_differences.append(
-                    rmse_difference(finding.name, card, cards[base], rows, rank, base, seed)
-                )
+            inside, theirs_inside = members(card, finding), members(cards[base], other)
+            if inside is None or theirs_inside is None:
+                notes[NOT_PAIRED] = None
                 continue
-            ours, theirs = example_values(card, finding), example_values(cards[base], finding)
+            inside, theirs_inside = inside[rows[0]], theirs_inside[rows[1]]
+            if not np.array_equal(inside, theirs_inside):
+                notes[NOT_PAIRED] = None
+                continue
+            level = max(finding.level, other.level)
+            if (finding.audit, finding.statistic) == ("performance", "rmse"):
+                if inside.any():
+                    pair, shared = (card, cards[base]), (rows[0][inside], rows[1][inside])
+                    difference = rmse_difference(pair, shared, seed=[seed, rank], level=level)
+                    rmse_differences.append(Difference(finding.name, rank, base, *difference, level=level))
+                continue
+            ours, theirs = example_values(card, finding), example_values(cards[base], other)
             if ours is None or theirs is None:
                 notes[NOT_PAIRED] = None
                 continue
-            change = ours[rows[0]] - theirs[rows[1]]
-            columns[finding.name] = change if finding.audit in OF_NO_CLASS else np.where(same, change, np.nan)
-        estimates = mean_intervals(
-            np.stack([*columns.values()]) if columns else np.empty((0, 0)),
-            rng=np.random.default_rng([seed, rank]),
-        )
-        differences += rmse_differences
-        differences += [
-            Difference(
-                name, rank, base, estimate.mean, estimate.interval, estimate.n,
-                no_evidence[name] or describe_difference(estimate.interval, estimate.n),
+            change = np.where(inside, ours[rows[0]] - theirs[rows[1]], np.nan)
+            columns.setdefault(level, {})[finding.name] = (
+                change if finding.audit in OF_NO_CLASS else np.where(same, change, np.nan)
             )
-            for name, estimate in zip(columns, estimates, strict=True)
-            if estimate.mean is not None
-        ]  # fmt: skip
+        differences += rmse_differences
+        for level, changes in columns.items():
+            rng = np.random.default_rng([seed, rank])
+            estimates = mean_intervals(
+                np.stack([*changes.values()]), rng=rng, level=level, resamples=resamples_for(level)
+            )
+            differences += [
+                Difference(
+                    name, rank, base, estimate.mean, estimate.interval, estimate.n,
+                    no_evidence[name] or describe_difference(estimate.interval, estimate.n), level=level,
+                )
+                for name, estimate in zip(changes, estimates, strict=True)
+                if estimate.mean is not None
+            ]  # fmt: skip
     return differences, list(notes)
 
 
 def rmse_difference(
-    name: str,
-    card: AuditCard,
-    other: AuditCard,
+    cards: tuple[AuditCard, AuditCard],
     rows: tuple[NDArray[np.intp], NDArray[np.intp]],
-    rank: int,
-    base: int,
-    seed: int,
-) -> Difference:
-    """The difference of two root mean squared errors, which are no means over texts themselves."""
+    *,
+    seed: Sequence[int],
+    level: float,
+) -> tuple[float, Interval | None, int, str]:
+    """The difference of two root mean squared errors, which are no means over texts themselves, with its
+    interval, n and words."""
     ours, theirs = (
         Predictions(
             (0,),
@@ -99,13 +119,15 @@ def rmse_difference(
             np.asarray(audited.examples["predicted"], dtype=np.float64)[None, shared],
             None,
         )
-        for audited, shared in zip((card, other), rows, strict=True)
+        for audited, shared in zip(cards, rows, strict=True)
     )
     metric, n = METRICS["rmse"], len(rows[0])
     estimate = float(metric_values(metric, ours)[0] - metric_values(metric, theirs)[0])
-    rng = np.random.default_rng([seed, rank])
-    interval = difference_intervals(ours, theirs, [metric], rng=rng)[0] if n > 1 else None
-    return Difference(name, rank, base, estimate, interval, n, describe_difference(interval, n))
+    rng, resamples = np.random.default_rng(seed), resamples_for(level)
+    interval = None
+    if n > 1:
+        (interval,) = difference_intervals(ours, theirs, [metric], rng=rng, level=level, resamples=resamples)
+    return estimate, interval, n, describe_difference(interval, n)
 
 
 def same_target(
@@ -141,7 +163,7 @@ def can_be_paired(card: AuditCard) -> bool:
 
 
 def example_values(card: AuditCard, finding: Finding) -> Floats | None:
-    """What a finding is the mean of, NaN for texts outside of its group; None where that is no column."""
+    """What a finding is the mean of, in every text, of its group or not; None where that is no column."""
     if finding.audit == "performance" and finding.statistic == "accuracy":
         pairs = zip(card.examples["predicted"], card.examples["label"], strict=True)
         numbers = np.array([predicted == label for predicted, label in pairs], dtype=np.float64)
@@ -155,12 +177,19 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
             return None
         column: Any = card.examples[name]
         numbers = np.array([np.nan if value is None else value for value in column], dtype=np.float64)
+    return numbers
+
+
+def members(card: AuditCard, finding: Finding) -> NDArray[np.bool_] | None:
+    """Which texts are in the group of a finding; None where that is not known."""
     if finding.group in ("all", ""):
-        return numbers
+        return np.ones(len(card.examples["index"]), dtype=bool)
+    if finding.by:
+        column = card.examples.get(slice_column(finding.by))
+        return None if column is None else np.asarray(column) == finding.group
     if not finding.group.startswith("class "):
         return None
-    inside = np.array([f"class {label}" == finding.group for label in card.examples["label"]])
-    return np.where(inside, numbers, np.nan)
+    return np.array([f"class {label}" == finding.group for label in card.examples["label"]], dtype=bool)
 
 
 def describe_difference(interval: Interval | None, n: int) -> str:

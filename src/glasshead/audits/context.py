@@ -1,7 +1,7 @@
 """What every audit is given: one model before one split, with what audits share computed once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,20 @@ from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
-from glasshead.data import Coverage, coverage, encode, join_pair
+from glasshead.audits.slices import (
+    CLASS,
+    CORRECT,
+    LENGTH,
+    Group,
+    Slicing,
+    columns_to_read,
+    common_level,
+    slice_by_class,
+    slice_by_column,
+    slice_by_correctness,
+    slice_by_length,
+)
+from glasshead.data import Coverage, column_values, coverage, encode, join_pair
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
     EXPLAINERS,
@@ -26,6 +39,7 @@ from glasshead.explainers import (
 from glasshead.huggingface import isolated_copy
 from glasshead.models import HierarchicalClassifier
 from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE, Verdict
+from glasshead.statistics import LEVEL
 from glasshead.trace import AttentionSelector, AttentionSite, Subject
 from glasshead.training import labels_for
 
@@ -52,7 +66,8 @@ class AuditContext:
     ``gauge_kind`` says where the sign of the heads that are read was found there, ``gauge_margin`` how
     clearly (`glasshead.trace.Gauge`); None: no sign was fixed. ``label_note`` says how the classes of the
     data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between.
-    ``trained_model`` is the model as it was trained, in its own precision.
+    ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
+    by: class, length, correct, or the name of a column, whose values stand in ``columns``.
     """
 
     explanation: ExplanationContext
@@ -66,6 +81,8 @@ class AuditContext:
     trained_model: PreTrainedModel
     label_note: str | None = None
     pairs: tuple[Sequence[str], Sequence[str]] | None = None
+    by: tuple[str, ...] = ()
+    columns: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -227,12 +244,33 @@ class AuditContext:
         return float(np.ptp(self.labels)) if self.is_regression else 1.0
 
     @cached_property
-    def groups(self) -> dict[str, NDArray[np.bool_]]:
-        """All examples, then those of each true class, if there are classes."""
-        groups = {"all": np.ones(len(self.labels), dtype=bool)}
-        if self.is_regression:
-            return groups
-        return groups | {f"class {name}": self.labels == k for k, name in enumerate(self.label_names)}
+    def slicings(self) -> list[Slicing]:
+        """How the texts are cut, in the order in which it was asked."""
+        return [self._slicing(by) for by in self.by]
+
+    def _slicing(self, by: str) -> Slicing:
+        if by == CLASS:
+            return slice_by_class(self.labels, self.label_names)
+        if by == LENGTH:
+            return slice_by_length(self.token_mask.sum(axis=1))
+        if by == CORRECT:
+            return slice_by_correctness(self.predicted == self.labels)
+        return slice_by_column(by, self.columns[by])
+
+    @cached_property
+    def slices(self) -> list[Group]:
+        """The slices of all cuts, with simultaneous intervals."""
+        level = common_level(self.slicings)
+        return [group for slicing in self.slicings for group in slicing.groups(level)]
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """All examples, those of each true class, if there are classes, and the slices."""
+        every = [Group("all", np.ones(len(self.labels), dtype=bool))]
+        if not self.is_regression and CLASS not in self.by:
+            classes = slice_by_class(self.labels, self.label_names).groups(LEVEL)
+            every += [group._replace(by="") for group in classes]
+        return every + self.slices
 
 
 def uniform_weights(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats:
@@ -251,22 +289,29 @@ def build_context(
     limit: int | None = None,
     seed: int = 0,
     attention_selector: AttentionSelector | None = None,
+    by: Sequence[str] = (),
 ) -> AuditContext:
     """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
 
     Raises:
         InputError: if the split is empty, does not hold what the model predicts (its classes, ratings, pairs
-            of texts), or the model has no such reading.
+            of texts) or what it is to be sliced ``by``, or the model has no such reading.
     """
     all_labels, label_note = labels_for(subject.model, split)
     indices, split = subsample(split, limit, seed)
     texts, seconds, shown = texts_of(split)
     check_texts(subject.model, seconds is not None)
+    columns = {name: column_values(split, name) for name in columns_to_read(by)}
+    for name, values in columns.items():
+        slice_by_column(name, values)  # refused before the model is asked
     model = isolated_copy(subject.model, torch.float64)
     encoded = encode(subject.tokenizer, texts, seconds)
     explanation = make_context(
         model, encoded, subject.tokenizer, attention_selector=attention_selector or AttentionSelector()
     )
+    for name in (CLASS, CORRECT):
+        if name in by and explanation.is_regression:
+            raise ParameterError("by", f"{name}: ratings have no classes, and are neither right nor wrong")
     kind, margin = read_gauge(subject.gauge, explanation)
     return AuditContext(
         explanation,
@@ -280,6 +325,8 @@ def build_context(
         subject.model,
         label_note,
         None if seconds is None else (texts, seconds),
+        tuple(dict.fromkeys(by)),
+        columns,
     )
 
 

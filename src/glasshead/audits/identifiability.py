@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,12 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
+from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, summarise
 from glasshead.data import Encoded
 from glasshead.errors import InputError, pluralise
 from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches, weight_domain
-from glasshead.results import CLEAR_RANK_MARGIN, Finding, Verdict
+from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
 from glasshead.trace import AttentionSite
 
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
@@ -99,7 +100,9 @@ class Identifiability(Audit):
             rows_for_site(context.explanation.site),
             seed,
         )
-        findings = list(map_findings(heads, len(sample), np.random.default_rng([seed, 8])))
+        rng = np.random.default_rng([seed, 8])
+        slices = [group._replace(members=group.members[sample]) for group in context.slices]
+        findings = list(map_findings(heads, len(sample), rng, slices))
         return AuditResult(findings, columns_per_text(heads, sample, len(encoded.ids)), facts=facts)
 
 
@@ -206,38 +209,45 @@ def map_facts(heads: Columns, row_selector: RowSelector, options: IntervalOption
     }
 
 
-def map_groups(heads: Columns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """All lines, those of each layer, and those of rows of similar length."""
+def map_groups(heads: Columns, slices: Iterable[Group]) -> Iterator[Group]:
+    """All lines, those of each layer, those of rows of similar length, and those of slices of the texts."""
     every = np.ones(len(heads["text"]), dtype=bool)
-    yield "all", every
+    yield Group("all", every)
     layers = np.unique(heads["layer"])
     if len(layers) >= FEW_KINDS:
         for layer in layers:
-            yield f"layer {layer}", heads["layer"] == layer
+            yield Group(f"layer {layer}", heads["layer"] == layer)
     bins = np.searchsorted(LENGTHS, heads["tokens"])
     if len(np.unique(bins)) >= FEW_KINDS:
         for number in np.unique(bins):
             low = 1 if number == 0 else LENGTHS[number - 1] + 1
             high = f"{LENGTHS[number]}" if number < len(LENGTHS) else "more"
-            yield f"{low} to {high} tokens", bins == number
+            yield Group(f"{low} to {high} tokens", bins == number)
+    for group in slices:
+        yield group._replace(members=group.members[heads["text"]])
 
 
-def map_findings(heads: Columns, texts: int, rng: np.random.Generator) -> Iterator[Finding]:
+def map_findings(
+    heads: Columns, texts: int, rng: np.random.Generator, slices: Iterable[Group] = ()
+) -> Iterator[Finding]:
     """Every statistic of every group; a unit is a text."""
     statistics = statistics_per_map(heads)
     random = nulls_per_map(heads)
-    for group, members in map_groups(heads):
+    for group in map_groups(heads, slices):
+        members = group.members
         text = heads["text"][members]
         values = [mean_per_text(text, lines[members], texts) for lines in statistics.values()]
         nulls: list[Nulls] = [
             {"random": mean_per_text(text, random[name][members], texts)} if name in random else {}
             for name in statistics
         ]
-        summaries = summarise(values, nulls, rng=rng)
+        summaries = summarise(values, nulls, rng=rng, level=group.level)
         for (statistic, lines), summary in zip(statistics.items(), summaries, strict=True):
             maps = {name: column[members] for name, column in heads.items()}
             undefined = undefined_counts(statistic, lines[members], maps)
-            verdict = map_verdict(statistic, summary, lines[members], maps)
+            verdict = (
+                map_verdict(statistic, summary, lines[members], maps) if members.any() else TOO_FEW_EXAMPLES
+            )
             clipped = replace(summary, interval=clip_interval(statistic, summary.interval))
             yield clipped.finding(
                 "identifiability",

@@ -9,9 +9,10 @@ import numpy as np
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
+from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval, summarise
-from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict
-from glasshead.statistics import METRICS, Predictions, difference_intervals, metric_values
+from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict, by_construction
+from glasshead.statistics import METRICS, Predictions, difference_intervals, metric_values, resamples_for
 
 Standing = Literal["better", "not better", "undecided"]
 
@@ -38,22 +39,29 @@ class Performance(Audit):
         right = (context.predicted == context.labels).astype(float)
         commonest = np.bincount(context.labels).argmax()
         majority = (context.labels == commonest).astype(float)
-        for group, members in context.groups.items():
-            null = {"majority": majority} if group == "all" else {}
-            (summary,) = summarise([right[members]], [null], rng=rng)
+        classes = slice_by_class(context.labels, context.label_names).names
+        for group in context.groups:
+            # Within a class, or what is right, the guess is right always or never.
+            has_null = group.name not in classes and group.by != CORRECT
+            null = {"majority": majority[group.members]} if has_null else {}
+            (summary,) = summarise([right[group.members]], [null], rng=rng, level=group.level)
             verdict = Verdict("")
             if null:
-                verdict = performance_verdict(summary.over_null["majority"], "commonest class")
+                verdict = performance_verdict(summary.over_null.get("majority"), "commonest class")
+            elif group.by == CORRECT:
+                verdict = by_construction(group.name, "so these texts were chosen")
             yield summary.finding("performance", "accuracy", verdict, group=group, citation=self.citation)
 
     def _errors(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
-        error, spread = context.predicted - context.labels, context.labels.mean() - context.labels
-        absolute, squared = summarise(
-            [np.abs(error), error**2], [{"mean": np.abs(spread)}, {"mean": spread**2}], rng=rng
-        )
-        for name, summary in (("rmse", take_root(squared, rmse_difference(context, rng))), ("mae", absolute)):
-            verdict = performance_verdict(summary.over_null["mean"], "mean rating", errors=True)
-            yield summary.finding("performance", name, verdict, group="all", citation=self.citation)
+        errors, spreads = context.predicted - context.labels, context.labels.mean() - context.labels
+        for group in context.groups:
+            error, spread = errors[group.members], spreads[group.members]
+            nulls = [{"mean": np.abs(spread)}, {"mean": spread**2}]
+            absolute, squared = summarise([np.abs(error), error**2], nulls, rng=rng, level=group.level)
+            rooted = take_root(squared, rmse_difference(context, group, rng))
+            for name, summary in (("rmse", rooted), ("mae", absolute)):
+                verdict = performance_verdict(summary.over_null.get("mean"), "mean rating", errors=True)
+                yield summary.finding("performance", name, verdict, group=group, citation=self.citation)
 
 
 AUDITS.register("performance")(Performance())
@@ -80,9 +88,9 @@ def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:
     return "not better" if high < 0 or low == high == 0 else "undecided"
 
 
-def performance_verdict(difference: PairedDifference, guess: str, *, errors: bool = False) -> Verdict:
+def performance_verdict(difference: PairedDifference | None, guess: str, *, errors: bool = False) -> Verdict:
     """In words, from the paired interval alone."""
-    if reliable_interval(difference) is None:
+    if difference is None or reliable_interval(difference) is None:
         return TOO_FEW_EXAMPLES
     compared = standing(difference, errors=errors)
     if compared == "undecided":
@@ -93,7 +101,7 @@ def performance_verdict(difference: PairedDifference, guess: str, *, errors: boo
     return Verdict(f"{'better than' if compared == 'better' else not_better} always guessing the {guess}")
 
 
-def take_root(squares: StatSummary, difference: PairedDifference) -> StatSummary:
+def take_root(squares: StatSummary, difference: PairedDifference | None) -> StatSummary:
     """The summary of a mean of squares as one of its root, which has no deviation over examples, with its own
     ``difference`` from the root mean square of the mean rating."""
 
@@ -107,17 +115,21 @@ def take_root(squares: StatSummary, difference: PairedDifference) -> StatSummary
         std=None,
         interval=None if bounds is None else (math.sqrt(bounds[0]), math.sqrt(bounds[1])),
         null={name: root(value) for name, value in squares.null.items()},
-        over_null={"mean": difference},
+        over_null={} if difference is None else {"mean": difference},
     )
 
 
-def rmse_difference(context: AuditContext, rng: np.random.Generator) -> PairedDifference:
-    """RMSE of the model minus that of the mean rating, which is no mean over examples."""
-    labels, metric = context.labels, METRICS["rmse"]
+def rmse_difference(context: AuditContext, group: Group, rng: np.random.Generator) -> PairedDifference | None:
+    """RMSE of the model minus that of the mean rating, which is no mean over examples; None of no text."""
+    labels, metric = context.labels[group.members], METRICS["rmse"]
+    if not len(labels):
+        return None
     model, guess = (
         Predictions((0,), labels, predicted[None], None)
-        for predicted in (context.predicted, np.full(len(labels), labels.mean()))
+        for predicted in (context.predicted[group.members], np.full(len(labels), context.labels.mean()))
     )
     estimate = float(metric_values(metric, model)[0] - metric_values(metric, guess)[0])
-    (interval,) = difference_intervals(model, guess, [metric], rng=rng)
+    (interval,) = difference_intervals(
+        model, guess, [metric], rng=rng, level=group.level, resamples=resamples_for(group.level)
+    )
     return PairedDifference(estimate, interval if len(labels) > 1 else None, len(labels))

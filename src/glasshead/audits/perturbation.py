@@ -11,6 +11,7 @@ from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats, uniform_weights
 from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import random_weights, same_mass
+from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, LinearReadout, probability
@@ -67,9 +68,11 @@ class Perturbation(Audit):
         nulls = dict(zip(("random", "uniform"), rest, strict=True))
 
         findings = []
-        for group, members in self.groups(context).items():
+        for group in self.groups(context):
+            members = group.members
             these = [{name: null[c][members] for name, null in nulls.items()} for c in COLUMNS.values()]
-            summaries = summarise([medians[c][members] for c in COLUMNS.values()], these, rng=rng)
+            columns = [medians[c][members] for c in COLUMNS.values()]
+            summaries = summarise(columns, these, rng=rng, level=group.level)
             for ((test, direction), column), summary in zip(COLUMNS.items(), summaries, strict=True):
                 verdict = perturbation_verdict(
                     summary.reliable_interval,
@@ -93,14 +96,14 @@ class Perturbation(Audit):
         return AuditResult(findings, medians | chance)
 
     @staticmethod
-    def groups(context: AuditContext) -> dict[str, NDArray[np.bool_]]:
-        """All, true classes, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
+    def groups(context: AuditContext) -> list[Group]:
+        """Those of every audit, and bins of the largest |weight| (a flat map has nothing to shuffle)."""
         largest = np.abs(context.canonical).max(axis=1, initial=0.0)
-        groups = dict(context.groups)
+        groups = list(context.groups)
         for low, high in pairwise(BINS):
             members = (largest >= low) & ((largest < high) | (high == BINS[-1]))
             if members.any():
-                groups[f"max weight {low:.2f}–{high:.2f}"] = members
+                groups.append(Group(f"max weight {low:.2f}–{high:.2f}", members))
         return groups
 
     @staticmethod

@@ -27,7 +27,8 @@ class AuditRequest:
 
     ``model`` and ``tokenizer`` are what `glasshead.open` takes, ``data`` and ``train`` a source or a data set
     in memory. ``load_options`` are fields of `LoadOptions` that differ from those of a run; ``limit`` is the
-    size of a random part of the texts; ``draws`` of None are as many as a perturbation test takes by itself.
+    size of a random part of the texts; ``by`` is what findings are sliced by (class, length, correct, or a
+    column of the data); ``draws`` of None are as many as a perturbation test takes by itself.
     """
 
     model: object
@@ -44,6 +45,7 @@ class AuditRequest:
     train: object = None
     tokenizer: PreTrainedTokenizerBase | None = None
     opening: OpenOptions = field(default_factory=OpenOptions)
+    by: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

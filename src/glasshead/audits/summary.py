@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from glasshead.audits.context import Floats
+from glasshead.audits.slices import Group
 from glasshead.results import Finding, PairedDifference, Verdict
-from glasshead.statistics import defined_mean, intervals_beside_nulls
+from glasshead.statistics import LEVEL, defined_mean, intervals_beside_nulls
 
 Interval = tuple[float, float]
 MIN_UNITS = 20  # a percentile bootstrap of fewer units is too narrow to decide anything
@@ -42,7 +43,7 @@ class StatSummary:
         statistic: str,
         verdict: Verdict,
         *,
-        group: str,
+        group: Group,
         citation: str,
         against: str = "",
         undefined: Mapping[str, int] | None = None,
@@ -53,7 +54,7 @@ class StatSummary:
             audit=audit,
             statistic=statistic,
             against=against,
-            group=group,
+            group=group.name,
             estimate=self.estimate,
             std=self.std,
             interval=self.interval,
@@ -63,8 +64,15 @@ class StatSummary:
             significant_fraction=significant_fraction,
             citation=citation,
             over_null=self.over_null,
+            by=group.by,
+            level=group.level,
             **verdict.fields,
         )
+
+
+def slice_column(by: str) -> str:
+    """The column of the examples that says in which slice each is."""
+    return f"slice.{by}"
 
 
 def null_column(column: str, null: str) -> str:
@@ -78,10 +86,10 @@ def reliable_interval(difference: PairedDifference | None) -> Interval | None:
 
 
 def summarise(
-    values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator
+    values: Sequence[Floats], nulls: Sequence[Nulls], *, rng: np.random.Generator, level: float = LEVEL
 ) -> list[StatSummary]:
     """Summarise statistics of the same units, each with its nulls; NaNs are units without the statistic."""
-    estimates = intervals_beside_nulls(values, nulls, rng=rng)
+    estimates = intervals_beside_nulls(values, nulls, rng=rng, level=level)
     return [
         StatSummary(
             estimate=estimate.mean,

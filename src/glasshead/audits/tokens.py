@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
+from glasshead.audits.slices import Group
 from glasshead.audits.summary import MIN_UNITS, Interval, summarise
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
 from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
-from glasshead.statistics import auc_interval
+from glasshead.statistics import auc_interval, resamples_for
 
 NO_COUNTS = "the classes of words come from the training data: give them (`train`)"
 NO_SEPARATION = "does not separate them"
@@ -46,17 +47,21 @@ class Tokens(Audit):
         groups, gamma = token_groups(context.counts, context.label_names)
         ids = context.explanation.encoded.ids.numpy()[context.mask]
         types, type_of_token, occurrences = np.unique(ids, return_inverse=True, return_counts=True)
-        columns = self._columns(context, rng)
-        means = {
-            name: np.bincount(type_of_token, weights=values[context.mask]) / np.maximum(occurrences, 1)
-            for name, values in columns.items()
-        }
-        chance = means.pop("chance")
+        columns = {name: values[context.mask] for name, values in self._columns(context, rng).items()}
         special = context.explanation.tokenizer.cls_token_id, context.explanation.tokenizer.sep_token_id
         # What stands around every text is no word of any class.
         group = np.where(np.isin(types, [token for token in special if token is not None]), "", groups[types])
-        findings = list(self._levels(means, group, chance, context, rng))
-        findings += self._separations(means, group, context, rng)
+        text_of_token = np.nonzero(context.mask)[0]
+        findings: list[Finding] = []
+        for texts in (part for part in context.groups if part.name == "all" or part.by):
+            here = texts.members[text_of_token]
+            means = mean_per_type(
+                {name: values[here] for name, values in columns.items()}, type_of_token[here]
+            )
+            present = group[np.unique(type_of_token[here])]
+            findings += self._levels(means, present, texts, context, rng)
+            findings += self._separations(means, present, texts, context, rng)
+        means = mean_per_type(columns, type_of_token)
         known = context.counts.sum(axis=0)[types]
         table = {
             "token": context.explanation.tokenizer.convert_ids_to_tokens(types.tolist()),
@@ -64,7 +69,7 @@ class Tokens(Audit):
             "gamma": [None if np.isnan(g) else float(g) for g in gamma[types]],
             "count": known,
             "occurrences": occurrences,
-        } | {name.replace("-", "_"): values for name, values in means.items()}
+        } | {name.replace("-", "_"): values for name, values in means.items() if name != "chance"}
         return AuditResult(findings, tokens=table)
 
     @staticmethod
@@ -89,27 +94,33 @@ class Tokens(Audit):
         return columns | ({"weight-raw": context.weights} if context.signed else {})
 
     def _levels(
-        self, means: Mapping[str, Floats], group: NDArray[np.str_], chance: Floats, context: AuditContext,
+        self, means: Mapping[str, Floats], group: NDArray[np.str_], texts: Group, context: AuditContext,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:  # fmt: skip
-        """Mean of each quantity in each group of token types."""
+        """Mean of each quantity in each group of token types, over their occurrences in some texts."""
+        chance = means["chance"]
+        means = {name: values for name, values in means.items() if name != "chance"}
         for group_name in sorted(set(group.tolist()) - {""}):
             members = group == group_name
             # What random weights have to do with a score or a polarity is nothing: no null there.
             nulls = [{"random": chance[members] if name.startswith("weight") else None} for name in means]
-            summaries = summarise([values[members] for values in means.values()], nulls, rng=rng)
+            values = [numbers[members] for numbers in means.values()]
+            summaries = summarise(values, nulls, rng=rng, level=texts.level)
+            named = texts._replace(name=in_texts(group_name, texts))
             for statistic, summary in zip(means, summaries, strict=True):
                 verdict = no_evidence_reason(context, statistic) or level_verdict(summary.reliable_interval)
-                yield summary.finding("tokens", statistic, verdict, group=group_name, citation=self.citation)
+                yield summary.finding("tokens", statistic, verdict, group=named, citation=self.citation)
 
     def _separations(
         self,
         means: Mapping[str, Floats],
         group: NDArray[np.str_],
+        texts: Group,
         context: AuditContext,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
-        """How well each quantity tells two groups apart."""
+        """How well each quantity tells two groups apart, over their occurrences in some texts."""
+        means = {name: values for name, values in means.items() if name != "chance"}
         neutral, polar = group == "neutral", (group != "neutral") & (group != "")
         pairs = [("polar vs neutral", polar, neutral, {"weight-absolute": np.abs(means["weight"])})]
         if context.binary:
@@ -119,27 +130,29 @@ class Tokens(Audit):
                 for name in ("weight-raw", "weight"):
                     # Of signs, that probability is the mean share of right signs in the two groups.
                     signs = np.sign(means[name])
+                    named = texts._replace(name=in_texts(pairs[0][0], texts))
                     yield self._separation(
-                        "sign", name, pairs[0][0], signs[positive], signs[negative], context, rng
+                        "sign", name, named, (signs[positive], signs[negative]), context, rng
                     )
         for name, first, second, quantities in pairs:
+            named = texts._replace(name=in_texts(name, texts))
             for against, values in quantities.items():
                 yield self._separation(
-                    "separation", against, name, values[first], values[second], context, rng
+                    "separation", against, named, (values[first], values[second]), context, rng
                 )
 
     def _separation(
         self,
         statistic: str,
         against: str,
-        group: str,
-        first: Floats,
-        second: Floats,
+        group: Group,
+        values: tuple[Floats, Floats],
         context: AuditContext,
         rng: np.random.Generator,
     ) -> Finding:
-        """The probability that a token of the first group has the larger value."""
-        result = auc_interval(first, second, rng=rng)
+        """The probability that a token of the first group has the larger of the two ``values``."""
+        first, second = values
+        result = auc_interval(first, second, rng=rng, level=group.level, resamples=resamples_for(group.level))
         interval = result.interval if min(len(first), len(second)) >= MIN_UNITS // 2 else None
         if (reason := no_evidence_reason(context, against)) is not None:
             verdict = reason
@@ -153,7 +166,7 @@ class Tokens(Audit):
             audit="tokens",
             statistic=statistic,
             against=against,
-            group=group,
+            group=group.name,
             estimate=result.mean,
             std=None,
             interval=result.interval,
@@ -162,11 +175,27 @@ class Tokens(Audit):
             undefined={},
             significant_fraction=None,
             citation=self.citation,
+            by=group.by,
+            level=group.level,
             **verdict.fields,
         )
 
 
 AUDITS.register("tokens")(Tokens())
+
+
+def mean_per_type(columns: Mapping[str, Floats], type_of_token: NDArray[np.intp]) -> dict[str, Floats]:
+    """The mean of each quantity over the occurrences of each type that there is, in the order of types."""
+    present, place, occurrences = np.unique(type_of_token, return_inverse=True, return_counts=True)
+    return {
+        name: np.bincount(place, weights=values, minlength=len(present)) / occurrences
+        for name, values in columns.items()
+    }
+
+
+def in_texts(words: str, texts: Group) -> str:
+    """What a group of words is called where only a slice of the texts is read."""
+    return f"{words}, {texts.name}" if texts.by else words
 
 
 def no_evidence_reason(context: AuditContext, quantity: str) -> Verdict | None:

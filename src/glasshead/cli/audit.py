@@ -65,6 +65,14 @@ def audit(
     audits: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); else all.")
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SLICE",
+            help="Every finding also for each slice of the texts: class, length, correct, or a column of the "
+            "data; may be repeated.",
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Audit this many random texts.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.", **SEEDS)] = 0,
     max_length: Annotated[
@@ -128,6 +136,7 @@ def audit(
         attention_selector=parse_selector(layer, head, row, level),
         draws=draws,
         identifiability=identifiability,
+        by=tuple(by or ()),
     )
     resumable = names is not None and IDENTIFIABILITY in names
     with (

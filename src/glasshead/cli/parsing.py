@@ -50,10 +50,10 @@ def parse_indices(option: str, indices: str | None) -> tuple[int, ...] | None:
 
 
 def parse_numbers(options: list[str]) -> dict[str, float]:
-    """NAME=VALUE, … → numbers by name."""
+    """NAME=VALUE, … → numbers by name, which may hold a = themselves."""
     result: dict[str, float] = {}
     for option in options:
-        name, equals, value = option.partition("=")
+        name, equals, value = option.rpartition("=")
         try:
             number = float(value)
         except ValueError:

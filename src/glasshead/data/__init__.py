@@ -3,6 +3,7 @@
 from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.align_labels import align_labels
 from glasshead.data.batching import PAIRS, TOKENS, Inputs, batches, heads_of, layers_of, longest
+from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.describe import describe, describe_in_words, has_ratings
 from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
@@ -31,6 +32,7 @@ __all__ = [
     "as_split",
     "batches",
     "check_utf8",
+    "column_values",
     "coverage",
     "datasets",
     "describe",

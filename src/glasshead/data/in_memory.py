@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, select_classes
+from glasshead.data.columns import require_column
 from glasshead.data.load import dataset_of
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings
@@ -28,11 +30,18 @@ def as_split(data: Dataset, options: LoadOptions) -> Dataset:
 
     label = data.features.get("label")
     in_schema = isinstance(label, ClassLabel) or label == Value("float64")
-    if in_schema and data.features.get("text") == Value("string") and options == LoadOptions():
+    as_it_is = replace(options, extra_columns=()) == LoadOptions()
+    if in_schema and data.features.get("text") == Value("string") and as_it_is:
+        for name in options.extra_columns:
+            require_column("the data set", data.column_names, name)
         return data
-    kept = [name for name, kind in data.features.items() if isinstance(kind, Value | ClassLabel)]
+    kept = [
+        name
+        for name, kind in data.features.items()
+        if isinstance(kind, Value | ClassLabel) or name in options.extra_columns
+    ]
     columns = Columns("the data set", {name: list(data[name]) for name in kept}, coded_names(data.features))
-    table = tabulate(columns, options.text_column, options.label_column, rated=options.rated)
+    table = tabulate(columns, options)
     tables = select_classes({"train": table}, options.classes)
     if options.rated:
         check_ratings(tables)

@@ -1,10 +1,11 @@
-"""A name, a folder or a file → `datasets.DatasetDict` with the columns text, (text_pair,) label."""
+"""A name, a folder or a file → `datasets.DatasetDict` with text, (text_pair,) label, columns asked for."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, merge_classes, select_classes
+from glasshead.data.columns import require_column
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
 from glasshead.data.resolve import resolve_source
@@ -65,10 +66,7 @@ def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
 
 def _read(source: str | Path, options: LoadOptions) -> Splits:
     columns_by_split, whole = resolve_source(source)
-    tables = {
-        split: tabulate(columns, options.text_column, options.label_column, rated=options.rated)
-        for split, columns in columns_by_split.items()
-    }
+    tables = {split: tabulate(columns, options) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
     _require_same_columns(tables)
@@ -94,6 +92,8 @@ def _require_same_columns(tables: dict[str, Table]) -> None:
 
 def _generate(name: str, options: LoadOptions) -> Splits:
     settings = DATASETS[name].options(options.generator)
+    for column in options.extra_columns:
+        require_column(name, ("text", "label"), column)
     tables = {
         split: Table(
             source=f"{name} ({split})",
@@ -113,9 +113,10 @@ def dataset_of(table: Table, names: Sequence[str] | None, description: str) -> "
     """Rows with a class, or with a rating where there are no names of classes."""
     from datasets import ClassLabel, Dataset, DatasetInfo, Features, Value
 
-    columns: dict[str, list[str] | list[int] | list[float]] = {"text": table.text}
+    columns: dict[str, Sequence[str | None] | Sequence[int] | Sequence[float]] = {"text": table.text}
     if table.text_pair is not None:
         columns["text_pair"] = table.text_pair
+    columns |= table.extra
     kinds: dict[str, Value | ClassLabel] = {name: Value("string") for name in columns}
     if names is None:
         kinds["label"] = Value("float64")

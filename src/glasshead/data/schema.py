@@ -1,12 +1,14 @@
-"""Raw columns → the one schema: text, perhaps text_pair, label, all strings."""
+"""Raw columns → the one schema: text, perhaps text_pair, label, columns asked for, all strings."""
 
 import math
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from glasshead.data.columns import cell_texts, require_column
+from glasshead.data.options import LoadOptions
 from glasshead.data.read import Columns
 from glasshead.errors import InputError
 
@@ -18,7 +20,8 @@ class Table:
     """Rows in the one schema; `order` is the class order if the source fixes one.
 
     ``rows`` numbers them as in the source, from 1, a header not counted; ``unlabelled`` counts those the
-    source itself marks as having no label, which are not here.
+    source itself marks as having no label, which are not here. ``extra`` are the further columns that were
+    asked for, None where a value is missing.
     """
 
     source: str
@@ -28,6 +31,7 @@ class Table:
     rows: list[int]
     order: tuple[str, ...] | None = None
     unlabelled: int = 0
+    extra: dict[str, list[str | None]] = field(default_factory=dict)
 
     def take(self, places: Iterable[int]) -> "Table":
         """The rows at these places, in this order."""
@@ -39,6 +43,7 @@ class Table:
             text_pair=pair,
             label=[self.label[i] for i in places],
             rows=[self.rows[i] for i in places],
+            extra={name: [values[i] for i in places] for name, values in self.extra.items()},
         )
 
     def only(self, classes: Collection[str]) -> "Table":
@@ -51,35 +56,32 @@ class Table:
         return list(zip(self.text, pair, strict=True))
 
 
-def tabulate(
-    columns: Columns, text_column: str | None, label_column: str | None, *, rated: bool = False
-) -> Table:
-    """Find text, text_pair and label, and make strings of them.
+def tabulate(columns: Columns, options: LoadOptions) -> Table:
+    """Find text, text_pair, label and the further columns, and make strings of them.
 
-    Without ``text_column`` the text is ``text`` (with ``text_pair``, if there is one), else ``premise`` with
+    Without `text_column` the text is ``text`` (with ``text_pair``, if there is one), else ``premise`` with
     ``hypothesis``. An integer label becomes its decimal string.
 
     Raises:
         InputError: if a column is missing, a text is missing or no string, or a label is empty or neither
             string nor number.
     """
-    cells = columns.values
-    text, pair = text_column or "text", "text_pair"
-    if text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
+    cells, rated = columns.values, options.rated
+    text, pair = options.text_column or "text", "text_pair"
+    if options.text_column is None and "text" not in cells and {"premise", "hypothesis"} <= set(cells):
         text, pair = "premise", "hypothesis"
-    label = label_column or "label"
+    label = options.label_column or "label"
     for name, option in ((text, "`text_column`"), (label, "`label_column`")):
         if name not in cells:
             raise InputError(
                 f"{columns.source} has no column {name!r} (it has: {', '.join(cells)}): name it with {option}"
             )
-    names = columns.coded.get(label)
-    labels = cells[label]
+    for name in options.extra_columns:
+        require_column(columns.source, cells, name)
+    labels, names = decoded(columns, label), columns.coded.get(label)
     labelled = list(range(len(labels)))
     if names is not None:
-        labelled = [i for i, code in enumerate(labels) if code is not None and code != UNLABELLED]
-        known = dict(enumerate(names))
-        labels = [known.get(code) for code in labels]
+        labelled = [i for i, code in enumerate(cells[label]) if code is not None and code != UNLABELLED]
 
     def texts(name: str) -> list[str]:
         for place in labelled:
@@ -106,7 +108,20 @@ def tabulate(
         rows=[i + 1 for i in labelled],
         order=None if names is None else tuple(names),
         unlabelled=len(labels) - len(labelled),
+        extra={
+            name: [values[i] for i in labelled]
+            for name in options.extra_columns
+            for values in [cell_texts(columns.source, name, decoded(columns, name))]
+        },
     )
+
+
+def decoded(columns: Columns, name: str) -> list[Any]:
+    """The values of a column, and of a column of class numbers the names of the classes."""
+    if name not in columns.coded:
+        return columns.values[name]
+    known = dict(enumerate(columns.coded[name]))
+    return [known.get(code) for code in columns.values[name]]
 
 
 def _missing(value: Any) -> bool:

@@ -70,6 +70,7 @@ from glasshead.results.plot_data import (
     RatioGroup,
     RatioPoint,
 )
+from glasshead.results.slice_test import SliceTest
 from glasshead.results.verdict import (
     NO_SIGN,
     NONE_LEADS,
@@ -150,6 +151,7 @@ __all__ = [
     "RunDifference",
     "RunGroup",
     "SeedTest",
+    "SliceTest",
     "Status",
     "Verdict",
     "added_column",

@@ -22,6 +22,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
+from glasshead.results.slice_test import SliceTest
 from glasshead.results.verdict import status_from_words
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class AuditCard(Drawable):
     """Everything one audit found about one model on one split. A notebook shows the key findings.
 
     ``facts`` describes run, data and protocol; ``examples`` and ``tokens`` are columns of equal length.
+    ``slice_tests`` say which findings differ between slices of the texts, where slices were asked for.
     """
 
     facts: dict[str, Any]
@@ -53,6 +55,7 @@ class AuditCard(Drawable):
     highlights: list[Highlight] = field(default_factory=list)
     examples: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
     tokens: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
+    slice_tests: list[SliceTest] = field(default_factory=list)
 
     def finding(self, name: str) -> Finding | None:
         """The finding of that name, or None."""
@@ -71,12 +74,13 @@ class AuditCard(Drawable):
         return pd.DataFrame([{"name": finding.name} | asdict(finding) for finding in self.findings])
 
     def to_json(self) -> str:
-        """Facts, findings and highlighted texts, as in card.json."""
+        """Facts, findings, highlighted texts and tests of slices, as in card.json."""
         body = {
             "schema": SCHEMA,
             "facts": self.facts,
             "findings": [asdict(finding) for finding in self.findings],
             "highlights": [asdict(highlight) for highlight in self.highlights],
+            "slice_tests": [asdict(test) for test in self.slice_tests],
         }
         # NaN is not JSON: a number that does not exist is None.
         return json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)
@@ -129,6 +133,7 @@ class AuditCard(Drawable):
                 highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
+                slice_tests=TypeAdapter(list[SliceTest]).validate_python(body.get("slice_tests", [])),
             )
         except InputError:
             raise
@@ -143,6 +148,8 @@ TAKEN_APART: dict[str, Any] = {
     "labels": list[str],
     "notes": list[str],
     "recipe": dict[str, Any],
+    "slice_level": float,
+    "slices": dict[str, dict[str, int]],
 }
 """The facts that pages take apart, and what they must be; the others are only shown."""
 

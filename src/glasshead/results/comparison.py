@@ -31,8 +31,8 @@ class SeedTest:
 class Difference:
     """One quantity of ``one`` minus that of ``other``, over the ``n`` examples that both have.
 
-    Both are ranks among what is compared. ``interval`` is the paired bootstrap 95 % interval, None where
-    there are too few examples.
+    Both are ranks among what is compared. ``interval`` is the paired bootstrap interval of that ``level``,
+    None where there are too few examples.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Difference:
     interval: tuple[float, float] | None
     n: int
     verdict: str
+    level: float = field(default=0.95, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from glasshead.results.verdict import Reason, Status
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The mean of a statistic minus its null over the ``n`` units that have both, with its bootstrap 95 %
-    ``interval``."""
+    """The mean of a statistic minus its null over the ``n`` units that have both, with its bootstrap
+    ``interval``, of the level of its finding."""
 
     estimate: float | None
     interval: tuple[float, float] | None
@@ -20,11 +20,12 @@ class Finding:
     """One audited number with its doubt: n, interval, null, and what it means in words.
 
     ``estimate`` is a mean over ``n`` units (examples, or token types) with standard deviation ``std`` and a
-    bootstrap 95 % ``interval``; ``null`` holds the same statistic where it must mean nothing (random or
-    uniform weights). ``undefined`` counts the units that were left out, by reason. ``over_null`` holds the
-    paired difference from each null, on which a verdict about that null rests; empty in cards that were made
-    before it was kept. ``status`` says whether the number is evidence and ``reason`` why it is none
-    (`Verdict`).
+    bootstrap ``interval`` of that ``level``; ``null`` holds the same statistic where it must mean nothing
+    (random or uniform weights). ``undefined`` counts the units that were left out, by reason. ``over_null``
+    holds the paired difference from each null, on which a verdict about that null rests; empty in cards that
+    were made before it was kept. ``status`` says whether the number is evidence and ``reason`` why it is none
+    (`Verdict`). ``by`` is what the group is a slice by; empty for groups that every audit has. Intervals of
+    slices have a higher level than 95 %, so that those of all slices hold at once.
     """
 
     audit: str
@@ -43,6 +44,8 @@ class Finding:
     over_null: dict[str, PairedDifference] = field(default_factory=dict)
     status: Status = field(kw_only=True)
     reason: Reason = ""
+    by: str = ""
+    level: float = 0.95
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from glasshead.statistics.bootstrap import (
     share_interval,
     tau_interval,
 )
+from glasshead.statistics.group_tests import GroupTest, group_tests, holm, simultaneous_level
 from glasshead.statistics.kendall import KendallResult, kendall_tau_b
 from glasshead.statistics.paired_tests import (
     METRICS,
@@ -25,13 +26,14 @@ from glasshead.statistics.paired_tests import (
     paired_by_seed,
     seed_test,
 )
-from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
+from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
 
 __all__ = [
     "LEVEL",
     "METRICS",
     "RESAMPLES",
     "Estimate",
+    "GroupTest",
     "KendallResult",
     "Metric",
     "Predictions",
@@ -42,6 +44,8 @@ __all__ = [
     "defined_mean",
     "difference_intervals",
     "exchange_test",
+    "group_tests",
+    "holm",
     "interval_ends",
     "intervals_beside_nulls",
     "kendall_tau_b",
@@ -53,7 +57,9 @@ __all__ = [
     "metrics_of",
     "paired_by_seed",
     "resampled_counts",
+    "resamples_for",
     "seed_test",
     "share_interval",
+    "simultaneous_level",
     "tau_interval",
 ]

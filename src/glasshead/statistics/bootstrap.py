@@ -19,6 +19,7 @@ from glasshead.statistics.resampling import (
     chunks,
     interval_ends,
     resampled_means,
+    resamples_for,
     seed_from,
 )
 
@@ -73,7 +74,7 @@ def mean_intervals(
     seed = seed_from(rng, level, resamples)
     defined = ~np.isnan(values)
     estimates: dict[int, Estimate] = {}
-    for rows in _same(defined):
+    for rows in defined_alike(defined):
         kept = values[rows][:, defined[rows[0]]]  # [S', n]
         n = kept.shape[1]
         if n == 0:
@@ -156,6 +157,7 @@ def intervals_beside_nulls(
     nulls: Sequence[Mapping[str, NDArray[np.floating] | None]],
     *,
     rng: np.random.Generator,
+    level: float = LEVEL,
 ) -> list[tuple[Estimate, dict[str, Estimate]]]:
     """The mean of each statistic of the same units, and of its paired difference from each of its nulls.
 
@@ -169,7 +171,8 @@ def intervals_beside_nulls(
         if null is not None
     ]
     differences = [values[row] - null for row, _, null in paired]
-    estimates = mean_intervals(np.stack([*values, *differences]), rng=rng)
+    stacked = np.stack([*values, *differences])
+    estimates = mean_intervals(stacked, rng=rng, level=level, resamples=resamples_for(level))
     beside: list[dict[str, Estimate]] = [{} for _ in values]
     for (row, name, _), estimate in zip(paired, estimates[len(values) :], strict=True):
         if estimate.mean is not None:
@@ -183,7 +186,7 @@ def defined_mean(values: NDArray[np.floating] | None) -> float | None:
     return float(defined.mean()) if len(defined) else None
 
 
-def _same(defined: NDArray[np.bool_]) -> list[list[int]]:
+def defined_alike(defined: NDArray[np.bool_]) -> list[list[int]]:
     """Rows of ``defined`` [S, N] grouped by what they hold."""
     groups: dict[bytes, list[int]] = {}
     for row, pattern in enumerate(np.packbits(defined, axis=1)):

@@ -138,9 +138,10 @@ def difference_intervals(
     metrics: Sequence[Metric],
     *,
     rng: np.random.Generator,
+    level: float = LEVEL,
     resamples: int = RESAMPLES,
 ) -> list[tuple[float, float]]:
-    """Bootstrap 95 % interval of the metric of the first minus that of the second, seeds and examples drawn.
+    """Bootstrap interval of the metric of the first minus that of the second, seeds and examples drawn.
 
     Each resample draws n examples, the same for all runs, and the mean of S seeds. With D̄ the mean
     difference, D̄* that on the drawn examples, and s the standard deviation of the D_s of the seeds, a
@@ -179,7 +180,7 @@ def difference_intervals(
             examples_alone += mean_again
             replicates += mean_once + np.sqrt(shared_variance(again)) * (mean_again - mean_once)
             replicates += standard_error(once) * t
-        lows, highs = interval_ends(np.stack([examples_alone, replicates], axis=1), LEVEL)
+        lows, highs = interval_ends(np.stack([examples_alone, replicates], axis=1), level)
         low, high = lows.min(), highs.max()
         intervals.append((float(low), float(high)))
     return intervals

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 LEVEL = 0.95
 RESAMPLES = 2000  # moves an end of a 95 % interval by about 0.06 standard errors of the mean
+MOST_RESAMPLES = 5 * RESAMPLES
 CHUNK_DRAWS = 1 << 18  # draws held at once
 
 
@@ -29,6 +30,11 @@ def chunks(n: int, resamples: int) -> Iterator[int]:
     rows = max(CHUNK_DRAWS // n, 1)
     for start in range(0, resamples, rows):
         yield min(rows, resamples - start)
+
+
+def resamples_for(level: float) -> int:
+    """How many resamples hold as many beyond each end as 2000 do at 95 %, 10,000 at most."""
+    return min(max(round(RESAMPLES * (1 - LEVEL) / (1 - level)), RESAMPLES), MOST_RESAMPLES)
 
 
 def seed_from(rng: np.random.Generator, level: float, resamples: int) -> int:

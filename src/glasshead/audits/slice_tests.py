@@ -1,0 +1,83 @@
+"""Does a finding differ between slices? One permutation test for each finding that is a mean over texts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from glasshead.audits.compare_audits import example_values
+from glasshead.audits.context import Floats
+from glasshead.audits.slices import Slicing
+from glasshead.audits.summary import MIN_UNITS
+from glasshead.results import AuditCard, Finding, SliceTest
+from glasshead.statistics import GroupTest, group_tests, holm
+
+ALPHA = 0.05
+
+
+def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list[SliceTest]:
+    """Every finding on all texts, by every cut; p-values are corrected for all of them (Holm).
+
+    Left out is what has no number for each text (means over token types), what is no evidence on all texts,
+    and what holds in every slice by construction.
+    """
+    tests = list(uncorrected_tests(card, slicings, np.random.default_rng([seed, 10])))
+    corrected = iter(holm([test.p for _, _, test in tests if test.p is not None]))
+    return [
+        describe_test(finding, by, test, None if test.p is None else next(corrected))
+        for finding, by, test in tests
+    ]
+
+
+def uncorrected_tests(
+    card: AuditCard, slicings: Sequence[Slicing], rng: np.random.Generator
+) -> Iterator[tuple[Finding, str, GroupTest]]:
+    """Each finding with what it is cut by, and its test."""
+    for slicing in slicings:
+        sliced = {(f.audit, f.statistic, f.against): f for f in card.findings if f.by == slicing.by}
+        values = {
+            finding.name: (finding, numbers)
+            for finding in card.findings
+            if finding.group == "all"
+            and finding.status == "evidence"
+            # Of what is true by construction, such as the accuracy of what is right, nothing is asked.
+            and sliced[finding.audit, finding.statistic, finding.against].reason != "by construction"
+            and (numbers := value_per_text(card, finding)) is not None
+        }
+        if not values:
+            continue
+        rows = np.stack([numbers for _, numbers in values.values()])
+        results = group_tests(rows, slicing.slice_of_text, rng=rng, least=MIN_UNITS)
+        for (finding, _), result in zip(values.values(), results, strict=True):
+            yield finding, slicing.by, result
+
+
+def value_per_text(card: AuditCard, finding: Finding) -> Floats | None:
+    """What a finding is the mean of; of the root mean squared error the squared errors."""
+    if (finding.audit, finding.statistic) == ("performance", "rmse"):
+        absolute = example_values(card, replace(finding, statistic="mae"))
+        return None if absolute is None else absolute**2
+    return example_values(card, finding)
+
+
+def describe_test(finding: Finding, by: str, test: GroupTest, corrected: float | None) -> SliceTest:
+    """A test with its p-value, corrected and not, in words."""
+    if corrected is None:
+        few = f"fewer than two slices have {MIN_UNITS} texts with this number"
+        words = f"undecided: {few}"
+    elif corrected <= ALPHA:
+        words = f"differs between slices by {by}"
+    else:
+        words = "no difference between slices that these texts show"
+    return SliceTest(
+        audit=finding.audit,
+        statistic=finding.statistic,
+        against=finding.against,
+        by=by,
+        n=test.n,
+        slices=test.groups,
+        p=test.p,
+        corrected=corrected,
+        status="undecided" if corrected is None else "evidence",
+        verdict=words,
+    )

@@ -1,0 +1,196 @@
+"""Parts of the texts for which findings are computed again: by class, length, correctness, or a column."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.errors import ParameterError
+from glasshead.statistics import LEVEL, simultaneous_level
+
+CLASS, LENGTH, CORRECT = "class", "length", "correct"
+COMPUTED = (CLASS, LENGTH, CORRECT)
+"""What needs no column of the data."""
+MOST_BINS = 4
+MOST_VALUES = 8
+MISSING, OTHER = "(missing)", "(other)"
+Flags = NDArray[np.bool_]
+
+
+class Group(NamedTuple):
+    """Units that a finding is about; ``by`` is what they were cut by, empty for groups that every audit has,
+    and ``level`` that of their intervals."""
+
+    name: str
+    members: Flags
+    by: str = ""
+    level: float = LEVEL
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """One way of cutting the texts: ``slice_of_text`` [N] says in which of the named slices a text is."""
+
+    by: str
+    names: tuple[str, ...]
+    slice_of_text: NDArray[np.int64]
+    note: str = ""
+
+    def groups(self, level: float) -> Iterator[Group]:
+        """The slices, with intervals of that level."""
+        for number, name in enumerate(self.names):
+            yield Group(name, self.slice_of_text == number, self.by, level)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many texts each slice holds."""
+        counts = np.bincount(self.slice_of_text, minlength=len(self.names))
+        return dict(zip(self.names, counts.tolist(), strict=True))
+
+    @property
+    def column(self) -> list[str]:
+        """The name of the slice of each text."""
+        return [self.names[number] for number in self.slice_of_text.tolist()]
+
+
+def columns_to_read(by: Iterable[str]) -> tuple[str, ...]:
+    """The columns of the data that slices need.
+
+    Raises:
+        ParameterError: on the columns of texts and labels.
+    """
+    columns = tuple(name for name in dict.fromkeys(by) if name not in COMPUTED)
+    for name in columns:
+        if name == "label":
+            raise ParameterError("by", "knows the labels as `class`: give that")
+        if name in ("text", "text_pair"):
+            raise ParameterError("by", f"cannot slice by {name!r}: give class, length, correct or a column")
+    return columns
+
+
+def common_level(slicings: Sequence[Slicing]) -> float:
+    """The level of an interval with which those of all slices of a finding hold at once with 95 %."""
+    return simultaneous_level(sum(len(slicing.names) for slicing in slicings))
+
+
+def slice_by_class(labels: NDArray[np.int64], names: Sequence[str]) -> Slicing:
+    """One slice for each true class."""
+    return Slicing(CLASS, tuple(f"class {name}" for name in names), labels.astype(np.int64))
+
+
+def slice_by_correctness(correct: Flags) -> Slicing:
+    """What the model gets right, and what it gets wrong."""
+    return Slicing(CORRECT, ("correct", "wrong"), (~correct).astype(np.int64))
+
+
+def slice_by_length(tokens: NDArray[np.int64]) -> Slicing:
+    """Quarters of the texts by their number of tokens, as far as texts of one length allow."""
+    bin_of_text, edges = quantile_bins(tokens.astype(np.float64))
+    names = tuple(f"length {describe_range(f'{low:g}', f'{high:g}')}" for low, high in edges)
+    return Slicing(LENGTH, names, bin_of_text, "lengths are in tokens, as far as a text is read")
+
+
+def slice_by_column(name: str, values: Sequence[str | None]) -> Slicing:
+    """One slice for each value of a column, if they are few; else quarters of numbers, or the commonest
+    values and the rest; and one of texts without a value.
+
+    Raises:
+        ParameterError: if every text has another value, which is no number.
+    """
+    counts = Counter(value for value in values if value is not None)
+    numbers = {value: as_number(value) for value in counts}
+    numeric = not any(math.isnan(number) for number in numbers.values())
+    note = ""
+    if len(counts) > MOST_VALUES and numeric:
+        place, ranges = numeric_bins(values, numbers)
+    else:
+        if len(counts) > MOST_VALUES and max(counts.values()) == 1:
+            raise ParameterError(
+                "by", f"{name!r}: every text has another value there, so there are no slices"
+            )
+        kept = sorted(counts, key=lambda value: (-counts[value], value))[:MOST_VALUES]
+        if len(counts) > MOST_VALUES:
+            note = (
+                f"{name!r} has {len(counts):,} values: the {MOST_VALUES} commonest, and all others together"
+            )
+        ranges = sorted(kept, key=numbers.__getitem__) if numeric else kept
+        rank = {value: number for number, value in enumerate(ranges)}
+        place = [rank.get(value or "", len(ranges)) for value in values]
+        ranges = [*ranges, OTHER]
+    place = [len(ranges) if value is None else number for value, number in zip(values, place, strict=True)]
+    names = [f"{name}: {label}" for label in (*ranges, MISSING)]
+    present, slice_of_text = np.unique(np.array(place, dtype=np.int64), return_inverse=True)
+    return Slicing(name, tuple(names[number] for number in present), slice_of_text.astype(np.int64), note)
+
+
+def numeric_bins(values: Sequence[str | None], numbers: dict[str, float]) -> tuple[list[int], list[str]]:
+    """The quarter of each value, and the ranges of the quarters as they are written in the data."""
+    known = np.array([numbers[value] for value in values if value is not None])
+    bins, edges = quantile_bins(known)
+    written = {number: value for value, number in reversed(numbers.items())}
+    remaining = iter(bins.tolist())
+    place = [-1 if value is None else next(remaining) for value in values]
+    return place, [describe_range(written[low], written[high]) for low, high in edges]
+
+
+def quantile_bins(
+    values: NDArray[np.float64], most: int = MOST_BINS
+) -> tuple[NDArray[np.int64], list[tuple[float, float]]]:
+    """The bin of each value [N], and the least and the largest value of each bin.
+
+    There are at most so many bins of about equally many values; equal values share one.
+    """
+    ordered = np.sort(values)
+    # A bin ends where a quarter of the values ends, or after the last that equals it.
+    ends = np.unique(
+        [ordered[max(math.ceil(len(values) * part / most) - 1, 0)] for part in range(1, most + 1)]
+    )
+    bin_of_value = np.searchsorted(ends, values)
+    edges = [(float(values[bin_of_value == b].min()), float(end)) for b, end in enumerate(ends)]
+    return bin_of_value.astype(np.int64), edges
+
+
+def describe_range(low: str, high: str) -> str:
+    """``1-9``; a single number by itself; ``-3 to 5`` where a hyphen could be read as a sign."""
+    if low == high:
+        return low
+    return f"{low} to {high}" if "-" in low + high else f"{low}-{high}"
+
+
+def as_number(text: str) -> float:
+    """The finite number that a text is; NaN if it is none."""
+    try:
+        number = math.nan if "_" in text else float(text)  # Python reads 1_000 as a number
+    except ValueError:
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def slice_facts(slicings: Sequence[Slicing]) -> dict[str, Any]:
+    """What a card records about its slices: the level of their intervals, and how many texts each holds."""
+    if not slicings:
+        return {}
+    return {
+        "slices": {slicing.by: slicing.sizes for slicing in slicings},
+        "slice_level": common_level(slicings),
+    }
+
+
+def slice_notes(slicings: Sequence[Slicing]) -> list[str]:
+    """What a reader of slices must know."""
+    if not slicings:
+        return []
+    count = sum(len(slicing.names) for slicing in slicings)
+    level = f"{100 * common_level(slicings):.4g} %"
+    notes = [
+        f"Intervals of slices are at {level}, so that those of all {count} slices hold at once with 95 %. "
+        "Whether a mean over texts differs between slices is a permutation test, corrected for the number of "
+        "tests; means over token types have none.",
+        "Slices differ in much else than what they are cut by, such as words, lengths, classes and "
+        "difficulty: a difference between them names no cause.",
+    ]
+    return notes + [f"Slices by {s.by}: {s.note}." for s in slicings if s.note]

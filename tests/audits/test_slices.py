@@ -1,0 +1,212 @@
+"""Findings by slice: a model that is to be trusted on some texts alone, and how texts are cut."""
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from datasets import Dataset
+from hypothesis import given
+from hypothesis import strategies as st
+
+from glasshead.audits import audit, compare_cards
+from glasshead.audits.slices import MOST_BINS, describe_range, quantile_bins, slice_by_column, slice_by_length
+from glasshead.errors import InputError
+from glasshead.results import AuditCard
+from small import WORDS, as_run, planted_model, split, tokenizer
+
+TAU = "agreement.attention-absolute.gradient"
+
+
+def two_faced_model():
+    """Attention goes where the decision is in texts with good or bad; where music or plot stand it goes to
+    them, though long and short decide."""
+    model = planted_model("tanhmax")
+    ids = dict(zip(WORDS, tokenizer().convert_tokens_to_ids(list(WORDS)), strict=True))
+    score_and_value = {
+        "good": (4, 1), "bad": (-3, 1),
+        "long": (0.3, 8), "short": (-0.3, 8), "plot": (4, 0), "music": (-4, 0),
+    }  # fmt: skip
+    with torch.no_grad():
+        model.pooling.value.bias.zero_()
+        for word, (score, value) in score_and_value.items():
+            model.pooling.score.context.weight[0, ids[word]] = score
+            model.pooling.value.weight[0, ids[word]] = value
+    return model
+
+
+def two_faced_data(honest=130, dishonest=30, seed=0):
+    """Texts on two topics, many more on one than on the other, with a column that says so, and one that is
+    the same in another order."""
+    rng = np.random.default_rng(seed)
+    texts, labels, topics = [], [], ["honest"] * honest + ["dishonest"] * dishonest
+    for topic in topics:
+        label = int(rng.integers(2))
+        fillers = ["the", "film", "was", "and"] if topic == "honest" else ["plot", "music"]
+        words = list(rng.choice(fillers, size=rng.integers(4, 9)))
+        decisive = ("bad", "good") if topic == "honest" else ("short", "long")
+        words.insert(int(rng.integers(len(words) + 1)), decisive[label])
+        texts.append(" ".join(words))
+        labels.append(label)
+    data = split(texts, labels).add_column("topic", topics)
+    return data.add_column("shuffled", rng.permutation(topics).tolist())
+
+
+def run_of(data):
+    return as_run(two_faced_model(), data["text"][:], data["label"][:])
+
+
+@pytest.fixture(scope="module")
+def sliced():
+    data = two_faced_data()
+    by = ["topic", "shuffled", "correct"]
+    return audit(run_of(data), data, audits=["agreement", "performance"], by=by)
+
+
+def test_the_slice_that_is_not_to_be_trusted_is_found(sliced):
+    honest, dishonest = (sliced.finding(f"{TAU}.topic: {name}") for name in ("honest", "dishonest"))
+    assert honest.interval[0] > 0.7 > -0.7 > dishonest.interval[1]
+    assert "strong agreement" in honest.verdict
+    assert "disagreement" in dishonest.verdict
+    assert (honest.n, dishonest.n) == (130, 30)
+    assert honest.level == dishonest.level == pytest.approx(1 - 0.05 / 6)
+    assert sliced.finding(f"{TAU}.all").level == 0.95
+    assert sliced.facts["slices"]["topic"] == {"topic: honest": 130, "topic: dishonest": 30}
+
+
+def test_whether_a_finding_differs_is_tested_and_a_shuffled_column_does_not(sliced):
+    tests = {(test.by, test.finding): test for test in sliced.slice_tests}
+    assert tests["topic", f"{TAU}.all"].corrected <= 0.05
+    assert "differs" in tests["topic", f"{TAU}.all"].verdict
+    assert not [test for (by, _), test in tests.items() if by == "shuffled" and test.corrected <= 0.05]
+    assert all(test.corrected >= test.p for test in sliced.slice_tests if test.p is not None)
+
+
+def test_a_slice_that_is_empty_or_so_by_construction_decides_nothing(sliced):
+    assert sliced.facts["accuracy"] == 1.0
+    wrong = sliced.finding(f"{TAU}.wrong")
+    assert (wrong.status, wrong.n, wrong.interval) == ("undecided", 0, None)
+    assert sliced.finding("performance.accuracy.correct").reason == "by construction"
+    by_correct = [test for test in sliced.slice_tests if test.by == "correct"]
+    assert by_correct
+    assert all(test.status == "undecided" and test.p is None for test in by_correct)
+    assert not [test for test in by_correct if test.statistic == "accuracy"]
+
+
+def test_slices_are_kept(sliced, tmp_path):
+    sliced.save(tmp_path / "card")
+    loaded = AuditCard.load(tmp_path / "card")
+    assert loaded.findings == sliced.findings
+    assert loaded.slice_tests == sliced.slice_tests
+    assert loaded.examples["slice.topic"].count("topic: dishonest") == 30
+
+
+def test_a_card_from_before_there_were_slices_loads(sliced, tmp_path):
+    sliced.save(tmp_path / "card")
+    path = tmp_path / "card" / "card.json"
+    body = json.loads(path.read_text())
+    del body["slice_tests"]
+    for finding in body["findings"]:
+        del finding["by"], finding["level"]
+    path.write_text(json.dumps(body))
+    loaded = AuditCard.load(tmp_path / "card")
+    assert loaded.slice_tests == []
+    assert {finding.level for finding in loaded.findings} == {0.95}
+
+
+def test_slices_of_the_same_texts_are_compared_text_by_text(sliced):
+    differences = {one.name: one for one in compare_cards([sliced, sliced]).differences}
+    paired = differences[f"{TAU}.topic: dishonest"]
+    assert (paired.estimate, paired.n) == (0.0, 30)
+    assert paired.level == sliced.finding(f"{TAU}.topic: dishonest").level
+    other = replace(sliced, examples={**sliced.examples, "slice.topic": sliced.examples["slice.shuffled"]})
+    assert f"{TAU}.topic: dishonest" not in {one.name for one in compare_cards([sliced, other]).differences}
+
+
+def test_one_slice_of_all_texts_is_the_whole():
+    data = two_faced_data(40, 20)
+    data = data.add_column("constant", ["x"] * len(data))
+    card = audit(run_of(data), data, by="constant")
+    slices = [finding for finding in card.findings if finding.by]
+    assert {finding.audit for finding in slices} == {finding.audit for finding in card.findings}
+    for finding in slices:
+        whole = card.finding(finding.name.removesuffix(", constant: x").replace(".constant: x", ".all"))
+        assert (finding.n, finding.undefined) == (whole.n, whole.undefined)
+        assert finding.level == pytest.approx(0.95)
+        for ours, theirs in ((finding.estimate, whole.estimate), *_pairs(finding.null, whole.null)):
+            assert ours == (theirs if theirs is None else pytest.approx(theirs)), finding.name
+        if finding.interval is not None:
+            width = whole.interval[1] - whole.interval[0]
+            assert finding.interval == pytest.approx(whole.interval, abs=0.15 * width + 1e-9), finding.name
+
+
+def _pairs(null, other):
+    assert set(null) == set(other)
+    return [(null[name], other[name]) for name in null]
+
+
+def test_classes_are_not_computed_twice_and_their_intervals_are_corrected():
+    data = two_faced_data(60, 30)
+    plain, by_class = (audit(run_of(data), data, audits=["agreement"], by=by, seed=1) for by in ((), "class"))
+    names = [finding.name for finding in by_class.findings]
+    assert names == [finding.name for finding in plain.findings]
+    one, corrected = (card.finding(f"{TAU}.class positive") for card in (plain, by_class))
+    assert (one.by, corrected.by) == ("", "class")
+    assert corrected.level == pytest.approx(0.975)
+    assert {test.by for test in by_class.slice_tests} == {"class"}
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
+def test_bins_are_few_and_keep_equal_values_together(values):
+    values = np.array(values, dtype=float)
+    bins, edges = quantile_bins(values)
+    assert 1 <= len(edges) <= min(MOST_BINS, len(np.unique(values)))
+    assert set(bins.tolist()) == set(range(len(edges)))
+    for number, (low, high) in enumerate(edges):
+        inside = values[bins == number]
+        assert (inside.min(), inside.max()) == (low, high)
+    assert all(one[1] < other[0] for one, other in pairwise(edges))
+
+
+def test_names_of_slices():
+    lengths = slice_by_length(np.array([1, 2, 3, 4, 5, 6, 7, 8]))
+    assert lengths.names == ("length 1-2", "length 3-4", "length 5-6", "length 7-8")
+    assert slice_by_length(np.array([5, 5, 5])).sizes == {"length 5": 3}
+    assert describe_range("-3", "5") == "-3 to 5"
+    stars = slice_by_column("stars", ["3", "1", None, "3"])
+    assert stars.sizes == {"stars: 1": 1, "stars: 3": 2, "stars: (missing)": 1}
+    many = slice_by_column("price", [*map(str, range(20)), None])
+    assert many.names == ("price: 0-4", "price: 5-9", "price: 10-14", "price: 15-19", "price: (missing)")
+    words = slice_by_column("word", [*"aabbccddeeffgghhij"])
+    assert words.names[-1] == "word: (other)"
+    assert (len(words.names), words.sizes["word: (other)"]) == (9, 2)
+    assert "10 values" in words.note
+    with pytest.raises(InputError, match="every text has another value"):
+        slice_by_column("id", [f"text {number}" for number in range(30)])
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "memory"])
+def test_a_column_comes_through_whatever_holds_it(kind, tmp_path):
+    data = two_faced_data(40, 30)
+    data = data.add_column("old", [None if row % 3 == 0 else row % 3 == 1 for row in range(len(data))])
+    names = data.features["label"].names
+    rows = [row | {"label": names[row["label"]], "old": row["old"]} for row in data]
+    source = data
+    if kind != "memory":
+        source = tmp_path / f"data.{kind}"
+        table = Dataset.from_list(rows)
+        {"csv": table.to_csv, "jsonl": table.to_json, "parquet": table.to_parquet}[kind](str(source))
+    card = audit(run_of(data), source, audits=["performance"], by=["old", "topic"], split="all")
+    assert card.facts["slices"]["old"] == {"old: false": 23, "old: true": 23, "old: (missing)": 24}
+    assert card.facts["slices"]["topic"] == {"topic: honest": 40, "topic: dishonest": 30}
+    with pytest.raises(InputError, match=r"no column 'tpic'.*text, label, topic"):
+        audit(run_of(data), source, by="tpic")
+
+
+@pytest.mark.parametrize(("by", "words"), [("label", "`class`"), ("text", "class, length, correct")])
+def test_columns_that_make_no_slices(by, words):
+    data = two_faced_data(20, 10)
+    with pytest.raises(InputError, match=words):
+        audit(run_of(data), data, by=by)
