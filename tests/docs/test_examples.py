@@ -45,6 +45,7 @@ SHELL = {
         [f"audits/maps/{name}" for name in ("card.json", "heads.parquet", "weights.parquet", "report.html")],
         ["only one that its head could", "Report: audits/maps/report.html"],
     ),
+    "slices": (["audits/slices/card.json", "audits/slices/report.html"], ["Report: audits/slices"]),
     "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled", "identifiable-small"]),
     "penalties": (
         ["runs/apart/run.json", "runs/affine/run.json"],
@@ -82,6 +83,10 @@ PYTHON = {
     "train": r"PooledClassifier \['negative', 'positive'\] gauge -?1\n.*'label': '(positive|negative)'",
     "explain": r"attention .*charming.*\ncontribution .*charming \+.*\ngradient .*\nerasure-renormalise ",
     "audit": r"agreement\.contribution\.gradient\.all.*agreement\n.*positive",
+    "slices": (
+        r"all \d\.\d+ .* n = 180 level 0\.95\nchannel: app \d\.\d+ .* n = 120 level 0\.975\n"
+        r"channel: web .* n = 60 level 0\.975\nno difference between slices .* p = [01]\.\d+"
+    ),
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
     "kendall": r"rows: 50 equal to SciPy: True",

@@ -121,8 +121,7 @@ def run_request(
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
     request = replace(request, split=split_name)
-    with_columns = replace(load_options, extra_columns=columns_to_read(request.by))
-    split = read_split(request.data, split_name, with_columns)
+    split = read_split(request.data, split_name, load_options, columns_to_read(request.by))
     subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
     if request.train is not None:
         train = read_split(request.train, train_split(request.train), load_options)
@@ -198,18 +197,18 @@ def train_split(data: object) -> str:
     return ALL if isinstance(data, str | Path) and Path(data).is_file() else "train"
 
 
-def read_split(data: object, split: str, options: LoadOptions) -> Dataset:
-    """The rows of a split.
+def read_split(data: object, split: str, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
+    """The rows of a split, with further ``columns``.
 
     Raises:
         InputError: if there is no such split.
     """
     if isinstance(data, Dataset):
-        return as_split(data, options)
+        return as_split(data, options, columns)
     if isinstance(data, DatasetDict):
-        return as_split(select(data, split, "the data set"), options)
+        return as_split(select(data, split, "the data set"), options, columns)
     assert isinstance(data, str | Path)
-    return select(load(data, options), split, data)
+    return select(load(data, options, columns=columns), split, data)
 
 
 def source_facts(request: AuditRequest, options: LoadOptions) -> dict[str, Any]:

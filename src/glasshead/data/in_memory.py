@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, select_classes
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-def as_split(data: Dataset, options: LoadOptions) -> Dataset:
-    """The rows of a `datasets.Dataset` with the columns text, (text_pair,) label.
+def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
+    """The rows of a `datasets.Dataset` with the columns text, (text_pair,) label, and further ``columns``.
 
     What has these columns already, with a `ClassLabel` or numbers in float64, is returned as it is.
 
@@ -30,18 +30,17 @@ def as_split(data: Dataset, options: LoadOptions) -> Dataset:
 
     label = data.features.get("label")
     in_schema = isinstance(label, ClassLabel) or label == Value("float64")
-    as_it_is = replace(options, extra_columns=()) == LoadOptions()
-    if in_schema and data.features.get("text") == Value("string") and as_it_is:
-        for name in options.extra_columns:
+    if in_schema and data.features.get("text") == Value("string") and options == LoadOptions():
+        for name in columns:
             require_column("the data set", data.column_names, name)
         return data
     kept = [
         name
         for name, kind in data.features.items()
-        if isinstance(kind, Value | ClassLabel) or name in options.extra_columns
+        if isinstance(kind, Value | ClassLabel) or name in columns
     ]
-    columns = Columns("the data set", {name: list(data[name]) for name in kept}, coded_names(data.features))
-    table = tabulate(columns, options)
+    cells = Columns("the data set", {name: list(data[name]) for name in kept}, coded_names(data.features))
+    table = tabulate(cells, options, columns)
     tables = select_classes({"train": table}, options.classes)
     if options.rated:
         check_ratings(tables)

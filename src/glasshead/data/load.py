@@ -22,12 +22,15 @@ DEFAULTS = LoadOptions()
 ALL = "all"
 
 
-def load(source: str | Path, options: LoadOptions = DEFAULTS) -> "DatasetDict":
+def load(
+    source: str | Path, options: LoadOptions = DEFAULTS, *, columns: Sequence[str] = ()
+) -> "DatasetDict":
     """Splits train, dev and, where the source has one, test, with a label.
 
     ``source`` is, in this order, a name in `DATASETS`, an existing folder or file, or a name on the Hub
     (``owner/name``, ``owner/name:configuration``). The label is a `ClassLabel`, or float64 where the task is
-    regression. How each split was made stands in its ``info.description``.
+    regression. Further ``columns`` are kept as strings. How each split was made stands in its
+    ``info.description``.
 
     Raises:
         InputError: if the source cannot be found or read, or does not hold such a task.
@@ -36,12 +39,14 @@ def load(source: str | Path, options: LoadOptions = DEFAULTS) -> "DatasetDict":
 
     name = str(source)
     if isinstance(source, str) and name in DATASETS:
+        for column in columns:
+            require_column(name, ("text", "label"), column)
         tables, how = _generate(name, options)
     else:
         if options.generator:
             known = ", ".join(DATASETS)
             raise InputError(f"{name} is not synthetic: generator options go with {known}")
-        tables, how = _read(source, options)
+        tables, how = _read(source, options, columns)
     names = None if options.rated else class_names(tables)
     tables, how = subsample(tables, how, options)
     return DatasetDict(
@@ -64,9 +69,9 @@ def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
     return loaded[split]
 
 
-def _read(source: str | Path, options: LoadOptions) -> Splits:
+def _read(source: str | Path, options: LoadOptions, extra: Sequence[str]) -> Splits:
     columns_by_split, whole = resolve_source(source)
-    tables = {split: tabulate(columns, options) for split, columns in columns_by_split.items()}
+    tables = {split: tabulate(columns, options, extra) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
     _require_same_columns(tables)
@@ -92,8 +97,6 @@ def _require_same_columns(tables: dict[str, Table]) -> None:
 
 def _generate(name: str, options: LoadOptions) -> Splits:
     settings = DATASETS[name].options(options.generator)
-    for column in options.extra_columns:
-        require_column(name, ("text", "label"), column)
     tables = {
         split: Table(
             source=f"{name} ({split})",
@@ -116,7 +119,7 @@ def dataset_of(table: Table, names: Sequence[str] | None, description: str) -> "
     columns: dict[str, Sequence[str | None] | Sequence[int] | Sequence[float]] = {"text": table.text}
     if table.text_pair is not None:
         columns["text_pair"] = table.text_pair
-    columns |= table.extra
+    columns |= {name: values for name, values in table.extra.items() if name not in (*columns, "label")}
     kinds: dict[str, Value | ClassLabel] = {name: Value("string") for name in columns}
     if names is None:
         kinds["label"] = Value("float64")

@@ -18,8 +18,7 @@ class LoadOptions:
     same word ("very negative" and "negative") into so many. ``task`` is classification, or regression, where
     labels are numbers. Of every split that has
     more than ``max_examples``, a random part of that size is taken. ``generator`` changes
-    options of a synthetic set (`SyntheticOptions`). ``extra_columns`` are kept beside text and label, as
-    strings.
+    options of a synthetic set (`SyntheticOptions`).
 
     Raises:
         InputError: if a value cannot be meant.
@@ -34,12 +33,8 @@ class LoadOptions:
     split_seed: int = 0
     dev_fraction: float = 0.1
     generator: Mapping[str, int | float] = field(default_factory=dict)
-    extra_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "extra_columns", tuple(self.extra_columns))
-        if reserved := {"text", "text_pair", "label"} & set(self.extra_columns):
-            raise InputError(f"`extra_columns`: {sorted(reserved)[0]} is there already, leave it out")
         if self.classes is not None:
             object.__setattr__(self, "classes", tuple(self.classes))  # a list, when it comes from JSON
             if len(set(self.classes)) < max(2, len(self.classes)):

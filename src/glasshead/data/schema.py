@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -56,8 +56,8 @@ class Table:
         return list(zip(self.text, pair, strict=True))
 
 
-def tabulate(columns: Columns, options: LoadOptions) -> Table:
-    """Find text, text_pair, label and the further columns, and make strings of them.
+def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) -> Table:
+    """Find text, text_pair, label and the ``extra`` columns, and make strings of them.
 
     Without `text_column` the text is ``text`` (with ``text_pair``, if there is one), else ``premise`` with
     ``hypothesis``. An integer label becomes its decimal string.
@@ -76,7 +76,7 @@ def tabulate(columns: Columns, options: LoadOptions) -> Table:
             raise InputError(
                 f"{columns.source} has no column {name!r} (it has: {', '.join(cells)}): name it with {option}"
             )
-    for name in options.extra_columns:
+    for name in extra:
         require_column(columns.source, cells, name)
     labels, names = decoded(columns, label), columns.coded.get(label)
     labelled = list(range(len(labels)))
@@ -110,7 +110,7 @@ def tabulate(columns: Columns, options: LoadOptions) -> Table:
         unlabelled=len(labels) - len(labelled),
         extra={
             name: [values[i] for i in labelled]
-            for name in options.extra_columns
+            for name in extra
             for values in [cell_texts(columns.source, name, decoded(columns, name))]
         },
     )
