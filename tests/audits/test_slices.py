@@ -205,7 +205,7 @@ def test_a_column_comes_through_whatever_holds_it(kind, tmp_path):
         audit(run_of(data), source, by="tpic")
 
 
-@pytest.mark.parametrize(("by", "words"), [("label", "`class`"), ("text", "class, length, correct")])
+@pytest.mark.parametrize(("by", "words"), [("label", "give that"), ("text", "class, length, correct")])
 def test_columns_that_make_no_slices(by, words):
     data = two_faced_data(20, 10)
     with pytest.raises(InputError, match=words):

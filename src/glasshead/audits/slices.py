@@ -66,7 +66,7 @@ def columns_to_read(by: Iterable[str]) -> tuple[str, ...]:
     columns = tuple(name for name in dict.fromkeys(by) if name not in COMPUTED)
     for name in columns:
         if name == "label":
-            raise ParameterError("by", "knows the labels as `class`: give that")
+            raise ParameterError("by", "class is what slices by label are called: give that")
         if name in ("text", "text_pair"):
             raise ParameterError("by", f"cannot slice by {name!r}: give class, length, correct or a column")
     return columns
