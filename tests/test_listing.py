@@ -1,10 +1,13 @@
 """What is listed needs no torch; what is explained imports nothing that it does not use."""
 
+import json
 import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
+from glasshead.cli.app import app
 from glasshead.cli.catalogue import TABLES, catalogue
 from glasshead.cli.listing import ENTRY_FOLDERS, KINDS, PACKAGE, entry_files, list_table, store, stored_table
 from glasshead.cli.plot import plots
@@ -59,6 +62,28 @@ def test_a_new_file_is_listed_without_storing_it(tmp_path, monkeypatch):
     assert stored_table("penalties", stored) is None
     assert stored_table("penalties", tmp_path / "none.json") is None
     assert list_table("penalties", stored) == catalogue("penalties")
+
+
+def listed(*arguments):
+    ended = CliRunner().invoke(app, ["list", *arguments])
+    assert ended.exit_code == 0, ended.output
+    return ended.stdout
+
+
+def test_kinds_are_counted():
+    counts = {row["what"]: row["entries"] for row in json.loads(listed("--format", "json"))}
+    assert counts == {kind: len(catalogue(kind)[1]) for kind in KINDS}
+    words = listed().split()
+    assert words[words.index("audits") + 2] == str(counts["audits"])
+
+
+def test_a_list_as_json_has_whole_names_and_truth_values():
+    rows = json.loads(listed("activations", "--format", "json"), parse_constant=pytest.fail)
+    tanhmax = next(row for row in rows if row["name"] == "tanhmax")
+    assert tanhmax["signed"] is True
+    assert tanhmax["rows sum to 1"] is False
+    assert {"monotone", "log-nonlinear", "normalised", "origin-symmetric"} <= set(tanhmax)
+    assert not any(set("\n.") & set(name) for name in tanhmax)
 
 
 def test_an_unknown_kind_is_refused():

@@ -311,15 +311,16 @@ class TestTheOutput:
         message = refusal(tmp_path, "train", *TINY, "--model", run, "--out", run, "--overwrite")
         assert "which is read" in message
 
-    @pytest.mark.parametrize(("command", "kind"), [("compare", "html"), ("explain", "html")])
+    @pytest.mark.parametrize(("command", "kind"), [("compare", "html, .json"), ("explain", "html")])
     def test_a_page_is_no_file_of_another_kind(self, tiny, tmp_path, command, kind):
-        message = refusal(tmp_path, *self.commands(tiny, tmp_path / "y.pdf")[command])
-        assert f"y.pdf is to end in .{kind}" in message
+        message = refusal(tmp_path, *self.commands(tiny, tmp_path / "y.txt")[command])
+        assert f"y.txt is to end in .{kind}" in message
 
     def test_numbers_are_no_page(self, tiny, tmp_path):
         explain = "explain", tiny.softmax, "a film", "--out", tmp_path / "y.html", "--format"
         assert "y.html is to end in .json" in refusal(tmp_path, *explain, "json")
-        assert "--out needs --format json or html" in refusal(tmp_path, *explain, "text")
+        explain = "explain", tiny.softmax, "a film", "--out", tmp_path / "y.txt"
+        assert "y.txt is to end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *explain)
 
     def test_what_is_finished_is_not_resumed(self, tiny, tmp_path):
         message = refusal(tmp_path, "train", *TINY, "--out", tiny.softmax, "--resume")

@@ -1,12 +1,15 @@
 """Coloured texts in a notebook: small, harmless, and the same in light and dark."""
 
+import json
 import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from fake_cards import attribution
 
 from glasshead.report import number
+from glasshead.report.html.text_heatmap import notebook_heatmap, text_heatmap
 from glasshead.results import Attributions, AuditCard
 
 CLASSES = ("negative", "positive")
@@ -71,3 +74,52 @@ def test_a_card_shows_its_key_findings_and_three_texts(tanhmax, tmp_path):
     assert "<!doctype html>" in (tmp_path / "card.html").read_text()
     tanhmax.save(tmp_path / "folder")
     assert len(AuditCard.load(tmp_path / "folder").findings) == len(tanhmax.findings)
+
+
+def test_a_printed_explanation_has_words_numbers_and_remarks():
+    one = replace(shown("warm film"), contributions=(0.25, -0.5), prediction=0.75)
+    texts = Attributions((one,) * 7, ((2, "the text is empty"),), ("the model was in half precision",))
+    said = str(texts)
+    assert "Attributions of 7 texts" in said
+    assert "film -0.5 warm +0.25" in said
+    assert f"predicted {one.predicted}, p({one.target}) = 0.75" in said
+    assert "… and 2 more" in said
+    assert "text 3 is left out: the text is empty" in said
+    assert "half precision" in said
+    assert len(said.splitlines()) == 9
+    assert repr(texts) == said
+
+
+def test_a_printed_explanation_steers_no_terminal():
+    nasty = "\u202e\u001b[31m\n"
+    one = replace(shown("film"), text=nasty, target=nasty, predicted=nasty, tokens=(nasty,))
+    assert not set("\u202e\u001b\n") & set(repr(one))
+
+
+def test_a_saved_page_keeps_remarks(tmp_path):
+    texts = Attributions((shown("film"),), ((3, "the text is empty"),), ("read in float32 <b>",))
+    texts.save(tmp_path / "texts.html")
+    page = (tmp_path / "texts.html").read_text(encoding="utf-8")
+    assert "text 4 is left out: the text is empty" in page
+    assert "read in float32 &lt;b&gt;" in page
+
+
+def test_json_has_no_nan():
+    one = shown("film")
+    one = replace(one, scores=(float("nan"),), contributions=None)
+    for value in (one, Attributions((one,))):
+        assert "NaN" not in value.to_json()
+        assert json.loads(value.to_json(), parse_constant=pytest.fail)
+
+
+def test_page_and_notebook_mark_the_same_tokens():
+    one = shown("a warm and dull film")
+    page = text_heatmap(one, 1.0)
+    inline = notebook_heatmap(one, 1.0)
+    for html in (page, inline):
+        assert re.sub(r"<[^>]*>", "", str(html)).startswith(one.text)
+    tips = [
+        re.findall(f'{name}="([^"]*)"', str(html)) for name, html in (("data-tip", page), ("title", inline))
+    ]
+    assert tips[0] == tips[1]
+    assert len(tips[0]) == len(one.tokens)

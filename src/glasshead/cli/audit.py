@@ -8,7 +8,7 @@ import typer
 
 from glasshead.cli.app import app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
-from glasshead.cli.console import console, print_line
+from glasshead.cli.console import console, print_line, print_output, print_remark
 from glasshead.cli.fail_under import check_audit_name, check_thresholds, finding_for_threshold
 from glasshead.cli.identifiability_options import (
     Heads,
@@ -29,6 +29,7 @@ from glasshead.cli.options import (
     ModelName,
     Out,
     Overwrite,
+    Printed,
     TextColumn,
     TrustRemoteCode,
 )
@@ -102,6 +103,7 @@ def audit(
     label_column: LabelColumn = None,
     classes: Classes = None,
     trust_remote_code: TrustRemoteCode = False,
+    format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -146,12 +148,16 @@ def audit(
         card = audit_with_progress(replace(request, identifiability=replace(identifiability, store=parts)))
         findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
         write_audit(card, work, parts)
-    console.print(card_table([card]))
+    say = print_remark if format is Printed.json else print_line  # standard output is the document's
+    if format is Printed.json:
+        print_output(f"{card.to_json()}\n", "json")
+    else:
+        console.print(card_table([card]))
     if "coverage" in card.facts:
         for line in Coverage(**card.facts["coverage"]).lines("audited"):
-            print_line(line)
-    print_line(f"Report: {out / 'report.html'}")
-    if not check_thresholds(findings):
+            say(line)
+    say(f"Report: {out / 'report.html'}")
+    if not check_thresholds(findings, say):
         raise typer.Exit(1)
 
 

@@ -125,7 +125,12 @@ def plots() -> Table:
     from glasshead.report import PLOTS
     from glasshead.results import AuditCard, History
 
-    saved = {"key-findings": "AuditCard.save", "audit-differences": "compare", "run-differences": "compare"}
+    saved = {
+        "texts": "explain",
+        "key-findings": "AuditCard.save",
+        "audit-differences": "compare",
+        "run-differences": "compare",
+    }
 
     def drawn_by(name: str, of: type) -> str:
         if name in saved:

@@ -57,7 +57,9 @@ def explain(
     labels: ClassNames = None,
     trust_remote_code: TrustRemoteCode = False,
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
-    out: Annotated[Path | None, typer.Option("--out", help="Write json or html to a file.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
+    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Explain a prediction: which words mattered, and for which class.
@@ -65,8 +67,9 @@ def explain(
     Example: [bold]glasshead explain my-bert "a warm, funny film" --method gradient[/]
     """
     from glasshead.data import check_utf8
+    from glasshead.drawable import FILES
     from glasshead.explainers import ExplainRequest, explain_texts
-    from glasshead.files import check_writable, format_from_suffix, write_text
+    from glasshead.files import check_writable, format_from_suffix
     from glasshead.training import OpenOptions, open_subject
 
     if tolerance is not None and not intervals:
@@ -80,30 +83,24 @@ def explain(
         tolerance=tolerance or 0.0,
     )
     if out is not None:
-        if format is Format.text:
-            raise InputError("--out needs --format json or html")
         check_writable(out, overwrite=overwrite, reads=[Path(model)])
-        format_from_suffix(out, format.value)
+        format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
     lines = read_texts(context, texts or [], file)
     check_utf8(*lines, pair or "")
     opening = OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code)
     subject = open_subject(model, options=opening)
     attributions = explain_texts(subject, *texts_and_pairs(subject.model, lines, pair), request)
     comment = print_line if format is Format.text else print_remark  # standard output is the document's
-    for number, reason in attributions.skipped:
-        comment(f"text {number + 1} is left out: {reason}")
-    for line in attributions.notes:
-        comment(line)
-    if format is Format.text:
+    for remark in attributions.remarks:
+        comment(remark)
+    if out is not None:
+        attributions.save(out, overwrite=overwrite)
+        print_line(f"Written to {out}")
+    elif format is Format.text:
         for attribution in attributions:
             print_attribution(subject, attribution)
-        return
-    document = as_document(attributions, format)
-    if out is None:
-        print_output(document, format.value)
     else:
-        write_text(out, document, overwrite=overwrite)
-        print_line(f"Written to {out}")
+        print_output(as_document(attributions, format), format.value)
 
 
 def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) -> list[str]:

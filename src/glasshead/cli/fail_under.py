@@ -1,5 +1,6 @@
 """Gates: ``--fail-under NAME=VALUE`` fails where the interval of a finding starts below the value."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from glasshead.cli.console import print_error, print_line
@@ -39,13 +40,15 @@ def finding_for_threshold(card: "AuditCard", name: str) -> "Finding":
     return finding
 
 
-def check_thresholds(thresholds: "list[tuple[Finding, float]]") -> bool:
+def check_thresholds(
+    thresholds: "list[tuple[Finding, float]]", say: Callable[[str], None] = print_line
+) -> bool:
     """Whether every interval starts at or above its threshold, and a line on each."""
-    met = [check_threshold(finding, threshold) for finding, threshold in thresholds]
+    met = [check_threshold(finding, threshold, say) for finding, threshold in thresholds]
     return all(met)
 
 
-def check_threshold(finding: "Finding", threshold: float) -> bool:
+def check_threshold(finding: "Finding", threshold: float, say: Callable[[str], None] = print_line) -> bool:
     """Whether the interval of a finding starts at or above a threshold, and a line on it."""
     name = finding.name.removesuffix(".all")
     low = None if finding.interval is None else finding.interval[0]
@@ -53,7 +56,7 @@ def check_threshold(finding: "Finding", threshold: float) -> bool:
         print_error(f"{name}: {finding.verdict}")
         return False
     if low is not None and low >= threshold:
-        print_line(f"{name}: the interval starts at {low:.3f}, not below {threshold}")
+        say(f"{name}: the interval starts at {low:.3f}, not below {threshold}")
         return True
     start = "is undefined" if low is None else f"starts at {low:.3f}, below {threshold}"
     print_error(f"{name}: the interval {start}")

@@ -5,30 +5,39 @@ from typing import Annotated
 import typer
 
 from glasshead.cli.app import app
-from glasshead.cli.console import console
+from glasshead.cli.console import console, print_output
+from glasshead.cli.options import Printed
 
 
 @app.command("list")
 def list_entries(
     kind: Annotated[
-        str,
+        str | None,
         typer.Argument(
+            metavar="[WHAT]",
             help="activations, positions, mechanisms, kernels, explainers, audits, datasets, models, "
-            "presets, penalties, plots."
+            "presets, penalties, plots; nothing: how many there are of each.",
         ),
-    ],
+    ] = None,
+    format: Annotated[Printed, typer.Option(help="text or json.")] = Printed.text,
 ) -> None:
     """List what there is to choose from.
 
     Example: [bold]glasshead list activations[/]
     """
+    from glasshead.cli.listing import as_records, count_table, list_table
+
+    columns, rows = count_table() if kind is None else list_table(kind)
+    if format is Printed.json:
+        import json
+
+        print_output(json.dumps(as_records(columns, rows), ensure_ascii=False, indent=1) + "\n", "json")
+        return
     from rich.markup import escape
     from rich.table import Table
 
-    from glasshead.cli.listing import list_table
     from glasshead.report import WrappingTable
 
-    columns, rows = list_table(kind)
     table = Table(*columns, title=kind, title_style="bold", title_justify="left")
     table.columns[0].no_wrap = True  # a name is there to be copied
     for row in rows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,34 @@ def list_table(kind: str, stored: Path = STORED) -> Table:
     from glasshead.cli.catalogue import catalogue
 
     return catalogue(kind)
+
+
+def count_table() -> Table:
+    """How many there are of each kind."""
+    return ["what", "entries"], [[kind, str(len(list_table(kind)[1]))] for kind in KINDS]
+
+
+WHOLE = {
+    "mono-\ntone": "monotone",
+    "log-\nnon-\nlinear": "log-nonlinear",
+    "norma-\nlised": "normalised",
+    "origin-\nsymm.": "origin-symmetric",
+}
+"""Heads of columns that are hyphenated to be narrow."""
+TICKS = {"✓": True, "": False}
+
+
+def as_records(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[dict[str, str | bool | int]]:
+    """A table as objects: heads in one line, ticks as true and false, counts as numbers."""
+    names = [WHOLE.get(column, column.replace("\n", " ")) for column in columns]
+    ticked = {at for at in range(len(columns)) if all(row[at] in TICKS for row in rows)}
+    return [
+        {
+            name: TICKS[cell] if at in ticked else int(cell) if cell.isdigit() else cell
+            for at, (name, cell) in enumerate(zip(names, row, strict=True))
+        }
+        for row in rows
+    ]
 
 
 def stored_table(kind: str, stored: Path = STORED) -> Table | None:

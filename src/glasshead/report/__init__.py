@@ -101,15 +101,17 @@ def imported_when_called(module: str, name: str) -> Callable[..., Any]:
 
 
 NOTEBOOK = "html.notebook"
+PAGE_AND_IMAGE = (
+    imported_when_called("html.attribution_page", "attribution_page"),
+    imported_when_called("value_image", "value_image"),
+)
 RENDERERS.register("Attribution")(
-    Renderer(
-        imported_when_called(NOTEBOOK, "attribution_fragment"), imported_when_called(NOTEBOOK, "single_page")
-    )
+    Renderer(imported_when_called(NOTEBOOK, "attribution_fragment"), *PAGE_AND_IMAGE)
 )
 RENDERERS.register("Attributions")(
     Renderer(
         imported_when_called(NOTEBOOK, "attributions_fragment"),
-        imported_when_called(NOTEBOOK, "attributions_page"),
+        *PAGE_AND_IMAGE,
     )
 )
 RENDERERS.register("AuditCard")(

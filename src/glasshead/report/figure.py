@@ -69,12 +69,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class ColourBar:
-    """The scale of the shades of some panels, by their numbers."""
+    """The scale of the shades of some panels, by their numbers; ``height`` is in inches, None: by theirs."""
 
     label: str
     panels: Sequence[int]
     norm: Normalize
     shades: Colormap
+    height: float | None = None
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,12 @@ def to_matplotlib(figure: Figure) -> MatplotlibFigure:
             all_axes.append(axes)
         for bar in figure.colour_bars:
             shades = ScalarMappable(bar.norm, bar.shades)
+            fraction, aspect = 0.05, 30.0
+            if bar.height is not None:
+                fraction, aspect = bar.height / sum(heights), 0.7 * width / bar.height
             scale = canvas.colorbar(
-                shades, ax=[all_axes[number] for number in bar.panels], location="bottom", fraction=0.05,
-                shrink=0.7, pad=0.03, aspect=30,
+                shades, ax=[all_axes[number] for number in bar.panels], location="bottom", fraction=fraction,
+                shrink=0.7, pad=0.03, aspect=aspect,
             )  # fmt: skip
             scale.outline.set_visible(False)
             scale.locator = MaxNLocator(5, steps=[1, 2, 5, 10])

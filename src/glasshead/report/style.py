@@ -15,6 +15,10 @@ COLOURS = {
     "--c6": "#8a4b32", "--c7": "#6b6e78",
 }  # fmt: skip
 """A colour of the page by its CSS name → the ink of a file."""
+FOR, AGAINST = (214, 69, 65), (43, 108, 196)
+"""Red and blue under words that speak for and against, laid over whatever paper there is."""
+STRONGEST = 0.62
+"""How opaque the strongest of them is: letters stay readable on it, in light and dark."""
 SHADES = LinearSegmentedColormap.from_list("shades", ["#f6f8fb", "#9dbfe3", "#2a6fbb", "#0f2e57"])
 SIGNED = LinearSegmentedColormap.from_list(
     "signed", ["#5f2e02", "#c96a08", "#efc796", "#f8f8f7", "#9dbfe3", "#2a6fbb", "#0f2e57"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,16 @@ class TextSpan:
     token: int | None
 
 
+@dataclass(frozen=True)
+class ColouredSpan(TextSpan):
+    """The same with its colour: ``share`` of full strength in [−1, 1] and ``least``, that of the least weight
+    it can have; ``doubt`` is ``maybe`` for a weight that may be zero, ``unknown`` for one without a range."""
+
+    share: float = 0.0
+    least: float = 0.0
+    doubt: Literal["", "maybe", "unknown"] = ""
+
+
 def text_spans(attribution: Attribution) -> Iterator[TextSpan]:
     """The whole text in order; tokens without a place of their own (special ones) do not appear."""
     here, length = 0, len(attribution.text)
@@ -35,6 +46,29 @@ def text_spans(attribution: Attribution) -> Iterator[TextSpan]:
         here = end
     if here < length:
         yield TextSpan(here, length, None)
+
+
+def coloured_spans(attribution: Attribution, scale: float) -> Iterator[ColouredSpan]:
+    """The whole text in order with the colour of each token; ``scale`` is what is drawn at full strength."""
+    for span in text_spans(attribution):
+        if span.token is None:
+            yield ColouredSpan(span.start, span.end, None)
+            continue
+        yield ColouredSpan(
+            span.start, span.end, span.token,
+            share=normalised_score(attribution.colours[span.token], scale),
+            least=normalised_score(attribution.least(span.token), scale),
+            doubt=doubt(attribution, span.token),
+        )  # fmt: skip
+
+
+def doubt(attribution: Attribution, token: int) -> Literal["", "maybe", "unknown"]:
+    """Whether the weight of a token may be zero, or has no known range; empty where nobody asked."""
+    if attribution.intervals is None:
+        return ""
+    if attribution.interval(token) is None:
+        return "unknown"
+    return "maybe" if attribution.may_be_zero(token) else ""
 
 
 def max_abs(attribution: Attribution) -> float:

@@ -6,9 +6,13 @@ from glasshead.errors import InputError
 from glasshead.report.figure_file import image_file
 from glasshead.report.plots import PLOTS
 from glasshead.report.run_facts import card_names
-from glasshead.results import AuditCard, AuditComparison, RunComparison
+from glasshead.results import Attribution, Attributions, AuditCard, AuditComparison, RunComparison
 
-PLOT_OF = {AuditComparison: "audit-differences", RunComparison: "run-differences"}
+PLOT_OF: dict[type, str] = {
+    Attributions: "texts",
+    AuditComparison: "audit-differences",
+    RunComparison: "run-differences",
+}
 
 
 def value_image(value: Any, kind: str) -> bytes:
@@ -17,6 +21,8 @@ def value_image(value: Any, kind: str) -> bytes:
     Raises:
         InputError: if there is nothing to draw.
     """
+    if isinstance(value, Attribution):
+        value = Attributions((value,))
     if isinstance(value, AuditCard):
         figure = PLOTS["key-findings"].draw([value], card_names([value]))
     else:

@@ -1,13 +1,16 @@
 """The explanation of one text: a number for each of its tokens."""
 
-import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from glasshead.drawable import Drawable
+from glasshead.escaping import one_line
+from glasshead.results.json_text import json_text
 
 POINT_WIDTH = 1e-6
 """A weight whose interval is no wider has one value; an interval that comes this close to zero reaches it."""
+WORDS_SHOWN = 5
+"""Words of a ``repr``: those with the largest numbers."""
 CLEAR_RANK_MARGIN = 100.0
 """A rank with less margin over rounding makes no weight certain."""
 
@@ -56,11 +59,19 @@ class Attribution(Drawable):
 
     def __repr__(self) -> str:
         text = self.text if len(self.text) <= 40 else f"{self.text[:39]}…"
-        return f"Attribution({text!r}, {self.method}, {self.target} {self.prediction:.2f})"
+        known = [i for i, value in enumerate(self.colours) if value is not None and math.isfinite(value)]
+        strongest = sorted(known, key=lambda i: -abs(self.colours[i]))[:WORDS_SHOWN]
+        words = " ".join(f"{self.tokens[i]} {self.colours[i]:+.2g}" for i in strongest)
+        said = (
+            f"rating {self.prediction:.2f}"
+            if self.rates
+            else f"predicted {self.predicted}, p({self.target}) = {self.prediction:.2f}"
+        )
+        return one_line(f"{text!r}, {said}, {self.method}: {words}{' …' if len(known) > WORDS_SHOWN else ''}")
 
     def to_json(self) -> str:
         """An object with all fields."""
-        return json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n"
+        return json_text(self)
 
     @property
     def colours(self) -> tuple[float, ...]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from glasshead.drawable import Drawable
+from glasshead.escaping import one_line
 from glasshead.results.attribution import Attribution
+from glasshead.results.json_text import json_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SHOWN = 5
+"""Texts of a ``repr``."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,13 +42,20 @@ class Attributions(Drawable, Sequence[Attribution]):
     def __len__(self) -> int:
         return len(self.attributions)
 
+    @property
+    def remarks(self) -> list[str]:
+        """Which texts are left out and why, and the notes."""
+        return [f"text {number + 1} is left out: {reason}" for number, reason in self.skipped] + [*self.notes]
+
     def __repr__(self) -> str:
-        texts = ", ".join(map(repr, self.attributions[:3]))
-        return f"Attributions([{texts}{', …' if len(self) > 3 else ''}], {len(self)} in all)"
+        lines = [f"  {attribution!r}" for attribution in self.attributions[:SHOWN]]
+        lines += [f"  … and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
+        lines += [f"  {one_line(remark)}" for remark in self.remarks]
+        return "\n".join([f"Attributions of {len(self)} text{'s' if len(self) != 1 else ''}:", *lines])
 
     def to_json(self) -> str:
         """A list of objects, one for each text."""
-        return json.dumps([asdict(each) for each in self.attributions], ensure_ascii=False, indent=1) + "\n"
+        return json_text(self.attributions)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each token (or word) of each text."""

@@ -7,11 +7,15 @@ from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import token_table, weight_key
 from glasshead.report.text_spans import shared_scale
 from glasshead.report.weight_intervals import extremes
-from glasshead.results import Attribution
+from glasshead.results import Attribution, Attributions
 
 
-def attribution_page(attributions: Sequence[Attribution]) -> str:
-    """Explanations of single texts, coloured, with every token's numbers in a table."""
+def attribution_page(attributions: Attribution | Sequence[Attribution]) -> str:
+    """Explanations of single texts, coloured, with every token's numbers in a table, and what is to be said
+    of them."""
+    if isinstance(attributions, Attribution):
+        attributions = [attributions]
+    remarks = attributions.remarks if isinstance(attributions, Attributions) else []
     scale, limits = shared_scale(attributions), extremes(attributions)
     rows = [
         {
@@ -21,4 +25,5 @@ def attribution_page(attributions: Sequence[Attribution]) -> str:
         }
         for attribution in attributions
     ]
-    return environment().get_template("attributions.html.j2").render(rows=rows, key=weight_key(attributions))
+    template = environment().get_template("attributions.html.j2")
+    return template.render(rows=rows, key=weight_key(attributions), remarks=remarks)

@@ -1,47 +1,76 @@
-"""A text as HTML, each token coloured by its number."""
+"""A text as HTML, each token coloured by its number: for a page with a style sheet, and for a notebook."""
+
+from collections.abc import Callable
 
 from markupsafe import Markup, escape
 
 from glasshead.escaping import visible
-from glasshead.report.text_spans import normalised_score, strongest_tokens, text_spans, token_description
+from glasshead.report.style import AGAINST, FOR, STRONGEST
+from glasshead.report.text_spans import ColouredSpan, coloured_spans, strongest_tokens, token_description
 from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import Attribution
 
+Mark = Callable[[ColouredSpan, str, str], Markup]
+"""A token's span, what it says when pointed at, and its letters, as an element."""
+INLINE = {
+    "": "border-radius:3px;padding:.12em 0;color:inherit;background-color:rgba({colour},{opacity:.2f})",
+    "maybe": ";background-image:repeating-linear-gradient(45deg,transparent 0 4px,"
+    "rgba(127,127,127,.35) 4px 5px)",
+    "unknown": ";border-bottom:2px dotted rgba(127,127,127,.8)",
+}
+"""The styles of a token where no style sheet is, and what each doubt adds."""
+
 
 def text_heatmap(attribution: Attribution, scale: float) -> Markup:
-    """The whole text, each token coloured by its number; red is positive, blue is negative.
+    """The whole text for a page, each token coloured by its number; red is positive, blue is negative.
 
     Where weights have ranges, a token that may be zero is hatched, and each carries beside the strength of
     its weight (``--a``) that of the least it can have (``--least``), for the page's switch.
     """
-    visible_text = visible(attribution.text)
-    pieces, focus = [], "0"
-    for span in text_spans(attribution):
-        piece = visible_text[span.start : span.end]
-        if span.token is None:
-            pieces.append(escape(piece))
-            continue
-        share = normalised_score(attribution.colours[span.token], scale)
-        kind = "p" if share > 0 else "n" if share < 0 else "z"
-        style = f"--a:{abs(share):.2f}"
-        if attribution.intervals is not None:
-            style += f";--least:{abs(normalised_score(attribution.least(span.token), scale)):.2f}"
-            kind += f" {uncertainty_class(attribution, span.token)}".rstrip()
-        mark = Markup('<mark class="{}" style="{}" tabindex="{}" data-tip="{}">{}</mark>')
-        tip = token_description(attribution, span.token)
-        pieces.append(mark.format(kind, style, focus, tip, piece))
-        focus = "-1"
-    if not pieces:
+    marks = marked_text(attribution, scale, page_mark(attribution))
+    if not marks:
         return Markup('<p class="text void">(empty text)</p>')
     spoken = [f"Strongest tokens: {top}."] if (top := strongest_tokens(attribution)) else []
     if attribution.intervals is not None:
         spoken.append(f"{summary_of_ranges(attribution)}.")
     aloud = Markup('<span class="heard"> {}</span>').format(" ".join(spoken)) if spoken else Markup("")
-    return Markup('<p class="text" dir="auto">{}{}</p>').format(Markup("").join(pieces), aloud)
+    return Markup('<p class="text" dir="auto">{}{}</p>').format(marks, aloud)
 
 
-def uncertainty_class(attribution: Attribution, token: int) -> str:
-    """The class of a token whose weight may be zero or whose range is not known; empty for any other."""
-    if attribution.interval(token) is None:
-        return "unknown"
-    return "maybe" if attribution.may_be_zero(token) else ""
+def notebook_heatmap(attribution: Attribution, scale: float) -> Markup:
+    """The same with its styles on each token, for a notebook, on whatever paper it has."""
+    return marked_text(attribution, scale, inline_mark) or Markup("(empty text)")
+
+
+def marked_text(attribution: Attribution, scale: float, mark: Mark) -> Markup:
+    """The whole text, escaped, its tokens marked."""
+    text = visible(attribution.text)
+    return Markup("").join(
+        escape(text[span.start : span.end])
+        if span.token is None
+        else mark(span, token_description(attribution, span.token), text[span.start : span.end])
+        for span in coloured_spans(attribution, scale)
+    )
+
+
+def page_mark(attribution: Attribution) -> Mark:
+    """Elements in the classes of the page; the first one can be reached by the keyboard."""
+    focus = iter("0")
+
+    def mark(span: ColouredSpan, tip: str, letters: str) -> Markup:
+        kind = "p" if span.share > 0 else "n" if span.share < 0 else "z"
+        style = f"--a:{abs(span.share):.2f}"
+        if attribution.intervals is not None:
+            style += f";--least:{abs(span.least):.2f}"
+        element = Markup('<mark class="{}" style="{}" tabindex="{}" data-tip="{}">{}</mark>')
+        return element.format(f"{kind} {span.doubt}".rstrip(), style, next(focus, "-1"), tip, letters)
+
+    return mark
+
+
+def inline_mark(span: ColouredSpan, tip: str, letters: str) -> Markup:
+    """An element with its own style; numbers stand in its title."""
+    colour = ",".join(map(str, FOR if span.share >= 0 else AGAINST))
+    style = INLINE[""].format(colour=colour, opacity=STRONGEST * abs(span.share))
+    style += INLINE[span.doubt] if span.doubt else ""
+    return Markup('<span style="{}" title="{}">{}</span>').format(style, tip, letters)

@@ -7,9 +7,8 @@ from markupsafe import Markup
 
 from glasshead.escaping import visible
 from glasshead.report.html.interval_marks import IntervalMark, Limits, axis, draw
-from glasshead.report.html.text_heatmap import uncertainty_class
 from glasshead.report.number_format import finite, number
-from glasshead.report.text_spans import score_name
+from glasshead.report.text_spans import doubt, score_name
 from glasshead.report.weight_intervals import range_text, spoken_range, summary_of_ranges
 from glasshead.results import Attribution
 
@@ -70,7 +69,7 @@ def _row(attribution: Attribution, token: int, limits: Limits) -> Row:
     contribution = None if contributions is None else number(contributions[token], plus=True)
     if attribution.intervals is None:
         return Row(name, score, contribution, None, None, "")
-    unsure, amount = uncertainty_class(attribution, token), finite(attribution.scores[token])
+    unsure, amount = doubt(attribution, token), finite(attribution.scores[token])
     ends, maybe_zero = attribution.interval(token), unsure == "maybe"
     mark = IntervalMark(
         f"{score}, {spoken_range(attribution, token)}", amount, span=ends,

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from glasshead.escaping import visible
 from glasshead.report.terminal.bars import BLUE, RED
-from glasshead.report.text_spans import max_abs, normalised_score, text_spans
+from glasshead.report.text_spans import coloured_spans, max_abs
 from glasshead.results import Attribution
 
 STEPS = (0.08, 0.25, 0.5, 0.75)
@@ -33,9 +33,8 @@ def text_heatmap(attribution: Attribution, scale: float | None = None) -> Text:
     """
     text = Text(visible(attribution.text))
     full = max_abs(attribution) if scale is None else scale
-    for span in text_spans(attribution):
+    for span in coloured_spans(attribution, full):
         if span.token is not None:
-            share = normalised_score(attribution.colours[span.token], full)
-            doubtful = attribution.may_be_zero(span.token)
-            text.stylize(faint_style(share) if doubtful else heat_style(share), span.start, span.end)
+            style = faint_style if span.doubt == "maybe" else heat_style
+            text.stylize(style(span.share), span.start, span.end)
     return text

@@ -1,0 +1,208 @@
+"""Explained texts, each word on the colour of its number."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
+from matplotlib.font_manager import findfont, get_font
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import ScaledTranslation, Transform
+
+from glasshead.report.figure import ColourBar, Figure, Ink, LegendEntry, Panel
+from glasshead.report.figure_file import drawable
+from glasshead.report.plot_registry import plot
+from glasshead.report.style import AGAINST, FOR, STRONGEST
+from glasshead.report.text_spans import ColouredSpan, coloured_spans, prediction, score_name, shared_scale
+from glasshead.results import Attribution, Attributions
+
+TEXTS, LINES = 10, 40
+"""Texts of a picture, and lines of each."""
+WIDTH, LINE, SIZE = 6.8, 0.25, 10.5
+"""Inches of a line and from line to line, and points of its letters."""
+HEADING, SMALL = 0.24, 8.5
+"""The same of what stands above each text."""
+EMPTY = "(empty text)"
+HATCH = (0.2, 0.2, 0.2, 0.3)
+
+
+@dataclass(frozen=True)
+class Word:
+    """Letters that stand in one place: the line, where they begin and how wide they are, in inches."""
+
+    line: int
+    left: float
+    width: float
+    letters: str
+    span: ColouredSpan
+
+
+@plot("texts", Attributions)
+def texts(attributions: Attributions) -> Figure:
+    """Each text with its words on the colour of what they speak for."""
+    shown = attributions.attributions[:TEXTS]
+    scale = shared_scale(shown)
+    headings = [heading(attribution) for attribution in shown]
+    alike = len(set(headings)) == 1
+    layouts = [list(words_in_lines(attribution, scale)) for attribution in shown]
+    panels = [
+        text_panel(attribution, layout, "" if alike else title)
+        for attribution, layout, title in zip(shown, layouts, headings, strict=True)
+    ]
+    signed = any(diverging(attribution) for attribution in shown)
+    shades = LinearSegmentedColormap.from_list("heat", [on_paper(AGAINST), "#ffffff", on_paper(FOR)])
+    bar = ColourBar(key_words(shown), range(len(panels)), Normalize(-scale, scale), shades, 0.16)
+    if not signed:
+        shades = LinearSegmentedColormap.from_list("heat", ["#ffffff", on_paper(FOR)])
+        bar = ColourBar(key_words(shown), range(len(panels)), Normalize(0.0, scale), shades, 0.16)
+    doubts = {word.span.doubt for layout in layouts for word in layout}
+    legend = [entry for doubt, entry in DOUBTS.items() if doubt in doubts]
+    caption = " ".join(f"{remark[:1].upper()}{remark[1:]}." for remark in left_out(attributions, layouts))
+    title = headings[0] if alike else "What the words speak for"
+    return Figure(title, panels, caption, legend, across=1, colour_bars=[bar])
+
+
+DOUBTS = {
+    "maybe": LegendEntry("--muted", "may weigh nothing", "hatched"),
+    "unknown": LegendEntry("--muted", "range not known", "dotted"),
+}
+
+
+def diverging(attribution: Attribution) -> bool:
+    """Whether its numbers can be below zero."""
+    return attribution.signed or (attribution.contributions is not None and attribution.intervals is None)
+
+
+def heading(attribution: Attribution) -> str:
+    """The class that is explained, and how."""
+    side = "a higher rating" if attribution.rates else attribution.target
+    words = f"Words for and against {side}" if diverging(attribution) else f"Words that matter for {side}"
+    return f"{words}, method {attribution.method}"
+
+
+def key_words(shown: tuple[Attribution, ...]) -> str:
+    """What the colours mean."""
+    names = {
+        score_name(each) if each.contributions is None or each.intervals is not None else "contribution"
+        for each in shown
+    }
+    name = names.pop() if len(names) == 1 else "number"
+    sides = {"a higher rating" if each.rates else each.target for each in shown}
+    side = sides.pop() if len(sides) == 1 else "the class in the heading"
+    if any(map(diverging, shown)):
+        return f"{name}: blue speaks against {side}, red for it"
+    return f"{name}: the darker, the more it matters"
+
+
+def left_out(attributions: Attributions, layouts: list[list[Word]]) -> list[str]:
+    """What is not in the picture, and the remarks."""
+    remarks = list(attributions.remarks)
+    if len(attributions) > TEXTS:
+        remarks.insert(0, f"{len(attributions) - TEXTS} more texts are left out here; a page (.html) has all")
+    cut = [rank + 1 for rank, layout in enumerate(layouts) if layout and layout[-1].line >= LINES]
+    if cut:
+        numbers = ", ".join(map(str, cut))
+        remarks.insert(0, f"of text {numbers} the first {LINES} lines are drawn; a page (.html) has all")
+    return [remark.rstrip(".") for remark in remarks]
+
+
+def text_panel(attribution: Attribution, layout: list[Word], title: str) -> Panel:
+    """One text below what was predicted; ``title`` says what is explained where that is not one thing."""
+    words = [word for word in layout if word.line < LINES]
+    lines = 1 + max((word.line for word in words), default=0)
+
+    def draw(axes: Axes, ink: Ink) -> None:
+        axes.set_axis_off()
+        # Inches to the right of, and below, the upper left corner.
+        on_axes: Any = axes
+        place = on_axes.figure.dpi_scale_trans + ScaledTranslation(0.0, 1.0, on_axes.transAxes)
+        axes.text(0.0, -0.15, ink.text(above), transform=place, fontsize=SMALL, color=ink("--muted"))
+        for word in words:
+            draw_word(axes, ink, word, place)
+        if not words:
+            axes.text(
+                0.0, -HEADING - 0.66 * LINE, EMPTY, transform=place, fontsize=SIZE, color=ink("--muted")
+            )
+
+    above = f"{title}: {prediction(attribution)}" if title else prediction(attribution)
+    size = WIDTH + 0.3, HEADING + LINE * lines + 0.16
+    return Panel("", ("", ""), draw, f"{above}: {attribution.text}", x="own", grid=False, size=size)
+
+
+def draw_word(axes: Axes, ink: Ink, word: Word, place: Transform) -> None:
+    """Letters on their colour."""
+    top = -HEADING - LINE * word.line
+    if word.span.token is not None:
+        strength = STRONGEST * abs(word.span.share)
+        box = Rectangle(
+            (word.left, top - 0.86 * LINE), word.width, 0.8 * LINE, transform=place, linewidth=0,
+            facecolor=(*rgb(FOR if word.span.share >= 0 else AGAINST), strength), clip_on=False,
+            edgecolor=HATCH, hatch="////" if word.span.doubt == "maybe" else None,
+        )  # fmt: skip
+        box.set_in_layout(False)
+        axes.add_patch(box)
+        if word.span.doubt == "unknown":
+            ends = [word.left, word.left + word.width]
+            height = top - 0.86 * LINE
+            (line,) = axes.plot(
+                ends,
+                [height, height],
+                ":",
+                color=ink("--muted"),
+                linewidth=1.2,
+                transform=place,
+                clip_on=False,
+            )
+            line.set_in_layout(False)
+    text = axes.text(
+        word.left, top - 0.66 * LINE, ink.text(word.letters), transform=place, fontsize=SIZE,
+        color=ink("--ink"),
+    )  # fmt: skip
+    text.set_in_layout(False)
+
+
+def words_in_lines(attribution: Attribution, scale: float) -> Iterator[Word]:
+    """The text in lines that are no wider than the picture; one line more than there is room for, at most."""
+    text, line, left = drawable(attribution.text), 0, 0.0
+    for span in coloured_spans(attribution, scale):
+        for letters in re.findall(r"\n|[^\S\n]+|\S+", text[span.start : span.end]):
+            width = width_of(letters)
+            if letters == "\n" or (left and left + width > WIDTH):
+                line, left = line + 1, 0.0
+            if line > LINES or letters == "\n" or (letters.isspace() and left == 0.0):
+                continue
+            while width > WIDTH:  # a word that is wider than a line
+                fits = next(n for n in range(len(letters), 0, -1) if width_of(letters[:n]) <= WIDTH or n == 1)
+                yield Word(line, left, width_of(letters[:fits]), letters[:fits], span)
+                line, letters = line + 1, letters[fits:]
+                width = width_of(letters)
+            yield Word(line, left, width, letters, span)
+            left += width
+
+
+def width_of(letters: str) -> float:
+    """Inches."""
+    return sum(map(advance, letters)) * SIZE / 72
+
+
+@cache
+def advance(letter: str) -> float:
+    """The width of a letter of the files' font, by its size."""
+    font = get_font(findfont("DejaVu Sans"))
+    font.set_size(100.0, 72.0)
+    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536 / 100
+
+
+def rgb(colour: tuple[int, int, int]) -> tuple[float, float, float]:
+    """The same between 0 and 1."""
+    red, green, blue = colour
+    return red / 255, green / 255, blue / 255
+
+
+def on_paper(colour: tuple[int, int, int]) -> str:
+    """The strongest colour as it looks on white."""
+    red, green, blue = (1 - STRONGEST * (1 - part) for part in rgb(colour))
+    return to_hex((red, green, blue))
