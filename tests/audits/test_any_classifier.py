@@ -42,6 +42,9 @@ def test_a_planted_token_passes_and_a_random_model_does_not(tmp_path):
     name = "agreement.contribution.erasure-renormalise.all"
     assert true.finding(name).interval[0] > chance.finding(name).interval[1]
     assert chance.facts["accuracy"] < 0.8
+    by_gradient = "agreement.contribution.gradient.all"
+    assert true.finding(by_gradient).interval[0] > chance.finding(by_gradient).interval[1]
+    assert any("what the first layer reads" in note for note in true.facts["notes"])
 
 
 def test_without_train_data_the_classes_of_words_are_not_known(tmp_path):

@@ -125,6 +125,7 @@ FAITHFUL = [
     "attention",
     "contribution",
     "gradient",
+    "gradient-after-norm",
     "erasure",
     "erasure-renormalise",
     "erasure-delete",

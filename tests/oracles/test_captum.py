@@ -2,8 +2,9 @@
 
 import pytest
 import torch
-from captum.attr import FeatureAblation, InputXGradient, Saliency
+from captum.attr import FeatureAblation, InputXGradient, LayerGradientXActivation, Saliency
 
+from classifier_families import FAMILIES, TEXTS
 from glasshead.explainers import EXPLAINERS
 from small import random_model, tokenizer
 from tolerances import ONE_MODEL
@@ -58,3 +59,12 @@ def test_gradients(options):
     torch.testing.assert_close(ours("gradient-mean", model), gradient.mean(dim=-1), **ONE_MODEL)
     torch.testing.assert_close(ours("gradient-l1", model), gradient.abs().mean(dim=-1), **ONE_MODEL)
     torch.testing.assert_close(ours("gradient-l2", model), gradient.pow(2).sum(dim=-1).sqrt(), **ONE_MODEL)
+
+
+def test_gradient_times_input_behind_the_norm_of_the_embeddings():
+    model, tokenizer = FAMILIES["Bert"].build(labels=2), FAMILIES["Bert"].tokenizer()
+    ids = tokenizer(TEXTS[0], return_tensors="pt")["input_ids"]
+    layered = LayerGradientXActivation(lambda ids: positive(model(ids).logits), model.bert.embeddings)
+    (attribution,) = EXPLAINERS["gradient-after-norm"](model, tokenizer, TEXTS[:1])
+    expected = layered.attribute(ids)[0].sum(dim=-1).detach()
+    torch.testing.assert_close(torch.tensor(attribution.scores), expected, **ONE_MODEL)

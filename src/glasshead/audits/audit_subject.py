@@ -23,6 +23,7 @@ from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
 from glasshead.errors import InputError, ParameterError
+from glasshead.explainers import EXPLAINERS
 from glasshead.huggingface import spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.results import AuditCard, Finding
@@ -50,6 +51,10 @@ FIRST_ORDER = (
     "The attention that is read is not the last step of the model, so contributions are of first order: "
     "Σ a ∂z/∂a over the heads and rows that are read. Erasure and perturbation change the weights of these "
     "heads in all rows of the layer and run the model again."
+)
+AFTER_NORM = (
+    "This model normalises its embeddings, so gradients are taken along what the first layer reads: the "
+    "derivative along a word's own embedding would be minus that along its place."
 )
 OLD_GAUGE = (
     "An earlier version trained this run and did not ask whether its weights have one sign, so where the "
@@ -204,6 +209,7 @@ def subject_facts(
             *NOTES,
             OF_RATINGS if context.is_regression else OF_CLASSES,
             EXACT if context.exact else FIRST_ORDER,
+            *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
             *([OLD_GAUGE] if is_old_gauge(subject.gauge) and context.signed else []),
             *([] if context.label_note is None else [f"{context.label_note}."]),
             *(f"{note}." for note in subject.notes),

@@ -50,7 +50,7 @@ MOST = 0.95
 
 # The measures that attention is held against; each is the name of an explainer and of a finding's `against`.
 IMPORTANCE = {
-    "gradient": "gradient",
+    "gradient": "gradient-after-norm",
     "erasure-zero-weight": "erasure",
     "erasure-renormalise": "erasure-renormalise",
 }

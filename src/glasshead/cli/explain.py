@@ -64,7 +64,7 @@ def explain(
 ) -> None:
     """Explain a prediction: which words mattered, and for which class.
 
-    Example: [bold]glasshead explain my-bert "a warm, funny film" --method gradient[/]
+    Example: [bold]glasshead explain my-bert "a warm, funny film" --method gradient-after-norm[/]
     """
     from glasshead.data import check_utf8
     from glasshead.drawable import FILES

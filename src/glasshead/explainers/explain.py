@@ -162,7 +162,8 @@ def explain_texts(
             attributions, *inputs, attention_selector=request.attention_selector, tolerance=request.tolerance
         )
     read = coverage(tokenizer, texts, pairs, encode(tokenizer, texts, pairs))
-    notes = (*subject.notes, *read.lines("read"))
+    caveats = dict.fromkeys(each.caveat for each in attributions if each.caveat is not None)
+    notes = (*subject.notes, *read.lines("read"), *caveats)
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
 
 

@@ -95,6 +95,10 @@ class Explainer(ABC):
         """The invariant numbers that colour the map, where they differ from the importance."""
         return None
 
+    def caveat(self, context: ExplanationContext) -> str | None:
+        """Why the numbers mean little for this model, and what to use instead; None: nothing is known."""
+        return None
+
     def __call__(
         self,
         model: PreTrainedModel,
@@ -232,6 +236,7 @@ def to_attributions(
     mask = context.encoded.mask.numpy()
     signed = explainer.signed(context)
     site = context.site if explainer.reads_attention else None
+    caveat = explainer.caveat(context)
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
@@ -251,6 +256,7 @@ def to_attributions(
                 contributions=None if contributions is None else _numbers(contributions[index], keep),
                 rates=context.is_regression,
                 reading=None if site is None else site.description,
+                caveat=caveat,
             )
         )
     return results

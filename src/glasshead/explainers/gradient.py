@@ -8,49 +8,61 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from glasshead.data import batches, heads_of, layers_of
+from glasshead.data import batches, heads_of, layers_of, longest
 from glasshead.errors import InputError
+from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_embeddings
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.targets import log_odds, probability
 
-Reduction = Callable[[Tensor, Tensor], Tensor]
+Reduction = Callable[[Tensor], Tensor]
 REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
-    "input": (lambda g, e: (g * e).sum(dim=-1), True, "derivative along the token itself, e·∂ŷ/∂e"),
-    "mean": (lambda g, e: g.mean(dim=-1), True, "mean entry of ∂ŷ/∂e"),
-    "l1": (lambda g, e: g.abs().mean(dim=-1), False, "mean absolute entry of ∂ŷ/∂e"),
-    "l2": (lambda g, e: g.norm(dim=-1), False, "Euclidean norm of ∂ŷ/∂e"),
+    "mean": (lambda g: g.mean(dim=-1), True, "mean entry of ∂ŷ/∂e"),
+    "l1": (lambda g: g.abs().mean(dim=-1), False, "mean absolute entry of ∂ŷ/∂e"),
+    "l2": (lambda g: g.norm(dim=-1), False, "Euclidean norm of ∂ŷ/∂e"),
 }
+ZERO = 1e-4
+"""A mean entry this small beside the mean absolute entry is zero up to rounding."""
+INSTEAD = "'gradient-after-norm' or 'erasure-delete'"
 
 
-def embedding_gradients(context: ExplanationContext) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Texts [b], ∂ŷ/∂e_i and e_i, both [b, n, d], batch after batch; nothing is detached, attention moves.
+def embedding_gradients(
+    context: ExplanationContext, *, after_norm: bool = False
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Texts [b], ∂ŷ/∂e_i [b, n, d] and e_iᵀ ∂ŷ/∂e_i [b, n], batch after batch; attention moves.
 
-    A token that the model reads twice, in its encoder and one place further in its decoder (BART, T5), has
-    the sum of both gradients.
+    ``after_norm``: e_i is what the first layer reads, not the word's embedding. A token that the model reads
+    twice, in its encoder and one place further in its decoder (BART, T5), has the sum of both.
 
     Raises:
         InputError: if the model does not look up one vector for each token.
     """
     maps = heads_of(context.model.config) * layers_of(context.model.config)
     for rows, inputs in batches(context.encoded, device=context.model.device, maps=maps):
-        with torch.enable_grad(), embedding_leaves(context.model) as lookups:
-            logits = context.model(**inputs).logits
-        shifted = [(leaf, shift_of(ids, inputs["input_ids"])) for ids, leaf in lookups]
-        if not shifted or any(shift is None for _, shift in shifted):
+        model = context.model
+        with torch.enable_grad(), embedding_leaves(model) as lookups, first_layer_inputs(model) as read:
+            logits = model(**inputs).logits
+        shifts = [shift_of(ids, inputs["input_ids"]) for ids, _ in lookups]
+        if not shifts or None in shifts:
             raise InputError(
-                f"{type(context.model).__name__} does not look up one vector for each token of a text, so no "
+                f"{type(model).__name__} does not look up one vector for each token of a text, so no "
                 "gradient belongs to a token alone: use the method 'erasure-delete'"
             )
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
         target_fn = log_odds if context.target_fn is probability else context.target_fn
         value = target_fn(logits, context.target[rows].to(logits.device))
+        vectors = read if after_norm else [leaf for _, leaf in lookups]
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
-        gradients = torch.autograd.grad(value.sum(), [leaf for leaf, _ in shifted])
-        n = inputs["input_ids"].shape[1]
-        gradient = sum_shifted(gradients, [shift or 0 for _, shift in shifted], n)
+        gradients = torch.autograd.grad(value.sum(), vectors)
         if context.target_fn is probability:
-            gradient *= (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
-        yield rows, gradient.cpu(), shifted[0][0].detach()[:, :n].cpu()
+            factor = (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
+            gradients = tuple(factor * gradient for gradient in gradients)
+        n = inputs["input_ids"].shape[1]
+        along = [g * e.detach() for g, e in zip(gradients, vectors, strict=True)]
+        yield (
+            rows,
+            sum_shifted(gradients, shifts, n).cpu(),
+            sum_shifted(along, shifts, n).sum(dim=-1).cpu(),
+        )
 
 
 @contextmanager
@@ -96,18 +108,52 @@ def shift_of(ids: Tensor, input_ids: Tensor) -> int | None:
     return 1 if torch.equal(ids[:, 1:n], input_ids[:, : n - 1]) else None
 
 
-def sum_shifted(gradients: Sequence[Tensor], shifts: Sequence[int], n: int) -> Tensor:
-    """Gradients of several look-ups of the same n tokens, added up token by token."""
-    total = torch.zeros_like(gradients[0][:, :n])
-    for gradient, shift in zip(gradients, shifts, strict=True):
-        total[:, : n - shift] += gradient[:, shift:n]
+def sum_shifted(values: Sequence[Tensor], shifts: Sequence[int | None], n: int) -> Tensor:
+    """Vectors of several look-ups of the same n tokens, added up token by token."""
+    total = torch.zeros_like(values[0][:, :n])
+    for vectors, shift in zip(values, shifts, strict=True):
+        total[:, : n - (shift or 0)] += vectors[:, (shift or 0) : n]
     return total
 
 
-class Gradient(Explainer):
-    """``input``: e_iᵀ ∂ŷ/∂e_i; ``mean``, ``l1``: mean of (|·| of) the entries; ``l2``: Euclidean norm."""
+class GradientAlong(Explainer):
+    """e_iᵀ ∂ŷ/∂e_i: what ŷ would gain, to first order, if the token's vector grew by its own length.
 
-    citation = "Atanasova et al. 2020; Li et al. 2016; Denil et al. 2014"
+    e_i is the word's embedding or, ``after_norm``, what the first layer reads where a model normalises its
+    embeddings.
+    """
+
+    citation = "Denil et al. 2014; Li et al. 2016; Atanasova et al. 2020"
+
+    def __init__(self, *, after_norm: bool = False) -> None:
+        self.after_norm = after_norm
+        self.description = (
+            "derivative along the token, behind the layer norm of the embeddings if there is one"
+            if after_norm
+            else "derivative along the token itself, e·∂ŷ/∂e"
+        )
+
+    def caveat(self, context: ExplanationContext) -> str | None:
+        if self.after_norm or not normalises(context):
+            return None
+        return (
+            "this model normalises its embeddings, so the derivative along a word is minus that along its "
+            f"place, and says little of the word: use {INSTEAD}"
+        )
+
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
+        for texts, _, along in embedding_gradients(
+            context, after_norm=self.after_norm and normalises(context)
+        ):
+            result[texts, : along.shape[1]] = along.to(result.dtype)
+        return result
+
+
+class Gradient(Explainer):
+    """``mean``, ``l1``: mean of (|·| of) the entries of ∂ŷ/∂e_i; ``l2``: its Euclidean norm."""
+
+    citation = "Atanasova et al. 2020; Li et al. 2016"
 
     def __init__(self, reduction: str) -> None:
         self.reduce, self._signed, self.description = REDUCTIONS[reduction]
@@ -115,14 +161,35 @@ class Gradient(Explainer):
     def signed(self, context: ExplanationContext) -> bool:
         return self._signed
 
+    def caveat(self, context: ExplanationContext) -> str | None:
+        """Where a layer norm takes the mean off whatever reads an embedding, Σ ∂ŷ/∂e = 0."""
+        if not self._signed or not len(context.encoded.ids):
+            return None
+        _, gradient, _ = next(embedding_gradients(context))
+        if self.reduce(gradient).norm() > ZERO * gradient.abs().mean(dim=-1).norm():
+            return None
+        return (
+            "a layer norm of this model takes the mean off the embeddings, so the mean entry of the gradient "
+            f"is zero up to rounding: use {INSTEAD}"
+        )
+
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-        for texts, gradient, e in embedding_gradients(context):
-            result[texts, : e.shape[1]] = self.reduce(gradient, e).to(result.dtype)
+        for texts, gradient, _ in embedding_gradients(context):
+            reduced = self.reduce(gradient)
+            result[texts, : reduced.shape[1]] = reduced.to(result.dtype)
         return result
 
 
-register("gradient", Gradient("input"))
+def normalises(context: ExplanationContext) -> bool:
+    """Whether the model normalises its embeddings, asked of the longest text."""
+    return bool(len(context.encoded.ids)) and normalises_embeddings(
+        context.model, longest(context.encoded, context.model.device)
+    )
+
+
+register("gradient", GradientAlong())
+register("gradient-after-norm", GradientAlong(after_norm=True))
 register("gradient-mean", Gradient("mean"))
 register("gradient-l1", Gradient("l1"))
 register("gradient-l2", Gradient("l2"))

@@ -23,7 +23,7 @@ class Attribution(Drawable):
     index of the word a token belongs to, ``offsets`` its place in ``text``. ``prediction`` is the target's
     probability or, where the model ``rates``, the predicted number. ``contributions`` (a_i · o_i, invariant
     under the sign gauge) accompanies attention weights and is what colours a map by default. ``reading`` says
-    which attention of a model with several was read.
+    which attention of a model with several was read, ``caveat`` why the numbers mean little for this model.
 
     ``intervals`` holds for each token the smallest and the largest weight with which the head would give the
     same output, in the gauge of ``scores``: these are bounds of what is possible, no confidence interval. An
@@ -52,6 +52,7 @@ class Attribution(Drawable):
     reading: str | None = None
     intervals: tuple[tuple[float | None, float | None] | None, ...] | None = None
     conditioning: float | None = None
+    caveat: str | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):

@@ -72,7 +72,7 @@ class TransformerObserver:
         view = make_context(model, self.encoded, self.tokenizer)
         tau = kendall_tau_b(
             EXPLAINERS["attention"].importance(view).double().numpy(),
-            EXPLAINERS["gradient"].importance(view).double().numpy(),
+            EXPLAINERS["gradient-after-norm"].importance(view).double().numpy(),
             self.encoded.mask.numpy(),
         ).tau
         return Snapshot(curves + mean_curve("agreement", "", tau[np.isfinite(tau)]))

@@ -1,0 +1,77 @@
+"""Whether a model normalises its embeddings, as BERT does: a layer norm hides how long they are.
+
+Of y = f(LN(e)) with e = word + place + type, ∂y/∂e · e = 0 and Σ ∂y/∂e = 0. The derivative along the word is
+then minus that along its place and type: it does not tell how much the word matters.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from glasshead.data import Inputs
+
+SAME_STATES = 0.05
+"""Doubled embeddings that move the states by less are normalised; others double the states. The ε in a layer
+norm leaves some movement."""
+
+
+@torch.no_grad()
+def normalises_embeddings(model: PreTrainedModel, inputs: Inputs) -> bool:
+    """Whether the first layer reads the same when all embeddings are twice as long."""
+    with first_layer_inputs(model) as before:
+        model(**inputs)
+    with first_layer_inputs(model) as after, doubled_embeddings(model):
+        model(**inputs)
+    return bool(before) and all(
+        bool((doubled - states).norm() <= SAME_STATES * states.norm())
+        for states, doubled in zip(before, after, strict=True)
+    )
+
+
+@contextmanager
+def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
+    """What the first layer reads [b, n, d] in the block; of an encoder and a decoder the first layer of each.
+
+    Empty where a model has no layers.
+    """
+    inputs: list[Tensor] = []
+    called = set()
+
+    def read(layer: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        if layer not in called:  # ALBERT runs one layer many times
+            called.add(layer)
+            values = (*args, *options.values())
+            inputs.extend([each for each in values if isinstance(each, Tensor) and each.ndim == 3][:1])
+
+    lists = {name: module for name, module in model.named_modules() if isinstance(module, nn.ModuleList)}
+    layers = [
+        module[0]
+        for name, module in lists.items()
+        if len(module) and not any(name.startswith(f"{outer}.") for outer in lists)
+    ]
+    hooks = [layer.register_forward_pre_hook(read, with_kwargs=True) for layer in layers]
+    try:
+        yield inputs
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+@contextmanager
+def doubled_embeddings(model: PreTrainedModel) -> Iterator[None]:
+    """Everything that is looked up, words, places and types, is twice as long in the block."""
+
+    def double(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
+        return 2 * embedded
+
+    tables = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+    hooks = [module.register_forward_hook(double) for module in tables]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()

@@ -1,0 +1,57 @@
+"""Gradients along a token where a layer norm follows the embeddings."""
+
+import pytest
+import torch
+
+import glasshead
+from classifier_families import FAMILIES, TEXTS
+from glasshead.explainers import EXPLAINERS
+
+NORMALISED = ("Bert", "DistilBert", "ModernBert", "Bart", "DebertaV2", "Longformer")
+MEANS_TAKEN_OFF = (*NORMALISED, "GPT2")
+
+
+@pytest.mark.parametrize("name", [*MEANS_TAKEN_OFF, "Llama", "T5"])
+def test_the_model_says_which_gradients_mean_little(name):
+    model, tokenizer = FAMILIES[name].build(), FAMILIES[name].tokenizer()
+
+    def caveats(method):
+        explained = glasshead.explain(model, TEXTS, tokenizer=tokenizer, method=method)
+        caveat = explained[0].caveat
+        assert (caveat in explained.notes) == (caveat is not None)
+        return caveat is not None
+
+    assert caveats("gradient") == (name in NORMALISED)
+    assert caveats("gradient-mean") == (name in MEANS_TAKEN_OFF)
+    assert not caveats("gradient-after-norm")
+
+
+def test_the_derivative_along_a_word_is_minus_that_along_its_place():
+    model, tokenizer = FAMILIES["Bert"].build().double(), FAMILIES["Bert"].tokenizer()
+    embeddings = model.bert.embeddings
+    places = [embeddings.position_embeddings, embeddings.token_type_embeddings]
+    captured = {}
+    hooks = [
+        table.register_forward_hook(lambda _, ids, out, table=table: captured.setdefault(table, out))
+        for table in places
+    ]
+    logits = model(**tokenizer(TEXTS[0], return_tensors="pt")).logits
+    for hook in hooks:
+        hook.remove()
+    gradients = torch.autograd.grad(logits[0, 2], list(captured.values()))
+    along = sum((g * e).sum(dim=-1)[0] for g, e in zip(gradients, captured.values(), strict=True))
+    (attribution,) = EXPLAINERS["gradient"](model, tokenizer, TEXTS[:1], target=2, target_fn="logit")
+    torch.testing.assert_close(torch.tensor(attribution.scores).double(), -along, rtol=1e-4, atol=1e-6)
+    assert along.abs().max() > 0.01
+
+
+def test_without_places_there_is_nothing_along_a_word_and_something_behind_the_norm():
+    model, tokenizer = FAMILIES["Bert"].build().double(), FAMILIES["Bert"].tokenizer()
+    with torch.no_grad():
+        model.bert.embeddings.position_embeddings.weight.zero_()
+        model.bert.embeddings.token_type_embeddings.weight.zero_()
+    largest = {
+        method: max(map(abs, EXPLAINERS[method](model, tokenizer, TEXTS[:1])[0].scores))
+        for method in ("gradient", "gradient-after-norm")
+    }
+    assert largest["gradient"] < 1e-6 < 1e-3 < largest["gradient-after-norm"]
