@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glasshead.report import PLOTS, image_file
-from glasshead.report.figure_file import to_matplotlib
+from glasshead.report.figure_file import freeze_layout, to_matplotlib
 from glasshead.results import HeadMap, HeadMaps, LearnedParameter
 
 W = np.array([[0.5, -1.0, 0.25], [0.75, 0.5, -0.5]])
@@ -130,3 +130,15 @@ def test_a_nearly_uniform_map_says_so_in_the_picture():
 def test_the_same_picture_is_the_same_file():
     made = [image_file(heads(maps(5), "abcde", "abcde", "a", signed=False), "svg") for _ in range(2)]
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("maps", [2, 4, 6])
+def test_all_maps_are_equally_large_whichever_have_names_beside_them(maps):
+    words = [f"a long word {number}" for number in range(10)]
+    given = [HeadMap(f"head {number}", np.eye(10)) for number in range(maps)]
+    figure = heads_figure(given, words, words, "layer", signed=False)
+    freeze_layout(figure)
+    figure.draw_without_rendering()
+    boxes = [axes.get_position().bounds for axes in figure.axes[:maps]]
+    assert np.ptp([box[2:] for box in boxes], axis=0).max() < 1e-3
+    assert np.ptp([box[1] for box in boxes[: min(maps, 4)]]) < 1e-3

@@ -90,7 +90,8 @@ def to_matplotlib(figure: Figure) -> MatplotlibFigure:
     cells, down = grid_cells(figure)
     widths, heights = track_sizes(figure, cells, down)
     with matplotlib.rc_context(STYLE):
-        width = max(LEAST_WIDTH, sum(widths))
+        # Names on the left of a column make the picture wider, not the axes of that column.
+        width = max(LEAST_WIDTH, sum(widths) + max(panel.left for panel in figure.panels))
         entries_across = legend_columns(figure.legend, width)
         words = drawable(f"{figure.caption} {sentence(figure.source)}".strip())
         lines = textwrap.wrap(words, int((width - 0.2) / SMALL_LETTER))

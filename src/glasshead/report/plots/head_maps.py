@@ -26,11 +26,11 @@ def head_maps(maps: HeadMaps) -> Figure:
     across = min(len(maps.maps), 4 if len(maps.columns) <= SHORT_TEXT else 2)
     cell = max(CELL, min(LARGEST_CELL, 2.1 / len(maps.columns)))
     letters = 0.07 * max(map(len, maps.columns), default=1)
-    size = max(2.1, cell * len(maps.columns)), max(0.4, cell * len(maps.rows)) + letters + 0.45
+    size = max(2.1, cell * len(maps.columns)) + 0.25, max(0.4, cell * len(maps.rows)) + letters + 0.45
     panels = []
     for rank, one in enumerate(maps.maps):
-        first = rank % across == 0
-        panels.append(map_panel(maps, one, first, norm, shades, (size[0] + 0.25 + first * letters, size[1])))
+        left = letters if rank % across == 0 else 0.0
+        panels.append(map_panel(maps, one, norm, shades, size, left))
     return Figure(
         f"{maps.layer}: a row is a query, a column a key",
         panels,
@@ -40,9 +40,10 @@ def head_maps(maps: HeadMaps) -> Figure:
 
 
 def map_panel(
-    maps: HeadMaps, one: HeadMap, first: bool, norm: Normalize, shades: Colormap, size: tuple[float, float]
+    maps: HeadMaps, one: HeadMap, norm: Normalize, shades: Colormap, size: tuple[float, float], left: float
 ) -> Panel:
-    """One head; cells are parted by thin lines of paper, and the ``first`` of a row names its queries."""
+    """One head; cells are parted by thin lines of paper, and where there is room on the ``left`` queries have
+    their names."""
 
     def draw(axes: Axes, ink: Ink) -> None:
         axes.imshow(one.weights, cmap=shades, norm=norm, interpolation="nearest", aspect="equal")
@@ -55,7 +56,7 @@ def map_panel(
             spine.set_visible(True)
             spine.set_color(ink("--line"))
         axes.set_xticks(range(keys), [ink.text(column) for column in maps.columns], rotation=90, fontsize=7.5)
-        rows = [ink.text(row) for row in maps.rows] if first else []
+        rows = [ink.text(row) for row in maps.rows] if left else []
         axes.set_yticks(range(len(rows)), rows, fontsize=7.5)
 
     row, column = divmod(int(np.nanargmax(np.abs(one.weights))), one.weights.shape[1])
@@ -63,5 +64,14 @@ def map_panel(
     description = f"Attention weights of {one.title} in {maps.layer}: {strongest}."
     note = "nearly uniform" if one.uniform else ""
     return Panel(
-        one.title, ("", ""), draw, description, x="own", note=note, grid=False, size=size, aspect=1.0
+        one.title,
+        ("", ""),
+        draw,
+        description,
+        x="own",
+        note=note,
+        grid=False,
+        size=size,
+        left=left,
+        aspect=1.0,
     )
