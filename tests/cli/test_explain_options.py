@@ -142,10 +142,14 @@ def test_pairs_in_two_ways(made):
         ("encoder", ["film", "--level", "sentence"], "this model reads a text as a whole"),
         ("encoder", ["film", "--level", "sentence", "--method", "gradient"], "leave --level out"),
         ("encoder", ["film", "--method", "gradient", "--layer", "0"], "reads no attention"),
-        ("encoder", ["film", "--target-function", "rating"], "there is no rating to explain"),
+        (
+            "encoder",
+            ["film", "--method", "gradient", "--target-function", "rating"],
+            "there is no rating to explain",
+        ),
         (
             "encoder rating",
-            ["film", "--target-function", "probability"],
+            ["film", "--method", "gradient", "--target-function", "probability"],
             "this model predicts a rating: use --target-function rating",
         ),
         ("encoder rating", ["film", "--target", "positive"], "knows no class 'positive'"),

@@ -144,3 +144,21 @@ def test_a_planted_token_is_found_by_every_faithful_method_and_not_by_chance():
     for method in FAITHFUL:
         assert found(method) == ["funny"] * 3, method
     assert found("random") != ["funny"] * 3
+
+
+def test_a_row_that_nothing_reads_is_said_and_not_silently_zero(bert):
+    bart = FAMILIES["Bart"].build(), FAMILIES["Bart"].tokenizer()
+    for (model, tokenizer), unread, read in ((bart, "first", "last"), (bert, "last", "first")):
+        said = {
+            row: glasshead.explain(model, TEXTS, tokenizer=tokenizer, method="contribution", row=row)
+            for row in (unread, read)
+        }
+        assert not any(map(any, (each.scores for each in said[unread])))
+        assert "does not rest on what was read" in said[unread].notes[-1]
+        assert not any("does not rest" in note for note in said[read].notes)
+
+
+@pytest.mark.parametrize("method", ["attention", "contribution", "effective-attention", "random"])
+def test_a_target_function_that_changes_nothing_is_refused(bert, method):
+    with pytest.raises(InputError, match="leave `target_fn` out"):
+        glasshead.explain(bert[0], TEXTS, tokenizer=bert[1], method=method, target_fn="logit")

@@ -52,7 +52,7 @@ def test_what_cannot_be_plugged_is_said(name):
     assert not checkup.healthy
     assert names(checkup) == {"not dispatched"}
     assert checkup.layers
-    assert all(layers.weights == "out of reach" and layers.kernel is None for layers in checkup.layers)
+    assert all(layers.weights == "softmax caught" and layers.kernel is None for layers in checkup.layers)
 
 
 def saved(folder, model):

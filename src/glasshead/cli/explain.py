@@ -70,6 +70,7 @@ def explain(
     from glasshead.drawable import FILES
     from glasshead.explainers import ExplainRequest, explain_texts
     from glasshead.files import check_writable, format_from_suffix
+    from glasshead.report import shared_scale
     from glasshead.training import OpenOptions, open_subject
 
     if tolerance is not None and not intervals:
@@ -97,8 +98,9 @@ def explain(
         attributions.save(out, overwrite=overwrite)
         print_line(f"Written to {out}")
     elif format is Format.text:
+        scale = shared_scale(attributions)
         for attribution in attributions:
-            print_attribution(subject, attribution)
+            print_attribution(subject, attribution, scale)
     else:
         print_output(as_document(attributions, format), format.value)
 
@@ -114,6 +116,9 @@ def read_texts(context: typer.Context, texts: Sequence[str], file: Path | None) 
     if file is None and list(texts) == ["-"]:
         return non_empty(sys.stdin.read(), "standard input")
     if file is None:
+        for text in texts:
+            if Path(text).suffix and len(text) < 256 and Path(text).is_file():
+                raise InputError(f"{text!r} is a file: --file {text} explains its lines")
         if not texts:
             raise typer.BadParameter(
                 "give a text, --file FILE, or - for the lines of standard input",
@@ -155,11 +160,11 @@ def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple
     return [first for first, _ in halves], [second for _, second in halves]
 
 
-def print_attribution(subject: "Subject", attribution: "Attribution") -> None:
+def print_attribution(subject: "Subject", attribution: "Attribution", scale: float) -> None:
     """The text with its colours, what was predicted and read, and a table of its words."""
     from glasshead.report import attribution_table, prediction, text_heatmap
 
-    console.print(text_heatmap(attribution))
+    console.print(text_heatmap(attribution, scale))
     print_line(f"{prediction(attribution)}, {attribution.method}")
     if attribution.reading is not None:
         print_line(f"read: {attribution.reading}")

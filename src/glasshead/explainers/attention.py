@@ -12,7 +12,11 @@ class Attention(Explainer):
     description = "attention weights (canonical sign), coloured by contribution"
     citation = "Huang, Yang and Wang 2024, section 5.2"
     reads_attention = True
+    reads_target_fn = False
     reads_weights = True
+
+    def caveat(self, context: ExplanationContext) -> str | None:
+        return unread_row(context)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
@@ -31,9 +35,25 @@ class Contribution(Explainer):
     description = "attention weight × what it does to the class score: the token's share of it"
     citation = "this project; polarity: Sun and Lu 2020"
     reads_attention = True
+    reads_target_fn = False
+
+    def caveat(self, context: ExplanationContext) -> str | None:
+        return unread_row(context)
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.contributions(context.target)
+
+
+def unread_row(context: ExplanationContext) -> str | None:
+    """Why no contribution is other than 0: nothing after this layer reads the row."""
+    if context.site is None or not len(context.encoded.ids):
+        return None
+    if context.observation.contributions(context.target)[context.encoded.mask].any():
+        return None
+    return (
+        f"the prediction does not rest on what was read ({context.site.description}), so all contributions "
+        "are 0: choose another row or layer"
+    )
 
 
 register("attention", Attention())

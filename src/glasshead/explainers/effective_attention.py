@@ -36,6 +36,7 @@ class Effective(Explainer):
     description = "the part of attention that the head's output can show (outside the left null space of T)"
     citation = "Brunner et al. 2019"
     reads_attention = True
+    reads_target_fn = False
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         if isinstance(context.model, PooledClassifier):

@@ -80,6 +80,8 @@ class Explainer(ABC):
     citation: str
     reads_attention: bool = False
     """Whether it makes a difference which attention is read."""
+    reads_target_fn: bool = True
+    """Whether its numbers depend on which number of the target is explained."""
     reads_weights: bool = False
     """Whether its numbers are the weights that are read, so that they have intervals."""
 
@@ -116,9 +118,14 @@ class Explainer(ABC):
         probability, or the rating of a rating model.
 
         Raises:
-            InputError: on an unknown target class or target function, pairs for a model of single texts and
-                the reverse, and a model or a reading that the method cannot read.
+            InputError: on an unknown target class or target function, or one that changes nothing, pairs for
+                a model of single texts and the reverse, and a model or a reading that the method cannot read.
         """
+        if target_fn in TARGETS and not self.reads_target_fn:
+            raise InputError(
+                f"the numbers of {self.name!r} are the same whatever number is explained: leave `target_fn` "
+                "out, or choose a gradient or an erasure"
+            )
         if attention_selector.is_customised and not self.reads_attention:
             raise InputError(
                 f"the method {self.name!r} reads no attention: leave `layer`, `head` and `row` out"

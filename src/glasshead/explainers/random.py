@@ -14,6 +14,7 @@ class Random(Explainer):
 
     description = "random numbers, the control that must fail an audit"
     citation = "Jain and Wallace 2019"
+    reads_target_fn = False
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.ids.shape)

@@ -51,6 +51,9 @@ TEXT = 512
 NEGLIGIBLE = 2048
 """Tokens from which quadratic memory is worth a word."""
 
+OWN = "its own"
+"""What attention is called that a model computes itself."""
+
 KEY_HEADS = ("num_key_value_heads", "num_kv_heads", "num_kv_head", "multi_query_group_num")
 
 
@@ -68,12 +71,13 @@ class AttentionLayerGroup:
     window: int | None
     """Tokens of a sliding window that is narrower than the length asked about."""
     attention: str
-    """The mechanism, or ``its own``."""
+    """The mechanism, or `OWN`."""
     kernel: str | None
     """What serves a forward pass on this machine, and None where glasshead does not."""
     training_kernel: str | None
     weights: str
-    """``recorded``: by glasshead.record, once plugged; ``in the output``; or ``out of reach``."""
+    """``recorded``: by glasshead.record, once plugged; ``in the output``; or ``softmax caught``, by what
+    explains and audits, without queries, keys and values."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ def doctor(
         if not any(is_within(layer, module_name) for layer in ours):
             groups.setdefault(examine_undispatched(module), []).append(module_name)
     layers = tuple(replace(layer, modules=tuple(names)) for layer, names in groups.items())
-    at_work = next((layer.attention for layer in layers if layer.weights != "out of reach"), None)
+    at_work = next((layer.attention for layer in layers if layer.attention != OWN), None)
     noted = diagnostics(subject, mechanism_spec, length, dtype)
     if ours and spec is None:  # there is nothing to plug, and nobody asked for it
         noted = (diagnostic for diagnostic in noted if diagnostic.severity is not Severity.stop)
@@ -298,7 +302,7 @@ def kernel_for(
 
 
 def examine_undispatched(module: nn.Module) -> AttentionLayerGroup:
-    """What is true of attention that glasshead cannot reach."""
+    """What is true of attention that no mechanism replaces."""
     heads, head_dim, _ = head_sizes(module)
     return AttentionLayerGroup(
         modules=(),
@@ -309,8 +313,8 @@ def examine_undispatched(module: nn.Module) -> AttentionLayerGroup:
         head_dim=head_dim,
         causal=bool(getattr(module, "is_causal", False)),
         window=None,
-        attention="its own",
+        attention=OWN,
         kernel=None,
         training_kernel=None,
-        weights="out of reach",
+        weights="softmax caught",
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.ranking_table import ranking_table
     from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
-    from glasshead.report.text_spans import prediction
+    from glasshead.report.text_spans import prediction, shared_scale
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
 MODULES = {
@@ -58,6 +58,7 @@ MODULES = {
     "ranking_table": "glasshead.report.terminal.ranking_table",
     "ratio_lines": "glasshead.report.plots.class_ratios",
     "share": "glasshead.report.number_format",
+    "shared_scale": "glasshead.report.text_spans",
     "text_heatmap": "glasshead.report.terminal.text_heatmap",
     "unique_tokens": "glasshead.report.plots.token_curves",
 }
@@ -88,6 +89,7 @@ __all__ = [
     "ranking_table",
     "ratio_lines",
     "share",
+    "shared_scale",
     "text_heatmap",
     "unique_tokens",
 ]

@@ -48,7 +48,8 @@ class Panel:
     ``rows`` are names beside the heights 0, 1, … where there is one row for each, ``row_notes`` small print
     below them. ``x`` says what lies across: steps, numbers, or something that ``draw`` labels itself.
     ``note`` is small print above, on the right. ``size`` is width and height in inches in a file, beside
-    ``left`` for names on the left, ``aspect`` height by width on a page; None: the usual ones. ``draw`` is None where the numbers are lacking.
+    ``left`` for names on the left, ``aspect`` height by width on a page; None: the usual ones. ``draw`` is
+    None where the numbers are lacking.
     """
 
     title: str

@@ -121,5 +121,5 @@ def strongest_tokens(attribution: Attribution, most: int = 3) -> str:
     if attribution.intervals is not None:
         return "; ".join(token_description(attribution, i) for _, i in top)
     return ", ".join(
-        f"{visible(attribution.tokens[i])} {number(attribution.colours[i], plus=True)}" for _, i in top
+        f"'{visible(attribution.tokens[i])}' {number(attribution.colours[i], plus=True)}" for _, i in top
     )

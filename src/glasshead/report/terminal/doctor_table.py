@@ -58,7 +58,7 @@ def layer_table(layers: list[Mapping[str, Any]]) -> WrappingTable:
         table.add_column(heading)
     for layer in layers:
         count = len(layer["modules"])
-        first = Text(f"{count} × {layer['kind']}", style="red" if layer["weights"] == "out of reach" else "")
+        first = Text(f"{count} × {layer['kind']}", style="red" if layer["attention"] == "its own" else "")
         first.append(f"\n{layer['modules'][0]}", style="dim")
         if layer["causal"]:
             first.append(", causal", style="dim")
