@@ -142,11 +142,8 @@ def test_pairs_in_two_ways(made):
         ("encoder", ["film", "--level", "sentence"], "this model reads a text as a whole"),
         ("encoder", ["film", "--level", "sentence", "--method", "gradient"], "leave --level out"),
         ("encoder", ["film", "--method", "gradient", "--layer", "0"], "reads no attention"),
-        (
-            "encoder",
-            ["film", "--method", "gradient", "--target-function", "rating"],
-            "there is no rating to explain",
-        ),
+        ("encoder", ["film", "--method", "random", "--target-function", "rating"], "--target-function out"),
+        ("encoder", ["film", "--method", "erasure", "--target-function", "rating"], "there is no rating to"),
         (
             "encoder rating",
             ["film", "--method", "gradient", "--target-function", "probability"],
@@ -163,6 +160,13 @@ def test_pairs_in_two_ways(made):
 def test_refusals_of_explain(made, tmp_path, name, arguments, message):
     run, _ = made(name)
     assert message in refusal(tmp_path, "explain", run, *arguments)
+
+
+def test_a_file_that_is_given_as_a_text_is_not_explained_as_one(made, tmp_path):
+    (tmp_path / "texts.txt").write_text("the film")
+    run, _ = made("encoder")
+    message = refusal(tmp_path, "explain", run, tmp_path / "texts.txt")
+    assert "is a file: --file" in message
 
 
 def test_an_audit_of_a_chosen_layer(made, tmp_path):

@@ -29,8 +29,12 @@ class Verdict(NamedTuple):
 
 RAW_SIGN = Verdict("raw sign: an accident of the seed", "not evidence", "raw sign")
 ONE_SIGNED = Verdict(
-    "no: the weights have one sign, so the sign lives in the values", "not evidence", "one sign"
+    "says nothing of sides: the weights have one sign, the side lives in the values",
+    "not evidence",
+    "one sign",
 )
+WORDS_OF_ONE_SIGN = "no: the weights have one sign, so the sign lives in the values"
+"""What cards of earlier versions say of it, also where their number is large."""
 WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
 
 TOO_SPARSE = Verdict("undecided: the snapshots are too far apart", "undecided", "too sparse")
@@ -56,7 +60,9 @@ def by_construction(what: str, why: str) -> Verdict:
 def status_from_words(words: str) -> dict[str, Any]:
     """The status and reason of a finding that was saved before findings had them."""
     known = next((verdict for verdict in (RAW_SIGN, ONE_SIGNED, WEAK_GAUGE) if verdict.words == words), None)
-    if known is None and "by construction" in words:
+    if words == WORDS_OF_ONE_SIGN:
+        known = ONE_SIGNED
+    elif known is None and "by construction" in words:
         known = by_construction("", "")
     elif known is None and words.startswith("undecided"):
         known = Verdict("", "undecided", "too few" if "too few" in words else "")
