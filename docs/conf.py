@@ -16,7 +16,7 @@ version = release = __version__
 
 extensions = [
     "generate",  # reference/cli, reference/api and reference/tables come from the code
-    "myst_parser",
+    "myst_nb",  # MyST Markdown; pages that begin with a kernel are notebooks and are executed
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.mathjax",
@@ -45,6 +45,10 @@ html_css_files = ["wide.css"]
 
 myst_enable_extensions = ["amsmath", "dollarmath"]
 myst_heading_anchors = 3
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_output_stderr = "remove"  # progress bars
 # The prompt and what a command prints are not copied.
 copybutton_prompt_text = "$ "
 copybutton_line_continuation_character = "\\"
