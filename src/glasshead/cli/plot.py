@@ -320,14 +320,11 @@ def output_and_lengths(
 
 def write_plot(out: Path, name: str, values: Any, overwrite: bool, *options: Any) -> None:
     """Draw a plot of some values, as a page where the file's name asks for one, and say where it is."""
-    from glasshead.files import write_bytes
-    from glasshead.report import PLOTS, figure_page, image_file
+    from glasshead.report import PLOTS
 
     figure = PLOTS[name].draw(values, *options)
     assert figure is not None
-    kind = file_kind(out, PAGE)
-    content = figure_page(figure).encode() if kind == PAGE else image_file(figure, kind)
-    write_bytes(out, content, overwrite=overwrite)
+    figure.save(out, overwrite=overwrite)
     print_line(f"Written to {out}")
 
 

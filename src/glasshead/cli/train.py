@@ -89,7 +89,11 @@ def train(
     label_column: LabelColumn = None,
     classes: Classes = None,
     labels: Annotated[
-        int | None, typer.Option(help="Merge classes whose names end in the same word, into this many.")
+        int | None,
+        typer.Option(
+            help="Merge classes whose names end in the same word, into this many. (In glasshead explain and "
+            "audit, --labels renames the model's classes.)"
+        ),
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Use this many random rows of each split.")] = None,
     split_seed: Annotated[int, typer.Option(help="Seed of the splits that the data lack.")] = 0,

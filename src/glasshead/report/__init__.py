@@ -123,6 +123,13 @@ RENDERERS.register("AuditCard")(
         imported_when_called("value_image", "value_image"),
     )
 )
+RENDERERS.register("Figure")(
+    Renderer(
+        imported_when_called("html.figure_page", "figure_fragment"),
+        imported_when_called("html.figure_page", "figure_page"),
+        imported_when_called("figure_file", "image_file"),
+    )
+)
 for compared in ("AuditComparison", "RunComparison"):
     RENDERERS.register(compared)(
         Renderer(

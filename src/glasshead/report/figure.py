@@ -8,6 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.ticker import FuncFormatter, MaxNLocator, ScalarFormatter
 
+from glasshead.drawable import Drawable
+from glasshead.errors import InputError
+
 DASHES: dict[str, Any] = {
     "line": "-", "dashed": (0, (4, 2.5)), "dotted": (0, (1, 1.6)), "dashdot": (0, (6, 2, 1, 2)),
 }  # fmt: skip
@@ -80,9 +83,10 @@ class ColourBar:
     height: float | None = None
 
 
-@dataclass(frozen=True)
-class Figure:
+@dataclass(frozen=True, repr=False)
+class Figure(Drawable):
     """Panels that belong together, with one legend; ``source`` are the figures that it is after.
+    It shows itself in a notebook, and `save` writes it.
 
     The caption says what is drawn, on the page and in the file; ``hint`` what to do on the page.
     ``across`` panels belong in one row; None: as many as fit.
@@ -96,6 +100,17 @@ class Figure:
     across: int | None = None
     hint: str = ""
     colour_bars: Sequence[ColourBar] = ()
+
+    def __repr__(self) -> str:
+        return f"Figure({self.title!r}, {len(self.panels)} panels)"
+
+    def to_json(self) -> str:
+        """Nothing: a figure is drawn from values that have a JSON of their own.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError("a figure has no JSON: save it as .html, .svg, .png or .pdf")
 
     @property
     def columns(self) -> int:

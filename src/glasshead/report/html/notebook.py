@@ -49,7 +49,7 @@ def about_method(attribution: Attribution) -> str:
     """The method, what it read, and what the colours mean, in words."""
     about = [f"method {attribution.method}"]
     if attribution.reading is not None:
-        about.append(f"read: {attribution.reading}")
+        about.append(f"attention read at {attribution.reading}")
     if attribution.intervals is not None:
         unknown = any(ends is None for ends in attribution.intervals)
         about.append("colour: the weight; hatched: may weigh nothing" + "; dotted: range not known" * unknown)

@@ -1,0 +1,90 @@
+"""The site builds strictly, without a network, and its notebooks are executed."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+# What the outputs of a notebook show, as regular expressions of their HTML and text.
+NOTEBOOKS = {
+    "audit-my-bert": [
+        r"predicted (positive|negative)",  # coloured texts
+        r"background-color:rgba",
+        r"119 findings|findings in all",  # the card
+        r"of the weight is on adjectives",
+    ],
+    "signed-attention": [
+        r"tanhmax  \[0\.43, 0\.0, -0\.43\]",
+        r"same logits: +True\nopposite weights: +True",
+        r"sign in the weights|one sign|undecided",
+        r"background-color:rgba",
+    ],
+    "watch-training": [
+        r"snapshots of \d+ steps",
+        r"data:image/svg\+xml",
+        r"VᵀW at the end",
+        r"attention scores",
+    ],
+}
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site: warnings are errors, and so is a cell that raises."""
+    for package in ("sphinx", "myst_nb"):
+        pytest.importorskip(package)
+    out = tmp_path_factory.mktemp("build") / "html"
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", DOCS, out],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_no_page_needs_a_network(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 50
+    for page in pages:
+        loaded = re.findall(
+            r'<(?:script|img|link)\b[^>]*(?:src|href)="(https?:[^"]+)"', page.read_text(encoding="utf-8")
+        )
+        assert loaded == [], page.name
+
+
+def test_every_notebook_is_named_here() -> None:
+    notebooks = {
+        page.stem
+        for page in (DOCS / "tutorials").glob("*.md")
+        if page.read_text(encoding="utf-8").startswith("---\nfile_format: mystnb")
+    }
+    assert notebooks == set(NOTEBOOKS)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebook_shows_its_outputs(name: str, site: Path) -> None:
+    (download,) = site.rglob(f"_downloads/*/{name}.ipynb")
+    cells = [
+        cell
+        for cell in json.loads(download.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    assert all(cell["execution_count"] for cell in cells)
+    shown = "\n".join(map(output_text, cells))
+    assert [words for words in NOTEBOOKS[name] if not re.search(words, shown)] == []
+
+
+def output_text(cell: dict[str, Any]) -> str:
+    """What a cell has printed and shown."""
+    parts = []
+    for output in cell["outputs"]:
+        parts += [output["text"]] if "text" in output else output.get("data", {}).values()
+    return "\n".join("".join(part) for part in parts)
