@@ -12,7 +12,7 @@ joined = MultiHeadAttention(64, 8, "tanhmax", dropout=0.1)
 causal = joined(x, mask=real, is_causal=True).output
 
 # Few key numbers, values as wide as the layer, heads summed: weights that a head's output identifies.
-added = MultiHeadAttention(64, 8, head_combination="add", head_dim=4)
+added = MultiHeadAttention(64, 8, head_combination="sum", head_dim=4)
 attended = added(x, mask=real, need_weights=True)
 
 crossing = MultiHeadAttention(64, 8, kv_heads=2, context_size=48)

@@ -132,7 +132,7 @@ def test_added_heads_are_concatenated_heads_with_the_projection_in_their_values(
 
 def test_sizes():
     """Summed heads have d_v = d_e and one D of d_e × d_e; d_k is d_e / H and free."""
-    added = MultiHeadAttention(12, 3, head_combination="add")
+    added = MultiHeadAttention(12, 3, head_combination="sum")
     assert (added.head_dim, added.value_dim) == (4, 12)
     assert added.value.weight.shape == (36, 12)
     assert added.output.weight.shape == (12, 12)
@@ -314,7 +314,7 @@ def test_a_layer_saves_and_loads():
             {"head_combination": "add", "value_dim": 2},
             r"summed heads have the size 6 of the layer, not 2: leave `value_dim` out",
         ),
-        ({"head_combination": "mean"}, "heads are combined by 'concat' or 'add', not 'mean'"),
+        ({"head_combination": "mean"}, "`head_combination` is concat or sum, not 'mean'"),
         ({"num_heads": 4}, "4 heads do not divide the size 6: give `head_dim`"),
         ({"num_heads": 4, "head_dim": 2}, "4 heads do not divide the size 6: give `value_dim`"),
         ({"kv_heads": 2}, "3 query heads cannot share 2 key heads"),

@@ -42,6 +42,16 @@ def test_five_mechanisms_with_sixteen_heads_of_sixteen():
         assert (recipe.optimizer, recipe.learning_rate) == ("adam", 1e-3)
 
 
+@pytest.mark.parametrize("word", ["sum", "add"])
+def test_heads_that_are_summed_have_the_size_of_their_layer(word):
+    preset = TRAINING_PRESETS["transformer"]
+    summed = preset.with_settings({"head_combination": word}).model_config()
+    assert (summed.head_combination, summed.value_dim) == ("add", None)
+    assert preset.with_settings({"head_combination": "concat"}).model_config().value_dim == 16
+    with pytest.raises(InputError, match="of the layer, not 8"):
+        preset.with_settings({"head_combination": word, "value_dim": 8}).model_config().check()
+
+
 def test_added_and_concatenated_heads_of_512():
     added, joined = TRAINING_PRESETS["identifiable"], TRAINING_PRESETS["regular"]
     assert added.model_config().head_combination == "add"
@@ -147,7 +157,7 @@ def test_refused(change, says):
         ({"attention": 3}, "`attention` must be a word or a mapping, not 3"),
         ({"attention": {"activaton": "relu"}}, "did you mean 'activation'"),
         ({"attention": "tanmax"}, "did you mean 'tanhmax'"),
-        ({"head_combination": "joined"}, "'concat' or 'add'"),
+        ({"head_combination": "joined"}, "is concat or sum"),
         ({"head_combination": "add", "value_dim": 4}, "have the size 64 of the layer, not 4"),
         ({"positions": "lerned"}, "did you mean 'learned'"),
         ({"temperature": 2.0}, "no option `temperature`: it is one of pooled"),

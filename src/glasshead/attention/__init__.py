@@ -12,7 +12,7 @@ from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.attention.mask import Mask, TokenPositions
 from glasshead.attention.mechanism import AttentionInputs, AttentionOutput, Mechanism, mechanism, select_heads
 from glasshead.attention.mechanism_spec import MECHANISM_PRESETS, Spec, parse, position_of, to_name, to_spec
-from glasshead.attention.multihead import MultiHeadAttention
+from glasshead.attention.multihead import MultiHeadAttention, parse_head_combination
 from glasshead.attention.pooling import AttentionPooling, PoolingOutput, pooling_activation
 from glasshead.attention.position import POSITIONS, HeadSizes, Position
 from glasshead.attention.positions.distance_aware import DistanceAware
@@ -55,6 +55,7 @@ __all__ = [
     "learnable_sigmoid",
     "mechanism",
     "parse",
+    "parse_head_combination",
     "parse_rows",
     "pooling_activation",
     "position_of",

@@ -17,12 +17,28 @@ from glasshead.attention.mechanism import mechanism as build
 from glasshead.attention.mechanism_spec import Spec
 from glasshead.errors import InputError, ParameterError
 
+HEAD_COMBINATIONS: dict[str, Literal["concat", "add"]] = {
+    "concat": "concat", "concatenate": "concat", "sum": "add", "add": "add",
+}  # fmt: skip
+"""How heads are combined, by every word for it."""
+
+
+def parse_head_combination(word: str) -> Literal["concat", "add"]:
+    """How heads are combined, as saved configurations call it.
+
+    Raises:
+        InputError: on another word.
+    """
+    if word not in HEAD_COMBINATIONS:
+        raise ParameterError("head_combination", f"is concat or sum, not {word!r}")
+    return HEAD_COMBINATIONS[word]
+
 
 class MultiHeadAttention(nn.Module):
     """Self- and cross-attention by any mechanism, with d_k and d_v of one's choice.
 
     ``head_combination="concat"`` concatenates the heads and projects them: Y = [A_1 V_1 … A_H V_H] D + b with
-    D of ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``head_combination="add"`` sums them first: Y = (Σ_h
+    D of ``[H·d_v, d_e]``, which is Σ_h A_h V_h D_h + b. ``head_combination="sum"`` sums them first: Y = (Σ_h
     A_h V_h) D + b, where d_v is d_e and D, ``[d_e, d_e]``, is the same for all heads.
 
     d_k and d_v are d_e / H unless ``head_dim`` and ``value_dim`` are given. H / ``kv_heads`` query heads
@@ -46,13 +62,12 @@ class MultiHeadAttention(nn.Module):
         value_dim: int | None = None,
         kv_heads: int | None = None,
         context_size: int | None = None,
-        head_combination: Literal["concat", "add"] = "concat",
+        head_combination: str = "concat",
         dropout: float = 0.0,
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if head_combination not in ("concat", "add"):
-            raise InputError(f"heads are combined by 'concat' or 'add', not {head_combination!r}")
+        head_combination = parse_head_combination(head_combination)
         check_dropout(dropout)
         self.size, self.num_heads, self.dropout, self.head_combination = (
             size,

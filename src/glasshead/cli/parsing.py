@@ -5,9 +5,6 @@ from typing import Any
 
 from glasshead.errors import InputError
 
-HEAD_COMBINATIONS = {"concat": "concat", "sum": "add", "add": "add"}
-"""How a configuration calls the ways in which heads are combined; ``add`` is what sums were called."""
-
 
 def parse_names(names: str | None) -> tuple[str, ...] | None:
     """A,B → (A, B)."""
@@ -96,14 +93,3 @@ def parse_attention_option(attention: str | None) -> Any:
         return json.loads(attention)
     except ValueError as error:
         raise InputError(f"--attention {attention!r} is no JSON: {error}") from None
-
-
-def parse_head_combination(word: str | None) -> str | None:
-    """How heads are combined, as the configuration of a model calls it.
-
-    Raises:
-        InputError: on another word.
-    """
-    if word is not None and word not in HEAD_COMBINATIONS:
-        raise InputError(f"--head-combination is concat or sum, not {word!r}")
-    return None if word is None else HEAD_COMBINATIONS[word]

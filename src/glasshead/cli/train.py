@@ -11,7 +11,6 @@ from glasshead.cli.console import print_line
 from glasshead.cli.options import SEEDS, Classes, Data, LabelColumn, Out, Overwrite, TextColumn
 from glasshead.cli.parsing import (
     parse_attention_option,
-    parse_head_combination,
     parse_names,
     parse_numbers,
     parse_settings,
@@ -124,7 +123,7 @@ def train(
 
     settings: dict[str, Any] = {
         "attention": parse_attention_option(attention),
-        "head_combination": parse_head_combination(head_combination),
+        "head_combination": head_combination,
         "head_dim": d_k,
         "value_dim": d_v,
         "encoder": encoder,
@@ -143,8 +142,6 @@ def train(
         "penalties": parse_numbers(penalty or []) or None,
     }
     settings = {name: value for name, value in settings.items() if value is not None}
-    if settings.get("head_combination") == "add":
-        settings.setdefault("value_dim", None)  # the preset's is that of concatenated heads
     if watch is not None and preset is None and model is None:
         preset = DYNAMICS_PRESET
     config = preset_config(preset, model).with_settings(settings | parse_settings(set_ or []))

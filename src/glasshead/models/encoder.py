@@ -1,6 +1,6 @@
 """The Transformer encoder of the papers: any mechanism, free d_k and d_v, heads concatenated or summed."""
 
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from huggingface_hub.dataclasses import strict
@@ -19,7 +19,7 @@ class EncoderConfig(PreTrainedConfig):
     """Configuration of the encoder models.
 
     ``attention`` is a mechanism (word or spec); ``head_combination``: heads are concatenated ("concat") or
-    summed ("add"); ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for summed heads).
+    summed ("sum"); ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for summed heads).
     ``positions`` are added to the embeddings: none, sinusoidal, or learned for at most ``max_length``
     tokens; "auto" is none where the mechanism knows places itself, else sinusoidal. ``pooling`` makes one
     vector of a sequence: that of the first token, or an attention with one learned query.
@@ -150,16 +150,13 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        head_combination: Literal["concat", "add"] = "add" if config.head_combination == "add" else "concat"
-        if config.head_combination not in ("concat", "add"):
-            raise InputError(f"heads are combined by 'concat' or 'add', not {config.head_combination!r}")
         self.attention = MultiHeadAttention(
             config.hidden_size,
             config.num_attention_heads,
             config.attention,
             head_dim=config.head_dim,
             value_dim=config.value_dim,
-            head_combination=head_combination,
+            head_combination=config.head_combination,
         )
         self.attention_norm = nn.LayerNorm(config.hidden_size)
         self.feed_forward = nn.Sequential(

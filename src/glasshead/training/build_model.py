@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+from glasshead.attention import parse_head_combination
 from glasshead.data import Coverage, Encoded, coverage, encode, has_ratings, train_tokenizer
 from glasshead.errors import InputError
 from glasshead.huggingface import first_line
@@ -167,7 +168,9 @@ def identifiable_length(model: PreTrainedModel, encoded: Iterable[Encoded]) -> l
 
     Attention over n tokens can be told from its output if n ≤ d_v (Bhardwaj et al. 2021, section 3.1).
     """
-    if not isinstance(model, TransformerClassifier) or model.config.head_combination != "add":
+    if not isinstance(model, TransformerClassifier):
+        return []
+    if parse_head_combination(model.config.head_combination) == "concat":
         return []
     size, longest = model.config.hidden_size, max(longest_sequence(model, split) for split in encoded)
     if longest <= size:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedConfig
 
-from glasshead.attention import parse
+from glasshead.attention import parse, parse_head_combination
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import MODELS
 from glasshead.registry import Registry, did_you_mean
@@ -141,7 +141,8 @@ class TrainingConfig:
     def with_settings(self, settings: Mapping[str, Any]) -> "TrainingConfig":
         """A copy with these settings; what is no field of a `TrainingConfig` is one of its model.
 
-        Word vectors bring their own size, unless one is given with them.
+        Word vectors bring their own size, unless one is given with them; heads that are summed have the size
+        of their layer, whatever that of a preset's concatenated ones.
         """
         own = {option.name for option in fields(self)}
         settings = with_current_names(settings, OLD_NAMES)
@@ -151,7 +152,12 @@ class TrainingConfig:
         rest = {name: value for name, value in settings.items() if name not in own}
         if own_fields.get("word_vectors") is not None:
             architecture.pop(embedding_field(model), None)
-        return replace(self, **own_fields | {"architecture": architecture | config_field_names(model, rest)})
+        chosen = config_field_names(model, rest)
+        if model in MODELS and isinstance(word := chosen.get("head_combination"), str):
+            chosen["head_combination"] = parse_head_combination(word)
+            if chosen["head_combination"] == "add":
+                chosen.setdefault("value_dim", None)
+        return replace(self, **own_fields | {"architecture": architecture | chosen})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON; without penalties it is what it was before there were any, and so are fingerprints."""
