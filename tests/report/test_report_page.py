@@ -9,9 +9,11 @@ import pytest
 from pages import Page
 
 from glasshead.report import attribution_page, audit_page
+from glasshead.report.conclusion import conclusion
+from glasshead.report.html.examples import LEADING, examples, leading_examples
 from glasshead.report.labels import QUESTIONS, sentence
 from glasshead.report.number_format import interval, number
-from glasshead.results import UNDECIDED, Attribution, AuditCard, Highlight
+from glasshead.results import ONE_SIGNED, UNDECIDED, Attribution, AuditCard, Highlight
 
 OURS = {"style", "data-tip", "tabindex", "aria-label", "class", "dir", "title"}
 
@@ -133,7 +135,7 @@ def test_the_same_text_is_read_by_every_model(
     text = "an utterly charming , hilarious and moving film"
     readings = [p for p in page.all("p", "text") if p.text.startswith(text)]
     assert [("unread" in p.classes) for p in readings] == [True, False]
-    assert len(page.all("p", "text")) == 2 * len(tanhmax.highlights)
+    assert len(page.all("p", "text")) == 2 * (LEADING + len(tanhmax.highlights))
 
 
 def test_what_is_true_by_construction_is_shown_but_never_a_headline(read: dict[str, Page]) -> None:
@@ -141,7 +143,7 @@ def test_what_is_true_by_construction_is_shown_but_never_a_headline(read: dict[s
     rows = page.all("tr", "trivial")
     assert rows
     assert all("by construction" in row.text for row in rows)
-    assert not any("by construction" in article.text for article in page.all("article"))
+    assert "by construction" not in page.all("table", "short")[0].text
 
 
 def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
@@ -149,7 +151,7 @@ def test_undefined_is_said_and_counted(tanhmax: AuditCard) -> None:
     html = audit_page([replace(tanhmax, findings=[nothing])])
     page = Page(html)
     assert page.all("table", "findings")[0].text.count("undefined") == 2  # the estimate and its plot
-    assert not page.all("p", "figure")  # what has no number is no headline
+    assert not page.all("table", "short")  # what has no number is no headline
     assert any(span.text == "+3a" for span in page.all("span", "undefined"))
     assert "Left out of n as undefined: a constant attention." in page.all("main")[0].text
     assert "nan" not in page.all("main")[0].text
@@ -161,6 +163,7 @@ def test_a_card_with_nothing_in_it_still_makes_a_page(several: int) -> None:
     assert "This audit has no findings." in page.all("main")[0].text
     if several > 1:
         assert page.all("dt")[1].text == "audit 2"
+        assert page.all("h1")[0].text.startswith("audit 1")
 
 
 def test_partial_columns_are_left_out_without_a_word_too_much(tanhmax: AuditCard) -> None:
@@ -207,11 +210,10 @@ def test_a_model_no_better_than_a_guess_is_a_caution_without_any_finding(
 
 def test_what_a_verdict_rests_on_stands_beside_it(tanhmax: AuditCard) -> None:
     page = Page(audit_page([fake_cards.with_differences(tanhmax)]))
-    assert page.all("p", "paired")[0].text == fake_cards.DIFFERENCES
     differences = [span.text.replace("\u00a0", " ") for span in page.all("span", "over")]
     assert differences == ["−0.023 [−0.045, −0.002]", "+0.500 [+0.400, +0.600]"]
-    one = fake_cards.with_differences(tanhmax, "random")
-    assert "Text by text (n = 60), minus random: −0.023 [−0.045, −0.002]." in audit_page([one])
+    sizes = [span.attributes["title"] for span in page.all("span", "over")]
+    assert sizes == ["minus the null, paired, n = 60", "minus the null, paired, n = 58"]
 
 
 def test_medians_of_signed_draws_are_said_to_be_noise(read: dict[str, Page], softmax: AuditCard) -> None:
@@ -296,3 +298,66 @@ def test_tables_are_tables(read: dict[str, Page]) -> None:
         assert len(page.all("caption")) == len(page.all("table"))
         for drawing in page.all("svg"):
             assert drawing.attributes.get("aria-label") or drawing.attributes.get("aria-hidden")
+
+
+def test_the_page_reads_from_the_top(tanhmax: AuditCard, read: dict[str, Page]) -> None:
+    page = read["one"]
+    (headline,) = page.all("h1")
+    assert headline.text == conclusion(tanhmax)
+    said = page.all("main")[0].text
+    order = [said.index(part) for part in ("speak for", "Predicted right", "Verdicts", "Everything else")]
+    assert order == sorted(order)
+    assert "“positive”" in page.all("h2")[0].text  # the class that colours speak for
+    folded = [e for e in page.all("p", "text") if "details" not in e.above]
+    assert len(folded) == LEADING
+    assert all("details" in table.above for table in page.all("table") if "short" not in table.classes)
+
+
+def test_each_audit_is_folded_under_its_answer(tanhmax: AuditCard, read: dict[str, Page]) -> None:
+    summaries = {e.text.split()[0]: e.text for e in read["one"].all("summary")}
+    assert "agrees moderately with gradients and erasure" in summaries["Agreement"]
+    assert "Shuffling the weights changes the answer" in summaries["Perturbation"]
+    assert "Contributions tell positive from negative words" in summaries["Token"]
+
+
+def test_first_texts_are_one_right_one_wrong_and_the_least_faithful(tanhmax: AuditCard) -> None:
+    titles = [title for title, _ in leading_examples(examples([tanhmax]))]
+    assert titles == ["Predicted right", "Predicted wrong", "Least faithful"]
+    right, wrong, least = [one for _, one in leading_examples(examples([tanhmax]))]
+    assert (right.sides, wrong.sides) == (["right"], ["wrong"])
+    known = [h.faithfulness for h in tanhmax.highlights if h.faithfulness is not None]
+    assert least.faithfulness == min(known)
+    always_right = [h for h in tanhmax.highlights if h.label == h.attribution.predicted]
+    titles = [title for title, _ in leading_examples(examples([replace(tanhmax, highlights=always_right)]))]
+    assert "Predicted wrong" not in titles
+    assert len(titles) == len(set(titles)) == LEADING
+
+
+def test_a_number_that_is_no_evidence_is_no_answer(tanhmax: AuditCard) -> None:
+    name = "agreement.attention.erasure-renormalise.all"
+    one_signed = [replace(f, **ONE_SIGNED.fields) if f.name == name else f for f in tanhmax.findings]
+    card = replace(tanhmax, findings=one_signed, examples={}, tokens={})
+    (row,) = [row for row in Page(audit_page([card])).all("tr") if "Does its sign say" in row.text]
+    assert "No: the weights have one sign" in row.text
+    assert number(card.finding(name).estimate) not in row.text
+    assert "no evidence" in row.text
+    fragment = card._repr_html_()
+    assert number(card.finding(name).estimate) not in fragment[fragment.index("Does its sign say") :][:900]
+
+
+def test_slices_of_one_kind_are_folded_together(tanhmax: AuditCard) -> None:
+    whole = tanhmax.finding("perturbation.permutation.absolute.all")
+    groups = ["all", "length 1-5", "length 6-10", "source New York", "1 to 16 tokens"]
+    sliced = replace(
+        fake_cards.texts_alone(tanhmax), findings=[replace(whole, group=group) for group in groups]
+    )
+    page = Page(audit_page([sliced]))
+    folds = [e.text for e in page.all("summary") if e.above.count("details") == 2]
+    assert folds == ["By length", "By source", "Every verdict in words"]
+
+
+def test_the_footer_says_what_made_the_page(tanhmax: AuditCard) -> None:
+    dated = replace(fake_cards.texts_alone(tanhmax), facts=tanhmax.facts | {"date": "2026-11-22"})
+    (footer,) = Page(audit_page([dated])).all("footer")
+    for part in ("runs/sst2-tanhmax", "sst2 (test)", "0.1.0", "2026-11-22"):
+        assert part in footer.text

@@ -11,7 +11,15 @@ from glasshead.audits.null_weights import random_weights
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, null_column, summarise
 from glasshead.explainers import EXPLAINERS, LinearReadout
-from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_EXAMPLES, Finding, Verdict, by_construction
+from glasshead.results import (
+    AGREEMENT_STRENGTHS,
+    ONE_SIGNED,
+    RAW_SIGN,
+    TOO_FEW_EXAMPLES,
+    Finding,
+    Verdict,
+    by_construction,
+)
 from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
 
 ALPHA = 0.01
@@ -205,9 +213,6 @@ class Agreement(Audit):
 AUDITS.register("agreement")(Agreement())
 
 
-STRENGTHS = ((0.7, "strong"), (0.4, "moderate"), (0.1, "weak"))
-
-
 def agreement_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
     """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls."""
     chance = over.get("random")
@@ -217,11 +222,11 @@ def agreement_verdict(interval: Interval | None, over: Mapping[str, Interval | N
     if chance[0] <= 0 <= chance[1]:
         return Verdict("no difference from random weights that these texts show")
     if chance[1] < 0:
-        opposed = [word for threshold, word in STRENGTHS if high <= -threshold]
+        opposed = [word for threshold, word in AGREEMENT_STRENGTHS if high <= -threshold]
         return Verdict(
             f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
         )
-    agreed = [word for threshold, word in STRENGTHS if low >= threshold]
+    agreed = [word for threshold, word in AGREEMENT_STRENGTHS if low >= threshold]
     text = f"{agreed[0]} agreement" if agreed else "better than random weights, but hardly agrees"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,7 @@ def audit_heads(
             "audit_seed": seed,
             "versions": versions(),
             "notes": list(NOTES),
+            "date": date.today().isoformat(),
             "seconds": round(time.perf_counter() - started, 2),
         }
         | map_facts

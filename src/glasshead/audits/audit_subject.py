@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def audit_subject(
         | audit_facts
         | slice_facts(context.slicings)
         | data_facts
-        | {"seconds": round(time.perf_counter() - started, 2)},
+        | {"date": date.today().isoformat(), "seconds": round(time.perf_counter() - started, 2)},
         findings=findings,
         highlights=chosen_texts,
         examples={name: jsonable(column) for name, column in examples.items()},

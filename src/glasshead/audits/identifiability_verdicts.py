@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from glasshead.audits.context import Floats
 from glasshead.audits.summary import Interval, StatSummary
-from glasshead.results import POINT_WIDTH, TOO_FEW_EXAMPLES, Verdict, too_few
+from glasshead.results import ALMOST_ALL, HARDLY_ANY, POINT_WIDTH, TOO_FEW_EXAMPLES, Verdict, too_few
 
-ALMOST, HARDLY = 0.99, 0.01
 KEYS = {
     "fixed": "maps that are fixed for every query: no more keys than the rank, or equal keys",
     "undetermined": "maps of which the keys leave it open",
@@ -75,9 +74,9 @@ def share_verdict(statistic: str, interval: Interval | None, lines: Floats) -> V
 def identifiable_words(interval: Interval, yes: int, no: int, decided: str) -> str:
     """Which maps are the only ones: all and none are said of nothing less."""
     only = "that its head could have drawn"
-    if interval[0] >= ALMOST:
+    if interval[0] >= ALMOST_ALL:
         return f"{'almost ' if no or decided else ''}every map{decided} is the only one {only}"
-    if interval[1] <= HARDLY:
+    if interval[1] <= HARDLY_ANY:
         return f"{'almost ' if yes or decided else ''}none of the maps{decided} is the only one {only}"
     return f"some maps{decided} are the only ones that their heads could have drawn, others are not"
 
@@ -107,11 +106,11 @@ def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, i
         return Verdict("undecided", "undecided", "too few")
     limited_to = "where that can be told, " if count["undetermined"] else ""
     same = "the same output with other weights"
-    if interval[0] >= ALMOST:
+    if interval[0] >= ALMOST_ALL:
         if not count["not unique"]:
             return Verdict(f"{limited_to}no other query near by gives {same}")
         return Verdict(f"{limited_to}other queries near by hardly ever give {same}")
-    if interval[1] <= HARDLY:
+    if interval[1] <= HARDLY_ANY:
         often = "almost always " if count["unique"] else ""
         return Verdict(f"{limited_to}other queries near by {often}give {same}")
     return Verdict(f"{limited_to}other queries near by give {same} in some maps")

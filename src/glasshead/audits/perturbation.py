@@ -15,7 +15,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, LinearReadout, probability
-from glasshead.results import TOO_FEW_EXAMPLES, Verdict
+from glasshead.results import LARGE_CHANGE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
@@ -221,7 +221,13 @@ def perturbation_verdict(
             return Verdict("no preferred direction")
         way = "raise" if low > 0 else "lower"
         return Verdict(f"other weights {way} the prediction")
-    size = "hardly changes" if high < 0.05 * unit else "changes much" if low >= 0.2 * unit else "changes"
+    size = (
+        "hardly changes"
+        if high < SMALL_CHANGE * unit
+        else "changes much"
+        if low >= LARGE_CHANGE * unit
+        else "changes"
+    )
     reference = REFERENCES[test]
     if over_chance[0] <= 0 <= over_chance[1]:
         return Verdict(

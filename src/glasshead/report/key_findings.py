@@ -25,6 +25,11 @@ class Answer:
     difference: str
     limits: tuple[float, float]
 
+    @property
+    def audit(self) -> str:
+        """The audit that asks it."""
+        return self.question.finding.partition(".")[0]
+
 
 def answers(
     cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference] = ()
@@ -46,11 +51,16 @@ def answers(
             paired = [
                 difference_sentence(one, names)
                 for one in differences
-                if one.name == question.finding and None not in (findings[one.one], findings[one.other])
+                if one.name == question.finding and all(map(speaks, (findings[one.one], findings[one.other])))
             ]
             differing = " ".join(paired) or (difference(findings, names) if alike else "")
             result.append(Answer(question, findings, differing, limits))
     return result
+
+
+def speaks(finding: Finding | None) -> bool:
+    """Whether the number of a finding says anything of its model."""
+    return finding is not None and finding.status != "not evidence"
 
 
 def same(cards: Sequence[AuditCard], key: str) -> bool:
@@ -71,6 +81,7 @@ def difference(findings: Sequence[Finding | None], names: Sequence[str]) -> str:
         (name, finding.estimate, finding.interval)
         for name, finding in zip(names, findings, strict=True)
         if finding is not None and finding.estimate is not None and finding.interval is not None
+        if speaks(finding)
     ]
     if len(known) < 2:
         return ""

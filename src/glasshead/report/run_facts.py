@@ -42,6 +42,7 @@ NAMES = {
     "audit_seed": "Seed of the audit",
     "draws": "Draws per example",
     "alpha": "Significance level α",
+    "date": "Date",
     "seconds": "Audit took",
     "versions": "Versions",
 }
@@ -69,6 +70,22 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
 def any_signed(*cards: AuditCard) -> bool:
     """Whether weights of any card can be negative, so that their sign is a gauge; so if a card is silent."""
     return any(card.facts.get("signed") is not False for card in cards)
+
+
+def origin(card: AuditCard) -> list[tuple[str, str]]:
+    """Which model, data, version and date made a card, as far as it says so."""
+    facts = card.facts
+    versions = facts.get("versions")
+    data = (
+        f"{facts['data']} ({facts['split']})"
+        if facts.get("data") and facts.get("split")
+        else facts.get("data")
+    )
+    kind = facts.get("model") or facts.get("activation")
+    model = " · ".join(str(part) for part in (facts.get("run"), kind) if part)
+    version = versions.get("glasshead") if isinstance(versions, dict) else None
+    named = {"Model": model, "Data": data, "Glasshead": version, "Date": facts.get("date")}
+    return [(name, str(value)) for name, value in named.items() if value]
 
 
 def fact_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:

@@ -72,10 +72,15 @@ from glasshead.results.plot_data import (
 )
 from glasshead.results.slice_test import SliceTest
 from glasshead.results.verdict import (
+    AGREEMENT_STRENGTHS,
+    ALMOST_ALL,
+    HARDLY_ANY,
+    LARGE_CHANGE,
     NO_SIGN,
     NONE_LEADS,
     ONE_SIGNED,
     RAW_SIGN,
+    SMALL_CHANGE,
     TOO_FEW_EXAMPLES,
     TOO_FEW_TOKENS,
     TOO_MUCH_LEFT,
@@ -90,10 +95,14 @@ from glasshead.results.verdict import (
 
 __all__ = [
     "ADDED",
+    "AGREEMENT_STRENGTHS",
+    "ALMOST_ALL",
     "CARD_FILE",
     "CLEAR_RANK_MARGIN",
     "CURVES",
+    "HARDLY_ANY",
     "HISTORY_FOLDER",
+    "LARGE_CHANGE",
     "METRIC_NAMES",
     "MIN_OCCURRENCES",
     "MIN_TEXTS_PER_CLASS",
@@ -113,6 +122,7 @@ __all__ = [
     "RATE",
     "RAW_SIGN",
     "SIGN_IN_WEIGHTS",
+    "SMALL_CHANGE",
     "TABLES",
     "TOO_FEW_EXAMPLES",
     "TOO_FEW_TOKENS",

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 
+from glasshead.escaping import visible
+from glasshead.report.colour_meaning import colour_meaning
+from glasshead.report.conclusion import comparison_headline, conclusion
 from glasshead.report.difference_rows import pairs
 from glasshead.report.html.audit_figures import audit_figures
 from glasshead.report.html.environment import environment
-from glasshead.report.html.examples import chapters
+from glasshead.report.html.examples import FAITHFULNESS, examples, leading_examples
 from glasshead.report.html.finding_tables import sections
 from glasshead.report.html.token_table import weight_key
 from glasshead.report.html.typical_tokens import QUANTITIES, typical
 from glasshead.report.key_findings import answers, cautions, intro_sentence
-from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, split_names
+from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.results import AuditCard, Difference
 
@@ -30,6 +33,9 @@ def audit_page(
         raise ValueError("a report needs at least one audit card")
     full = card_names(cards)
     shared, called = split_names(full)
+    texts = examples(cards)
+    attributions = [highlight.attribution for card in cards for highlight in card.highlights]
+    conclusions = [conclusion(card) for card in cards]
     return (
         environment()
         .get_template("report.html.j2")
@@ -37,6 +43,10 @@ def audit_page(
             full=full,
             shared=shared,
             names=called,
+            conclusions=conclusions,
+            headline=comparison_headline(cards, called, differences)
+            if len(cards) > 1
+            else conclusions[0] or full[0],
             leads=[intro_sentence(card) for card in cards],
             gauges=[sign_sentence(card) for card in cards],
             cautions=cautions(cards, called),
@@ -47,8 +57,13 @@ def audit_page(
             figures=audit_figures(cards, called),
             groups=typical(cards),
             quantities=[name for _, name in QUANTITIES],
-            chapters=chapters(cards),
-            key=weight_key([h.attribution for card in cards for h in card.highlights]),
+            texts=texts,
+            leading=leading_examples(texts),
+            labels=[(visible(label),) * 2 for label in dict.fromkeys(one.label for one in texts) if label],
+            strengths=FAITHFULNESS,
+            meaning=colour_meaning(attributions),
+            key=weight_key(attributions),
+            origins=[origin(card) for card in cards],
             facts=fact_rows(cards),
             details=detail_rows(cards),
             notes=notes(cards),

@@ -3,12 +3,13 @@
 from markupsafe import Markup
 
 from glasshead.escaping import visible
+from glasshead.report.conclusion import conclusion
 from glasshead.report.findings_in_words import nulls
 from glasshead.report.html.notebook import text_fragment
 from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
-from glasshead.report.key_findings import answers, cautions, intro_sentence
+from glasshead.report.key_findings import answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import interval, number
+from glasshead.report.number_format import DASH, interval, number
 from glasshead.report.run_facts import card_names
 from glasshead.report.text_spans import shared_scale
 from glasshead.results import AuditCard
@@ -23,9 +24,11 @@ def card_fragment(card: AuditCard) -> str:
     rows = [
         (
             answer.question.asks,
-            number(finding.estimate),
-            interval(finding.interval),
-            nulls(finding.null),
+            *(
+                (number(finding.estimate), interval(finding.interval), nulls(finding.null))
+                if speaks(finding)
+                else (DASH,) * 3
+            ),
             sentence(finding.verdict),
         )
         for answer in answers([card], [""])
@@ -33,7 +36,9 @@ def card_fragment(card: AuditCard) -> str:
         if finding is not None
     ]
     parts = [
-        Markup('<div style="{}"><b>{}</b>{}').format(WIDE, visible(name), quiet_line(intro_sentence(card))),
+        Markup('<div style="{}">{}<b>{}</b>{}').format(
+            WIDE, quiet_line(name), visible(conclusion(card)), quiet_line(intro_sentence(card))
+        ),
         notebook_table(HEAD, rows, words=(0, 4)),
     ]
     parts += [Markup("<div>{}</div>").format(visible(caution)) for caution in cautions([card], [name])]

@@ -1,6 +1,6 @@
 """The highlighted texts, the same text under every model where several are compared."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +14,19 @@ from glasshead.report.labels import sort_names
 from glasshead.report.number_format import finite, number
 from glasshead.report.text_spans import shared_scale
 from glasshead.report.weight_intervals import extremes
-from glasshead.results import AuditCard, Highlight
+from glasshead.results import AGREEMENT_STRENGTHS, AuditCard, Highlight
 
 REASONS = (
     "correct", "wrong", "closer than most", "further off than most", "most faithful", "least faithful",
     "surest map", "least sure map",
 )  # fmt: skip
+FAITHFULNESS = {word: f"τ from {low:g}" for low, word in AGREEMENT_STRENGTHS[:2]} | {
+    "less": f"τ below {AGREEMENT_STRENGTHS[1][0]:g}"
+}
+"""By how far the order of the tokens is that of erasing them, texts are strong, moderate or less."""
 # The text whose largest token stands at this quantile of the texts is drawn at full strength.
 FULL_STRENGTH = 0.8
+LEADING = 3
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class ExampleView:
     predicted: str
     target: str
     probability: str
-    faithfulness: str
+    faithfulness: float | None
     right: bool | None
     reason: str
     ranges: TokenTable | None = None
@@ -42,24 +47,41 @@ class ExampleView:
 
 @dataclass(frozen=True)
 class Example:
-    """One text under each model."""
+    """One text under each model, and the reason of the first card that picked it."""
 
     text: str
     label: str
     index: str
     readings: list[ExampleView | None]
     rates: bool
-
-
-@dataclass(frozen=True)
-class ExampleSection:
-    """The examples that were picked for one reason."""
-
     reason: str
-    examples: list[Example]
+
+    @property
+    def kept(self) -> list[ExampleView]:
+        """What the models that have its tokens made of it."""
+        return [view for view in self.readings if view is not None and view.html is not None]
+
+    @property
+    def sides(self) -> list[str]:
+        """``right`` and ``wrong``, as models predict it."""
+        known = {view.right for view in self.readings if view is not None}
+        return [word for word, right in (("right", True), ("wrong", False)) if right in known]
+
+    @property
+    def faithfulness(self) -> float | None:
+        """The smallest of all models."""
+        return min((f for view in self.kept if (f := view.faithfulness) is not None), default=None)
+
+    @property
+    def strength(self) -> str:
+        """Where the text stands among `FAITHFULNESS`; empty if there is no such number."""
+        if self.faithfulness is None:
+            return ""
+        strong = (word for low, word in AGREEMENT_STRENGTHS[:2] if self.faithfulness >= low)
+        return next(strong, "less")
 
 
-def chapters(cards: Sequence[AuditCard]) -> list[ExampleSection]:
+def examples(cards: Sequence[AuditCard]) -> list[Example]:
     """Texts by the reason of the first card that picked them; those that every card picked come first."""
     picked = [{h.attribution.text: h for h in reversed(card.highlights)} for card in cards]
     scales = [shared_scale((h.attribution for h in card.highlights), FULL_STRENGTH) for card in cards]
@@ -69,20 +91,51 @@ def chapters(cards: Sequence[AuditCard]) -> list[ExampleSection]:
     for card in cards:
         for highlight in card.highlights:
             first.setdefault(highlight.attribution.text, highlight)
-    texts = sorted(first, key=lambda text: -sum(text in highlights for highlights in picked))
-    sections = []
-    for reason in sort_names((h.reason for h in first.values()), REASONS):
-        examples = []
-        for text in (text for text in texts if first[text].reason == reason):
-            readings = [
-                _view(highlights.get(text), row.get(text), scale, ends)
-                for highlights, row, scale, ends in zip(picked, rows, scales, limits, strict=True)
-            ]
-            index = next((str(row[text]["index"]) for row in rows if "index" in row.get(text, {})), "")
-            rates = first[text].attribution.rates
-            examples.append(Example(visible(text), first[text].label, index, readings, rates))
-        sections.append(ExampleSection(reason, examples))
-    return sections
+    reasons = sort_names((h.reason for h in first.values()), REASONS)
+    order = sorted(
+        first,
+        key=lambda text: (
+            reasons.index(first[text].reason),
+            -sum(text in highlights for highlights in picked),
+        ),
+    )
+    result = []
+    for text in order:
+        readings = [
+            _view(highlights.get(text), row.get(text), scale, ends)
+            for highlights, row, scale, ends in zip(picked, rows, scales, limits, strict=True)
+        ]
+        index = next((str(row[text]["index"]) for row in rows if "index" in row.get(text, {})), "")
+        highlight = first[text]
+        result.append(
+            Example(
+                visible(text), highlight.label, index, readings, highlight.attribution.rates, highlight.reason
+            )
+        )
+    return result
+
+
+def leading_examples(found: Sequence[Example]) -> list[tuple[str, Example]]:
+    """What a reader sees first: a text that was predicted right, one wrong, and the least faithful one, as
+    far as there are such; preferably texts of which every card has the tokens."""
+    pool = [one for one in found if len(one.kept) == len(one.readings)] or list(found)
+    by_reason = {one.reason: one for one in reversed(pool)}
+    chosen: list[tuple[str, Example]] = []
+
+    def choose(title: str, candidates: Sequence[Example]) -> None:
+        free = [one for one in candidates if one not in (taken for _, taken in chosen)]
+        if free and len(chosen) < LEADING:
+            chosen.append((title, free[0]))
+
+    choose("Predicted right", [one for one in pool if "right" in one.sides])
+    choose("Predicted wrong", [one for one in pool if "wrong" in one.sides])
+    order: Callable[[Example], float] = lambda one: one.faithfulness or 0.0  # noqa: E731
+    choose("Least faithful", sorted((one for one in pool if one.faithfulness is not None), key=order))
+    for reason in sort_names(by_reason, REASONS):
+        choose(reason.capitalize(), [by_reason[reason]])
+    for one in pool:
+        choose(one.reason.capitalize(), [one])
+    return chosen
 
 
 def _rows(card: AuditCard) -> dict[str, dict[str, Any]]:
@@ -107,7 +160,7 @@ def _view(
             number(attribution.prediction, 2) if attribution.rates else attribution.predicted,
             attribution.target if classified else "",
             number(attribution.prediction) if classified else "",
-            number(highlight.faithfulness, plus=True) if attribution.predicted else "",
+            finite(highlight.faithfulness) if attribution.predicted else None,
             attribution.predicted == highlight.label if classified else None,
             highlight.reason,
             None if attribution.intervals is None else token_table(attribution, limits),
@@ -116,7 +169,7 @@ def _view(
     if row is None:
         return None
     if "probability" not in row and finite(row.get("predicted")) is not None:
-        return ExampleView(None, number(row["predicted"], 2), "", "", "–", None, "")
+        return ExampleView(None, number(row["predicted"], 2), "", "", None, None, "")
     predicted = str(row.get("predicted", ""))
     right = predicted == str(row["label"]) if "label" in row else None
-    return ExampleView(None, predicted, "", number(row.get("probability")), "–", right, "")
+    return ExampleView(None, predicted, "", number(row.get("probability")), None, right, "")

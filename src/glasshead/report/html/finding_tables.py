@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from glasshead.report.conclusion import audit_outcome, capitalise, listed
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, rows_by_pair
 from glasshead.report.labels import (
     AGAINST,
@@ -20,6 +21,8 @@ from glasshead.report.value_limits import value_limits
 from glasshead.results import AuditCard, Difference, Finding
 
 NO_CITATION = ("", "–", "-")
+GROUP_KINDS = {"class": "true class", "max weight": "maximum attention", "layer": "layer", "length": "length"}
+"""How the names of groups of one kind begin, and what the kind is called; of others, the first word."""
 UNSPOKEN = ("all", "", "positive vs negative")
 
 
@@ -48,12 +51,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """The same question put to every card; None where a card has no answer."""
+    """The same question put to every card; None where a card has no answer. ``no_evidence`` is the reason why
+    the number says nothing of any model; empty where it does."""
 
     label: str
     cells: list[Cell | None]
     source: int
-    trivial: bool
+    no_evidence: str
     differences: list[DifferenceRow | None]
 
 
@@ -77,10 +81,11 @@ class CollapsedSection:
 
 @dataclass(frozen=True)
 class Section:
-    """All findings of one audit."""
+    """All findings of one audit; ``answers`` are what it comes to, one for each card."""
 
     audit: str
     title: str
+    answers: list[str]
     question: str
     blocks: list[Block]
     folds: list[CollapsedSection]
@@ -142,6 +147,7 @@ def _section(
     return Section(
         audit,
         title,
+        [audit_answer(card, audit) for card in cards],
         question,
         _blocks(folded.pop("", []), by_name, footnotes, False, differences),
         [
@@ -159,6 +165,31 @@ def _section(
     )
 
 
+def audit_answer(card: AuditCard, audit: str) -> str:
+    """What an audit comes to, for its heading: in the words of the conclusion, or its first verdict."""
+    outcome = audit_outcome(card, audit)
+    if outcome is not None:
+        words = (
+            outcome.words.replace("it ", "attention ", 1)
+            if outcome.words.startswith("it ")
+            else outcome.words
+        )
+        left = f"undecided: {listed(outcome.undecided)}" if outcome.undecided else ""
+        return sentence(capitalise("; ".join(filter(None, (words, left)))))
+    for finding in card.findings:
+        if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":
+            numbers = (
+                f"{label(finding, any_signed(card))} {number(finding.estimate)} {interval(finding.interval)}"
+            )
+            return sentence(capitalise(": ".join(filter(None, (numbers, finding.verdict)))))
+    return ""
+
+
+def no_evidence(finding: Finding) -> str:
+    """Why a number says nothing of the model; empty where it does."""
+    return (finding.reason or "no evidence") if finding.status == "not evidence" else ""
+
+
 def _worded(card: AuditCard, audit: str) -> list[Finding]:
     """The findings of an audit whose verdicts stand in words."""
     return [f for f in card.findings if f.audit == audit and f.verdict and not _collapsed_title(f)]
@@ -168,13 +199,11 @@ def _collapsed_title(finding: Finding) -> str:
     """The title under which a finding is folded away; empty for one that is always shown."""
     if finding.group in ("all", "") or finding.audit == "tokens":
         return ""
-    if finding.group.startswith("layer "):
-        return "By layer"
     if finding.group.endswith(" tokens"):
         return "By length"
-    if finding.group.startswith("class "):
-        return "By true class"
-    return "By maximum attention" if finding.group.startswith("max weight") else "By group"
+    kind, _, member = finding.group.partition(" ")
+    kind = next((known for known in GROUP_KINDS if finding.group.startswith(f"{known} ")), kind)
+    return f"By {GROUP_KINDS.get(kind, kind)}" if kind and member else "By group"
 
 
 def _blocks(
@@ -198,7 +227,7 @@ def _blocks(
                 _row_label(finding, in_fold, notes.signed),
                 [_cell(card.get(finding.name), notes) for card in by_name],
                 notes.citations.index(finding.citation) + 1 if finding.citation in notes.citations else 0,
-                finding.reason == "by construction",
+                no_evidence(finding),
                 rows_by_pair(finding.name, differences),
             )
             for finding in members

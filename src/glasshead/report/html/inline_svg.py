@@ -105,12 +105,12 @@ def panel_svg(panel: Panel, key: str, size: tuple[float, float] = WIDE) -> str:
                     axes.annotate(
                         visible(words), (0.0, at), xycoords=axes.get_yaxis_transform(), xytext=(-8, down),
                         textcoords="offset points", ha="right", va="baseline", color=INK(colour),
-                        fontsize=9.5 if colour == "--ink" else 8, gid="row", annotation_clip=False,
+                        fontsize=9.5 if colour == "--ink" else 9.2, gid="row", annotation_clip=False,
                     )  # fmt: skip
         if panel.note:
             axes.annotate(
                 panel.note, (1.0, 1.0), xycoords="axes fraction", xytext=(0, 3), textcoords="offset points",
-                ha="right", va="bottom", fontsize=8, color=INK("--muted"),
+                ha="right", va="bottom", fontsize=9.2, color=INK("--muted"),
             )  # fmt: skip
         renderer = SvgRenderer(width, height, key)
         figure.draw(renderer)

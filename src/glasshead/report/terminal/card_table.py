@@ -9,10 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.escaping import one_line
+from glasshead.report.conclusion import conclusion
 from glasshead.report.findings_in_words import nulls, over_nulls
-from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence
+from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
 from glasshead.report.labels import sentence
-from glasshead.report.number_format import interval, number
+from glasshead.report.number_format import DASH, interval, number
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.terminal.wrapping_table import WrappingTable
@@ -30,6 +31,8 @@ def card_table(
     parts: list[RenderableType] = []
     for card, name in zip(cards, full, strict=True):
         parts.append(Text(one_line(name), style="bold"))
+        if whole := conclusion(card):
+            parts.append(Text(one_line(whole)))
         parts.append(
             Text(
                 one_line(" ".join(part for part in (intro_sentence(card), sign_sentence(card)) if part)),
@@ -54,13 +57,13 @@ def _one_card(key_answers: list[Answer]) -> Group:
     known = [
         (answer, finding) for answer in key_answers for finding in answer.findings if finding is not None
     ]
-    numbers = [(number(f.estimate), interval(f.interval), _null_text(f)) for _, f in known]
+    numbers = [_numbers(f) for _, f in known]
     widths = [max(map(len, column)) for column in zip(NUMBERS, *numbers, strict=True)]
     parts: list[RenderableType] = [Text(), _number_line("", NUMBERS, widths, "dim")]
     for (answer, finding), line in zip(known, numbers, strict=True):
         parts.append(_number_line(answer.question.asks, line, widths, "bold"))
         verdict = Text.assemble((f"{answer.question.measure}. ", "dim"), sentence(one_line(finding.verdict)))
-        paired = Text(one_line(over_nulls(finding)), style="dim")
+        paired = Text(one_line(_paired_text(finding)), style="dim")
         parts.append(Padding(Group(verdict, *([paired] if paired else [])), (0, 0, 1, 2)))
     return Group(*parts)
 
@@ -87,11 +90,11 @@ def _side_by_side(key_answers: list[Answer], names: list[str]) -> WrappingTable:
             Text("–")
             if finding is None
             else Text.assemble(
-                (number(finding.estimate), "bold"),
-                f"\n{interval(finding.interval)}",
-                (f"\nnull {_null_text(finding)}" if finding.null else "", "dim"),
+                (_numbers(finding)[0], "bold"),
+                f"\n{interval(finding.interval)}" if speaks(finding) else "",
+                (f"\nnull {_null_text(finding)}" if finding.null and speaks(finding) else "", "dim"),
                 f"\n{sentence(one_line(finding.verdict))}" if finding.verdict else "",
-                (f"\n{one_line(over_nulls(finding))}" if finding.over_null else "", "dim"),
+                (f"\n{one_line(_paired_text(finding))}" if _paired_text(finding) else "", "dim"),
             )
             for finding in answer.findings
         ]
@@ -103,6 +106,18 @@ def _side_by_side(key_answers: list[Answer], names: list[str]) -> WrappingTable:
         table.add_row(question, *cells)
         table.add_row()
     return WrappingTable(table)
+
+
+def _numbers(finding: Finding) -> tuple[str, str, str]:
+    """Estimate, interval and null; dashes where they are no evidence."""
+    if not speaks(finding):
+        return DASH, DASH, DASH
+    return number(finding.estimate), interval(finding.interval), _null_text(finding)
+
+
+def _paired_text(finding: Finding) -> str:
+    """The differences from nulls, where they say anything."""
+    return over_nulls(finding) if speaks(finding) else ""
 
 
 def _null_text(finding: Finding) -> str:

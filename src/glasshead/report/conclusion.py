@@ -1,0 +1,268 @@
+"""What an audit comes to, in one sentence: from intervals and statuses of findings, not from their words."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from glasshead.report.labels import QUESTIONS
+from glasshead.report.number_format import count, finite
+from glasshead.results import (
+    AGREEMENT_STRENGTHS,
+    ALMOST_ALL,
+    HARDLY_ANY,
+    LARGE_CHANGE,
+    SMALL_CHANGE,
+    UNDECIDED,
+    AuditCard,
+    Difference,
+    Finding,
+)
+
+METHODS = {"gradient": "gradients", "erasure-renormalise": "erasure"}
+ADVERBS = {"strong": "strongly", "moderate": "moderately", "weak": "weakly", "hardly": "hardly"}
+GOOD_AGREEMENT = {word: low for low, word in AGREEMENT_STRENGTHS}["moderate"]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one test comes to: ``words`` about attention ("it"), how each of its findings ``speaks`` for
+    attention as an explanation (None: neither for nor against), and what stayed ``undecided``."""
+
+    words: str = ""
+    speaks: tuple[bool | None, ...] = ()
+    undecided: tuple[str, ...] = ()
+
+
+def conclusion(card: AuditCard) -> str:
+    """One sentence on the whole audit; empty for a card without any of the tests that it speaks of."""
+    outcomes = [outcome for name in TESTS if (outcome := audit_outcome(card, name)) is not None]
+    words = [outcome.words for outcome in outcomes if outcome.words]
+    undecided = [what for outcome in outcomes for what in outcome.undecided] + undecided_facts(card)
+    if not words:
+        few = all(f.reason == "too few" for f in key_findings(card) if f.status == "undecided")
+        tokens = audit_outcome(card, "tokens")
+        if not undecided or not outcomes:
+            return f"{capitalise(tokens.words)}." if tokens is not None and tokens.words else ""
+        return f"Undecided{', with too few texts' if few else ''}: {listed(undecided)}."
+    lead = overall(card, outcomes)
+    text = "; ".join(words)
+    text = f"{lead}: {text}" if lead else capitalise(text.replace("it ", "attention ", 1))
+    return f"{text}; undecided: {listed(undecided)}." if undecided else f"{text}."
+
+
+def comparison_headline(
+    cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference]
+) -> str:
+    """Of two cards: in how many of the questions that both answer a paired difference is clear of zero; of
+    others, what they are called."""
+    judged = [
+        difference.interval
+        for difference in differences
+        if difference.interval is not None
+        and difference.name in {question.finding for question in QUESTIONS}
+        and None
+        not in (
+            usable(cards[difference.one], difference.name),
+            usable(cards[difference.other], difference.name),
+        )
+    ]
+    if len(cards) != 2 or not judged:
+        return listed(names)
+    clear = sum(not low <= 0 <= high for low, high in judged)
+    return f"{listed(names)} differ clearly in {clear} of {len(judged)} questions asked of the same texts"
+
+
+def audit_outcome(card: AuditCard, audit: str) -> Outcome | None:
+    """What one audit of a card comes to; None where it was not made, or has no such test."""
+    return (TESTS | MORE_TESTS)[audit](card) if audit in TESTS | MORE_TESTS else None
+
+
+def overall(card: AuditCard, outcomes: Sequence[Outcome]) -> str:
+    """What follows from all tests together, where there are tests of two kinds that decide something."""
+    if card.facts.get("against_guessing") == "not better":
+        return "The model is not better than guessing, so that what its attention does matters little"
+    speaks = [side for outcome in outcomes for side in outcome.speaks]
+    decided = [side for side in speaks if side is not None]
+    if sum(any(side is not None for side in outcome.speaks) for outcome in outcomes) < 2:
+        return ""
+    if all(decided):
+        extent = "as far as the tests can tell" if len(decided) == len(speaks) else "at least in part"
+        return f"Attention explains these predictions {extent}"
+    if any(decided):
+        return "Attention explains these predictions only in part"
+    if len(decided) < len(speaks) or any(outcome.undecided for outcome in outcomes):
+        return "It is not shown that attention explains these predictions"
+    return "Attention does not explain these predictions"
+
+
+def agreement(card: AuditCard) -> Outcome | None:
+    """Whether the sizes of weights, or else contributions, order tokens as gradients and erasure do."""
+    weights = {method: usable(card, f"agreement.attention-absolute.{method}.all") for method in METHODS}
+    known = {METHODS[method]: finding for method, finding in weights.items() if finding is not None}
+    undecided = tuple(
+        f"agreement with {method}" for method, finding in known.items() if decisive(finding) is None
+    )
+    subject = "it"
+    if not known or len(undecided) == len(known):
+        subject = "what tokens contribute"
+        contributed = {m: usable(card, f"agreement.contribution.{m}.all") for m in METHODS}
+        known = {METHODS[method]: finding for method, finding in contributed.items() if finding is not None}
+    levels = {method: agreement_level(f) for method, f in known.items() if decisive(f) is not None}
+    if not levels:
+        return Outcome(undecided=undecided) if undecided else None
+    speaks = tuple(agreement_speaks(known[method], level) for method, level in levels.items())
+    return Outcome(f"{subject} {agreement_words(levels)}", speaks, undecided)
+
+
+def agreement_level(finding: Finding) -> str:
+    """How strong an agreement is at least; ``below`` and ``unclear`` are of the difference from random
+    weights."""
+    low, _ = decisive(finding) or (0.0, 0.0)
+    over_low, over_high = over_random(finding)
+    if over_high < 0:
+        return "below"
+    if over_low <= 0:
+        return "unclear"
+    return next((word for least, word in AGREEMENT_STRENGTHS if low >= least), "hardly")
+
+
+def agreement_speaks(finding: Finding, level: str) -> bool | None:
+    """For attention as an explanation from moderate agreement on, against it if less is certain."""
+    if level in ("strong", "moderate"):
+        return True
+    _, high = decisive(finding) or (0.0, 1.0)
+    return False if level == "below" or high < GOOD_AGREEMENT else None
+
+
+def agreement_words(levels: Mapping[str, str]) -> str:
+    """``agrees moderately with gradients but weakly with erasure``."""
+    by_level = {
+        level: " and ".join(method for method, own in levels.items() if own == level)
+        for level in (*ADVERBS, "unclear", "below")
+    }
+    phrases = [f"{adverb} with {by_level[level]}" for level, adverb in ADVERBS.items() if by_level[level]]
+    parts = (
+        [f"agrees {' but '.join(phrases)}".replace("agrees hardly", "hardly agrees", 1)] if phrases else []
+    )
+    if by_level["unclear"]:
+        parts.append(f"is not shown to agree with {by_level['unclear']} more than random weights do")
+    if by_level["below"]:
+        parts.append(f"agrees with {by_level['below']} less than random weights do")
+    return " but ".join(parts) if phrases else " and ".join(parts)
+
+
+def over_random(finding: Finding) -> Interval:
+    """The interval of the paired difference from random weights; of cards without one, that of the estimate
+    minus the null."""
+    paired = finding.over_null.get("random")
+    if paired is not None and paired.interval is not None:
+        return paired.interval
+    low, high = decisive(finding) or (0.0, 0.0)
+    random = finite(finding.null.get("random")) or 0.0
+    return low - random, high - random
+
+
+def perturbation(card: AuditCard) -> Outcome | None:
+    """Whether the answer depends on which token has which weight."""
+    finding = usable(card, "perturbation.permutation.absolute.all")
+    if finding is None:
+        return None
+    interval, whole = decisive(finding), prediction_range(card)
+    if interval is None:
+        return Outcome(undecided=("the effect of shuffling the weights",))
+    low, high = interval
+    if whole is None:
+        return Outcome()
+    if high < SMALL_CHANGE * whole:
+        return Outcome("shuffling the weights hardly changes the answer", (False,))
+    size = " much" if low >= LARGE_CHANGE * whole else ""
+    return Outcome(f"shuffling the weights changes the answer{size}", (low >= SMALL_CHANGE * whole or None,))
+
+
+def prediction_range(card: AuditCard) -> float | None:
+    """From one end of the predictions to the other: 1 for probabilities, else the range of the ratings."""
+    if card.facts.get("task") != "regression":
+        return 1.0
+    ratings = [amount for value in card.examples.get("label", ()) if (amount := finite(value)) is not None]
+    return (max(ratings) - min(ratings) if ratings else 0.0) or None
+
+
+def identifiability(card: AuditCard) -> Outcome | None:
+    """Whether other weights would have given the same output."""
+    finding = usable(card, "identifiability.identifiable.all")
+    if finding is None:
+        return None
+    interval = decisive(finding)
+    if interval is None:
+        return Outcome(undecided=("whether other weights give the same output",))
+    (low, high), left = interval, sum(finding.undefined.values())
+    of = f" of those decided ({count(left)} were not)" if left else ""
+    alone, others = "no other weights give the same output", "other weights give the same output"
+    if low >= ALMOST_ALL:
+        every = f"in every map{of}" if finding.estimate == 1 else f"in almost every map{of}"
+        return Outcome(f"{every} {alone}", (True,))
+    if high <= HARDLY_ANY:
+        every = f"in every map{of}" if finding.estimate == 0 else f"in almost every map{of}"
+        return Outcome(f"{every} {others}", (False,))
+    if low > 0.5:
+        return Outcome(f"in most maps{of} {alone}", (True,))
+    return Outcome(
+        f"in {'most' if high < 0.5 else 'some'} maps{of} {others}", (False if high < 0.5 else None,)
+    )
+
+
+def tokens(card: AuditCard) -> Outcome | None:
+    """Whether contributions tell words of one class from those of the other."""
+    finding = usable(card, "tokens.separation.contribution.positive vs negative")
+    if finding is None:
+        return None
+    interval = decisive(finding)
+    if interval is None:
+        return Outcome(undecided=("whether contributions tell positive from negative words",))
+    low, high = interval
+    if low <= 0.5 <= high:
+        return Outcome("contributions are not shown to tell positive from negative words")
+    wrong = ", the wrong way round" if high < 0.5 else ""
+    return Outcome(f"contributions tell positive from negative words{wrong}")
+
+
+TESTS = {"agreement": agreement, "perturbation": perturbation, "identifiability": identifiability}
+MORE_TESTS = {"tokens": tokens}
+
+
+def undecided_facts(card: AuditCard) -> list[str]:
+    """What the facts of a card leave open."""
+    gauge = card.facts.get("gauge")
+    open_facts = []
+    if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
+        open_facts.append("whether the model is better than guessing")
+    if card.facts.get("signed") and isinstance(gauge, dict) and gauge.get("kind") == UNDECIDED:
+        open_facts.append("where the sign of the weights lives")
+    return open_facts
+
+
+def key_findings(card: AuditCard) -> Iterator[Finding]:
+    """The findings of all examples."""
+    return (finding for finding in card.findings if finding.group == "all")
+
+
+def usable(card: AuditCard, name: str) -> Finding | None:
+    """A finding that could say something, however little is known: what is no evidence at all is none."""
+    finding = card.finding(name)
+    return None if finding is None or finding.status == "not evidence" else finding
+
+
+def decisive(finding: Finding) -> Interval | None:
+    """The interval on which words may rest; None where it was left undecided."""
+    return None if finding.status == "undecided" else finding.interval
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def capitalise(text: str) -> str:
+    """The same with a capital first."""
+    return text[:1].upper() + text[1:]

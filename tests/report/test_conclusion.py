@@ -1,0 +1,151 @@
+"""The sentence on a whole audit rests on intervals and statuses, and names what they leave open."""
+
+from dataclasses import replace
+
+import pytest
+
+from glasshead.report.conclusion import comparison_headline, conclusion
+from glasshead.results import (
+    RAW_SIGN,
+    TOO_FEW_EXAMPLES,
+    UNDECIDED,
+    AuditCard,
+    Difference,
+    Finding,
+    PairedDifference,
+)
+
+GRADIENT = "agreement", "attention-absolute", "gradient"
+ERASURE = "agreement", "attention-absolute", "erasure-renormalise"
+SHUFFLE = "perturbation", "permutation", "absolute"
+MAPS = "identifiability", "identifiable", ""
+
+
+def finding(kind, interval, over=(0.1, 0.2), words="words that nobody may read", **more):
+    audit, statistic, against = kind
+    return Finding(
+        audit=audit, statistic=statistic, against=against, group="all", estimate=sum(interval) / 2, std=0.1,
+        interval=interval, null={"random": 0.0}, n=100, undefined=more.pop("undefined", {}),
+        significant_fraction=None, citation="–",
+        over_null={"random": PairedDifference(sum(over) / 2, over, 100)},
+        **{"verdict": words, "status": "evidence"} | more,
+    )  # fmt: skip
+
+
+def card(*findings, **facts):
+    return AuditCard({"name": "card"} | facts, list(findings))
+
+
+FOR = [
+    finding(GRADIENT, (0.5, 0.6)),
+    finding(ERASURE, (0.75, 0.8)),
+    finding(SHUFFLE, (0.1, 0.3)),
+    finding(MAPS, (0.9, 1.0)),
+]
+AGAINST = [
+    finding(GRADIENT, (0.2, 0.3)),
+    finding(ERASURE, (0.0, 0.1)),
+    finding(SHUFFLE, (0.0, 0.01)),
+    finding(MAPS, (0.1, 0.2)),
+]
+
+
+def test_all_tests_speak_for_it():
+    assert conclusion(card(*FOR)) == (
+        "Attention explains these predictions as far as the tests can tell: it agrees strongly with erasure "
+        "but moderately with gradients; shuffling the weights changes the answer; in most maps no other weights give "
+        "the same output."
+    )
+
+
+def test_all_tests_speak_against_it():
+    assert conclusion(card(*AGAINST)) == (
+        "Attention does not explain these predictions: it agrees weakly with gradients but hardly with "
+        "erasure; shuffling the weights hardly changes the answer; in most maps other weights give the same output."
+    )
+
+
+def test_some_speak_for_it_and_some_against():
+    assert conclusion(card(*FOR[:2], *AGAINST[2:])).startswith(
+        "Attention explains these predictions only in part: "
+    )
+
+
+@pytest.mark.parametrize("straddling", [finding(ERASURE, (0.3, 0.5)), finding(SHUFFLE, (0.04, 0.06))])
+def test_an_interval_on_both_sides_of_a_threshold_speaks_for_neither(straddling):
+    def mixed(findings):
+        return conclusion(card(*[straddling if f.name == straddling.name else f for f in findings]))
+
+    assert mixed(FOR).startswith("Attention explains these predictions at least in part: ")
+    assert mixed(AGAINST).startswith("It is not shown that attention explains these predictions: ")
+
+
+def test_what_stayed_undecided_is_named():
+    few = replace(FOR[0], **TOO_FEW_EXAMPLES.fields)
+    assert conclusion(card(few, *FOR[1:])).endswith("; undecided: agreement with gradients.")
+    nothing = card(*[replace(f, **TOO_FEW_EXAMPLES.fields) for f in FOR])
+    assert conclusion(nothing) == (
+        "Undecided, with too few texts: agreement with gradients, agreement with erasure, the effect of "
+        "shuffling the weights and whether other weights give the same output."
+    )
+    unsure = conclusion(card(*FOR, against_guessing="undecided", signed=True, gauge={"kind": UNDECIDED}))
+    assert unsure.endswith(
+        "; undecided: whether the model is better than guessing and where the sign of the weights lives."
+    )
+    left = conclusion(card(finding(MAPS, (0.9, 1.0), undefined={"no solver had an answer": 7})))
+    assert left == "In most maps of those decided (7 were not) no other weights give the same output."
+
+
+def test_random_weights_must_be_beaten_text_by_text():
+    unclear = conclusion(card(finding(GRADIENT, (0.5, 0.6), over=(-0.1, 0.1)), FOR[1]))
+    assert unclear == (
+        "Attention agrees strongly with erasure but is not shown to agree with gradients more than random "
+        "weights do."
+    )
+    below = conclusion(card(finding(GRADIENT, (0.1, 0.2), over=(-0.2, -0.1))))
+    assert below == "Attention agrees with gradients less than random weights do."
+
+
+def test_one_audit_alone_is_no_verdict_on_attention():
+    assert (
+        conclusion(card(*FOR[:2])) == "Attention agrees strongly with erasure but moderately with gradients."
+    )
+    assert (
+        conclusion(card(finding(MAPS, (1.0, 1.0)))) == "In every map no other weights give the same output."
+    )
+    assert conclusion(card(finding(MAPS, (0.99, 1.0)))).startswith("In almost every map no other")
+    assert conclusion(card()) == ""
+
+
+def test_a_model_that_guesses_has_nothing_to_explain():
+    assert conclusion(card(*FOR, against_guessing="not better")).startswith(
+        "The model is not better than guessing"
+    )
+
+
+def test_contributions_stand_in_for_weights_that_are_no_evidence():
+    raw = [replace(f, **RAW_SIGN.fields) for f in FOR[:2]]
+    contribution = replace(FOR[0], statistic="contribution")
+    assert conclusion(card(*raw, contribution)) == "What tokens contribute agrees moderately with gradients."
+
+
+def test_changes_of_a_rating_are_shares_of_the_range_of_ratings():
+    def rated(*labels):
+        return conclusion(
+            AuditCard({"task": "regression"}, [finding(SHUFFLE, (0.1, 0.15))], examples={"label": labels})
+        )
+
+    assert rated(1.0, 5.0) == "Shuffling the weights hardly changes the answer."
+    assert rated(1.0, 1.5) == "Shuffling the weights changes the answer much."
+    assert rated() == ""
+
+
+def test_two_cards_are_told_apart_by_paired_differences_alone():
+    names = [f.name for f in FOR[:3]]
+    intervals = [(0.1, 0.2), (-0.1, 0.2), None]
+    paired = [Difference(name, 1, 0, 0.1, ends, 50, "") for name, ends in zip(names, intervals, strict=True)]
+    cards = [card(*FOR), card(*AGAINST)]
+    assert comparison_headline(cards, ["a", "b"], paired) == (
+        "a and b differ clearly in 1 of 2 questions asked of the same texts"
+    )
+    assert comparison_headline(cards, ["a", "b"], []) == "a and b"
