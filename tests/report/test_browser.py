@@ -1,12 +1,8 @@
 """The page in a real browser: silent, readable in light and dark, at home on a phone, usable by keyboard."""
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-
 import fake_cards
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import fake_histories
 from glasshead.dynamics.findings import findings
@@ -15,7 +11,6 @@ from glasshead.report.html.dynamics_page import dynamics_page
 from glasshead.results import AuditCard
 
 pytestmark = pytest.mark.slow
-CHROMIUM = Path("/usr/bin/chromium")
 
 # The lowest contrast between the letters and the ground of any of the elements, over the page's colour.
 CONTRAST = """selector => {
@@ -39,17 +34,6 @@ def address(tmp_path_factory: pytest.TempPathFactory, softmax: AuditCard, tanhma
     file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(audit_page([softmax, tanhmax]), encoding="utf-8")
     return file.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.is_file() and not os.environ.get("CI"):
-        pytest.skip(f"no browser at {CHROMIUM}: install Debian's chromium to run the tests of the page")
-    with sync_playwright() as playwright:
-        program = str(CHROMIUM)
-        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], timeout=120_000)
-        yield opened
-        opened.close()
 
 
 def opened(browser: Browser, address: str, scheme: str, width: int) -> tuple[Page, list[str]]:

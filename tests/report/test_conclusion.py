@@ -53,15 +53,16 @@ AGAINST = [
 def test_all_tests_speak_for_it():
     assert conclusion(card(*FOR)) == (
         "Attention explains these predictions as far as the tests can tell: it agrees strongly with erasure "
-        "but moderately with gradients; shuffling the weights changes the answer; in most maps no other weights give "
-        "the same output."
+        "but moderately with gradients; shuffling the weights changes the answer; "
+        "in most maps no other weights give the same output."
     )
 
 
 def test_all_tests_speak_against_it():
     assert conclusion(card(*AGAINST)) == (
         "Attention does not explain these predictions: it agrees weakly with gradients but hardly with "
-        "erasure; shuffling the weights hardly changes the answer; in most maps other weights give the same output."
+        "erasure; shuffling the weights hardly changes the answer; "
+        "in most maps other weights give the same output."
     )
 
 
