@@ -347,13 +347,13 @@ def test_a_number_that_is_no_evidence_is_no_answer(tanhmax: AuditCard) -> None:
 
 def test_slices_of_one_kind_are_folded_together(tanhmax: AuditCard) -> None:
     whole = tanhmax.finding("perturbation.permutation.absolute.all")
-    groups = ["all", "length 1-5", "length 6-10", "source New York", "1 to 16 tokens"]
+    groups = ["all", "length 1-5", "length 6-10", "source New York", "1 to 16 tokens", "wrong"]
     sliced = replace(
         fake_cards.texts_alone(tanhmax), findings=[replace(whole, group=group) for group in groups]
     )
     page = Page(audit_page([sliced]))
     folds = [e.text for e in page.all("summary") if e.above.count("details") == 2]
-    assert folds == ["By length", "By source", "Every verdict in words"]
+    assert folds == ["By length", "By source", "By correctness", "Every verdict in words"]
 
 
 def test_the_footer_says_what_made_the_page(tanhmax: AuditCard) -> None:

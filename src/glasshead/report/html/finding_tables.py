@@ -23,6 +23,7 @@ from glasshead.results import AuditCard, Difference, Finding
 NO_CITATION = ("", "–", "-")
 GROUP_KINDS = {"class": "true class", "max weight": "maximum attention", "layer": "layer", "length": "length"}
 """How the names of groups of one kind begin, and what the kind is called; of others, the first word."""
+RIGHT_OR_WRONG = ("correct", "wrong")
 UNSPOKEN = ("all", "", "positive vs negative")
 
 
@@ -201,6 +202,8 @@ def _collapsed_title(finding: Finding) -> str:
         return ""
     if finding.group.endswith(" tokens"):
         return "By length"
+    if finding.group in RIGHT_OR_WRONG:
+        return "By correctness"
     kind, _, member = finding.group.partition(" ")
     kind = next((known for known in GROUP_KINDS if finding.group.startswith(f"{known} ")), kind)
     return f"By {GROUP_KINDS.get(kind, kind)}" if kind and member else "By group"
