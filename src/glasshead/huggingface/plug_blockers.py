@@ -89,8 +89,8 @@ def diagnose_nothing_to_plug(model: nn.Module) -> Diagnostic:
             "not dispatched",
             Severity.stop,
             f"{kind} computes its attention itself and would ignore any mechanism",
-            f"choose a model that dispatches through AttentionInterface ({others}); glasshead explain and "
-            "audit read its weights all the same, but for 'effective-attention' and 'identifiability'",
+            f"choose a model that dispatches through AttentionInterface ({others}); explanations and "
+            "audits read its weights all the same, but for 'effective-attention' and 'identifiability'",
         )
     return Diagnostic(
         "no attention",
