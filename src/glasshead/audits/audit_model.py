@@ -21,7 +21,7 @@ from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
 from glasshead.audits.slices import columns_to_read
-from glasshead.data import ALL, LoadOptions, as_split, load, select
+from glasshead.data import ALL, LoadOptions, RatingError, as_split, load, select
 from glasshead.errors import InputError, ParameterError
 from glasshead.models import is_regression
 from glasshead.results import AuditCard
@@ -121,7 +121,15 @@ def run_request(
     load_options = data_options(request, subject)
     split_name = request.split or default_split(request.data, subject)
     request = replace(request, split=split_name)
-    split = read_split(request.data, split_name, load_options, columns_to_read(request.by))
+    try:
+        split = read_split(request.data, split_name, load_options, columns_to_read(request.by))
+    except RatingError as error:
+        if subject.record or "task" in request.load_options:
+            raise
+        raise InputError(
+            f"{subject.name} has one output and so predicts ratings, but {str(error).partition(';')[0]}: "
+            "give data with ratings, or a model with an output for each class"
+        ) from error
     subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
     if request.train is not None:
         train = read_split(request.train, train_split(request.train), load_options)
@@ -188,7 +196,7 @@ def default_split(data: object, subject: Subject | None) -> str:
     """Test; but all rows of a file if the model is known not to be trained on a part of it."""
     if isinstance(data, Dataset | DatasetDict):
         return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
-    foreign = subject is not None and not subject.record
+    foreign = subject is None or not subject.record
     return ALL if foreign and Path(str(data)).is_file() else "test"
 
 
@@ -208,7 +216,7 @@ def read_split(data: object, split: str, options: LoadOptions, columns: Sequence
     if isinstance(data, DatasetDict):
         return as_split(select(data, split, "the data set"), options, columns)
     assert isinstance(data, str | Path)
-    return select(load(data, options, columns=columns), split, data)
+    return select(load(data, options, columns=columns, divide=split != ALL), split, data)
 
 
 def source_facts(request: AuditRequest, options: LoadOptions) -> dict[str, Any]:

@@ -36,10 +36,8 @@ NOTES = (
     "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests in "
     "float32; only real tokens count, padding never does.",
 )
-OF_CLASSES = (
-    "For a binary task every signed number is about the probability of class 1; for more classes, about that "
-    "of the predicted class."
-)
+OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
+OF_CLASSES = "Every signed number is about the probability of the class that is predicted for the text."
 OF_RATINGS = (
     "Every number is about the predicted rating; a change of it counts as large or small beside the range "
     "of the labels."
@@ -152,6 +150,13 @@ def card_title(subject: Subject, context: AuditContext, data: str) -> str:
     return f"{Path(data).name} · {mechanism_name(context)} · seed {subject.record['seed']}"
 
 
+def target_note(context: AuditContext) -> str:
+    """What signed numbers are about."""
+    if context.is_regression:
+        return OF_RATINGS
+    return OF_TWO_CLASSES.format(context.label_names[1]) if context.binary else OF_CLASSES
+
+
 def jsonable(column: Any) -> Any:
     """A column in which a number that does not exist is None."""
     column = np.asarray(column)
@@ -188,6 +193,8 @@ def subject_facts(
     unknown_id = -1 if tokenizer.unk_token_id is None else tokenizer.unk_token_id
     unknown = (context.explanation.encoded.ids == unknown_id).numpy() | ~context.token_mask
     tokens = context.token_mask.sum(axis=1)
+    matched = [] if context.label_note is None else [context.label_note]
+    remarks = [*(f"{note}." for note in (*matched, *subject.notes)), *left_out]
     made = {"preset": record["recipe"].get("preset"), "seed": record["seed"]} if record else {"seed": None}
     return {
         "run": str(subject.folder or subject.name),
@@ -206,15 +213,14 @@ def subject_facts(
         "alpha": ALPHA,
         **({"recipe": record["recipe"], "train_data": record["data"]} if record else {}),
         "versions": versions(),
+        "remarks": remarks,
         "notes": [
             *NOTES,
-            OF_RATINGS if context.is_regression else OF_CLASSES,
+            target_note(context),
             EXACT if context.exact else FIRST_ORDER,
             *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
             *([OLD_GAUGE] if is_old_gauge(subject.gauge) and context.signed else []),
-            *([] if context.label_note is None else [f"{context.label_note}."]),
-            *(f"{note}." for note in subject.notes),
-            *left_out,
+            *remarks,
             *slice_notes(context.slicings),
             *context.coverage.lines("audited"),
             *record.get("notes", []),

@@ -153,6 +153,8 @@ def audit(
         print_output(f"{card.to_json()}\n", "json")
     else:
         console.print(card_table([card]))
+    for remark in card.facts.get("remarks", []):
+        say(remark)
     if "coverage" in card.facts:
         for line in Coverage(**card.facts["coverage"]).lines("audited"):
             say(line)

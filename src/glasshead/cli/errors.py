@@ -26,6 +26,7 @@ WORDS = {
     "AuditCard.save": "'glasshead audit'",
     "DATASETS": "'glasshead list datasets'",
     "DynamicsCallback": "--watch dynamics",
+    "audits=['identifiability']": "'glasshead audit MODEL DATA --audits identifiability'",
     "data": "DATA",
     "glasshead.recommend": "'glasshead recommend'",
     "tokenizer": "a tokenizer",

@@ -10,6 +10,7 @@ from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pai
 from glasshead.data.in_memory import as_split
 from glasshead.data.load import ALL, load, select
 from glasshead.data.options import LoadOptions
+from glasshead.data.ratings import RatingError
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.token_groups import token_groups
@@ -26,6 +27,7 @@ __all__ = [
     "Encoded",
     "Inputs",
     "LoadOptions",
+    "RatingError",
     "SyntheticDataset",
     "SyntheticOptions",
     "align_labels",

@@ -10,7 +10,7 @@ from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
 from glasshead.data.resolve import resolve_source
 from glasshead.data.schema import Table, tabulate
-from glasshead.data.splits import FRACTIONS, Splits, split_all, split_dev, subsample
+from glasshead.data.splits import FRACTIONS, Splits, describe_source, split_all, split_dev, subsample
 from glasshead.data.synthetic import DATASETS, generate
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
@@ -23,9 +23,14 @@ ALL = "all"
 
 
 def load(
-    source: str | Path, options: LoadOptions = DEFAULTS, *, columns: Sequence[str] = ()
+    source: str | Path,
+    options: LoadOptions = DEFAULTS,
+    *,
+    columns: Sequence[str] = (),
+    divide: bool = True,
 ) -> "DatasetDict":
-    """Splits train, dev and, where the source has one, test, with a label.
+    """Splits train, dev and, where the source has one, test, with a label; without ``divide`` those of the
+    source alone, so that a single file is the split train.
 
     ``source`` is, in this order, a name in `DATASETS`, an existing folder or file, or a name on the Hub
     (``owner/name``, ``owner/name:configuration``). The label is a `ClassLabel`, or float64 where the task is
@@ -46,7 +51,7 @@ def load(
         if options.generator:
             known = ", ".join(DATASETS)
             raise InputError(f"{name} is not synthetic: generator options go with {known}")
-        tables, how = _read(source, options, columns)
+        tables, how = _read(source, options, columns, divide)
     names = None if options.rated else class_names(tables)
     tables, how = subsample(tables, how, options)
     return DatasetDict(
@@ -69,13 +74,16 @@ def select(loaded: "DatasetDict", split: str, source: str | Path) -> "Dataset":
     return loaded[split]
 
 
-def _read(source: str | Path, options: LoadOptions, extra: Sequence[str]) -> Splits:
+def _read(source: str | Path, options: LoadOptions, extra: Sequence[str], divide: bool) -> Splits:
     columns_by_split, whole = resolve_source(source)
     tables = {split: tabulate(columns, options, extra) for split, columns in columns_by_split.items()}
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
     _require_same_columns(tables)
-    return (split_all if whole else split_dev)(_select_labels(tables, options), options)
+    tables = _select_labels(tables, options)
+    if not divide:
+        return tables, describe_source(tables)
+    return (split_all if whole else split_dev)(tables, options)
 
 
 def _select_labels(tables: dict[str, Table], options: LoadOptions) -> dict[str, Table]:

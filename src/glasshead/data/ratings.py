@@ -5,6 +5,11 @@ import math
 from glasshead.data.schema import Table
 from glasshead.errors import InputError
 
+
+class RatingError(InputError):
+    """Labels are read as ratings and are none."""
+
+
 MAX_RATING = 1e17
 """Models learn in float32, where the square of an error must not overflow."""
 
@@ -26,7 +31,7 @@ def rating_values(table: Table) -> list[float]:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise InputError(
+            raise RatingError(
                 f"{table.source} row {row}: the rating {label!r} is not a number; "
                 "correct it, name another `label_column`, or leave `task='regression'` out"
             )

@@ -29,9 +29,16 @@ def split_all(tables: dict[str, Table], options: LoadOptions) -> Splits:
     return parts, how
 
 
+def describe_source(tables: Mapping[str, Table]) -> dict[str, str]:
+    """Where each split was read."""
+    return {
+        split: f"read from {Path(table.source).name}{_left_out(table)}" for split, table in tables.items()
+    }
+
+
 def split_dev(tables: dict[str, Table], options: LoadOptions) -> Splits:
     """The splits as they are, and a dev split from train where there is none."""
-    how = {split: f"read from {Path(table.source).name}{_left_out(table)}" for split, table in tables.items()}
+    how = describe_source(tables)
     if "dev" in tables:
         return tables, how
     share = options.dev_fraction

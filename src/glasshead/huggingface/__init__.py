@@ -19,6 +19,7 @@ from glasshead.huggingface.loading import (
     load_weights,
     model_class,
     read_config,
+    refuse_own_code,
     silence_transformers,
 )
 from glasshead.huggingface.plug import plug, unplug
@@ -48,6 +49,7 @@ __all__ = [
     "positions_of",
     "read_config",
     "readable_copy",
+    "refuse_own_code",
     "shows_attention",
     "silence_transformers",
     "spec_of",

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import transformers
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
@@ -130,13 +130,18 @@ def read_config(
                 f"there is no folder {folder}, nor a model of that name on the Hub: {first_line(error)}"
             ) from None
         if "trust_remote_code" in str(error) or "custom code" in str(error):
-            raise InputError(
-                f"{folder} runs code of its own: read it, and pass `trust_remote_code=True` if you trust it"
-            ) from None
+            refuse_own_code(folder)
         reason = first_line(error)
         if "`glasshead-" in reason:  # the type of a model of ours, which nobody has registered yet
             reason = "import glasshead.models first, or glasshead.recommend for a recommender"
         raise InputError(f"{folder} holds no model that transformers knows: {reason}") from None
+
+
+def refuse_own_code(folder: str | Path) -> NoReturn:
+    """Raise InputError for a model that runs code nobody has said to trust."""
+    raise InputError(
+        f"{folder} runs code of its own: read it, and pass `trust_remote_code=True` if you trust it"
+    ) from None
 
 
 def first_line(error: BaseException) -> str:

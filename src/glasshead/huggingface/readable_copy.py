@@ -10,6 +10,7 @@ from glasshead.attention import Mechanism
 from glasshead.errors import InputError
 from glasshead.huggingface.caught_softmax import catch_softmax, softmax_modules
 from glasshead.huggingface.isolated_copy import isolated_copy
+from glasshead.huggingface.loading import silence_transformers
 from glasshead.huggingface.plug import all_configs, plug
 from glasshead.huggingface.plug_blockers import blocking_diagnostics
 from glasshead.huggingface.structure import MECHANISM, attention_modules, built_in_attention
@@ -45,6 +46,7 @@ def readable_copy(model: PreTrainedModel, dtype: torch.dtype | None = None) -> P
 
 def attend_eagerly(model: PreTrainedModel) -> None:
     """Let every module compute its weights, also those of models that Transformers lets keep their kernel."""
-    model.set_attn_implementation("eager")
+    with silence_transformers():  # some say that they cannot be set, and are
+        model.set_attn_implementation("eager")
     for config in all_configs(model, dict(attention_modules(model))):
         config._attn_implementation_internal = "eager"

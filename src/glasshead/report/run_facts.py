@@ -46,7 +46,7 @@ NAMES = {
     "seconds": "Audit took",
     "versions": "Versions",
 }
-APART = ("name", "notes")
+APART = ("name", "notes", "remarks")
 
 
 def card_names(cards: Sequence[AuditCard]) -> list[str]:

@@ -27,7 +27,8 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
         raise InputError(f"{kind} reads {model.main_input_name}, no texts: give a classifier of texts")
     if not classifies:
         return
-    if not isinstance(model, TextClassifier) and not kind.endswith("ForSequenceClassification"):
+    known = isinstance(model, TextClassifier) or has_own_classifier(model.config)
+    if not known and not kind.endswith("ForSequenceClassification"):
         config = copy.copy(model.config)
         config.architectures = [kind]
         refuse_other_tasks(config)
@@ -36,6 +37,13 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
             f"{kind} gives every class a probability of its own (multi-label), and explanations here are "
             "about one class of several: give a classifier of one label"
         )
+    if model.config.problem_type == "regression" and model.config.num_labels > 1:
+        raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
+
+
+def has_own_classifier(config: PreTrainedConfig) -> bool:
+    """Whether a classifier of texts was saved with code of its own."""
+    return "AutoModelForSequenceClassification" in (getattr(config, "auto_map", None) or {})
 
 
 def refuse_other_tasks(config: PreTrainedConfig) -> None:
@@ -43,8 +51,9 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     saved = (config.architectures or ["a model without a head"])[0]
     if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
         raise InputError(
-            f"{saved} writes texts and has no classes: read its attention with the audit 'identifiability' "
-            "and glasshead.record, or fine-tune it with `model` as a classifier"
+            f"{saved} writes texts and has no classes: look at its attention with "
+            "`audits=['identifiability']`, or make a classifier of it with `glasshead.training.train` and "
+            "`model`"
         )
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):

@@ -13,8 +13,16 @@ from transformers import (
 
 from glasshead.errors import InputError
 from glasshead.files import check_readable
-from glasshead.huggingface import first_line, load, load_weights, model_class, read_config, spec_of
-from glasshead.training.check_model import refuse_other_tasks
+from glasshead.huggingface import (
+    first_line,
+    load,
+    load_weights,
+    model_class,
+    read_config,
+    refuse_own_code,
+    spec_of,
+)
+from glasshead.training.check_model import has_own_classifier, refuse_other_tasks
 from glasshead.training.open_options import OpenOptions
 from glasshead.training.pretrained import read_tokenizer
 from glasshead.training.run import RECORD
@@ -59,7 +67,10 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
             f"{source} recommends news and reads no single text: give a classifier or an encoder"
         )
     settings: dict[str, Any] = {"config": config, "trust_remote_code": options.trust_remote_code}
-    cls = AutoModelForSequenceClassification if is_classifier(config) else AutoModel
+    own = has_own_classifier(config) and not is_classifier(config)
+    if own and not options.trust_remote_code:
+        refuse_own_code(source)
+    cls = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
     if cls is AutoModel and options.classifies:
         refuse_other_tasks(config)
     if getattr(config, "is_encoder_decoder", False) and cls is AutoModel:
