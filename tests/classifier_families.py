@@ -250,7 +250,7 @@ def planted(token: str) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
             [1.0, -1]
         )
         embeddings.position_embeddings.weight[:, 2:4] = torch.tensor([1.0, -1])
-        attention.self.query.bias[0] = attention.self.key.weight[0, 0] = 1.0
+        attention.self.query.bias[0], attention.self.key.weight[0, 0] = 1.0, 8.0
         attention.self.value.weight.copy_(torch.eye(16))
         attention.output.dense.weight.copy_(torch.eye(16))
         model.bert.pooler.dense.weight.copy_(torch.eye(16))

@@ -3,11 +3,10 @@
 import csv
 
 import pytest
-import torch
 from datasets import ClassLabel, Dataset, Features, Value
 
 import glasshead
-from classifier_families import FAMILIES, planted
+from classifier_families import FAMILIES
 from classifier_families import labelled_texts as rows
 from glasshead.errors import InputError
 
@@ -23,28 +22,6 @@ def named_bert(*classes):
     family = FAMILIES["Bert"]
     names = dict(enumerate(classes or ("bad", "good")))
     return family.build(labels=2, id2label=names), family.tokenizer()
-
-
-def test_a_planted_token_passes_and_a_random_model_does_not(tmp_path):
-    data = table(tmp_path / "data.csv", 90)
-    labels = {"0": "bad", "1": "good"}
-    options = {"audits": ["agreement", "performance"], "labels": labels}
-    model, tokenizer = planted("funny")
-    # The bias that turns "some of it" into a decision.
-    with torch.no_grad():
-        model.classifier.weight *= 40
-        logits = [model(**tokenizer(text, return_tensors="pt")).logits[0, 1] for text in rows(6)[0]]
-        model.classifier.bias[1] = -float(torch.stack(logits[:1] + logits[1:2]).mean())
-    true = glasshead.audit(model, data, tokenizer=tokenizer, **options)
-    random = FAMILIES["Bert"].build(labels=2)
-    chance = glasshead.audit(random, data, tokenizer=tokenizer, **options)
-    assert true.facts["accuracy"] == 1.0
-    name = "agreement.contribution.erasure-renormalise.all"
-    assert true.finding(name).interval[0] > chance.finding(name).interval[1]
-    assert chance.facts["accuracy"] < 0.8
-    by_gradient = "agreement.contribution.gradient.all"
-    assert true.finding(by_gradient).interval[0] > chance.finding(by_gradient).interval[1]
-    assert any("what the first layer reads" in note for note in true.facts["notes"])
 
 
 def test_without_train_data_the_classes_of_words_are_not_known(tmp_path):
