@@ -37,7 +37,7 @@ def check_model(model: PreTrainedModel, classifies: bool) -> None:
             f"{kind} gives every class a probability of its own (multi-label), and explanations here are "
             "about one class of several: give a classifier of one label"
         )
-    if model.config.problem_type == "regression" and model.config.num_labels > 1:
+    if model.config.problem_type == "regression" and (model.config.num_labels or 0) > 1:
         raise InputError(f"{kind} predicts {model.config.num_labels} numbers: give a model of one rating")
 
 
