@@ -1,27 +1,13 @@
 """`glasshead.audit`: any classifier, on anybody's data."""
 
-import csv
-
 import pytest
 from datasets import ClassLabel, Dataset, Features, Value
 
 import glasshead
+from classifier_data import named_bert, table
 from classifier_families import FAMILIES
 from classifier_families import labelled_texts as rows
 from glasshead.errors import InputError
-
-
-def table(path, n=60, classes=("bad", "good"), seed=0):
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([("text", "label"), *zip(*rows(n, classes, seed), strict=True)])
-    return path
-
-
-def named_bert(*classes):
-    """A random BERT that names its two classes, and its tokenizer."""
-    family = FAMILIES["Bert"]
-    names = dict(enumerate(classes or ("bad", "good")))
-    return family.build(labels=2, id2label=names), family.tokenizer()
 
 
 def test_without_train_data_the_classes_of_words_are_not_known(tmp_path):

@@ -4,9 +4,9 @@ import threading
 
 import pytest
 import torch
-from test_any_classifier import named_bert, table
 
 import glasshead
+from classifier_data import named_bert, table
 from classifier_families import FAMILIES, TEXTS
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS

@@ -7,7 +7,7 @@ import torch
 
 from classifier_families import FAMILIES
 from glasshead.errors import InputError
-from glasshead.huggingface import isolated_copy, readable_copy
+from glasshead.huggingface import caught_softmax, isolated_copy, readable_copy
 from glasshead.trace import intervene, record
 from tolerances import EXACT_MATHS
 
@@ -120,3 +120,16 @@ def test_an_exception_leaves_softmax_alone():
         copied(**INPUTS)
     assert calls == [0, 1]
     assert float(scores.sum()) == pytest.approx(6.0)
+
+
+def test_masks_are_worked_out_only_where_somebody_looks(monkeypatch):
+    _, copied = built("MPNet")
+    calls, call_of = [], caught_softmax.call_of
+    monkeypatch.setattr(caught_softmax, "call_of", lambda *call: calls.append(1) or call_of(*call))
+    with torch.no_grad():
+        copied(**INPUTS)
+        assert not calls
+        with record(copied, layers=[1]) as trace:
+            copied(**INPUTS)
+    assert len(calls) == 1
+    assert trace.only[1].weights.shape == (2, 2, 7, 7)

@@ -24,7 +24,7 @@ from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
 
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
-DIGITS = 9
+DIGITS, DIGITS_OF_FLOAT32 = 9, 5
 MIN_EXPONENT = -290  # exponent below which digits are lost: the scale of smaller values would overflow
 SAME_ATTENTION = (
     1e-9  # effective attention this close to the attention, relative to the largest weight, is the attention
@@ -38,11 +38,13 @@ IS_ATTENTION = by_construction("the attention itself", "no part of it lies in th
 
 
 def round_digits(values: Floats, mask: NDArray[np.bool_]) -> Floats:
-    """Values to nine significant digits each, so that rounding noise of float64 breaks no tie."""
-    values = np.where(mask, values, 0.0)
+    """Values to nine significant digits each, so that rounding noise of float64 breaks no tie; to five where
+    they are float32."""
+    digits = DIGITS if values.dtype == np.float64 else DIGITS_OF_FLOAT32
+    values = np.where(mask, values, 0.0).astype(np.float64)
     with np.errstate(divide="ignore"):
         exponent = np.maximum(np.floor(np.log10(np.abs(values))), MIN_EXPONENT)
-    scale = 10.0 ** (DIGITS - 1 - exponent)
+    scale = 10.0 ** (digits - 1 - exponent)
     return np.round(values * scale) / scale
 
 

@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+import torch
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
@@ -41,8 +42,9 @@ class AuditOptions(TypedDict, total=False):
     read it (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
     (``max_length``), which attention is read (``attention_selector``), how many ``draws`` a perturbation test
     has, which heads and rows the audit of ``identifiability`` reads, the ``train`` data of a model that
-    Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, more ``facts`` for the
-    card, and whom to tell of ``progress``."""
+    Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, on which ``device``
+    the model is read and in which precision (``dtype``; float64, in which ties and tiny changes are real),
+    more ``facts`` for the card, and whom to tell of ``progress``."""
 
     by: str | Sequence[str]
     split: str
@@ -54,6 +56,8 @@ class AuditOptions(TypedDict, total=False):
     train: str | Path | Dataset | DatasetDict
     labels: Mapping[str, str]
     trust_remote_code: bool
+    device: str | torch.device | None
+    dtype: str | torch.dtype
     facts: Mapping[str, Any]
     progress: OnProgress
 
@@ -101,8 +105,11 @@ def audit(
         train=options.get("train"),
         by=(by,) if isinstance(by, str) else tuple(by),
         opening=OpenOptions(
-            options.get("labels", {}), trust_remote_code=options.get("trust_remote_code", False)
+            options.get("labels", {}),
+            trust_remote_code=options.get("trust_remote_code", False),
+            device=options.get("device"),
         ),
+        dtype=options.get("dtype", torch.float64),
     )
     return run_request(request, options.get("progress", no_progress), options.get("facts", {}))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from datasets import Dataset
 from transformers import PreTrainedModel
 
@@ -25,16 +26,20 @@ from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS
-from glasshead.huggingface import spec_of
+from glasshead.huggingface import dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.results import AuditCard, Finding
 from glasshead.trace import Subject
 from glasshead.training import class_metrics, rating_metrics, versions
 
 MOST_DRAWS = 1000
-NOTES = (
+IN_FLOAT64 = (
     "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests in "
-    "float32; only real tokens count, padding never does.",
+    "float32; only real tokens count, padding never does."
+)
+IN_FLOAT32 = (
+    "Everything is computed in float32, so that differences beyond the seventh digit are rounding; only real "
+    "tokens count, padding never does."
 )
 OF_TWO_CLASSES = "Every signed number is about the probability of {}, class 1 of the model."
 OF_CLASSES = "Every signed number is about the probability of the class that is predicted for the text."
@@ -86,6 +91,7 @@ def audit_subject(
         seed=request.seed,
         attention_selector=request.attention_selector,
         by=request.by,
+        dtype=dtype_of(request.dtype),
     )
     left_out: list[str] = []
     for name, selected_audit in list(selected.items()):
@@ -215,7 +221,7 @@ def subject_facts(
         "versions": versions(),
         "remarks": remarks,
         "notes": [
-            *NOTES,
+            IN_FLOAT64 if context.explanation.model.dtype == torch.float64 else IN_FLOAT32,
             target_note(context),
             EXACT if context.exact else FIRST_ORDER,
             *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),

@@ -11,6 +11,7 @@ from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
+from glasshead.audits.memory import check_memory
 from glasshead.audits.slices import (
     CLASS,
     CORRECT,
@@ -58,10 +59,11 @@ IMPORTANCE = {
 
 @dataclass(frozen=True)
 class AuditContext:
-    """Texts [N], what is true of each (its class, or its rating), and a float64 view of the model on them.
+    """Texts [N], what is true of each (its class, or its rating), and a view of the model on them, in float64
+    unless float32 was asked for.
 
     Everything has one number for each unit [N, n]: a token or, where sentences are read, a sentence.
-    ``explanation`` is the model in float64 before the texts, and which of its attention is read. ``counts``
+    ``explanation`` is the model before the texts, and which of its attention is read. ``counts``
     [K, V] are the train occurrences of every vocabulary id in every class, None where nobody knows them.
     ``gauge_kind`` says where the sign of the heads that are read was found there, ``gauge_margin`` how
     clearly (`glasshead.trace.Gauge`); None: no sign was fixed. ``label_note`` says how the classes of the
@@ -123,7 +125,7 @@ class AuditContext:
             return np.array([self.readout.gauge], dtype=float)
         assert self.explanation.site is not None
         sign = head_signs(self.explanation.model, self.explanation.site)
-        return np.ones(self.explanation.site.num_heads) if sign is None else sign.double().numpy()
+        return np.ones(self.explanation.site.num_heads) if sign is None else sign.double().cpu().numpy()
 
     @property
     def readout(self) -> LinearReadout | None:
@@ -290,6 +292,7 @@ def build_context(
     seed: int = 0,
     attention_selector: AttentionSelector | None = None,
     by: Sequence[str] = (),
+    dtype: torch.dtype = torch.float64,
 ) -> AuditContext:
     """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
 
@@ -304,8 +307,9 @@ def build_context(
     columns = {name: column_values(split, name) for name in columns_to_read(by)}
     for name, values in columns.items():
         slice_by_column(name, values)  # refused before the model is asked
-    model = isolated_copy(subject.model, torch.float64)
     encoded = encode(subject.tokenizer, texts, seconds)
+    check_memory(subject.model, encoded, dtype)
+    model = isolated_copy(subject.model, dtype)
     explanation = make_context(
         model, encoded, subject.tokenizer, attention_selector=attention_selector or AttentionSelector()
     )

@@ -1,6 +1,5 @@
 """Perturbation tests by forward passes, for attention anywhere in a model."""
 
-import copy
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from glasshead.attention import AttentionInputs
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation, logits_with_edit
+from glasshead.huggingface import isolated_copy
 from glasshead.trace import Edit, permute, uniform
 
 
@@ -25,7 +25,7 @@ def perturb_by_forward(
     order only. NaN for a text without tokens.
     """
     head_signs = torch.from_numpy(context.head_signs)
-    observation = replace(observation, model=copy.deepcopy(observation.model).float())
+    observation = replace(observation, model=isolated_copy(observation.model, torch.float32))
     generator = torch.Generator().manual_seed(seed)
     texts = len(context.labels)
     single = {name: np.full(texts, np.nan, dtype=np.float32) for name in ("own", "chance", "uniform")}

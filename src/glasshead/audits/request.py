@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import torch
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
@@ -28,7 +29,8 @@ class AuditRequest:
     ``model`` and ``tokenizer`` are what `glasshead.open` takes, ``data`` and ``train`` a source or a data set
     in memory. ``load_options`` are fields of `LoadOptions` that differ from those of a run; ``limit`` is the
     size of a random part of the texts; ``by`` is what findings are sliced by (class, length, correct, or a
-    column of the data); ``draws`` of None are as many as a perturbation test takes by itself.
+    column of the data); ``draws`` of None are as many as a perturbation test takes by itself; in
+    ``dtype`` scores, weights and gradients are computed.
     """
 
     model: object
@@ -46,6 +48,7 @@ class AuditRequest:
     tokenizer: PreTrainedTokenizerBase | None = None
     opening: OpenOptions = field(default_factory=OpenOptions)
     by: tuple[str, ...] = ()
+    dtype: str | torch.dtype = torch.float64
 
     @property
     def name(self) -> str:

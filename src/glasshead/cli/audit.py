@@ -25,6 +25,7 @@ from glasshead.cli.options import (
     Classes,
     ClassNames,
     Data,
+    Device,
     LabelColumn,
     ModelName,
     Out,
@@ -104,6 +105,13 @@ def audit(
     classes: Classes = None,
     trust_remote_code: TrustRemoteCode = False,
     format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
+    device: Device = None,
+    dtype: Annotated[
+        str,
+        typer.Option(
+            help="In which precision: float64, in which ties and tiny changes are real, or float32."
+        ),
+    ] = "float64",
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -129,7 +137,8 @@ def audit(
         data=data,
         split=split,
         train=train,
-        opening=OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code),
+        opening=OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code, device=device),
+        dtype=dtype,
         load_options={name: value for name, value in columns.items() if value is not None},
         audits=names,
         limit=limit,

@@ -10,7 +10,7 @@ import typer
 from glasshead.cli.app import app
 from glasshead.cli.attention_options import Head, Layer, Level, Row, parse_selector
 from glasshead.cli.console import console, print_line, print_output, print_remark
-from glasshead.cli.options import ClassNames, Format, ModelName, Overwrite, TrustRemoteCode
+from glasshead.cli.options import ClassNames, Device, Format, ModelName, Overwrite, TrustRemoteCode
 from glasshead.cli.parsing import parse_labels
 from glasshead.cli.renamed_options import with_old_spellings
 from glasshead.errors import InputError
@@ -56,6 +56,8 @@ def explain(
     ] = None,
     labels: ClassNames = None,
     trust_remote_code: TrustRemoteCode = False,
+    device: Device = None,
+    dtype: Annotated[str, typer.Option(help="In which precision: float32 or float64.")] = "float32",
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
@@ -88,7 +90,9 @@ def explain(
         format_from_suffix(out, *(FILES if format is Format.text else [format.value]))
     lines = read_texts(context, texts or [], file)
     check_utf8(*lines, pair or "")
-    opening = OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code)
+    opening = OpenOptions(
+        parse_labels(labels), trust_remote_code=trust_remote_code, device=device, dtype=dtype
+    )
     subject = open_subject(model, options=opening)
     attributions = explain_texts(subject, *texts_and_pairs(subject.model, lines, pair), request)
     comment = print_line if format is Format.text else print_remark  # standard output is the document's

@@ -49,6 +49,9 @@ ClassNames = Annotated[
 TrustRemoteCode = Annotated[
     bool, typer.Option("--trust-remote-code", help="Let code run that lies beside the model.")
 ]
+Device = Annotated[
+    str | None, typer.Option(help="Where the model is read: cpu, cuda, mps, …; else where it is.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead train.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder to write; it appears complete or not at all.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]

@@ -123,14 +123,14 @@ def heads(
     """
     from glasshead.files import check_writable
     from glasshead.trace import head_maps
-    from glasshead.training import load_run
+    from glasshead.training import load_run, open_subject
 
     out = default_out(run, "heads.svg") if out is None else out
     file_kind(out)
     head_numbers = None if heads is None else whole_numbers("--heads", heads, MAX_HEADS)
     check_writable(out, overwrite=overwrite, reads=[run])
-    loaded = load_run(run)
-    maps = head_maps(loaded.model, loaded.tokenizer, text, pair, layer=layer, heads=head_numbers)
+    subject = open_subject(load_run(run))
+    maps = head_maps(subject.model, subject.tokenizer, text, pair, layer=layer, heads=head_numbers)
     write_plot(out, "heads", maps, overwrite)
     if maps.remark:
         print_line(maps.remark)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
+import torch
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from glasshead.data import check_utf8, coverage, encode, join_pair
@@ -45,7 +46,8 @@ class ExplainRequest:
 class ExplainOptions(TypedDict, total=False):
     """What can be said beside the method: what is explained (``target_fn``: probability, logit, log-odds,
     margin, rating), which attention is read (``layer``, ``head``, ``row``, ``level``), the ``intervals`` of
-    weights at a ``tolerance``, names for the classes (``labels``), and ``trust_remote_code``."""
+    weights at a ``tolerance``, names for the classes (``labels``), ``trust_remote_code``, and on which
+    ``device`` and in which precision (``dtype``) the model is read."""
 
     target_fn: str | None
     layer: int | str | None
@@ -56,6 +58,8 @@ class ExplainOptions(TypedDict, total=False):
     tolerance: float
     labels: Mapping[str, str]
     trust_remote_code: bool
+    device: str | torch.device | None
+    dtype: str | torch.dtype | None
 
 
 def explain(
@@ -99,7 +103,10 @@ def explain(
         options.get("tolerance", 0.0),
     )
     opening = OpenOptions(
-        options.get("labels", {}), trust_remote_code=options.get("trust_remote_code", False)
+        options.get("labels", {}),
+        trust_remote_code=options.get("trust_remote_code", False),
+        device=options.get("device"),
+        dtype=options.get("dtype"),
     )
     subject = open_subject(model, tokenizer, opening)
     firsts = as_texts(texts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -70,17 +71,32 @@ class CaughtSoftmax(TorchFunctionMode):
 def caught(module: nn.Module, scores: Tensor, weights: Tensor) -> Tensor:
     """The weights as the hooks leave them."""
     hooks = ACTIVE_HOOKS.get()
-    call = TracedCall(module, call_of(module, scores.detach()))
-    call.scores, call.weights = scores, weights
+    if not hooks:
+        return weights
+    call = CaughtCall(module, scores, weights)
     for hook in hooks:
         hook.before(call)
+    assert call.weights is not None
     if call.needs_graph and not call.weights.requires_grad:
         call.weights = call.weights.detach().requires_grad_()
     # The values are not known here, so nothing is handed on that `record` could follow to a projection.
-    call.handed = call.call.q
+    call.handed = scores.new_zeros(*scores.shape[:3], 0)
     for hook in hooks:
-        hook.after(call, call.call.q)
+        hook.after(call, call.handed)
     return call.weights
+
+
+class CaughtCall(TracedCall):
+    """A call that has its weights already; its mask and bias cost copies of the scores, where one asks."""
+
+    def __init__(self, module: nn.Module, scores: Tensor, weights: Tensor) -> None:
+        self.module, self.scores, self.weights = module, scores, weights
+        self.handed, self.needs_graph = None, False
+
+    @cached_property
+    def call(self) -> AttentionInputs:  # type: ignore[override]
+        assert self.scores is not None
+        return call_of(self.module, self.scores.detach())
 
 
 def call_of(module: nn.Module, scores: Tensor) -> AttentionInputs:

@@ -115,7 +115,8 @@ def read_config(
         raise InputError(f"there is no folder {folder}: give a saved model or a Hub name")
     check_readable(Path(folder))
     try:
-        config = AutoConfig.from_pretrained(folder, trust_remote_code=trust_remote_code)
+        with silence_transformers():
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=trust_remote_code)
         if not all(isinstance(name, str) for name in config.architectures or ()):
             raise ValueError("architectures are no names")
         return config

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest
 
 from glasshead.statistics.kendall import kendall_tau_b
 from glasshead.statistics.resampling import (
@@ -120,6 +119,8 @@ def share_interval(true: NDArray[np.bool_]) -> Estimate:
     n = len(true)
     if not n:
         return Estimate(None, None, None, None, 0)
+    from scipy.stats import binomtest  # takes as long to import as torch does
+
     low, high = binomtest(int(true.sum()), n).proportion_ci(LEVEL)
     std = float(true.std(ddof=1)) if n > 1 else None
     return Estimate(float(true.mean()), std, float(low), float(high), n)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
-from scipy.stats import kendalltau
 
 EXACT_LENGTH = 33  # SciPy's `auto` rule: the exact null distribution up to this length, if nothing is tied
 FACTORIALS = 171  # from here on SciPy takes 2 / n! for 0
@@ -62,6 +61,8 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike, mask: ArrayLike) -> KendallResult:
     pvalue = tau.copy()
     for rows in _blocks(length, len(xs), len(ys)):
         if length[rows[0]] > min(LONGEST, MAX_LENGTH_PER_VECTOR * len(rows) * len(xs) * len(ys)):
+            from scipy.stats import kendalltau  # takes as long to import as torch does
+
             for row in rows:
                 real = mask[row]
                 for a, b in np.ndindex(len(xs), len(ys)):

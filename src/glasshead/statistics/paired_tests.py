@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts
 
@@ -128,6 +127,8 @@ def seed_test(first: Floats, second: Floats, *, paired: bool) -> TTest | None:
     varying = [first - second] if paired else [first, second]
     if not any(np.ptp(sample) > TIE_WIDTH for sample in varying):
         return None
+    from scipy import stats  # takes as long to import as torch does
+
     result = stats.ttest_rel(first, second) if paired else stats.ttest_ind(first, second, equal_var=False)
     return TTest(float(result.statistic), float(result.df), float(result.pvalue), paired)
 
@@ -211,7 +212,9 @@ def student_quantiles(seeds: int, resamples: int, rng: np.random.Generator) -> F
     independent draws would vary much where its tails are long; zeros for a single seed."""
     if seeds < 2:
         return np.zeros(resamples)
-    return np.asarray(stats.t.ppf((rng.permutation(resamples) + 0.5) / resamples, seeds - 1))
+    from scipy.stats import t
+
+    return np.asarray(t.ppf((rng.permutation(resamples) + 0.5) / resamples, seeds - 1))
 
 
 def exchange_test(

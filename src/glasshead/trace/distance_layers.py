@@ -48,7 +48,9 @@ def parameters(position: DistanceAware) -> dict[str, tuple[np.ndarray, np.ndarra
     fresh = copy.deepcopy(position)
     fresh.reset_parameters()
     pairs = zip(position.named_parameters(), fresh.parameters(), strict=True)
-    return {name: (now.detach().numpy(), before.detach().numpy()) for (name, now), before in pairs}
+    return {
+        name: (now.detach().cpu().numpy(), before.detach().cpu().numpy()) for (name, now), before in pairs
+    }
 
 
 def distance_layers(model: nn.Module) -> Iterator[tuple[str, DistanceAware]]:

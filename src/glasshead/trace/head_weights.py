@@ -73,8 +73,8 @@ def head_maps(
     )
     signed = layer_record.call.mechanism.signed
     signs, gauge = signs_of(model, layer_record) if signed else (np.ones(len(layer_record.heads)), "")
-    weights = layer_record.weights[:, numbers].numpy() * signs[numbers][:, None, None]  # [B, h, Q, K]
-    allowed = layer_record.allowed.numpy()[:, numbers]
+    weights = layer_record.weights[:, numbers].cpu().numpy() * signs[numbers][:, None, None]  # [B, h, Q, K]
+    allowed = layer_record.allowed.cpu().numpy()[:, numbers]
     labels = [label for block in blocks for label in block.labels]
     rows = ["pooling"] if weights.shape[2] == 1 < weights.shape[3] else labels
     maps = [

@@ -1,5 +1,8 @@
 """Trainer presets, metrics, and the run folder."""
 
+from typing import TYPE_CHECKING
+
+from glasshead.lazy import lazy_exports
 from glasshead.training.baselines import guess_in_words
 from glasshead.training.build_model import (
     BuiltModel,
@@ -42,7 +45,13 @@ from glasshead.training.run_record import RecommenderRecord, validate_record
 from glasshead.training.tensor_dataset import Batch, TensorDataset, whole_batch
 from glasshead.training.train import train
 from glasshead.training.train_data import labels_for, with_train_data
-from glasshead.training.trainer import half_precision, training_arguments
+
+if TYPE_CHECKING:
+    from glasshead.training.trainer import half_precision, training_arguments
+
+# Importing the trainer takes as long as explaining a text, which needs none.
+TRAINER = dict.fromkeys(("half_precision", "training_arguments"), "glasshead.training.trainer")
+__getattr__, __dir__, _ = lazy_exports(globals(), TRAINER)
 
 __all__ = [
     "AUDIT",

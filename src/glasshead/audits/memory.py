@@ -1,0 +1,54 @@
+"""How much memory an audit will need, before it begins."""
+
+from __future__ import annotations
+
+import torch
+from transformers import PreTrainedModel
+
+from glasshead.data import PAIRS, TOKENS, Encoded, heads_of, layers_of
+from glasshead.errors import InputError
+from glasshead.huggingface import dtype_name, free_memory
+
+HIDDEN, INTERMEDIATE = 10, 2
+"""Vectors of a token that a layer keeps for a gradient: of the hidden size, and of the feed-forward's."""
+MAPS = 4
+"""Tensors of the size of the weights that live at once: scores, weights, gradient, and one on the way."""
+COLUMNS = 24
+"""Numbers that are kept of every token: weights, polarity, contributions, importance, erased predictions."""
+
+
+def check_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -> None:
+    """Raise InputError if an audit of these texts would not fit into the memory of the model's device."""
+    free, needed = free_memory(model.device), audit_memory(model, encoded, dtype)
+    if free is None or needed <= free:
+        return
+    texts, longest = encoded.ids.shape
+    coarser = ", or take `dtype='float32'`" if dtype == torch.float64 else ""
+    raise InputError(
+        f"the audit of {texts:,} texts of up to {longest:,} tokens in {dtype_name(dtype)} needs about "
+        f"{gigabytes(needed)} and {model.device} has {gigabytes(free)} free: give fewer texts (`limit`) or "
+        f"shorter ones (`max_length`){coarser}"
+    )
+
+
+def audit_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -> int:
+    """Bytes that an audit needs beside the model: copies of its weights, the largest batch, the results."""
+    texts, longest = encoded.ids.shape
+    config = model.config.get_text_config()
+    size = torch.finfo(dtype).bits // 8
+    hidden = int(getattr(config, "hidden_size", None) or 0)
+    intermediate = int(getattr(config, "intermediate_size", None) or 4 * hidden)
+    layers, heads = layers_of(config), heads_of(config)
+    copies = {dtype, torch.float32} - {model.dtype} if dtype != torch.float64 else {dtype, torch.float32}
+    weights = model.num_parameters() * sum(torch.finfo(kind).bits // 8 for kind in copies)
+    pairs = longest**2
+    batch = max(min(texts, TOKENS // longest, PAIRS // (heads * layers * pairs)), 1)
+    kept = batch * layers * (longest * (HIDDEN * hidden + INTERMEDIATE * intermediate) + MAPS * heads * pairs)
+    batch = max(min(TOKENS // longest, PAIRS // (heads * pairs)), 1)  # of texts without one of their tokens
+    passed = batch * (longest * (HIDDEN * hidden + INTERMEDIATE * intermediate) + MAPS * heads * pairs)
+    return weights + max(kept, passed) * size + texts * longest * COLUMNS * 8
+
+
+def gigabytes(number: int) -> str:
+    """Bytes as a person reads them."""
+    return f"{number / 1e9:.1f} GB"
