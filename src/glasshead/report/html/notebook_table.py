@@ -6,11 +6,11 @@ from markupsafe import Markup
 
 from glasshead.escaping import visible
 
-BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.9;max-width:46em;margin:.4em 0 .9em"
-WIDE = f"{BOX};max-width:64em"
+BOX = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.9;max-width:644px;margin:.4em 0 .9em"
+WIDE = f"{BOX};max-width:900px"
 QUIET = "opacity:.72;font-size:12px;line-height:1.5"
 CELL = "padding:.25em .9em .25em 0;vertical-align:top;border-top:1px solid rgba(127,127,127,.35)"
-WORDS, NUMBERS = "text-align:left", "text-align:right;white-space:nowrap"
+WORDS, NUMBERS = "text-align:left;min-width:9em", "text-align:right;white-space:nowrap"
 
 
 def notebook_table(head: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[int]) -> Markup:
