@@ -14,7 +14,7 @@ from fake_models import TEXT, write_model
 from families import FAMILIES
 from glasshead.data import encode
 from glasshead.errors import InputError
-from glasshead.huggingface import attention_modules, mechanism_of
+from glasshead.huggingface import attention_modules, loading, mechanism_of
 from glasshead.trace import record
 from glasshead.training import OpenOptions, open_model, open_subject
 from kinds import saved
@@ -239,3 +239,17 @@ def test_folders_that_cannot_be_read(tmp_path):
     refused(
         tmp_path / "code", "runs code of its own: read it, and pass `trust_remote_code=True`", None, whole
     )
+
+
+def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch, capfd):
+    asked = []
+
+    class Session:
+        def head(self, *request, **options):
+            asked.append(request)
+            raise OSError("no network")
+
+    monkeypatch.setattr(loading, "get_session", Session)
+    refused("nobody/nothing", "the Hub cannot be reached", None, OpenOptions())
+    assert len(asked) == 1
+    assert capfd.readouterr() == ("", "")

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import transformers
+from huggingface_hub import constants, get_session
+from huggingface_hub import logging as hub_logging
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedModel
 from transformers.utils import logging as transformers_logging
 
@@ -20,6 +22,9 @@ from glasshead.huggingface.configuration import restore_spec, spec_of
 from glasshead.huggingface.dispatch import parse_saved_spec
 from glasshead.huggingface.plug import attach_mechanisms
 from glasshead.huggingface.structure import MECHANISM
+
+SECONDS = 5.0
+"""How long the Hub is waited for."""
 
 
 def load(folder: str | Path, cls: Any = None, **options: Any) -> PreTrainedModel:
@@ -85,12 +90,15 @@ def load_checkpoint(
 def silence_transformers() -> Iterator[None]:
     """Transformers' bars and reports off inside the block: what a person should know of a load, we say."""
     level, bar = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    hub_level = hub_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
+    hub_logging.set_verbosity_error()  # it tells every attempt to reach the Hub
     transformers_logging.disable_progress_bar()
     try:
         yield
     finally:
         transformers_logging.set_verbosity(level)
+        hub_logging.set_verbosity(hub_level)
         if bar:
             transformers_logging.enable_progress_bar()
 
@@ -115,8 +123,11 @@ def read_config(
         raise InputError(f"there is no folder {folder}: give a saved model or a Hub name")
     check_readable(Path(folder))
     try:
+        cached = not Path(folder).exists() and not hub_answers()
         with silence_transformers():
-            config = AutoConfig.from_pretrained(folder, trust_remote_code=trust_remote_code)
+            config = AutoConfig.from_pretrained(
+                folder, trust_remote_code=trust_remote_code, local_files_only=cached
+            )
         if not all(isinstance(name, str) for name in config.architectures or ()):
             raise ValueError("architectures are no names")
         return config
@@ -143,6 +154,15 @@ def refuse_own_code(folder: str | Path) -> NoReturn:
     raise InputError(
         f"{folder} runs code of its own: read it, and pass `trust_remote_code=True` if you trust it"
     ) from None
+
+
+def hub_answers() -> bool:
+    """Whether the Hub can be reached, by one request: a download would try for half a minute."""
+    try:
+        get_session().head(constants.ENDPOINT, timeout=SECONDS)
+    except Exception:  # of several libraries, and where offline mode is on
+        return False
+    return True
 
 
 def first_line(error: BaseException) -> str:
