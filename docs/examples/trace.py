@@ -23,6 +23,10 @@ print("module:  ", seen.name)
 print("weights: ", list(seen.weights.shape))
 print("2nd text:", [round(a, 2) for a in seen.weights[1, 0, 0].tolist()])
 
+# Look: a notebook draws the maps of a trace or of a layer by itself.
+trace.to_pandas().to_csv("weights.csv")
+seen.save("layer.svg")
+
 # What each token adds to the layer's output: a_ij T_j with T = V D.
 print("T = V D: ", list(seen.projected_values.shape))
 

@@ -35,8 +35,13 @@ class Drawable:
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows."""
-        renderer = renderer_of(self)
-        return None if renderer is None else renderer.notebook(self)
+        value = self.drawn()
+        renderer = renderer_of(value)
+        return None if renderer is None else renderer.notebook(value)
+
+    def drawn(self) -> Drawable:
+        """The value that is drawn and written in the place of this one: itself, unless it holds tensors."""
+        return self
 
     def to_json(self) -> str:
         """The value as JSON."""
@@ -53,13 +58,14 @@ class Drawable:
 
     def _write(self, out: Path, overwrite: bool) -> None:
         kind = out.suffix.removeprefix(".").lower()
-        renderer = renderer_of(self)
+        value = self.drawn()
+        renderer = renderer_of(value)
         if kind == "json":
-            write_text(out, self.to_json(), overwrite=overwrite)
+            write_text(out, value.to_json(), overwrite=overwrite)
         elif kind == "html" and renderer is not None:
-            write_text(out, renderer.page(self), overwrite=overwrite)
+            write_text(out, renderer.page(value), overwrite=overwrite)
         elif kind in IMAGES and renderer is not None and renderer.image is not None:
-            write_bytes(out, renderer.image(self, kind), overwrite=overwrite)
+            write_bytes(out, renderer.image(value, kind), overwrite=overwrite)
         else:
             kinds = ["json"] if renderer is None else ["html", "json"]
             kinds += [] if renderer is None or renderer.image is None else [*IMAGES]

@@ -334,7 +334,7 @@ class TestTheOutput:
 
     def test_text_is_not_written_to_a_file(self, tiny, tmp_path):
         arguments = "explain", tiny.softmax, "a wonderful film", "--out", tmp_path / "page"
-        assert "--format json or html" in refusal(tmp_path, *arguments)
+        assert "page is to end in .html, .json, .svg, .png or .pdf" in refusal(tmp_path, *arguments)
 
 
 def one_line_of(read, folder) -> str:

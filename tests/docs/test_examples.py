@@ -90,7 +90,10 @@ PYTHON = {
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
     "kendall": r"rows: 50 equal to SciPy: True",
-    "report": r"both\.html: 2 audits, \d{3} findings",
+    "values": (
+        r"Attributions of 1 text:\n.*charming \+.*text 2 is left out.*"
+        r"AuditComparison\(.*tanhmax.* minus .*softmax.*: \d+ differences\), \d+ of them clear"
+    ),
     "trace": r"encoder\.layer\.1\..*0\.0, 0\.0\]\n.*\[2, 1, 5, 32\]\n.*\[2, 4, 5, 5\].*permuted +0\.[1-9]",
     "resume": r"stopped; finished: False kept: True\nsame weights: True",
     "attend": (

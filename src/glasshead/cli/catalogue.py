@@ -127,6 +127,7 @@ def plots() -> Table:
 
     saved = {
         "texts": "explain",
+        "recorded-attention": "Trace.save",
         "key-findings": "AuditCard.save",
         "audit-differences": "compare",
         "run-differences": "compare",

@@ -130,6 +130,13 @@ RENDERERS.register("Figure")(
         imported_when_called("figure_file", "image_file"),
     )
 )
+RENDERERS.register("RecordedAttention")(
+    Renderer(
+        imported_when_called("html.recorded_attention", "recorded_fragment"),
+        imported_when_called("html.recorded_attention", "recorded_page"),
+        imported_when_called("value_image", "value_image"),
+    )
+)
 for compared in ("AuditComparison", "RunComparison"):
     RENDERERS.register(compared)(
         Renderer(

@@ -6,11 +6,19 @@ from glasshead.errors import InputError
 from glasshead.report.figure_file import image_file
 from glasshead.report.plots import PLOTS
 from glasshead.report.run_facts import card_names
-from glasshead.results import Attribution, Attributions, AuditCard, AuditComparison, RunComparison
+from glasshead.results import (
+    Attribution,
+    Attributions,
+    AuditCard,
+    AuditComparison,
+    RecordedAttention,
+    RunComparison,
+)
 
 PLOT_OF: dict[type, str] = {
     Attributions: "texts",
     AuditComparison: "audit-differences",
+    RecordedAttention: "recorded-attention",
     RunComparison: "run-differences",
 }
 

@@ -70,6 +70,11 @@ from glasshead.results.plot_data import (
     RatioGroup,
     RatioPoint,
 )
+from glasshead.results.recorded_attention import (
+    MAX_POSITIONS,
+    RecordedAttention,
+    RecordedLayer,
+)
 from glasshead.results.slice_test import SliceTest
 from glasshead.results.verdict import (
     AGREEMENT_STRENGTHS,
@@ -103,6 +108,7 @@ __all__ = [
     "HARDLY_ANY",
     "HISTORY_FOLDER",
     "LARGE_CHANGE",
+    "MAX_POSITIONS",
     "METRIC_NAMES",
     "MIN_OCCURRENCES",
     "MIN_TEXTS_PER_CLASS",
@@ -157,6 +163,8 @@ __all__ = [
     "RatioGroup",
     "RatioPoint",
     "Reason",
+    "RecordedAttention",
+    "RecordedLayer",
     "RunComparison",
     "RunDifference",
     "RunGroup",

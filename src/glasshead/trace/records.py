@@ -5,16 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
 from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.attention import AttentionInputs, upcast_half
+from glasshead.drawable import Drawable
 from glasshead.errors import InputError
+from glasshead.results import RecordedAttention, RecordedLayer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Recorded(Drawable):
+    """What shows itself by the attention weights of its layers."""
+
+    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+        """The number of its pass, and each layer."""
+        raise NotImplementedError
+
+    def drawn(self) -> RecordedAttention:
+        """The weights as arrays, worked out when they are needed."""
+        records = self.numbered_records()
+        layers = [record.summary(number) for number, record in records]
+        return RecordedAttention(layers, lambda rank: records[rank][1].visible_weights())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each weight between a query and a key that it may look at."""
+        return self.drawn().to_pandas()
+
+    def to_json(self) -> str:
+        """A list of layers with their weights, null where a query may not look."""
+        return self.drawn().to_json()
 
 
 @dataclass(eq=False)
-class LayerRecord:
+class LayerRecord(Recorded):
     """What one attention call was made of; h are the recorded heads, r the recorded query rows.
 
     Scores and weights are computed by the formula when they are first asked for, from copies of q, k, v, mask
@@ -38,6 +69,22 @@ class LayerRecord:
     """Scores and weights of all heads of ``call`` where the output was computed from them."""
     projection: Float[Tensor, "h d_v d_e"] | None = field(default=None, repr=False)
     """D: the part of the output projection that reads each head; None where no single linear map does."""
+
+    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+        return [(0, self)]
+
+    def summary(self, forward_pass: int) -> RecordedLayer:
+        """What was recorded, in numbers; nothing is computed."""
+        texts, keys = self.call.q.shape[0], self.call.k.shape[2]
+        return RecordedLayer(
+            forward_pass, self.layer, self.name, self.mechanism, self.call.mechanism.signed, texts,
+            tuple(self.heads), tuple(self.rows), keys,
+        )  # fmt: skip
+
+    def visible_weights(self) -> NDArray[np.floating[Any]]:
+        """The weights as an array, NaN where a query may not look."""
+        weights = self.weights.detach().float().masked_fill(~self.allowed, torch.nan)
+        return np.asarray(weights.cpu().numpy())
 
     def pick(self, tensor: Tensor) -> Tensor:
         """The recorded heads of ``[B, H, …]``."""
@@ -116,11 +163,14 @@ class LayerRecord:
         return upcast_half(self.v) @ upcast_half(self.projection)
 
 
-class ForwardPass:
+class ForwardPass(Recorded):
     """The recorded layers of one forward pass, by number; iteration goes through them in order."""
 
     def __init__(self) -> None:
         self.records: dict[int, LayerRecord] = {}
+
+    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+        return [(0, record) for record in self]
 
     def __getitem__(self, layer: int) -> LayerRecord:
         if layer not in self.records:
@@ -134,14 +184,21 @@ class ForwardPass:
         return len(self.records)
 
     def __repr__(self) -> str:
-        return f"Pass({list(self.records)})"
+        if not self.records:
+            return "Pass()"
+        one = next(iter(self)).summary(0)
+        sizes = f"{one.texts} texts, {len(one.heads)} heads, {len(one.rows)} × {one.keys} weights"
+        return f"Pass({len(self)} layers: {', '.join(map(str, self.records))}; {sizes})"
 
 
-class Trace:
+class Trace(Recorded):
     """All recorded passes; where there was only one, the trace is as good as the pass."""
 
     def __init__(self) -> None:
         self.passes: list[ForwardPass] = []
+
+    def numbered_records(self) -> list[tuple[int, LayerRecord]]:
+        return [(number, record) for number, one in enumerate(self.passes) for record in one]
 
     @property
     def only(self) -> ForwardPass:
@@ -168,4 +225,4 @@ class Trace:
         return len(self.only)
 
     def __repr__(self) -> str:
-        return f"Trace({self.passes})"
+        return f"Trace({', '.join(map(repr, self.passes)) or 'nothing yet'})"
