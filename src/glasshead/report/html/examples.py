@@ -130,7 +130,10 @@ def leading_examples(found: Sequence[Example]) -> list[tuple[str, Example]]:
     choose("Predicted right", [one for one in pool if "right" in one.sides])
     choose("Predicted wrong", [one for one in pool if "wrong" in one.sides])
     order: Callable[[Example], float] = lambda one: one.faithfulness or 0.0  # noqa: E731
-    choose("Least faithful", sorted((one for one in pool if one.faithfulness is not None), key=order))
+    shared = "" if len(pool) == len(found) else " text of those shared"
+    choose(
+        f"Least faithful{shared}", sorted((one for one in pool if one.faithfulness is not None), key=order)
+    )
     for reason in sort_names(by_reason, REASONS):
         choose(reason.capitalize(), [by_reason[reason]])
     for one in pool:
