@@ -43,7 +43,7 @@ MAPPING_FACTS = {
     "monotone": "monotone",
 }
 # What these refuse on every machine; they also refuse where a machine lacks what they need.
-ANYWHERE = {"flex": flex.unsupported, "triton": triton.unsupported}
+ANYWHERE = {"flex": flex.unsupported_reason, "triton": triton.unsupported_reason}
 HEADS = {"num_heads": 8, "head_dim": 64}
 
 

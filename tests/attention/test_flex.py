@@ -258,7 +258,9 @@ def unseen(monkeypatch):
     """A process that has computed nothing yet, and may compile three kinds."""
     monkeypatch.setattr(flex, "SEEN", set())
     monkeypatch.setattr(flex, "BUDGET", 3)
-    monkeypatch.setattr(flex, "compiled", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v))
+    monkeypatch.setattr(
+        flex, "compiled_flex_attention", lambda: lambda q, k, v, *rest, **options: torch.zeros_like(v)
+    )
 
 
 def serve(call):
@@ -316,6 +318,6 @@ def test_whether_it_can_is_asked_for_one_token(monkeypatch):
     asked = []
     position = type(call.mechanism.position)
     monkeypatch.setattr(position, "coefficient", lambda self, at, dtype: asked.append(len(at)) or at.float())
-    assert flex.unsupported(call) is None
+    assert flex.unsupported_reason(call) is None
     assert len(asked) == 1
     assert asked[0] <= 2

@@ -74,7 +74,7 @@ class Mechanism(nn.Module):
 
     def scores(self, call: AttentionInputs) -> Float[Tensor, "b h q k"]:
         """s before the activation."""
-        k, _ = call.expanded()
+        k, _ = call.expand_heads()
         with no_autocast(k.device):
             scores = self.position.scores(
                 upcast_half(call.q), upcast_half(k), call.scale, call.token_positions()
@@ -108,7 +108,7 @@ class Mechanism(nn.Module):
 
     def output(self, call: AttentionInputs, weights: Float[Tensor, "b h q k"]) -> Float[Tensor, "b h q d_v"]:
         """What the weights make of the values, dropout included."""
-        _, v = call.expanded()
+        _, v = call.expand_heads()
         weights = self.apply_dropout(call, weights)
         with no_autocast(v.device):
             return self.position.output(weights, upcast_half(v), call.token_positions()).to(call.q.dtype)
@@ -199,7 +199,7 @@ class AttentionInputs:
         """Queries heads per key head."""
         return self.q.shape[1] // self.k.shape[1]
 
-    def expanded(self) -> tuple[Tensor, Tensor]:
+    def expand_heads(self) -> tuple[Tensor, Tensor]:
         """Keys and values with one head for every query head."""
         if self.groups == 1:
             return self.k, self.v

@@ -97,7 +97,7 @@ class ResultStore:
         return self.path("heads", part).exists()
 
     @contextmanager
-    def writing(self, part: int) -> Iterator[Callable[..., None]]:
+    def open_part(self, part: int) -> Iterator[Callable[..., None]]:
         """Take lines about heads and weights as they come; the files stand under their names when the block
         has ended well, that of the heads last."""
         unfinished = {name: self.path(name, part).with_suffix(".aside") for name in FILES}
@@ -157,7 +157,7 @@ def solve_batches(
         if not store.has(part):
             some = encoded.some(slice(start, min(start + PART, total)))
             words = [tokenizer.convert_ids_to_tokens(ids) for ids in some.ids.tolist()]
-            with store.writing(part) as write:
+            with store.open_part(part) as write:
                 for rows in attention_rows(model, some, selector):
                     null = draw_null_rows(rows, start, seed)
                     for first in range(0, len(rows), ROWS):

@@ -233,7 +233,7 @@ def projected_values(
 def query_values(layer: LayerRecord, query: int) -> Float[Tensor, "b h k d_v"]:
     """What each key adds to the output of a row at weight 1, where that depends on the row (Shaw et al.)."""
     call = layer.call.rows(torch.tensor([query], device=layer.call.q.device))
-    v, places = call.expanded()[1], call.token_positions()
+    v, places = call.expand_heads()[1], call.token_positions()
     outputs = []
     for key in range(v.shape[2]):
         weights = v.new_zeros(*v.shape[:2], 1, v.shape[2])

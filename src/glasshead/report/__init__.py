@@ -97,37 +97,35 @@ __all__ = [
 __getattr__, __dir__, _ = lazy_exports(globals(), MODULES)
 
 
-def imported_when_called(module: str, name: str) -> Callable[..., Any]:
+def lazy_function(module: str, name: str) -> Callable[..., Any]:
     """A function of a module of this room, which is imported when it is first called."""
     return lambda *args: getattr(import_module(f"{__name__}.{module}"), name)(*args)
 
 
 NOTEBOOK = "html.notebook"
 PAGE_AND_IMAGE = (
-    imported_when_called("html.attribution_page", "attribution_page"),
-    imported_when_called("value_image", "value_image"),
+    lazy_function("html.attribution_page", "attribution_page"),
+    lazy_function("value_image", "value_image"),
 )
-RENDERERS.register("Attribution")(
-    Renderer(imported_when_called(NOTEBOOK, "attribution_fragment"), *PAGE_AND_IMAGE)
-)
+RENDERERS.register("Attribution")(Renderer(lazy_function(NOTEBOOK, "attribution_fragment"), *PAGE_AND_IMAGE))
 RENDERERS.register("Attributions")(
     Renderer(
-        imported_when_called(NOTEBOOK, "attributions_fragment"),
+        lazy_function(NOTEBOOK, "attributions_fragment"),
         *PAGE_AND_IMAGE,
     )
 )
 RENDERERS.register("AuditCard")(
     Renderer(
-        imported_when_called("html.card_fragment", "card_fragment"),
-        imported_when_called("html.card_fragment", "card_page"),
-        imported_when_called("value_image", "value_image"),
+        lazy_function("html.card_fragment", "card_fragment"),
+        lazy_function("html.card_fragment", "card_page"),
+        lazy_function("value_image", "value_image"),
     )
 )
 RENDERERS.register("Figure")(
     Renderer(
-        imported_when_called("html.figure_page", "figure_fragment"),
-        imported_when_called("html.figure_page", "figure_page"),
-        imported_when_called("figure_file", "image_file"),
+        lazy_function("html.figure_page", "figure_fragment"),
+        lazy_function("html.figure_page", "figure_page"),
+        lazy_function("figure_file", "image_file"),
     )
 )
 RENDERERS.register("RecordedAttention")(
@@ -140,8 +138,8 @@ RENDERERS.register("RecordedAttention")(
 for compared in ("AuditComparison", "RunComparison"):
     RENDERERS.register(compared)(
         Renderer(
-            imported_when_called("html.comparison_fragment", "comparison_fragment"),
-            imported_when_called("html.comparison_page", "comparison_page"),
-            imported_when_called("value_image", "value_image"),
+            lazy_function("html.comparison_fragment", "comparison_fragment"),
+            lazy_function("html.comparison_page", "comparison_page"),
+            lazy_function("value_image", "value_image"),
         )
     )

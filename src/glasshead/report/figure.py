@@ -129,13 +129,13 @@ def frame(axes: Axes, panel: Panel) -> None:
         axes.margins(x=0.0)
     elif panel.x == "numbers":
         axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
-        axes.xaxis.set_major_formatter(written_in_full())
+        axes.xaxis.set_major_formatter(full_number_formatter())
     if not panel.rows and panel.x != "own":
-        axes.yaxis.set_major_formatter(written_in_full())
+        axes.yaxis.set_major_formatter(full_number_formatter())
         axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
 
 
-def written_in_full() -> ScalarFormatter:
+def full_number_formatter() -> ScalarFormatter:
     """Writes every number beside an axis as it is, with no offset or power of ten to be added in mind."""
     formatter = ScalarFormatter(useOffset=False)
     formatter.set_scientific(False)

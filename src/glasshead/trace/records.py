@@ -103,7 +103,7 @@ class LayerRecord(Recorded):
     @property
     def k(self) -> Float[Tensor, "b h k d"]:
         """Keys."""
-        return self.pick(self.call.expanded()[0])
+        return self.pick(self.call.expand_heads()[0])
 
     @property
     def v(self) -> Float[Tensor, "b h k d_v"]:
@@ -118,7 +118,7 @@ class LayerRecord(Recorded):
                 "weights can be read, its queries, keys and values cannot, so there are no intervals and no "
                 "effective attention"
             )
-        return self.pick(self.call.expanded()[1])
+        return self.pick(self.call.expand_heads()[1])
 
     @property
     def allowed(self) -> Bool[Tensor, "b h r k"]:

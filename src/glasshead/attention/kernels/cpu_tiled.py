@@ -58,7 +58,7 @@ class CpuTiled(Kernel):
         position, positions = call.mechanism.position, call.token_positions()
         assert isinstance(position, DistanceAware)
         assert positions is not None
-        k, v = (upcast_half(tensor).contiguous() for tensor in call.expanded())
+        k, v = (upcast_half(tensor).contiguous() for tensor in call.expand_heads())
         q = (upcast_half(call.q) * call.scale).contiguous()
         factors = position.coefficients(positions, q.dtype)[0].contiguous()
         output: Tensor = TiledFunction.apply(q, k, v, factors, spans(call))[0]

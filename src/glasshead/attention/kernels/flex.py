@@ -42,7 +42,7 @@ class Flex(Kernel):
     linear_memory = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unsupported(call) or unavailable(call)
+        return unsupported_reason(call) or unavailable(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         """Whether a GPU holds much, and it is compiled for this or may still be."""
@@ -59,7 +59,7 @@ class Flex(Kernel):
         blocks = None if call.mask.is_full else block_mask(call.mask, q.device)
         with torch._dynamo.config.patch(recompile_limit=VARIANTS):
             try:
-                output = compiled()(
+                output = compiled_flex_attention()(
                     *(q, k, v, changed, blocks),
                     scale=1.0,
                     enable_gqa=q.shape[1] != k.shape[1],
@@ -91,7 +91,7 @@ def compilation_key(call: AttentionInputs) -> tuple[object, ...]:
     return (str(call.mechanism.spec), call.scale, call.q.dtype, call.needs_gradient, *positions, *shapes)
 
 
-def unsupported(call: AttentionInputs) -> str | None:
+def unsupported_reason(call: AttentionInputs) -> str | None:
     """What flex attention cannot compute."""
     if call.mechanism.activation.softmax_logits(call.q.new_zeros(1)) is None:
         return "its activation is no softmax of anything"
@@ -148,7 +148,7 @@ def compiler_problem() -> str | None:
 
 
 @cache
-def compiled() -> Callable[..., Tensor]:
+def compiled_flex_attention() -> Callable[..., Tensor]:
     """Flex attention, compiled whole or not at all, and for every size anew: unknown ones fail on CPUs."""
     from torch.nn.attention.flex_attention import flex_attention
 
@@ -161,7 +161,7 @@ def as_changed_products(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, 
     q, k, v, scale = call.q, call.k, call.v, call.scale
     score_of: Callable[..., Tensor] | None = None
     if position.is_dot_product and position.needs_positions:
-        k, v = call.expanded()
+        k, v = call.expand_heads()
         q, k = position.features(q, k, scale, call.token_positions())
         v = upcast_half(v)
     else:
@@ -207,7 +207,7 @@ def blocks_of(
     """Blocks that may hold an allowed pair, and blocks of nothing else."""
     rows, columns = -(-mask.queries // BLOCK), -(-mask.keys // BLOCK)
     real = torch.ones(1, mask.keys, dtype=torch.bool, device=device)
-    real = blocked(real if mask.padding is None else mask.padding)  # [B, columns, BLOCK]
+    real = split_into_blocks(real if mask.padding is None else mask.padding)  # [B, columns, BLOCK]
     some = real.any(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
     every = real.all(dim=-1)[:, None, None, :].expand(-1, -1, rows, -1)
     if mask.causal:
@@ -218,13 +218,15 @@ def blocks_of(
         some = some & (start <= last[:, None])
         every = every & (start + BLOCK - 1 <= first[:, None])
     if mask.attn_mask is not None:
-        tiles = blocked(blocked(mask.attn_mask).movedim(2, -1))  # [b, h, columns, BLOCK, rows, BLOCK]
+        tiles = split_into_blocks(
+            split_into_blocks(mask.attn_mask).movedim(2, -1)
+        )  # [b, h, columns, BLOCK, rows, BLOCK]
         some = some & tiles.any(dim=5).any(dim=3).transpose(2, 3)
         every = every & tiles.all(dim=5).all(dim=3).transpose(2, 3)
     return some, every
 
 
-def blocked(flags: Bool[Tensor, "*any n"]) -> Bool[Tensor, "*any blocks size"]:
+def split_into_blocks(flags: Bool[Tensor, "*any n"]) -> Bool[Tensor, "*any blocks size"]:
     """The last axis in blocks, what lies beyond its end being false."""
     return pad(flags, (0, -flags.shape[-1] % BLOCK)).unflatten(-1, (-1, BLOCK))
 

@@ -32,7 +32,7 @@ class Linear(Kernel):
         return queries * keys * (size + value_dim) > (queries + keys) * size * value_dim
 
     def __call__(self, call: AttentionInputs) -> Float[Tensor, "b h q d_v"]:
-        k, v = call.expanded()
+        k, v = call.expand_heads()
         q, k, v = upcast_half(call.q), upcast_half(k), upcast_half(v)
         q, k = call.mechanism.position.features(q, k, call.scale, call.token_positions())
         real = call.mask.padding

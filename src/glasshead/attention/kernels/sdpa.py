@@ -156,7 +156,7 @@ def features(call: AttentionInputs) -> tuple[Tensor, Tensor, Tensor, float]:
     position = call.mechanism.position
     if not position.needs_positions:
         return call.q, call.k, call.v, call.scale
-    k, v = call.expanded()
+    k, v = call.expand_heads()
     q, k = position.features(call.q, k, call.scale, call.token_positions())
     return q, k, upcast_half(v), 1.0
 

@@ -32,7 +32,7 @@ class Triton(Kernel):
     linear_memory = True
 
     def unsupported_reason(self, call: AttentionInputs) -> str | None:
-        return unsupported(call) or unavailable(call)
+        return unsupported_reason(call) or unavailable(call)
 
     def is_preferred(self, call: AttentionInputs) -> bool:
         return call.q.is_cuda and not interpreted()
@@ -42,14 +42,14 @@ class Triton(Kernel):
 
         q, k, v, scale = call.q, call.k, call.v, call.scale
         if call.mechanism.position.needs_positions:
-            k, v = call.expanded()
+            k, v = call.expand_heads()
             q, k = call.mechanism.position.features(q, k, scale, call.token_positions())
             v, scale = upcast_half(v), 1.0
         first = call.mask.first if call.mask.causal else None
         return paired_attention(q, k, v, call.mask.padding, scale, first)[0].to(call.q.dtype)
 
 
-def unsupported(call: AttentionInputs) -> str | None:
+def unsupported_reason(call: AttentionInputs) -> str | None:
     """What the programs do not compute."""
     if not call.mechanism.activation.uses_paired_exponential:
         return "it computes activations of paired exponentials (tanhmax) only"

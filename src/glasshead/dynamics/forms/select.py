@@ -49,15 +49,15 @@ def parameters_of(
 ) -> Parameters:
     """What ``read`` makes of the parameters of a model that has a closed form (themselves), detached."""
 
-    def detached(name: str) -> Tensor:
+    def detached_parameter(name: str) -> Tensor:
         return read(model.get_parameter(name)).detach().to("cpu", dtype)
 
     maps = {"DP-A": "encoder.map.weight", "AD": "pooling.score.key.weight"}
     map_ = maps.get(closed_form(model).name)
     return Parameters(
-        embeddings=detached("embedding.weight"),
-        context=detached("pooling.score.context.weight")[0],
-        output=detached("classifier.weight"),
-        map=None if map_ is None else detached(map_),
-        bias=detached("classifier.bias") if model.config.bias else None,
+        embeddings=detached_parameter("embedding.weight"),
+        context=detached_parameter("pooling.score.context.weight")[0],
+        output=detached_parameter("classifier.weight"),
+        map=None if map_ is None else detached_parameter(map_),
+        bias=detached_parameter("classifier.bias") if model.config.bias else None,
     )
