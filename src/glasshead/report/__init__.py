@@ -130,9 +130,9 @@ RENDERERS.register("Figure")(
 )
 RENDERERS.register("RecordedAttention")(
     Renderer(
-        imported_when_called("html.recorded_attention", "recorded_fragment"),
-        imported_when_called("html.recorded_attention", "recorded_page"),
-        imported_when_called("value_image", "value_image"),
+        lazy_function("html.recorded_attention", "recorded_fragment"),
+        lazy_function("html.recorded_attention", "recorded_page"),
+        lazy_function("value_image", "value_image"),
     )
 )
 for compared in ("AuditComparison", "RunComparison"):
