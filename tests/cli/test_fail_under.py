@@ -3,6 +3,7 @@
 import pytest
 
 from glasshead.cli.fail_under import check_thresholds, finding_for_threshold
+from glasshead.cli.parsing import parse_numbers
 from glasshead.errors import InputError
 from glasshead.results import (
     ONE_SIGNED,
@@ -51,3 +52,9 @@ def test_signs_that_say_nothing_fail_every_threshold_and_another_number_its_own(
     assert not check_thresholds([(finding_for_threshold(card, "agreement.attention.gradient"), -1.0)])
     assert check_thresholds([(finding_for_threshold(card, "agreement.contribution.gradient"), 0.4)])
     assert not check_thresholds([(finding_for_threshold(card, "agreement.contribution.gradient"), 0.41)])
+
+
+def test_names_of_slices_can_be_typed():
+    assert parse_numbers(["agreement.contribution.gradient.size: a=b=0.3"]) == {
+        "agreement.contribution.gradient.size: a=b": 0.3
+    }

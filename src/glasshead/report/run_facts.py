@@ -41,6 +41,7 @@ NAMES = {
     "truncated_to": "Texts cut to (tokens)",
     "audit_seed": "Seed of the audit",
     "draws": "Draws per example",
+    "slice_level": "Level of the intervals of slices",
     "alpha": "Significance level α",
     "date": "Date",
     "seconds": "Audit took",

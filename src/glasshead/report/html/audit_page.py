@@ -15,6 +15,7 @@ from glasshead.report.html.typical_tokens import QUANTITIES, typical
 from glasshead.report.key_findings import answers, cautions, intro_sentence
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
+from glasshead.report.slice_tables import slice_tables
 from glasshead.results import AuditCard, Difference
 
 
@@ -51,6 +52,10 @@ def audit_page(
             gauges=[sign_sentence(card) for card in cards],
             cautions=cautions(cards, called),
             answers=answers(cards, called, differences),
+            sliced=[
+                {"name": name if len(cards) > 1 else "", "tables": slice_tables(card)}
+                for card, name in zip(cards, called, strict=True)
+            ],
             sections=sections(cards, called, differences),
             pairs=[(called[one], called[other]) for one, other in pairs(differences)],
             remarks=remarks,

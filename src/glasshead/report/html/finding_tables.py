@@ -17,6 +17,7 @@ from glasshead.report.labels import (
 )
 from glasshead.report.number_format import count, finite, interval, number, share
 from glasshead.report.run_facts import any_signed
+from glasshead.report.slice_tables import percent
 from glasshead.report.value_limits import value_limits
 from glasshead.results import AuditCard, Difference, Finding
 
@@ -198,6 +199,8 @@ def _worded(card: AuditCard, audit: str) -> list[Finding]:
 
 def _collapsed_title(finding: Finding) -> str:
     """The title under which a finding is folded away; empty for one that is always shown."""
+    if finding.by:
+        return f"By {finding.by}, intervals at {percent(finding.level)}"
     if finding.group in ("all", "") or finding.audit == "tokens":
         return ""
     if finding.group.endswith(" tokens"):

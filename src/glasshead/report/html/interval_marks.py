@@ -85,7 +85,7 @@ def finding_mark(finding: Finding, limits: Limits) -> Markup:
         for name, value in finding.null.items()
         if (amount := finite(value)) is not None
     ]
-    spoken = spoken_interval(estimate, finding.interval)
+    spoken = spoken_interval(estimate, finding.interval, finding.level)
     if finding.null:
         spoken += f"; null: {nulls(finding.null)}"
     return draw(IntervalMark(spoken, estimate, finding.interval, finite(finding.std), open=shapes), limits)
@@ -93,7 +93,7 @@ def finding_mark(finding: Finding, limits: Limits) -> Markup:
 
 def difference_mark(difference: Difference, limits: Limits) -> Markup:
     """A difference with its interval, about zero."""
-    spoken = spoken_interval(difference.estimate, difference.interval)
+    spoken = spoken_interval(difference.estimate, difference.interval, difference.level)
     return draw(IntervalMark(spoken, difference.estimate, difference.interval), limits)
 
 
@@ -142,7 +142,11 @@ def widen(limits: Limits) -> Limits:
     return (low, high) if high > low else (low - 1.0, low + 1.0)
 
 
-def spoken_interval(estimate: float | None, bounds: Sequence[float] | None) -> str:
+def spoken_interval(estimate: float | None, bounds: Sequence[float] | None, level: float = 0.95) -> str:
     """A number with its interval, for those who do not see it."""
     spoken = number(estimate)
-    return spoken if bounds is None else f"{spoken}, 95 % interval {number(bounds[0])} to {number(bounds[1])}"
+    return (
+        spoken
+        if bounds is None
+        else f"{spoken}, {100 * level:.4g} % interval {number(bounds[0])} to {number(bounds[1])}"
+    )

@@ -16,6 +16,7 @@ from glasshead.report.labels import sentence
 from glasshead.report.number_format import DASH, interval, number
 from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
+from glasshead.report.terminal.slice_lines import slice_lines
 from glasshead.report.terminal.wrapping_table import WrappingTable
 from glasshead.results import AuditCard, Difference, Finding
 
@@ -48,6 +49,7 @@ def card_table(
         parts.append(_side_by_side(key_answers, short))
     for caution in cautions(cards, short):
         parts.append(Text(f"! {one_line(caution)}", style="yellow"))
+    parts += [slice_lines(card) for card in cards if card.slice_tests]
     parts += [Text(one_line(remark), style="dim") for remark in remarks]
     return Group(*parts)
 

@@ -1,0 +1,44 @@
+"""The key findings slice by slice, in the terminal: those that differ in full, the others in a line."""
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from glasshead.errors import pluralise
+from glasshead.escaping import one_line
+from glasshead.report.number_format import count, interval, number
+from glasshead.report.slice_tables import SliceTable, slice_tables
+from glasshead.report.terminal.wrapping_table import WrappingTable
+from glasshead.results import AuditCard
+
+
+def slice_lines(card: AuditCard) -> RenderableType:
+    """What differs between the slices of an audit; nothing where no slices were asked for."""
+    return Group(*(line for table in slice_tables(card) for line in lines_of(table)))
+
+
+def lines_of(table: SliceTable) -> Iterator[RenderableType]:
+    """One cut of the texts."""
+    yield Text(f"By {one_line(table.by)}", style="bold")
+    yield Text(f"{table.summary} Intervals of slices at {table.percent}.", style="dim")
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    grid.add_column("")
+    for heading in ("estimate", "interval", "n"):
+        grid.add_column(heading, justify="right", no_wrap=True)
+    for row in table.differing_rows:
+        grid.add_row(Text(f"{row.question.asks} {row.answer}", style="bold"), "", "", "")
+        for finding in row.findings:
+            name = Text(f"  {one_line(row.name(finding))}")
+            grid.add_row(name, number(finding.estimate), interval(finding.interval), count(finding.n))
+    if grid.row_count:
+        yield WrappingTable(grid)
+    if table.other_rows:
+        yield Text(
+            f"{pluralise(len(table.other_rows), 'key finding')} not shown to differ, or not tested: see the "
+            "report.",
+            style="dim",
+        )
+    yield Text()

@@ -1,0 +1,71 @@
+"""Slices on the page and in the terminal: the findings of each, their level, and what differs."""
+
+from dataclasses import replace
+
+import fake_cards
+import pytest
+from pages import Page
+from rich.console import Console
+
+from glasshead.report import audit_page, card_table
+from glasshead.report.slice_tables import slice_tables
+from glasshead.results import AuditCard, SliceTest
+
+GRADIENT = ("agreement", "attention-absolute", "gradient")
+ERASURE = ("agreement", "attention-absolute", "erasure-renormalise")
+BY = "<b>kind</b>"
+
+
+@pytest.fixture(scope="module")
+def sliced(tanhmax: AuditCard) -> AuditCard:
+    """Two key findings in two slices, one of which differs."""
+    findings = [
+        replace(fake_cards.finding(*name, f"{BY}: {value}", [mean, mean + 0.1] * 30), by=BY, level=0.975)
+        for name in (GRADIENT, ERASURE)
+        for value, mean in (("a", 0.61), ("\x1b[31mb", -0.41))
+    ]
+    tests = [
+        SliceTest(*GRADIENT, BY, 60, 2, 0.0001, 0.002, "evidence", f"differs between slices by {BY}"),
+        SliceTest(*ERASURE, BY, 60, 2, 0.4, 0.8, "evidence", "no difference between slices"),
+    ]
+    return replace(tanhmax, findings=[*tanhmax.findings, *findings], slice_tests=tests)
+
+
+def test_what_differs_is_told_apart_from_what_does_not(sliced: AuditCard) -> None:
+    (table,) = slice_tables(sliced)
+    assert (table.by, table.level, table.tested, table.differing) == (BY, 0.975, 2, 1)
+    (row,) = table.differing_rows
+    assert row.question.finding == "agreement.attention-absolute.gradient.all"
+    assert [finding.group for finding in row.findings] == [f"{BY}: a", f"{BY}: \x1b[31mb"]
+    assert "0.002" in row.answer
+    (other,) = table.other_rows
+    assert "0.800" in other.answer
+
+
+def test_no_slices_no_section(tanhmax: AuditCard) -> None:
+    assert slice_tables(tanhmax) == []
+    assert 'id="slices"' not in audit_page([tanhmax])
+
+
+def test_the_page_and_the_terminal_have_the_slices_and_escape_them(sliced: AuditCard) -> None:
+    page = audit_page([sliced])
+    assert BY not in page
+    assert "\x1b" not in page
+    section = page.split('id="slices"')[1].split("</section>")[0]
+    assert "97.5\u00a0%" in section
+    assert "0.660" in section
+    assert "−0.360" in section
+    assert "97.5 % interval 0." in section  # said to those who do not see the mark
+    Page(page)
+    console = Console(width=80, record=True)
+    with console.capture() as captured:
+        console.print(card_table([sliced]))
+    printed = captured.get()
+    assert "1 of 2 findings differ" in printed
+    assert "0.660" in printed
+    assert "\x1b[31m" not in printed
+
+
+def test_findings_of_slices_are_folded_under_what_they_are_cut_by(sliced: AuditCard) -> None:
+    page = audit_page([sliced, sliced])
+    assert "intervals at 97.5" in page
