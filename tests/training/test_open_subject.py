@@ -193,6 +193,8 @@ def test_texts_are_cut_to_what_the_model_reads():
     subject = open_subject(model, tokenizer)
     assert encode(subject.tokenizer, ["a warm film " * 9]).ids.shape == (1, 9)
     assert tokenizer.model_max_length > 9
+    (note,) = glasshead.explain(subject, ["a warm film " * 9, "a film"]).notes
+    assert "1 of 2 texts cut to 9 tokens" in note
 
 
 def test_models_that_cannot_be_read():

@@ -44,7 +44,8 @@ def audit_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     pairs = longest**2
     batch = max(min(texts, TOKENS // longest, PAIRS // (heads * layers * pairs)), 1)
     kept = batch * layers * (longest * (HIDDEN * hidden + INTERMEDIATE * intermediate) + MAPS * heads * pairs)
-    batch = max(min(TOKENS // longest, PAIRS // (heads * pairs)), 1)  # of texts without one of their tokens
+    variants = texts * longest  # every text without one of its tokens
+    batch = max(min(variants, TOKENS // longest, PAIRS // (heads * pairs)), 1)
     passed = batch * (longest * (HIDDEN * hidden + INTERMEDIATE * intermediate) + MAPS * heads * pairs)
     return weights + max(kept, passed) * size + texts * longest * COLUMNS * 8
 
