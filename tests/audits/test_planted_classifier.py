@@ -60,7 +60,7 @@ def test_attention_agrees_with_gradient_and_erasure_where_the_token_stands(audit
     """Elsewhere nothing matters, all tokens are alike, and no text counts as agreement.
 
     Weights of all other tokens are equal but for their last digit, which another CPU rounds otherwise: in any
-    order of these, τ-b is at least 0.5.
+    order of these, τ-b is about 0.5 or more.
     """
     good, bad, card = audited
     for against in AGAINST:
