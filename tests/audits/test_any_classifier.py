@@ -86,3 +86,26 @@ def test_what_it_cannot_do_is_one_line(tmp_path):
     rating = FAMILIES["Bert"].build(labels=1)
     with pytest.raises(InputError):
         glasshead.audit(rating, data, tokenizer=tokenizer)
+
+
+def test_one_text_alone_is_audited_like_any_other(tmp_path):
+    model, tokenizer = named_bert()
+    card = glasshead.audit(
+        model, table(tmp_path / "data.csv"), tokenizer=tokenizer, limit=1, draws=2, audits=["perturbation"]
+    )
+    assert {finding.audit for finding in card.findings} == {"perturbation"}
+    assert all(finding.n <= 1 for finding in card.findings)
+
+
+def test_the_audit_of_heads_alone_opens_the_model_as_it_was_asked_to(tmp_path):
+    model, tokenizer = named_bert()
+    data = table(tmp_path / "data.csv")
+    options = {"tokenizer": tokenizer, "audits": ["identifiability"], "limit": 2}
+    for says, asked in {
+        "no class 'zz'": {"labels": {"zz": "y"}},
+        "abacus": {"device": "abacus"},
+        "float16": {"dtype": "float16"},
+        "`train` is for audits that read classes": {"train": data},
+    }.items():
+        with pytest.raises(InputError, match=says):
+            glasshead.audit(model, data, **options, **asked)

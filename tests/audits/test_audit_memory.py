@@ -5,6 +5,7 @@ import torch
 
 import glasshead
 from classifier_data import named_bert, table
+from classifier_families import FAMILIES
 from glasshead.audits import memory
 from glasshead.data import encode
 from glasshead.errors import InputError
@@ -74,3 +75,12 @@ def test_a_precision_that_is_asked_for_is_that_of_the_subject():
     assert halved.model.dtype == torch.float64
     assert halved.notes == ("the model is saved in bfloat16 and read in float64",)
     assert model.dtype == torch.bfloat16
+
+
+def test_the_layers_of_a_decoder_count():
+    family = FAMILIES["Bart"]
+    encoded = encode(family.tokenizer(), ["a warm film " * 9])
+    model = family.build(labels=2)
+    small = memory.audit_memory(model, encoded, torch.float32)
+    model.config.decoder_layers += 400
+    assert memory.audit_memory(model, encoded, torch.float32) > small

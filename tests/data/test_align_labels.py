@@ -48,3 +48,11 @@ def test_a_refusal_has_the_mapping_to_copy():
 def test_labels_are_moved_by_the_order():
     order, _ = align_labels(["NEG", "POS"], ["POS", "NEG"])
     assert order[np.array([0, 0, 1])].tolist() == [1, 1, 0]
+
+
+def test_numbers_that_do_not_begin_with_0_may_mean_anything():
+    with pytest.raises(InputError, match="as in LABEL_0=0, LABEL_1=1, LABEL_2=2"):
+        align_labels(["LABEL_0", "LABEL_1", "LABEL_2"], ["1", "2"])
+    order, note = align_labels(["LABEL_0", "LABEL_1", "LABEL_2"], ["0", "2"])
+    assert order.tolist() == [0, 2]
+    assert note is not None

@@ -255,3 +255,23 @@ def test_a_hub_that_does_not_answer_is_asked_once(monkeypatch, capfd):
     refused("nobody/nothing", "the Hub cannot be reached", None, OpenOptions())
     assert len(asked) == 1
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_tokenizer_beside_what_has_one_is_refused(tmp_path):
+    saved(tmp_path)
+    tokenizer = hf.AutoTokenizer.from_pretrained(tmp_path)
+    model = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    for source in (
+        tmp_path,
+        open_subject(model, tokenizer),
+        hf.pipeline("text-classification", model=model, tokenizer=tokenizer),
+    ):
+        refused(source, "leave `tokenizer` out", tokenizer)
+
+
+def test_a_model_without_finite_numbers_is_refused(tmp_path):
+    saved(tmp_path)
+    tokenizer = hf.AutoTokenizer.from_pretrained(tmp_path)
+    model = hf.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    torch.nn.init.constant_(model.classifier.weight, float("nan"))
+    refused(model, "NaN", tokenizer, None)

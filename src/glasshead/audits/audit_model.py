@@ -24,10 +24,11 @@ from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
 from glasshead.audits.slices import columns_to_read
 from glasshead.data import ALL, LoadOptions, RatingError, as_split, load, select
 from glasshead.errors import InputError, ParameterError
+from glasshead.huggingface import dtype_of
 from glasshead.models import is_regression
 from glasshead.results import AuditCard
 from glasshead.trace import AttentionSelector, Subject
-from glasshead.training import OpenOptions, Run, is_run, open_model, open_subject, with_train_data
+from glasshead.training import OpenOptions, Run, is_run, open_subject, with_train_data
 
 REGRESSION = "regression"
 
@@ -170,6 +171,11 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         raise ParameterError(
             "by", "is for audits that read predictions: ask another one beside identifiability"
         )
+    if request.train is not None:
+        raise ParameterError(
+            "train", "is for audits that read classes: ask another one beside identifiability"
+        )
+    dtype_of(request.dtype)
     load_options = LoadOptions(**request.load_options)
     split_name = request.split or default_split(request.data, None)
     request = replace(request, split=split_name)
@@ -180,12 +186,12 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
             "`layer`, `head`, `row`, `level` and `draws` are for other audits: use `layers`, `heads` and "
             "`rows`"
         )
-    model, tokenizer = open_model(request.model, request.tokenizer)
-    tokenizer = limit_length(tokenizer, request.max_length)
+    subject = open_subject(request.model, request.tokenizer, replace(request.opening, classifies=False))
+    tokenizer = limit_length(subject.tokenizer, request.max_length)
     identifiability = request.identifiability or Identifiability()
     request = replace(request, identifiability=with_progress(identifiability, progress))
     facts = source_facts(request, load_options)
-    return audit_heads(model, tokenizer, split, request, facts=facts, progress=progress)
+    return audit_heads(subject.model, tokenizer, split, request, facts=facts, progress=progress)
 
 
 def data_options(request: AuditRequest, subject: Subject) -> LoadOptions:

@@ -38,6 +38,7 @@ def perturb_by_forward(
         observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
     ):
         rows = filled[batch]
+        places = rows.numpy()  # to NumPy, a tensor of one number is that number
 
         def predicted(edit: Edit, rows: Tensor = rows, inputs: Mapping[str, Tensor] = inputs) -> Floats:
             logits = logits_with_edit(observation, dict(inputs), edit)
@@ -45,14 +46,14 @@ def perturb_by_forward(
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
         for name, edit in (("own", identity_edit), ("chance", chance), ("uniform", UniformEdit(head_signs))):
-            single[name][rows] = predicted(edit)
+            single[name][places] = predicted(edit)
         shuffle = permute(generator)
         for draw in range(draws):
-            by_draw["permuted"][draw, rows] = predicted(shuffle)
-            by_draw["permuted-chance"][draw, rows] = predicted(compose_edits(chance, shuffle))
+            by_draw["permuted"][draw, places] = predicted(shuffle)
+            by_draw["permuted-chance"][draw, places] = predicted(compose_edits(chance, shuffle))
             fresh = FixedRandomEdit(generator, head_signs)
-            by_draw["random"][draw, rows] = predicted(fresh)
-            by_draw["random-normalised"][draw, rows] = predicted(match_row_mass(fresh))
+            by_draw["random"][draw, places] = predicted(fresh)
+            by_draw["random-normalised"][draw, places] = predicted(match_row_mass(fresh))
     return single | by_draw
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.data import PAIRS, TOKENS, Encoded, heads_of, layers_of
 from glasshead.errors import InputError
@@ -38,7 +38,7 @@ def audit_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     size = torch.finfo(dtype).bits // 8
     hidden = int(getattr(config, "hidden_size", None) or 0)
     intermediate = int(getattr(config, "intermediate_size", None) or 4 * hidden)
-    layers, heads = layers_of(config), heads_of(config)
+    layers, heads = layers_of(config) + decoder_layers_of(config), heads_of(config)
     copies = {dtype, torch.float32} - {model.dtype} if dtype != torch.float64 else {dtype, torch.float32}
     weights = model.num_parameters() * sum(torch.finfo(kind).bits // 8 for kind in copies)
     pairs = longest**2
@@ -48,6 +48,13 @@ def audit_memory(model: PreTrainedModel, encoded: Encoded, dtype: torch.dtype) -
     batch = max(min(variants, TOKENS // longest, PAIRS // (heads * pairs)), 1)
     passed = batch * (longest * (HIDDEN * hidden + INTERMEDIATE * intermediate) + MAPS * heads * pairs)
     return weights + max(kept, passed) * size + texts * longest * COLUMNS * 8
+
+
+def decoder_layers_of(config: PreTrainedConfig) -> int:
+    """How many layers stand beside those of an encoder; none in a model that has one stack."""
+    if not getattr(config, "is_encoder_decoder", False):
+        return 0
+    return int(getattr(config, "decoder_layers", None) or getattr(config, "num_decoder_layers", None) or 0)
 
 
 def gigabytes(number: int) -> str:

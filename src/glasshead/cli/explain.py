@@ -57,7 +57,10 @@ def explain(
     labels: ClassNames = None,
     trust_remote_code: TrustRemoteCode = False,
     device: Device = None,
-    dtype: Annotated[str, typer.Option(help="In which precision: float32 or float64.")] = "float32",
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="In which precision: float32 or float64.", show_default="the model's"),
+    ] = None,
     format: Annotated[Format, typer.Option(help="text, json or html.")] = Format.text,
     out: Annotated[
         Path | None, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")

@@ -36,6 +36,12 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
         return order, "the classes of the data were matched to the model's by name, whatever their case"
     numbers = [str(index) for index in range(len(model))]
     if is_unnamed(model) and all(name in numbers for name in data):
+        if "0" not in data:
+            pairs = ", ".join(f"{name}={number}" for name, number in zip(model, numbers, strict=True))
+            raise InputError(
+                f"the model does not name its classes and none of the data is called 0, so that its first class "
+                f"may be 0 or {min(data, key=int)}: say which is which with `labels`, as in {pairs}"
+            )
         order = np.array([int(name) for name in data])
         rest = ", LABEL_1 for 1" if len(model) == 2 else ", and so on"
         return order, f"the model does not name its classes: LABEL_0 is taken for the data's class 0{rest}"

@@ -42,7 +42,7 @@ def embedding_gradients(
         with torch.enable_grad(), embedding_leaves(model) as lookups, first_layer_inputs(model) as read:
             logits = model(**inputs).logits
         shifts = [shift_of(ids, inputs["input_ids"]) for ids, _ in lookups]
-        if not shifts or None in shifts:
+        if not shifts or None in shifts or (after_norm and len(read) != len(shifts)):
             raise InputError(
                 f"{type(model).__name__} does not look up one vector for each token of a text, so no "
                 "gradient belongs to a token alone: use the method 'erasure-delete'"

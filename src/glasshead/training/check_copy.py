@@ -25,6 +25,8 @@ def check_copy(model: PreTrainedModel, read: PreTrainedModel, tokenizer: PreTrai
         original = logits_of(isolated_copy(model), short)[0].float()
     if alone.ndim != 1:
         raise InputError(f"{kind} gives no number for each class of a text")
+    if not all(bool(logits.isfinite().all()) for logits in (alone, padded, original)):
+        raise InputError(f"{kind} predicts numbers that are none (NaN or infinite): mend its weights first")
     largest = float(alone.abs().max().clamp(min=1.0))
     if float((alone - padded).abs().max()) > SAME * largest:
         raise InputError(

@@ -63,6 +63,9 @@ def open_subject(
             no such device, and on half precision.
     """
     options = options or OpenOptions()
+    if tokenizer is not None and isinstance(source, (str, Path, Run, Subject, Pipeline)):
+        kind = "a folder or a Hub id" if isinstance(source, (str, Path)) else f"a {type(source).__name__}"
+        raise InputError(f"{kind} has its tokenizer beside it: leave `tokenizer` out")
     subject = source if isinstance(source, Subject) else subject_of(source, tokenizer, options)
     if options.labels or subject is not source:
         subject = rename_classes(subject, options.labels)
@@ -78,8 +81,6 @@ def subject_of(source: object, tokenizer: PreTrainedTokenizerBase | None, option
     if isinstance(source, Run):
         return run_subject(source)
     if isinstance(source, (str, Path)):
-        if tokenizer is not None:
-            raise InputError("a folder or a Hub id has its tokenizer beside it: leave `tokenizer` out")
         if is_run(Path(source)):
             return run_subject(load_run(Path(source)))
         model, found = open_saved(source, options)
