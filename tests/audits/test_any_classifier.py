@@ -105,7 +105,7 @@ def test_the_audit_of_heads_alone_opens_the_model_as_it_was_asked_to(tmp_path):
         "no class 'zz'": {"labels": {"zz": "y"}},
         "abacus": {"device": "abacus"},
         "float16": {"dtype": "float16"},
-        "`train` is for audits that read classes": {"train": data},
+        "`train` is for audits of classes": {"train": data},
     }.items():
         with pytest.raises(InputError, match=says):
             glasshead.audit(model, data, **options, **asked)

@@ -172,9 +172,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
             "by", "is for audits that read predictions: ask another one beside identifiability"
         )
     if request.train is not None:
-        raise ParameterError(
-            "train", "is for audits that read classes: ask another one beside identifiability"
-        )
+        raise ParameterError("train", "is for audits of classes: ask another one beside identifiability")
     dtype_of(request.dtype)
     load_options = LoadOptions(**request.load_options)
     split_name = request.split or default_split(request.data, None)

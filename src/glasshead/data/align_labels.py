@@ -39,7 +39,7 @@ def align_labels(model: Sequence[str], data: Sequence[str]) -> tuple[NDArray[np.
         if "0" not in data:
             pairs = ", ".join(f"{name}={number}" for name, number in zip(model, numbers, strict=True))
             raise InputError(
-                f"the model does not name its classes and none of the data is called 0, so that its first class "
+                f"the model does not name its classes and none of the data is called 0: its first class "
                 f"may be 0 or {min(data, key=int)}: say which is which with `labels`, as in {pairs}"
             )
         order = np.array([int(name) for name in data])
