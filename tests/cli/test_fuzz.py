@@ -194,6 +194,7 @@ def usual(place, tiny):
         ("compare",): (run, tiny.softmax, "--out", place / "a.html"),
         ("bench",): ("attention",),
         ("doctor",): (run,),
+        ("list",): ("kernels",),
         ("plot", "distance-aware"): ("--out", place / "a.svg"),
         ("plot", "positions"): (run, "--out", place / "a.svg"),
         ("plot", "heads"): (run, TEXT, "--out", place / "a.svg"),

@@ -32,6 +32,12 @@ def four_classes() -> AuditCard:
     return fake_cards.make("tanhmax", FOUR)
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their plots, whose drawing is most of the work; pages made once for a file are drawn."""
+    monkeypatch.setattr("glasshead.report.html.figure_page.panel_drawings", lambda figure, key: [])
+
+
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
     from playwright.sync_api import sync_playwright
