@@ -54,7 +54,8 @@ class Performance(Audit):
             null = {"majority": majority[group.members]} if has_null else {}
             (summary,) = summarise([right[group.members].astype(float)], [null], rng=rng, level=group.level)
             if group.level > LEVEL and group.by != CORRECT:
-                summary = replace(summary, interval=share_interval(right[group.members], group.level).interval)
+                exact = share_interval(right[group.members], group.level)
+                summary = replace(summary, interval=exact.interval)
             verdict = Verdict("")
             if null:
                 verdict = performance_verdict(summary.over_null.get("majority"), "commonest class")

@@ -194,8 +194,8 @@ def slice_notes(slicings: Sequence[Slicing]) -> list[str]:
     count = sum(len(slicing.names) for slicing in slicings)
     level = f"{100 * common_level(slicings):.4g} %"
     notes = [
-        f"Intervals of slices are at {level}: 95 %, corrected for all {count} slices (Bonferroni). How often all "
-        "of them hold at once is near 95 %, and less where slices are small and their numbers skewed. "
+        f"Intervals of slices are at {level}: 95 %, corrected for all {count} slices (Bonferroni). How often "
+        "all of them hold at once is near 95 %, and less where slices are small and their numbers skewed. "
         "Whether a mean over texts differs between slices is a permutation test, corrected for the number of "
         "tests; means over token types have none.",
         "Slices differ in much else than what they are cut by, such as words, lengths, classes and "
