@@ -21,7 +21,8 @@ class Finding:
 
     ``estimate`` is a mean over ``n`` units (examples, or token types) with standard deviation ``std`` and an
     ``interval`` of that ``level`` (by bootstrap; exact for accuracies of slices); ``null`` holds the same
-    statistic where it must mean nothing (random or uniform weights). ``undefined`` counts the units that were left out, by reason. ``over_null``
+    statistic where it must mean nothing (random or uniform weights). ``undefined`` counts the units
+    that were left out, by reason. ``over_null``
     holds the paired difference from each null, on which a verdict about that null rests; empty in cards that
     were made before it was kept. ``status`` says whether the number is evidence and ``reason`` why it is none
     (`Verdict`). ``by`` is what the group is a slice by; empty for groups that every audit has. Intervals of
