@@ -95,6 +95,11 @@ def test_a_slice_that_is_empty_or_so_by_construction_decides_nothing(sliced):
     assert not [test for test in by_correct if test.statistic == "accuracy"]
 
 
+def test_the_accuracy_of_a_slice_is_no_point(sliced):
+    exact = (0.05 / 6 / 2) ** (1 / 30)  # of 30 texts, all right, in one of six slices
+    assert sliced.finding("performance.accuracy.topic: dishonest").interval == pytest.approx((exact, 1))
+
+
 def test_slices_are_kept(sliced, tmp_path):
     sliced.save(tmp_path / "card")
     loaded = AuditCard.load(tmp_path / "card")
@@ -179,6 +184,10 @@ def test_names_of_slices():
     assert stars.sizes == {"stars: 1": 1, "stars: 3": 2, "stars: (missing)": 1}
     many = slice_by_column("price", [*map(str, range(20)), None])
     assert many.names == ("price: 0-4", "price: 5-9", "price: 10-14", "price: 15-19", "price: (missing)")
+    taken = slice_by_column("note", ["(missing)", None, "(missing)", "((missing))"])
+    assert taken.sizes == {"note: (missing)": 2, "note: ((missing))": 1, "note: (((missing)))": 1}
+    rest = slice_by_column("note", ["(other)"] * 3 + [*"aabbccddeeffgghhij"])
+    assert (rest.sizes["note: (other)"], rest.sizes["note: ((other))"]) == (3, 4)
     words = slice_by_column("word", [*"aabbccddeeffgghhij"])
     assert words.names[-1] == "word: (other)"
     assert (len(words.names), words.sizes["word: (other)"]) == (9, 2)

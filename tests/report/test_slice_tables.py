@@ -42,6 +42,15 @@ def test_what_differs_is_told_apart_from_what_does_not(sliced: AuditCard) -> Non
     assert "0.800" in other.answer
 
 
+def test_what_differs_is_not_read_out_of_words(sliced: AuditCard) -> None:
+    reworded = [replace(test, verdict=f"differs by {test.corrected}"[::-1]) for test in sliced.slice_tests]
+    (table,) = slice_tables(replace(sliced, slice_tests=reworded))
+    assert (table.differing, len(table.differing_rows), len(table.other_rows)) == (1, 1, 1)
+    reworded = [replace(test, verdict="differs", corrected=0.8) for test in sliced.slice_tests]
+    (table,) = slice_tables(replace(sliced, slice_tests=reworded))
+    assert (table.differing, table.differing_rows) == (0, [])
+
+
 def test_no_slices_no_section(tanhmax: AuditCard) -> None:
     assert slice_tables(tanhmax) == []
     assert 'id="slices"' not in audit_page([tanhmax])

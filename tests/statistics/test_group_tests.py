@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom, permutation_test
 
-from glasshead.statistics import group_tests, holm, mean_interval, resamples_for, simultaneous_level
+from glasshead.statistics import (
+    group_tests,
+    holm,
+    mean_interval,
+    mean_intervals,
+    resamples_for,
+    share_interval,
+    simultaneous_level,
+)
 
 TIMES = 400
 MOST = binom.ppf(0.999, TIMES, 0.05) / TIMES  # what a test of level 0.05 exceeds once in a thousand
@@ -95,3 +103,18 @@ def test_simultaneous_intervals_are_wider_and_draw_more():
     )
     ratio = (corrected.high - corrected.low) / (plain.high - plain.low)
     assert ratio == pytest.approx(2.576 / 1.96, rel=0.08)
+
+
+def test_simultaneous_intervals_of_small_groups_miss_as_rarely_as_they_say():
+    rng, level = np.random.default_rng(1), simultaneous_level(8)
+    estimates = mean_intervals(
+        rng.normal(size=(2000, 20)), rng=rng, level=level, resamples=resamples_for(level)
+    )
+    missed = np.mean([not one.low <= 0 <= one.high for one in estimates])
+    assert (1 - level) / 2 < missed < 1.7 * (1 - level)
+
+
+def test_a_share_of_none_has_an_exact_interval_at_any_level():
+    level = simultaneous_level(8)
+    none = share_interval(np.zeros(47, dtype=bool), level)
+    assert none.interval == pytest.approx((0, 1 - ((1 - level) / 2) ** (1 / 47)))

@@ -12,7 +12,15 @@ from glasshead.audits.context import AuditContext
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
 from glasshead.audits.summary import StatSummary, reliable_interval, summarise
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict, by_construction
-from glasshead.statistics import METRICS, Predictions, difference_intervals, metric_values, resamples_for
+from glasshead.statistics import (
+    LEVEL,
+    METRICS,
+    Predictions,
+    difference_intervals,
+    metric_values,
+    resamples_for,
+    share_interval,
+)
 
 Standing = Literal["better", "not better", "undecided"]
 
@@ -36,7 +44,7 @@ class Performance(Audit):
         return self._errors(context, rng) if context.is_regression else self._accuracies(context, rng)
 
     def _accuracies(self, context: AuditContext, rng: np.random.Generator) -> Iterator[Finding]:
-        right = (context.predicted == context.labels).astype(float)
+        right = context.predicted == context.labels
         commonest = np.bincount(context.labels).argmax()
         majority = (context.labels == commonest).astype(float)
         classes = slice_by_class(context.labels, context.label_names).names
@@ -44,7 +52,10 @@ class Performance(Audit):
             # Within a class, or what is right, the guess is right always or never.
             has_null = group.name not in classes and group.by != CORRECT
             null = {"majority": majority[group.members]} if has_null else {}
-            (summary,) = summarise([right[group.members]], [null], rng=rng, level=group.level)
+            (summary,) = summarise([right[group.members].astype(float)], [null], rng=rng, level=group.level)
+            if group.level > LEVEL and group.by != CORRECT:
+                exact = share_interval(right[group.members], group.level)
+                summary = replace(summary, interval=exact.interval)
             verdict = Verdict("")
             if null:
                 verdict = performance_verdict(summary.over_null.get("majority"), "commonest class")

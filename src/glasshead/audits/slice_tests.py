@@ -9,10 +9,8 @@ from glasshead.audits.compare_audits import example_values
 from glasshead.audits.context import Floats
 from glasshead.audits.slices import Slicing
 from glasshead.audits.summary import MIN_UNITS
-from glasshead.results import AuditCard, Finding, SliceTest
+from glasshead.results import DIFFERENCE_LEVEL, AuditCard, Finding, SliceTest
 from glasshead.statistics import GroupTest, group_tests, holm
-
-ALPHA = 0.05
 
 
 def slice_tests(card: AuditCard, slicings: Sequence[Slicing], seed: int) -> list[SliceTest]:
@@ -65,7 +63,7 @@ def describe_test(finding: Finding, by: str, test: GroupTest, corrected: float |
     if corrected is None:
         few = f"fewer than two slices have {MIN_UNITS} texts with this number"
         words = f"undecided: {few}"
-    elif corrected <= ALPHA:
+    elif corrected <= DIFFERENCE_LEVEL:
         words = f"differs between slices by {by}"
     else:
         words = "no difference between slices that these texts show"

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -73,7 +73,7 @@ def columns_to_read(by: Iterable[str]) -> tuple[str, ...]:
 
 
 def common_level(slicings: Sequence[Slicing]) -> float:
-    """The level of an interval with which those of all slices of a finding hold at once with 95 %."""
+    """The level of the intervals of slices, corrected for the number of slices (Bonferroni)."""
     return simultaneous_level(sum(len(slicing.names) for slicing in slicings))
 
 
@@ -120,11 +120,18 @@ def slice_by_column(name: str, values: Sequence[str | None]) -> Slicing:
         ranges = sorted(kept, key=numbers.__getitem__) if numeric else kept
         rank = {value: number for number, value in enumerate(ranges)}
         place = [rank.get(value or "", len(ranges)) for value in values]
-        ranges = [*ranges, OTHER]
+        ranges = [*ranges, free_name(OTHER, counts)]
     place = [len(ranges) if value is None else number for value, number in zip(values, place, strict=True)]
-    names = [f"{name}: {label}" for label in (*ranges, MISSING)]
+    names = [f"{name}: {label}" for label in (*ranges, free_name(MISSING, counts))]
     present, slice_of_text = np.unique(np.array(place, dtype=np.int64), return_inverse=True)
     return Slicing(name, tuple(names[number] for number in present), slice_of_text.astype(np.int64), note)
+
+
+def free_name(name: str, values: Container[str]) -> str:
+    """The name, in further parentheses while a value is called so."""
+    while name in values:
+        name = f"({name})"
+    return name
 
 
 def numeric_bins(values: Sequence[str | None], numbers: dict[str, float]) -> tuple[list[int], list[str]]:
@@ -187,7 +194,8 @@ def slice_notes(slicings: Sequence[Slicing]) -> list[str]:
     count = sum(len(slicing.names) for slicing in slicings)
     level = f"{100 * common_level(slicings):.4g} %"
     notes = [
-        f"Intervals of slices are at {level}, so that those of all {count} slices hold at once with 95 %. "
+        f"Intervals of slices are at {level}: 95 %, corrected for all {count} slices (Bonferroni). How often "
+        "all of them hold at once is near 95 %, and less where slices are small and their numbers skewed. "
         "Whether a mean over texts differs between slices is a permutation test, corrected for the number of "
         "tests; means over token types have none.",
         "Slices differ in much else than what they are cut by, such as words, lengths, classes and "

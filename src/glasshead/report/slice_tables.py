@@ -37,7 +37,7 @@ class SliceRow:
     @property
     def differs(self) -> bool:
         """Whether a difference was shown."""
-        return self.test is not None and self.test.verdict.startswith("differs")
+        return self.test is not None and self.test.differs
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def slice_tables(card: AuditCard) -> list[SliceTable]:
             and any(finding.reason != "by construction" for finding in findings[question.finding])
         ]
         of_cut = [test for test in card.slice_tests if test.by == by and test.corrected is not None]
-        differing = sum(test.verdict.startswith("differs") for test in of_cut)
+        differing = sum(test.differs for test in of_cut)
         level = max((one.level for group in findings.values() for one in group), default=0.95)
         tables.append(SliceTable(by, level, rows, len(of_cut), differing))
     return tables

@@ -75,7 +75,7 @@ from glasshead.results.recorded_attention import (
     RecordedAttention,
     RecordedLayer,
 )
-from glasshead.results.slice_test import SliceTest
+from glasshead.results.slice_test import DIFFERENCE_LEVEL, SliceTest
 from glasshead.results.verdict import (
     AGREEMENT_STRENGTHS,
     ALMOST_ALL,
@@ -105,6 +105,7 @@ __all__ = [
     "CARD_FILE",
     "CLEAR_RANK_MARGIN",
     "CURVES",
+    "DIFFERENCE_LEVEL",
     "HARDLY_ANY",
     "HISTORY_FOLDER",
     "LARGE_CHANGE",

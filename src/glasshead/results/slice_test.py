@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from glasshead.results.verdict import Status
 
+DIFFERENCE_LEVEL = 0.05
+"""Slices differ where the corrected p is at most this."""
+
 
 @dataclass(frozen=True)
 class SliceTest:
@@ -24,6 +27,11 @@ class SliceTest:
     corrected: float | None
     status: Status
     verdict: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference was shown."""
+        return self.corrected is not None and self.corrected <= DIFFERENCE_LEVEL
 
     @property
     def finding(self) -> str:

@@ -16,6 +16,7 @@ from glasshead.statistics.resampling import (
     LEVEL,
     RESAMPLES,
     chunks,
+    expanded_level,
     interval_ends,
     resampled_means,
     resamples_for,
@@ -56,7 +57,8 @@ def mean_intervals(
 
     [q_{(1−level)/2}, q_{(1+level)/2}] of Σ_i c_i v_i / n, c ~ Multinomial(n; 1/n, …, 1/n). NaN is left out:
     n counts the rest. ``std`` is that of a sample (ddof = 1). Rows defined on the same examples share their
-    resamples, and the interval of a row does not depend on the rows beside it.
+    resamples, and the interval of a row does not depend on the rows beside it. Levels above 95 %, which are
+    corrected for several intervals, are expanded: the tails of few examples lie further out.
 
     Shapes: ``metric_values`` [S, N] → S estimates. One number is drawn from ``rng``.
 
@@ -88,7 +90,7 @@ def mean_intervals(
         stds = kept.std(axis=1, ddof=1)
         centred = kept - means[:, None]  # no digits are lost to a large mean
         shifts = resampled_means(centred, resamples, np.random.default_rng(seed))
-        lows, highs = interval_ends(shifts, level)
+        lows, highs = interval_ends(shifts, expanded_level(level, n) if level > LEVEL else level)
         for index, row in enumerate(rows):
             mean, low, high = float(means[index]), float(lows[index]), float(highs[index])
             estimates[row] = Estimate(mean, float(stds[index]), mean + low, mean + high, n)
@@ -114,14 +116,14 @@ def largest_mean(values: NDArray[np.float64], *, rng: np.random.Generator) -> in
     return first if float((ranks == first).mean()) >= LEVEL else None
 
 
-def share_interval(true: NDArray[np.bool_]) -> Estimate:
-    """A share with its exact 95 % interval (Clopper and Pearson 1934), which is no point even at 0 and 1."""
+def share_interval(true: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
+    """A share with its exact interval (Clopper and Pearson 1934), which is no point even at 0 and 1."""
     n = len(true)
     if not n:
         return Estimate(None, None, None, None, 0)
     from scipy.stats import binomtest  # takes as long to import as torch does
 
-    low, high = binomtest(int(true.sum()), n).proportion_ci(LEVEL)
+    low, high = binomtest(int(true.sum()), n).proportion_ci(level)
     std = float(true.std(ddof=1)) if n > 1 else None
     return Estimate(float(true.mean()), std, float(low), float(high), n)
 

@@ -25,7 +25,7 @@ class GroupTest(NamedTuple):
 
 
 def simultaneous_level(intervals: int) -> float:
-    """The level at which so many intervals hold their values all at once with 95 % (Bonferroni)."""
+    """The level at which so many exact intervals hold their values all at once with 95 % (Bonferroni)."""
     return 1 - (1 - LEVEL) / max(intervals, 1)
 
 
