@@ -72,7 +72,7 @@ def test_audits_have_paired_differences(tiny, tmp_path):
     said = glasshead("compare", tiny.softmax_audit, tiny.tanhmax_audit, "--out", out).stdout
     page = out.read_text(encoding="utf-8")
     assert "shared" in said
-    assert "95&nbsp;% interval, paired" in page
+    assert "95\u00a0% interval, paired" in page
     assert "tanhmax − softmax" in page
     assert "Token groups are means over token types" in page
     turned = "--against", tiny.tanhmax_audit, "--out", out, "--overwrite"
@@ -106,5 +106,5 @@ def test_the_demo_shows_paired_differences_as_compare_does(tiny, tmp_path, monke
     assert shared
     assert set(shared) <= set(made.splitlines())
     demo = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
-    assert "95&nbsp;% interval, paired" in demo
+    assert "95\u00a0% interval, paired" in demo
     assert "tanhmax − softmax" in demo

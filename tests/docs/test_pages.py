@@ -183,9 +183,9 @@ def test_presets_are_those_of_the_code() -> None:
 
 
 def test_constants_and_names_of_the_audit_page() -> None:
-    from glasshead.audits import AUDITS, agreement, identifiability, perturbation, slices, summary
+    from glasshead.audits import AUDITS, agreement, identifiability, perturbation, slices
     from glasshead.identifiability.interval_batches import TOP
-    from glasshead.results import MIN_OCCURRENCES, NEUTRAL_GAMMA, TYPICAL_GAMMA
+    from glasshead.results import MIN_OCCURRENCES, MIN_UNITS, NEUTRAL_GAMMA, TYPICAL_GAMMA
     from glasshead.statistics import bootstrap, kendall
     from glasshead.statistics.group_tests import PERMUTATIONS
 
@@ -194,7 +194,7 @@ def test_constants_and_names_of_the_audit_page() -> None:
     page = "".join(map(read, audits.glob("*.md")))
     assert (identifiability.MAX_TEXTS, TOP) == (50, 5)
     assert (bootstrap.RESAMPLES, bootstrap.LEVEL) == (2000, 0.95)
-    assert (agreement.ALPHA, agreement.DIGITS, summary.MIN_UNITS) == (0.01, 9, 20)
+    assert (agreement.ALPHA, agreement.DIGITS, MIN_UNITS) == (0.01, 9, 20)
     assert (TYPICAL_GAMMA, NEUTRAL_GAMMA, MIN_OCCURRENCES) == (0.5, 0.1, 5)
     assert (slices.MOST_VALUES, slices.MOST_BINS, PERMUTATIONS) == (8, 4, 9999)
     assert (kendall.EXACT_LENGTH, perturbation.Perturbation().draws) == (33, 100)

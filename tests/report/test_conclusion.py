@@ -78,6 +78,7 @@ def test_an_interval_on_both_sides_of_a_threshold_speaks_for_neither(straddling)
         return conclusion(card(*[straddling if f.name == straddling.name else f for f in findings]))
 
     assert mixed(FOR).startswith("Attention explains these predictions at least in part: ")
+    assert ("shuffling the weights changes" in mixed(FOR)) == (straddling.audit != "perturbation")
     assert mixed(AGAINST).startswith("It is not shown that attention explains these predictions: ")
 
 
@@ -147,6 +148,15 @@ def test_two_cards_are_told_apart_by_paired_differences_alone():
     paired = [Difference(name, 1, 0, 0.1, ends, 50, "") for name, ends in zip(names, intervals, strict=True)]
     cards = [card(*FOR), card(*AGAINST)]
     assert comparison_headline(cards, ["a", "b"], paired) == (
-        "a and b differ clearly in 1 of 2 questions asked of the same texts"
+        "a and b are shown to differ in 1 of 2 questions asked of the same texts, at 95\u00a0% each"
     )
     assert comparison_headline(cards, ["a", "b"], []) == "a and b"
+
+
+@pytest.mark.parametrize(("n", "status"), [(50, "undecided"), (50, "not evidence"), (19, "evidence")])
+def test_no_difference_of_what_was_not_decided_is_counted(n, status):
+    gradient = FOR[0]
+    paired = [Difference(gradient.name, 1, 0, 0.1, (0.05, 0.15), n, "too few examples")]
+    cards = [card(gradient), card(replace(gradient, status=status))]
+    assert comparison_headline(cards, ["a", "b"], paired) == "a and b"
+    assert comparison_headline(cards[::-1], ["a", "b"], paired) == "a and b"

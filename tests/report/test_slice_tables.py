@@ -1,19 +1,22 @@
 """Slices on the page and in the terminal: the findings of each, their level, and what differs."""
 
+import re
 from dataclasses import replace
 
 import fake_cards
 import pytest
+from markupsafe import escape
 from pages import Page
 from rich.console import Console
 
+from glasshead.escaping import visible
 from glasshead.report import audit_page, card_table
 from glasshead.report.slice_tables import slice_tables
-from glasshead.results import AuditCard, SliceTest
+from glasshead.results import AuditCard, Difference, SliceTest
 
 GRADIENT = ("agreement", "attention-absolute", "gradient")
 ERASURE = ("agreement", "attention-absolute", "erasure-renormalise")
-BY = "<b>kind</b>"
+BY = "<b>ki\x1b[31mnd\u202e</b>"
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def test_no_slices_no_section(tanhmax: AuditCard) -> None:
 def test_the_page_and_the_terminal_have_the_slices_and_escape_them(sliced: AuditCard) -> None:
     page = audit_page([sliced])
     assert BY not in page
-    assert "\x1b" not in page
+    assert not {"\x1b", "\u202e"} & set(page)
     section = page.split('id="slices"')[1].split("</section>")[0]
     assert "97.5\u00a0%" in section
     assert "0.660" in section
@@ -73,8 +76,28 @@ def test_the_page_and_the_terminal_have_the_slices_and_escape_them(sliced: Audit
     assert "1 of 2 findings differ" in printed
     assert "0.660" in printed
     assert "\x1b[31m" not in printed
+    assert "\u202e" not in printed
 
 
-def test_findings_of_slices_are_folded_under_what_they_are_cut_by(sliced: AuditCard) -> None:
-    page = audit_page([sliced, sliced])
-    assert "intervals at 97.5" in page
+def test_findings_of_slices_are_folded_with_the_level_of_every_column(sliced: AuditCard) -> None:
+    finer = replace(
+        sliced, findings=[replace(each, level=0.99) if each.by else each for each in sliced.findings]
+    )
+    name = next(finding.name for finding in sliced.findings if finding.by)
+    paired = Difference(name, 1, 0, 0.1, (0.05, 0.15), 60, "higher", level=0.99)
+    page = audit_page([sliced, finer], [paired])
+    assert not {"\x1b", "\u202e"} & set(page)
+    (caption,) = [element for element in Page(page).all("caption") if visible(BY) in element.text]
+    heading = page.split(str(escape(caption.text)))[-1].split("</thead>")[0]
+    levels = re.findall(r'class="range">(.*?) interval', heading)
+    assert levels == ["97.5\u00a0%", "99\u00a0%", "99\u00a0%"]
+
+
+def test_slices_of_several_audits_stand_under_their_names(sliced: AuditCard) -> None:
+    other = replace(sliced, facts=sliced.facts | {"name": "another"}, slice_tests=[])
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(card_table([sliced, other]))
+    _, *named = captured.get().split(f"By {visible(BY)}, ")
+    assert named[0].startswith("sst2")
+    assert named[1].startswith("another")

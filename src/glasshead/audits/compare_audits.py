@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.summary import MIN_UNITS, Interval, slice_column
-from glasshead.results import TOO_FEW_EXAMPLES, AuditCard, Difference, Finding
+from glasshead.audits.summary import Interval, slice_column
+from glasshead.results import MIN_UNITS, TOO_FEW_EXAMPLES, AuditCard, Difference, Finding
 from glasshead.statistics import (
     METRICS,
     Predictions,

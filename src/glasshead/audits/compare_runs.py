@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from glasshead.audits.summary import MIN_UNITS, Interval
+from glasshead.audits.summary import Interval
 from glasshead.errors import InputError, ParameterError
 from glasshead.registry import did_you_mean
-from glasshead.results import TOO_FEW_EXAMPLES, RunComparison, RunDifference, SeedTest
+from glasshead.results import MIN_UNITS, TOO_FEW_EXAMPLES, RunComparison, RunDifference, SeedTest
 from glasshead.statistics import (
     RESAMPLES,
     Metric,

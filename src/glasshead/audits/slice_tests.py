@@ -8,8 +8,7 @@ import numpy as np
 from glasshead.audits.compare_audits import example_values
 from glasshead.audits.context import Floats
 from glasshead.audits.slices import Slicing
-from glasshead.audits.summary import MIN_UNITS
-from glasshead.results import DIFFERENCE_LEVEL, AuditCard, Finding, SliceTest
+from glasshead.results import DIFFERENCE_LEVEL, MIN_UNITS, AuditCard, Finding, SliceTest
 from glasshead.statistics import GroupTest, group_tests, holm
 
 

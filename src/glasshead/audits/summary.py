@@ -7,11 +7,10 @@ import numpy as np
 
 from glasshead.audits.context import Floats
 from glasshead.audits.slices import Group
-from glasshead.results import Finding, PairedDifference, Verdict
+from glasshead.results import MIN_UNITS, Finding, PairedDifference, Verdict
 from glasshead.statistics import LEVEL, defined_mean, intervals_beside_nulls
 
 Interval = tuple[float, float]
-MIN_UNITS = 20  # a percentile bootstrap of fewer units is too narrow to decide anything
 Nulls = Mapping[str, Floats | None]
 
 

@@ -10,10 +10,10 @@ from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import MIN_UNITS, Interval, summarise
+from glasshead.audits.summary import Interval, summarise
 from glasshead.data import token_groups
 from glasshead.explainers import LinearReadout
-from glasshead.results import ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
+from glasshead.results import MIN_UNITS, ONE_SIGNED, RAW_SIGN, TOO_FEW_TOKENS, Finding, Verdict
 from glasshead.statistics import auc_interval, resamples_for
 
 NO_COUNTS = "the classes of words come from the training data: give them (`train`)"

@@ -65,7 +65,7 @@ def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
 def doubled_embeddings(model: PreTrainedModel) -> Iterator[None]:
     """Everything that is looked up, words, places and types, is twice as long in the block."""
 
-    def double(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
+    def double(module: nn.Module, args: tuple[Any, ...], embedded: Tensor) -> Tensor:
         return 2 * embedded
 
     tables = [module for module in model.modules() if isinstance(module, nn.Embedding)]

@@ -64,10 +64,10 @@ class ExplainOptions(TypedDict, total=False):
 
 def explain(
     model: object,
-    texts: str | Sequence[str],
+    texts: str | Iterable[str],
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,
-    pairs: str | Sequence[str] | None = None,
+    pairs: str | Iterable[str] | None = None,
     method: str = "attention",
     target: int | str | None = None,
     **options: Unpack[ExplainOptions],
@@ -121,7 +121,7 @@ def head_number(head: int | str | None) -> int | None:
     return head if isinstance(head, int) else None
 
 
-def as_texts(texts: str | Sequence[str]) -> list[str]:
+def as_texts(texts: str | Iterable[str]) -> list[str]:
     """One text, or several.
 
     Raises:
@@ -130,7 +130,8 @@ def as_texts(texts: str | Sequence[str]) -> list[str]:
     listed = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else [texts]
     for text in listed:
         if not isinstance(text, str):
-            raise InputError(f"a text is a string, not {text!r}")
+            second = "; second texts of pairs go into `pairs`" if isinstance(text, tuple) else ""
+            raise InputError(f"a text is a string, not {text!r}{second}")
     return listed
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from glasshead.report.difference_rows import can_be_judged
 from glasshead.report.labels import QUESTIONS
 from glasshead.report.number_format import count, finite
+from glasshead.report.slice_tables import percent
 from glasshead.results import (
     AGREEMENT_STRENGTHS,
     ALMOST_ALL,
@@ -53,23 +55,22 @@ def conclusion(card: AuditCard) -> str:
 def comparison_headline(
     cards: Sequence[AuditCard], names: Sequence[str], differences: Sequence[Difference]
 ) -> str:
-    """Of two cards: in how many of the questions that both answer a paired difference is clear of zero; of
-    others, what they are called."""
-    judged = [
-        difference.interval
-        for difference in differences
-        if difference.interval is not None
-        and difference.name in {question.finding for question in QUESTIONS}
-        and None
-        not in (
-            usable(cards[difference.one], difference.name),
-            usable(cards[difference.other], difference.name),
-        )
-    ]
+    """Of two cards: in how many of the questions that both decide a paired difference is clear of zero, each
+    at its own level; of others, what they are called."""
+    questions = {question.finding for question in QUESTIONS}
+    judged = []
+    for each in differences:
+        both = [found for at in (each.one, each.other) if (found := cards[at].finding(each.name)) is not None]
+        if each.name in questions and len(both) == 2 and can_be_judged(each, both):
+            judged.append(each)
     if len(cards) != 2 or not judged:
         return listed(names)
-    clear = sum(not low <= 0 <= high for low, high in judged)
-    return f"{listed(names)} differ clearly in {clear} of {len(judged)} questions asked of the same texts"
+    clear = sum(not each.interval[0] <= 0 <= each.interval[1] for each in judged if each.interval)
+    level = percent(min(each.level for each in judged))
+    return (
+        f"{listed(names)} are shown to differ in {clear} of {len(judged)} questions asked of the same texts, "
+        f"at {level} each"
+    )
 
 
 def audit_outcome(card: AuditCard, audit: str) -> Outcome | None:
@@ -175,8 +176,12 @@ def perturbation(card: AuditCard) -> Outcome | None:
         return Outcome()
     if high < SMALL_CHANGE * whole:
         return Outcome("shuffling the weights hardly changes the answer", (False,))
+    if low < SMALL_CHANGE * whole:
+        return Outcome(
+            "shuffling the weights is not shown to change the answer by more than a little", (None,)
+        )
     size = " much" if low >= LARGE_CHANGE * whole else ""
-    return Outcome(f"shuffling the weights changes the answer{size}", (low >= SMALL_CHANGE * whole or None,))
+    return Outcome(f"shuffling the weights changes the answer{size}", (True,))
 
 
 def prediction_range(card: AuditCard) -> float | None:

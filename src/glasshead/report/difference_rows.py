@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.report.number_format import count, interval, number, round_up
-from glasshead.results import Difference
+from glasshead.results import MIN_UNITS, Difference, Finding
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,16 @@ class DifferenceRow:
     estimate: str
     interval: str
     n: str
+
+
+def can_be_judged(difference: Difference, findings: Sequence[Finding]) -> bool:
+    """Whether the interval of a difference of these two findings may be taken at its word: both are evidence,
+    over enough shared texts."""
+    return (
+        difference.interval is not None
+        and difference.n >= MIN_UNITS
+        and all(finding.status == "evidence" for finding in findings)
+    )
 
 
 def difference_limits(differences: Sequence[Difference]) -> tuple[float, float] | None:

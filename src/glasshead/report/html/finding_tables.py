@@ -1,10 +1,11 @@
 """Findings of one or several cards as tables: one section per audit, one column group per card."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from glasshead.escaping import visible
 from glasshead.report.conclusion import audit_outcome, capitalise, listed
-from glasshead.report.difference_rows import DifferenceRow, difference_limits, rows_by_pair
+from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.labels import (
     AGAINST,
     AUDITS,
@@ -74,23 +75,27 @@ class Block:
 
 
 @dataclass(frozen=True)
-class CollapsedSection:
-    """Blocks that stay closed until asked for."""
+class FindingTable:
+    """Blocks under one heading; ``levels`` are those of the intervals of each card, and
+    ``difference_levels`` of each pair of cards."""
 
     title: str
     blocks: list[Block]
+    levels: list[str]
+    difference_levels: list[str]
 
 
 @dataclass(frozen=True)
 class Section:
-    """All findings of one audit; ``answers`` are what it comes to, one for each card."""
+    """All findings of one audit; ``answers`` are what it comes to, one for each card; ``folds`` stay closed
+    until asked for."""
 
     audit: str
     title: str
     answers: list[str]
     question: str
-    blocks: list[Block]
-    folds: list[CollapsedSection]
+    table: FindingTable
+    folds: list[FindingTable]
     citations: list[str]
     reasons: list[tuple[str, str]]
     nulls: list[str]
@@ -151,11 +156,8 @@ def _section(
         title,
         [audit_answer(card, audit) for card in cards],
         question,
-        _blocks(folded.pop("", []), by_name, footnotes, False, differences),
-        [
-            CollapsedSection(name, _blocks(findings, by_name, footnotes, True, differences))
-            for name, findings in folded.items()
-        ],
+        _table("", folded.pop("", []), by_name, footnotes, differences),
+        [_table(name, findings, by_name, footnotes, differences) for name, findings in folded.items()],
         footnotes.citations,
         [(footnotes.letter(reason), reason) for reason in footnotes.reasons],
         footnotes.nulls,
@@ -200,7 +202,7 @@ def _worded(card: AuditCard, audit: str) -> list[Finding]:
 def _collapsed_title(finding: Finding) -> str:
     """The title under which a finding is folded away; empty for one that is always shown."""
     if finding.by:
-        return f"By {finding.by}, intervals at {percent(finding.level)}"
+        return f"By {finding.by}"
     if finding.group in ("all", "") or finding.audit == "tokens":
         return ""
     if finding.group.endswith(" tokens"):
@@ -210,6 +212,30 @@ def _collapsed_title(finding: Finding) -> str:
     kind, _, member = finding.group.partition(" ")
     kind = next((known for known in GROUP_KINDS if finding.group.startswith(f"{known} ")), kind)
     return f"By {GROUP_KINDS.get(kind, kind)}" if kind and member else "By group"
+
+
+def _table(
+    title: str,
+    findings: list[Finding],
+    by_name: list[dict[str, Finding]],
+    notes: Footnotes,
+    differences: Sequence[Difference],
+) -> FindingTable:
+    names = {finding.name for finding in findings}
+    return FindingTable(
+        visible(title),
+        _blocks(findings, by_name, notes, bool(title), differences),
+        [_levels(card[name].level for name in names if name in card) for card in by_name],
+        [
+            _levels(d.level for d in differences if d.name in names and (d.one, d.other) == pair)
+            for pair in pairs(differences)
+        ],
+    )
+
+
+def _levels(levels: Iterable[float]) -> str:
+    """The levels of the intervals of one column: ``95 %``; empty for an empty column."""
+    return " or ".join(map(percent, sorted(set(levels))))
 
 
 def _blocks(

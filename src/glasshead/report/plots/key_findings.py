@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from glasshead.report.comparison_rows import intro_sentence as runs_sentence
-from glasshead.report.difference_rows import pairs
+from glasshead.report.difference_rows import can_be_judged, pairs
 from glasshead.report.figure import Figure, LegendEntry
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence
 from glasshead.report.labels import sentence
@@ -108,13 +108,12 @@ def finding_point(finding: Finding, rank: int) -> IntervalPoint:
 
 
 def difference_row(answer: Answer, differences: Sequence[Difference]) -> IntervalRow:
-    """The paired differences of one question, hollow where one of the findings decides nothing."""
+    """The paired differences of one question, hollow where they decide nothing."""
     points = []
     for each in differences:
-        pair = answer.findings[each.one], answer.findings[each.other]
-        if each.name == answer.question.finding and None not in pair:
-            evidence = all(finding is not None and finding.status == "evidence" for finding in pair)
-            points.append(difference_point(each, class_colour(each.one), evidence))
+        pair = [finding for at in (each.one, each.other) if (finding := answer.findings[at]) is not None]
+        if each.name == answer.question.finding and len(pair) == 2:
+            points.append(difference_point(each, class_colour(each.one), can_be_judged(each, pair)))
     return IntervalRow(answer.question.asks, "", points)
 
 

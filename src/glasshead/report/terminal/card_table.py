@@ -49,7 +49,8 @@ def card_table(
         parts.append(_side_by_side(key_answers, short))
     for caution in cautions(cards, short):
         parts.append(Text(f"! {one_line(caution)}", style="yellow"))
-    parts += [slice_lines(card) for card in cards if card.slice_tests]
+    several = len(cards) > 1
+    parts += [slice_lines(card, name if several else "") for card, name in zip(cards, short, strict=True)]
     parts += [Text(one_line(remark), style="dim") for remark in remarks]
     return Group(*parts)
 

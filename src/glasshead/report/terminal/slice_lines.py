@@ -15,21 +15,22 @@ from glasshead.report.terminal.wrapping_table import WrappingTable
 from glasshead.results import AuditCard
 
 
-def slice_lines(card: AuditCard) -> RenderableType:
-    """What differs between the slices of an audit; nothing where no slices were asked for."""
-    return Group(*(line for table in slice_tables(card) for line in lines_of(table)))
+def slice_lines(card: AuditCard, name: str = "") -> RenderableType:
+    """What differs between the slices of an audit, of this name among several; nothing where no slices were
+    asked for."""
+    return Group(*(line for table in slice_tables(card) for line in lines_of(table, name)))
 
 
-def lines_of(table: SliceTable) -> Iterator[RenderableType]:
+def lines_of(table: SliceTable, name: str) -> Iterator[RenderableType]:
     """One cut of the texts."""
-    yield Text(f"By {one_line(table.by)}", style="bold")
+    yield Text(one_line(", ".join(filter(None, (f"By {table.by}", name)))), style="bold")
     yield Text(f"{table.summary} Intervals of slices at {table.percent}.", style="dim")
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     grid.add_column("")
     for heading in ("estimate", "interval", "n"):
         grid.add_column(heading, justify="right", no_wrap=True)
     for row in table.differing_rows:
-        grid.add_row(Text(f"{row.question.asks} {row.answer}", style="bold"), "", "", "")
+        grid.add_row(Text(one_line(f"{row.question.asks} {row.answer}"), style="bold"), "", "", "")
         for finding in row.findings:
             name = Text(f"  {one_line(row.name(finding))}")
             grid.add_row(name, number(finding.estimate), interval(finding.interval), count(finding.n))
