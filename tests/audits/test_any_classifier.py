@@ -1,5 +1,6 @@
 """`glasshead.audit`: any classifier, on anybody's data."""
 
+import pandas as pd
 import pytest
 from datasets import ClassLabel, Dataset, Features, Value
 
@@ -56,6 +57,22 @@ def test_data_in_memory_and_all_rows_of_a_file():
     )
     assert card.facts["examples"] == 40
     assert any("LABEL_0 is taken for the data's class 0" in note for note in card.facts["notes"])
+
+
+def test_a_data_frame_and_a_list_of_rows_are_data():
+    model, tokenizer = named_bert()
+    texts, labels = rows(12, ("bad", "good"))
+    frame = pd.DataFrame({"text": texts, "label": labels}, index=range(5, 17))
+    options = {"tokenizer": tokenizer, "audits": ["performance"]}
+    card = glasshead.audit(model, frame, **options)
+    same = glasshead.audit(model, frame.to_dict("records"), **options)
+    assert card.facts["examples"] == same.facts["examples"] == 12
+    assert card.facts["accuracy"] == same.facts["accuracy"]
+    two = glasshead.audit(model, frame.to_dict("records")[:2], **options)
+    assert two.facts["examples"] == 2
+    for data in (None, 3, [], [texts]):
+        with pytest.raises(InputError, match="is no data that can be read"):
+            glasshead.audit(model, data, **options)
 
 
 def test_signed_attention_in_somebodys_model_gets_its_gauge_from_train_data(tmp_path):

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import torch
 from datasets import Dataset, DatasetDict
@@ -22,13 +22,16 @@ from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
 from glasshead.audits.slices import columns_to_read
-from glasshead.data import ALL, LoadOptions, RatingError, as_split, load, select
+from glasshead.data import ALL, LoadOptions, RatingError, as_dataset, as_split, load, select
 from glasshead.errors import InputError, ParameterError
 from glasshead.huggingface import dtype_of
 from glasshead.models import is_regression
 from glasshead.results import AuditCard
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import OpenOptions, Run, is_run, open_subject, with_train_data
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 REGRESSION = "regression"
 
@@ -54,7 +57,7 @@ class AuditOptions(TypedDict, total=False):
     attention_selector: AttentionSelector | None
     draws: int | None
     identifiability: Identifiability | None
-    train: str | Path | Dataset | DatasetDict
+    train: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]]
     labels: Mapping[str, str]
     trust_remote_code: bool
     device: str | torch.device | None
@@ -65,7 +68,7 @@ class AuditOptions(TypedDict, total=False):
 
 def audit(
     model: object,
-    data: str | Path | Dataset | DatasetDict,
+    data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
     *,
     tokenizer: PreTrainedTokenizerBase | None = None,
     audits: Sequence[str] | None = None,
@@ -77,8 +80,9 @@ def audit(
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
-    ``data`` is a file, a folder, a Hub name, or a `datasets.Dataset`. ``audits`` are names (None: all that
-    have a meaning), ``limit`` is the size of a random part of the texts. ``options`` are `AuditOptions`.
+    ``data`` is a file, a folder, a Hub name, a `datasets.Dataset`, a `pandas.DataFrame`, or a list of rows.
+    ``audits`` are names (None: all that have a meaning), ``limit`` is the size of a random part of the texts.
+    ``options`` are `AuditOptions`.
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`) or the data cannot be read, if the labels
@@ -123,6 +127,8 @@ def run_request(
     Raises:
         InputError: as `audit`.
     """
+    train = None if request.train is None else as_dataset(request.train)
+    request = replace(request, data=as_dataset(request.data), train=train)
     if request.audits == (IDENTIFIABILITY,) and not is_trained_here(request.model):
         return audit_model_heads(request, progress)
     subject = open_subject(request.model, request.tokenizer, request.opening)
@@ -140,8 +146,8 @@ def run_request(
         ) from error
     subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
     if request.train is not None:
-        train = read_split(request.train, train_split(request.train), load_options)
-        subject = with_train_data(subject, train)
+        train_rows = read_split(request.train, train_split(request.train), load_options)
+        subject = with_train_data(subject, train_rows)
     data_facts = (
         {} if isinstance(request.data, Dataset | DatasetDict) else source_facts(request, load_options)
     )

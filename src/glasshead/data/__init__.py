@@ -7,7 +7,7 @@ from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.describe import describe, describe_in_words, has_ratings
 from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
-from glasshead.data.in_memory import as_split
+from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.load import ALL, load, select
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import RatingError
@@ -31,6 +31,7 @@ __all__ = [
     "SyntheticDataset",
     "SyntheticOptions",
     "align_labels",
+    "as_dataset",
     "as_split",
     "batches",
     "check_utf8",

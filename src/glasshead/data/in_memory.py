@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, select_classes
@@ -13,9 +14,31 @@ from glasshead.data.ratings import check_ratings
 from glasshead.data.read import Columns
 from glasshead.data.read import class_names as coded_names
 from glasshead.data.schema import tabulate
+from glasshead.errors import InputError
 
 if TYPE_CHECKING:
-    from datasets import Dataset
+    from datasets import Dataset, DatasetDict
+
+
+def as_dataset(data: object) -> str | Path | Dataset | DatasetDict:
+    """Data as the library reads them: a source, a data set, a `pandas.DataFrame`, or a list of rows.
+
+    Raises:
+        InputError: on anything else.
+    """
+    import pandas as pd
+    from datasets import Dataset, DatasetDict
+
+    if isinstance(data, str | Path | Dataset | DatasetDict):
+        return data
+    if isinstance(data, pd.DataFrame):
+        return Dataset.from_pandas(data, preserve_index=False)
+    if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
+        return Dataset.from_list(data)
+    raise InputError(
+        f"{type(data).__name__} is no data that can be read: give a file, a folder, a Hub name, a "
+        "datasets.Dataset, a pandas.DataFrame or a list of dictionaries"
+    )
 
 
 def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:

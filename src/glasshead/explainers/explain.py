@@ -87,7 +87,9 @@ def explain(
     known = ExplainOptions.__annotations__
     for name in options:
         if name not in known:
-            raise InputError(f"explain has no option {name!r}: it has {', '.join(known)}")
+            raise InputError(
+                f"explain has no option {name!r}: it has {', '.join(('tokenizer', 'method', 'target', 'pairs', *known))}"
+            )
     selector = AttentionSelector(
         options.get("layer"),
         head_number(options.get("head")),

@@ -69,6 +69,8 @@ class SliceTable:
     @property
     def summary(self) -> str:
         """How many findings differ."""
+        if not self.tested:
+            return "No finding could be tested: slices are too small, or the numbers are not of single texts."
         return f"{self.differing:,} of {self.tested:,} findings differ between the slices."
 
 
