@@ -87,9 +87,8 @@ def explain(
     known = ExplainOptions.__annotations__
     for name in options:
         if name not in known:
-            raise InputError(
-                f"explain has no option {name!r}: it has {', '.join(('tokenizer', 'method', 'target', 'pairs', *known))}"
-            )
+            names = ", ".join(("tokenizer", "method", "target", "pairs", *known))
+            raise InputError(f"explain has no option {name!r}: it has {names}")
     selector = AttentionSelector(
         options.get("layer"),
         head_number(options.get("head")),

@@ -32,8 +32,8 @@ def lines_of(table: SliceTable, name: str) -> Iterator[RenderableType]:
     for row in table.differing_rows:
         grid.add_row(Text(one_line(f"{row.question.asks} {row.answer}"), style="bold"), "", "", "")
         for finding in row.findings:
-            name = Text(f"  {one_line(row.name(finding))}")
-            grid.add_row(name, number(finding.estimate), interval(finding.interval), count(finding.n))
+            label = Text(f"  {one_line(row.name(finding))}")
+            grid.add_row(label, number(finding.estimate), interval(finding.interval), count(finding.n))
     if grid.row_count:
         yield WrappingTable(grid)
     if table.other_rows:
