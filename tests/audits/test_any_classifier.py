@@ -86,6 +86,11 @@ def test_signed_attention_in_somebodys_model_gets_its_gauge_from_train_data(tmp_
     assert raw.facts["gauge"] is None
     assert fixed.facts["gauge"] is not None
     assert getattr(model.config, "gauge", None) is None
+    explained = glasshead.explain(model, ["a warm film", "a bad film"], tokenizer=family.tokenizer())
+    assert [note for note in explained.notes if note.startswith("raw signs")] != []
+    plain, tokenizer = named_bert()
+    unsigned = glasshead.explain(plain, "a warm film", tokenizer=tokenizer)
+    assert not [note for note in unsigned.notes if note.startswith("raw signs")]
 
 
 def test_what_it_cannot_do_is_one_line(tmp_path):

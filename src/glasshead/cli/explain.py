@@ -175,8 +175,6 @@ def print_attribution(subject: "Subject", attribution: "Attribution", scale: flo
     print_line(f"{prediction(attribution)}, {attribution.method}")
     if attribution.reading is not None:
         print_line(f"read: {attribution.reading}")
-    if attribution.signed and attribution.method == "attention" and (note := sign_note(subject)) is not None:
-        print_line(note)
     unknown = [
         token
         for token, token_id in zip(attribution.tokens, attribution.ids, strict=True)
@@ -185,20 +183,6 @@ def print_attribution(subject: "Subject", attribution: "Attribution", scale: flo
     if unknown:
         print_line(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")
     console.print(attribution_table(attribution))
-
-
-def sign_note(subject: "Subject") -> str | None:
-    """What keeps the signs of printed weights from being read; None: nothing."""
-    from glasshead.results import ONE_SIGN, UNDECIDED
-
-    if getattr(subject.model.config, "gauge", None) is None:
-        return "raw signs: no gauge was fixed, so read the contributions"
-    gauge = subject.gauge or {}
-    old_kind = UNDECIDED if "margin" in gauge else ""  # earlier versions did not ask; heads have a kind each
-    return {
-        ONE_SIGN: "the weights have one sign: the contributions say for which side",
-        UNDECIDED: "it is undecided whether the sign lives in the weights: read the contributions",
-    }.get(gauge.get("kind", old_kind))
 
 
 def as_document(attributions: "Attributions", format: Format) -> str:

@@ -15,7 +15,7 @@ from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import isolated_copy
-from glasshead.results import Attributions
+from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
 
@@ -172,8 +172,26 @@ def explain_texts(
         )
     read = coverage(tokenizer, texts, pairs, encode(tokenizer, texts, pairs))
     caveats = dict.fromkeys(each.caveat for each in attributions if each.caveat is not None)
-    notes = (*subject.notes, *read.lines("read"), *caveats)
+    signs = sign_note(subject) if any(is_signed_attention(each) for each in attributions) else None
+    notes = (*subject.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
+
+
+def is_signed_attention(attribution: Attribution) -> bool:
+    """Whether weights with signs are shown."""
+    return attribution.signed and attribution.method == "attention"
+
+
+def sign_note(subject: Subject) -> str | None:
+    """What keeps the signs of printed weights from being read; None: nothing."""
+    if getattr(subject.model.config, "gauge", None) is None:
+        return "raw signs: no gauge was fixed, so read the contributions"
+    gauge = subject.gauge or {}
+    old_kind = UNDECIDED if "margin" in gauge else ""  # earlier versions did not ask; heads have a kind each
+    return {
+        ONE_SIGN: "the weights have one sign: the contributions say for which side",
+        UNDECIDED: "it is undecided whether the sign lives in the weights: read the contributions",
+    }.get(gauge.get("kind", old_kind))
 
 
 def unreadable_texts(
