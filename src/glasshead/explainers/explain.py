@@ -131,7 +131,7 @@ def as_texts(texts: str | Iterable[str]) -> list[str]:
     listed = [texts] if isinstance(texts, str) else list(texts) if isinstance(texts, Iterable) else [texts]
     for text in listed:
         if not isinstance(text, str):
-            second = "; second texts of pairs go into `pairs`" if isinstance(text, tuple) else ""
+            second = "; second texts are an argument of their own, pairs" if isinstance(text, tuple) else ""
             raise InputError(f"a text is a string, not {text!r}{second}")
     return listed
 
