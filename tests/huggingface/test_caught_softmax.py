@@ -28,11 +28,11 @@ def test_the_weights_are_those_of_the_model(name):
     expected = model(**INPUTS, output_attentions=True)
     with torch.no_grad(), record(copied) as trace:
         logits = copied(**INPUTS).logits
-    torch.testing.assert_close(logits, expected.logits, rtol=1e-6, atol=1e-7)  # some weigh in float32
+    torch.testing.assert_close(logits, expected.logits, rtol=1e-5, atol=2e-6)  # some weigh in float32
     assert len(trace.only) == len(expected.attentions)
     for layer, attentions in zip(trace.only, expected.attentions, strict=True):
         real = INPUTS["attention_mask"].bool()[:, None, :, None].expand_as(attentions)
-        torch.testing.assert_close(layer.weights[real], attentions[real].double(), rtol=1e-6, atol=1e-7)
+        torch.testing.assert_close(layer.weights[real], attentions[real].double(), rtol=1e-5, atol=1e-6)
         assert layer.call.mask.causal == (FAMILIES[name].marks == "")
         again = layer.call.mechanism.weights(layer.call, layer.scores)
         torch.testing.assert_close(again[real], layer.weights[real], **EXACT_MATHS)

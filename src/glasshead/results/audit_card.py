@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from glasshead.drawable import Drawable
 from glasshead.errors import InputError
@@ -142,8 +143,21 @@ class AuditCard(Drawable):
             raise InputError(f"{folder} is a damaged audit ({reason}): audit again") from error
 
 
+class StoredSides(TypedDict):
+    """What one class says about the sign of a head."""
+
+    texts: int
+    positive: list[float] | None
+
+
+class StoredGauge(TypedDict, total=False):
+    """The gauge of a card, of one head or of several."""
+
+    classes: list[StoredSides] | list[list[StoredSides]]
+
+
 TAKEN_APART: dict[str, Any] = {
-    "gauge": dict[str, Any],
+    "gauge": StoredGauge,
     "identifiability": dict[str, Any],
     "labels": list[str],
     "notes": list[str],
