@@ -35,11 +35,11 @@ class Drawable:
 
     def _repr_html_(self) -> str | None:
         """What a notebook shows."""
-        value = self.drawn()
+        value = self.plain_value()
         renderer = renderer_of(value)
         return None if renderer is None else renderer.notebook(value)
 
-    def drawn(self) -> Drawable:
+    def plain_value(self) -> Drawable:
         """The value that is drawn and written in the place of this one: itself, unless it holds tensors."""
         return self
 
@@ -58,7 +58,7 @@ class Drawable:
 
     def _write(self, out: Path, overwrite: bool) -> None:
         kind = out.suffix.removeprefix(".").lower()
-        value = self.drawn()
+        value = self.plain_value()
         renderer = renderer_of(value)
         if kind == "json":
             write_text(out, value.to_json(), overwrite=overwrite)

@@ -73,7 +73,7 @@ def test_files(trace, tmp_path):
 
 
 def test_padding_is_no_row_and_no_column(trace):
-    maps = trace.drawn().head_maps(0, 1)
+    maps = trace.plain_value().head_maps(0, 1)
     assert maps.rows == maps.columns == ["0", "1", "2"]
     assert all(np.isfinite(one.weights).all() for one in maps.maps)
 
@@ -96,7 +96,7 @@ def test_long_texts_are_cut_and_nothing_is_said_to_be_nothing(model, tmp_path):
         with pytest.raises(InputError, match="nothing is recorded yet"):
             trace.save(tmp_path / "trace.png")
         model(ids)
-    maps = trace.drawn().head_maps(0, 0)
+    maps = trace.plain_value().head_maps(0, 0)
     assert maps.maps[0].weights.shape == (MAX_POSITIONS, MAX_POSITIONS)
     assert "first 60 of 80 queries and 80 keys" in maps.remark
     assert "first 60 of 80 queries" in trace._repr_html_()

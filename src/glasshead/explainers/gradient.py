@@ -1,6 +1,6 @@
 """The derivative of the prediction with respect to each token's embedding, reduced to one number."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -142,12 +142,8 @@ class GradientAlong(Explainer):
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-        for texts, _, along in embedding_gradients(
-            context, after_norm=self.after_norm and normalises(context)
-        ):
-            result[texts, : along.shape[1]] = along.to(result.dtype)
-        return result
+        gradients = embedding_gradients(context, after_norm=self.after_norm and normalises(context))
+        return fill_texts(context, ((texts, along) for texts, _, along in gradients))
 
 
 class Gradient(Explainer):
@@ -174,11 +170,18 @@ class Gradient(Explainer):
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-        for texts, gradient, _ in embedding_gradients(context):
-            reduced = self.reduce(gradient)
-            result[texts, : reduced.shape[1]] = reduced.to(result.dtype)
-        return result
+        gradients = embedding_gradients(context)
+        return fill_texts(context, ((texts, self.reduce(gradient)) for texts, gradient, _ in gradients))
+
+
+def fill_texts(
+    context: ExplanationContext, batch_scores: Iterable[tuple[Tensor, Tensor]]
+) -> Float[Tensor, "texts tokens"]:
+    """The scores of batches, each with its texts [b] and its tokens [b, n], as one table, zero at padding."""
+    result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
+    for texts, scores in batch_scores:
+        result[texts, : scores.shape[1]] = scores.to(result.dtype)
+    return result
 
 
 def normalises(context: ExplanationContext) -> bool:

@@ -45,11 +45,11 @@ def conclusion(card: AuditCard) -> str:
         tokens = audit_outcome(card, "tokens")
         if not undecided or not outcomes:
             return f"{capitalise(tokens.words)}." if tokens is not None and tokens.words else ""
-        return f"Undecided{', with too few texts' if few else ''}: {listed(undecided)}."
+        return f"Undecided{', with too few texts' if few else ''}: {join_names(undecided)}."
     lead = overall(card, outcomes)
     text = "; ".join(words)
     text = f"{lead}: {text}" if lead else capitalise(text.replace("it ", "attention ", 1))
-    return f"{text}; undecided: {listed(undecided)}." if undecided else f"{text}."
+    return f"{text}; undecided: {join_names(undecided)}." if undecided else f"{text}."
 
 
 def comparison_headline(
@@ -64,12 +64,12 @@ def comparison_headline(
         if each.name in questions and len(both) == 2 and can_be_judged(each, both):
             judged.append(each)
     if len(cards) != 2 or not judged:
-        return listed(names)
+        return join_names(names)
     clear = sum(not each.interval[0] <= 0 <= each.interval[1] for each in judged if each.interval)
     level = percent(min(each.level for each in judged))
     return (
-        f"{listed(names)} are shown to differ in {clear} of {len(judged)} questions asked of the same texts, "
-        f"at {level} each"
+        f"{join_names(names)} are shown to differ in {clear} of {len(judged)} questions asked of the same "
+        f"texts, at {level} each"
     )
 
 
@@ -262,7 +262,7 @@ def decisive(finding: Finding) -> Interval | None:
     return None if finding.status == "undecided" else finding.interval
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """``a, b and c``."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -29,7 +29,7 @@ class Recorded(Drawable):
         """The number of its pass, and each layer."""
         raise NotImplementedError
 
-    def drawn(self) -> RecordedAttention:
+    def plain_value(self) -> RecordedAttention:
         """The weights as arrays, worked out when they are needed."""
         records = self.numbered_records()
         layers = [record.summary(number) for number, record in records]
@@ -37,11 +37,11 @@ class Recorded(Drawable):
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each weight between a query and a key that it may look at."""
-        return self.drawn().to_pandas()
+        return self.plain_value().to_pandas()
 
     def to_json(self) -> str:
         """A list of layers with their weights, null where a query may not look."""
-        return self.drawn().to_json()
+        return self.plain_value().to_json()
 
 
 @dataclass(eq=False)

@@ -57,7 +57,7 @@ class Example:
     reason: str
 
     @property
-    def kept(self) -> list[ExampleView]:
+    def views_with_tokens(self) -> list[ExampleView]:
         """What the models that have its tokens made of it."""
         return [view for view in self.readings if view is not None and view.html is not None]
 
@@ -70,7 +70,9 @@ class Example:
     @property
     def faithfulness(self) -> float | None:
         """The smallest of all models."""
-        return min((f for view in self.kept if (f := view.faithfulness) is not None), default=None)
+        return min(
+            (f for view in self.views_with_tokens if (f := view.faithfulness) is not None), default=None
+        )
 
     @property
     def strength(self) -> str:
@@ -118,7 +120,7 @@ def examples(cards: Sequence[AuditCard]) -> list[Example]:
 def leading_examples(found: Sequence[Example]) -> list[tuple[str, Example]]:
     """What a reader sees first: a text that was predicted right, one wrong, and the least faithful one, as
     far as there are such; preferably texts of which every card has the tokens."""
-    pool = [one for one in found if len(one.kept) == len(one.readings)] or list(found)
+    pool = [one for one in found if len(one.views_with_tokens) == len(one.readings)] or list(found)
     by_reason = {one.reason: one for one in reversed(pool)}
     chosen: list[tuple[str, Example]] = []
 

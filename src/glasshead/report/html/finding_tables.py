@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from glasshead.escaping import visible
-from glasshead.report.conclusion import audit_outcome, capitalise, listed
+from glasshead.report.conclusion import audit_outcome, capitalise, join_names
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.labels import (
     AGAINST,
@@ -178,7 +178,7 @@ def audit_answer(card: AuditCard, audit: str) -> str:
             if outcome.words.startswith("it ")
             else outcome.words
         )
-        left = f"undecided: {listed(outcome.undecided)}" if outcome.undecided else ""
+        left = f"undecided: {join_names(outcome.undecided)}" if outcome.undecided else ""
         return sentence(capitalise("; ".join(filter(None, (words, left)))))
     for finding in card.findings:
         if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":

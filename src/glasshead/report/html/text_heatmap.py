@@ -27,7 +27,7 @@ def text_heatmap(attribution: Attribution, scale: float) -> Markup:
     Where weights have ranges, a token that may be zero is hatched, and each carries beside the strength of
     its weight (``--a``) that of the least it can have (``--least``), for the page's switch.
     """
-    marks = marked_text(attribution, scale, page_mark(attribution))
+    marks = highlight_tokens(attribution, scale, page_mark(attribution))
     if not marks:
         return Markup('<p class="text void">(empty text)</p>')
     spoken = [f"Strongest tokens: {top}."] if (top := strongest_tokens(attribution)) else []
@@ -39,10 +39,10 @@ def text_heatmap(attribution: Attribution, scale: float) -> Markup:
 
 def notebook_heatmap(attribution: Attribution, scale: float) -> Markup:
     """The same with its styles on each token, for a notebook, on whatever paper it has."""
-    return marked_text(attribution, scale, inline_mark) or Markup("(empty text)")
+    return highlight_tokens(attribution, scale, inline_mark) or Markup("(empty text)")
 
 
-def marked_text(attribution: Attribution, scale: float, mark: Mark) -> Markup:
+def highlight_tokens(attribution: Attribution, scale: float, mark: Mark) -> Markup:
     """The whole text, escaped, its tokens marked."""
     text = visible(attribution.text)
     return Markup("").join(

@@ -60,7 +60,9 @@ def texts(attributions: Attributions) -> Figure:
         bar = ColourBar(key_words(shown), range(len(panels)), Normalize(0.0, scale), shades, 0.16)
     doubts = {word.span.doubt for layout in layouts for word in layout}
     legend = [entry for doubt, entry in DOUBTS.items() if doubt in doubts]
-    caption = " ".join(f"{remark[:1].upper()}{remark[1:]}." for remark in left_out(attributions, layouts))
+    caption = " ".join(
+        f"{remark[:1].upper()}{remark[1:]}." for remark in omission_remarks(attributions, layouts)
+    )
     title = headings[0] if alike else "What the words speak for"
     return Figure(title, panels, caption, legend, across=1, colour_bars=[bar])
 
@@ -97,7 +99,7 @@ def key_words(shown: tuple[Attribution, ...]) -> str:
     return f"{name}: the darker, the more it matters"
 
 
-def left_out(attributions: Attributions, layouts: list[list[Word]]) -> list[str]:
+def omission_remarks(attributions: Attributions, layouts: list[list[Word]]) -> list[str]:
     """What is not in the picture, and the remarks."""
     remarks = list(attributions.remarks)
     if len(attributions) > TEXTS:
