@@ -29,6 +29,10 @@ SHELL = {
         [f"audits/tanhmax/{name}" for name in ("card.json", "report.html", "findings.parquet")],
         ["95 % interval", "Report: audits/tanhmax/report.html"],
     ),
+    "audit_method": (
+        ["audits/gradient/card.json", "methods.html"],
+        ["The method gradient-l2", "gives no attention weights", "Report: methods.html"],
+    ),
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),

@@ -1,4 +1,4 @@
-"""Does attention order the tokens as gradients and erasure do?"""
+"""Does an explanation, attention or another, order the tokens as gradients and erasure do?"""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,6 +12,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, null_column, summarise
 from glasshead.explainers import EXPLAINERS, LinearReadout
 from glasshead.results import (
+    ABSOLUTE,
     AGREEMENT_STRENGTHS,
     ONE_SIGNED,
     RAW_SIGN,
@@ -22,6 +23,7 @@ from glasshead.results import (
 )
 from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
 
+AGREEMENT = "agreement"
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS, DIGITS_OF_FLOAT32 = 9, 5
@@ -32,6 +34,7 @@ SAME_ATTENTION = (
 TIE = 1e-12  # a projection leaves rounding of this size, relative to the largest weight
 # What is held against the measures, by place.
 RAW, CANONICAL, CONTRIBUTION, CHANCE, CHANCE_CONTRIBUTION, UNIFORM, EFFECTIVE = range(7)
+SCORES, RANDOM_SCORES = range(2)  # of an explanation that is not attention
 WEIGHTS = ("attention", "attention-absolute", "effective", "effective-absolute")
 GAINS = ("effective-gain", "effective-gain-absolute")
 IS_ATTENTION = by_construction("the attention itself", "no part of it lies in the left null space of T")
@@ -63,29 +66,30 @@ def effective_attention(context: AuditContext) -> tuple[Floats, NDArray[np.bool_
 
 
 class Agreement(Audit):
-    """Kendall τ-b of attention and of contribution with each importance measure, per example.
+    """Kendall τ-b of the audited explanation with each importance measure, per example.
 
-    Signed (raw and canonical gauge) and absolute; beside them the same τ for random weights and, where it
-    exists, for uniform weights. Huang, Yang and Wang 2024, section 5.2, with gauge and target fixed.
+    Signed, if it has signs, and absolute; beside them the same τ for random numbers. Of attention that of its
+    contribution too, the sign in either gauge, and where it exists the τ for uniform weights. Huang, Yang and
+    Wang 2024, section 5.2, with gauge and target fixed.
 
     The same for effective attention, the part of the weights that the output of the head can show (Brunner et
     al. 2019), and its gain: its τ minus that of attention, text by text.
     """
 
-    question = "does attention order the tokens as gradients and erasure do?"
+    question = "does the explanation order the tokens as gradients and erasure do?"
     citation = "Jain and Wallace 2019; Huang, Yang and Wang 2024, section 5.2"
     effective_citation = "Brunner et al. 2019"
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 1])
-        mask, a, o = context.mask, context.weights, context.polarity
-        chance = random_weights(mask, context.signed, rng)
-        effective, same = effective_attention(context)
-        # [variant, N, n]: attention and contribution, then their nulls, then the effective part.
-        variants = np.stack(
-            [a, context.canonical, context.contributions, chance, chance * o, context.uniform * o, effective]
-        )
-        has_effective = context.explanation.site is None or context.explanation.site.has_values
+        mask, attends = context.mask, context.explainer.reads_weights
+        chance = random_weights(mask, context.scores_signed, rng)
+        if attends:
+            variants, same = self._variants_of_attention(context, chance)
+        else:
+            variants, same = np.stack([context.scores, chance]), np.zeros(len(mask), dtype=bool)
+        site = context.explanation.site
+        has_effective = attends and (site is None or site.has_values)
         measures = np.stack(list(context.importance.values()))
         signed = kendall_tau_b(round_digits(variants, mask), round_digits(measures, mask), mask)
         absolute = kendall_tau_b(
@@ -101,7 +105,9 @@ class Agreement(Audit):
                     "random": result.tau[null, m],
                     # Uniform weights order nothing; uniform contributions order the tokens by polarity.
                     # With one sign for all, so not where signs mean nothing.
-                    "uniform": result.tau[UNIFORM, m] if row == CONTRIBUTION and context.has_gauge else None,
+                    "uniform": result.tau[UNIFORM, m]
+                    if attends and row == CONTRIBUTION and context.has_gauge
+                    else None,
                 }
                 rows.append((statistic, against, result.tau[row, m], result.pvalue[row, m], nulls))
             for statistic, result in zip(GAINS, (signed, absolute), strict=True) if has_effective else ():
@@ -122,6 +128,19 @@ class Agreement(Audit):
             if null is not None
         }
         return AuditResult(findings, columns)
+
+    @staticmethod
+    def _variants_of_attention(
+        context: AuditContext, chance: Floats
+    ) -> tuple[NDArray[np.floating], NDArray[np.bool_]]:
+        """[variant, N, n]: attention and contribution, then their nulls, then the effective part; and for
+        which texts [N] that is the attention."""
+        o = context.polarity
+        effective, same = effective_attention(context)
+        weights, canonical, contributions = context.weights, context.canonical, context.contributions
+        return np.stack(
+            [weights, canonical, contributions, chance, chance * o, context.uniform * o, effective]
+        ), same
 
     def _findings(
         self,
@@ -147,7 +166,8 @@ class Agreement(Audit):
             if verdict is None and statistic in GAINS:
                 verdict = gain_verdict(summary.reliable_interval)
             elif verdict is None:
-                verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences)
+                numbers = "weights" if context.explainer.reads_weights else "scores"
+                verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, numbers)
             yield summary.finding(
                 "agreement",
                 statistic,
@@ -164,6 +184,9 @@ class Agreement(Audit):
         context: AuditContext, signed: KendallResult, absolute: KendallResult
     ) -> list[tuple[str, KendallResult, int, int]]:
         """Name, result, variant and its null."""
+        if not context.explainer.reads_weights:
+            by_size = (context.method + ABSOLUTE, absolute, SCORES, RANDOM_SCORES)
+            return [(context.method, signed, SCORES, RANDOM_SCORES)] * context.scores_signed + [by_size]
         statistics = [
             ("attention", signed, CANONICAL, CHANCE),
             ("attention-absolute", absolute, CANONICAL, CHANCE),
@@ -180,8 +203,9 @@ class Agreement(Audit):
         """What no number can decide: signs without a gauge, and what is true of any model."""
         if statistic == "attention-raw":
             return RAW_SIGN
-        if statistic in (*WEIGHTS, *GAINS):
-            size = statistic.endswith("-absolute")
+        gauged = context.explainer.sign_is_gauge and statistic.removesuffix(ABSOLUTE) == context.method
+        if gauged or statistic in (*WEIGHTS, *GAINS):
+            size = statistic.endswith(ABSOLUTE)
             without_side = context.signed and context.one_sided and not size
             return ONE_SIGNED if without_side else context.sign_no_evidence_reason(size)
         # Zero-weight erasure changes z by the contribution.
@@ -212,24 +236,27 @@ class Agreement(Audit):
         return {reason: count for reason, count in counts.items() if count}
 
 
-AUDITS.register("agreement")(Agreement())
+AUDITS.register(AGREEMENT)(Agreement())
 
 
-def agreement_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
-    """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls."""
+def agreement_verdict(
+    interval: Interval | None, over: Mapping[str, Interval | None], numbers: str = "weights"
+) -> Verdict:
+    """In words, from intervals alone: of the mean τ, and of its paired differences from the nulls, random
+    ``numbers`` among them."""
     chance = over.get("random")
     if interval is None or chance is None:
         return TOO_FEW_EXAMPLES
     low, high = interval
     if chance[0] <= 0 <= chance[1]:
-        return Verdict("no difference from random weights that these texts show")
+        return Verdict(f"no difference from random {numbers} that these texts show")
     if chance[1] < 0:
         opposed = [word for threshold, word in AGREEMENT_STRENGTHS if high <= -threshold]
         return Verdict(
-            f"{opposed[0]} disagreement: the other way round" if opposed else "worse than random weights"
+            f"{opposed[0]} disagreement: the other way round" if opposed else f"worse than random {numbers}"
         )
     agreed = [word for threshold, word in AGREEMENT_STRENGTHS if low >= threshold]
-    text = f"{agreed[0]} agreement" if agreed else "better than random weights, but hardly agrees"
+    text = f"{agreed[0]} agreement" if agreed else f"better than random {numbers}, but hardly agrees"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
     if uniform is None or uniform[0] > 0:

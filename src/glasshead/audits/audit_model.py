@@ -19,14 +19,16 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from glasshead.audits.audit_heads import audit_heads
 from glasshead.audits.audit_subject import audit_subject
+from glasshead.audits.base import NO_WEIGHTS
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
 from glasshead.audits.slices import columns_to_read
 from glasshead.data import ALL, LoadOptions, RatingError, as_dataset, as_split, load, select
 from glasshead.errors import InputError, ParameterError
+from glasshead.explainers import EXPLAINERS
 from glasshead.huggingface import dtype_of
 from glasshead.models import is_regression
-from glasshead.results import AuditCard
+from glasshead.results import ATTENTION, AuditCard
 from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import OpenOptions, Run, is_run, open_subject, with_train_data
 
@@ -41,8 +43,9 @@ def no_progress(stage: str, share: float | None = None) -> None:
 
 
 class AuditOptions(TypedDict, total=False):
-    """What can be said beside the audits: what every finding is sliced ``by`` (class, length, correct, or a
-    column of the data; one or several), which ``split`` of the data (train, dev, test or all) and how to
+    """What can be said beside the audits: which explanation is audited (``method``, the name of an explainer;
+    attention, if none is named), what every finding is sliced ``by`` (class, length, correct, or a column of
+    the data; one or several), which ``split`` of the data (train, dev, test or all) and how to
     read it (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
     (``max_length``), which attention is read (``attention_selector``), how many ``draws`` a perturbation test
     has, which heads and rows the audit of ``identifiability`` reads, the ``train`` data of a model that
@@ -50,6 +53,7 @@ class AuditOptions(TypedDict, total=False):
     the model is read and in which precision (``dtype``; float64, in which ties and tiny changes are real),
     more ``facts`` for the card, and whom to tell of ``progress``."""
 
+    method: str
     by: str | Sequence[str]
     split: str
     load_options: Mapping[str, Any]
@@ -76,7 +80,8 @@ def audit(
     seed: int = 0,
     **options: Unpack[AuditOptions],
 ) -> AuditCard:
-    """Test whether the attention of a model deserves to be called an explanation, on data with labels.
+    """Test whether the attention of a model, or another ``method``, deserves to be called an explanation, on
+    data with labels.
 
     ``model`` is a folder (of a run, or one that ``save_pretrained`` wrote), a Hub id, a
     ``pipeline("text-classification")``, or a model, which needs its ``tokenizer``; it stays as it is.
@@ -86,7 +91,8 @@ def audit(
 
     Raises:
         InputError: if the model cannot be opened (`glasshead.open`) or the data cannot be read, if the labels
-            are not the model's, on an unknown option, and on an audit that was named and has no meaning.
+            are not the model's, on an unknown option or method, on a method that cannot explain this model,
+            and on an audit that was named and has no meaning.
     """
     for name in options:
         if name not in AuditOptions.__annotations__:
@@ -115,6 +121,7 @@ def audit(
             device=options.get("device"),
         ),
         dtype=options.get("dtype", torch.float64),
+        method=options.get("method", ATTENTION),
     )
     return run_request(request, options.get("progress", no_progress), options.get("facts", {}))
 
@@ -173,6 +180,10 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
     Raises:
         InputError: on options of other audits, and as `audit_heads`.
     """
+    if not EXPLAINERS[request.method].reads_weights:
+        raise InputError(
+            f"the audit {IDENTIFIABILITY!r} has no meaning here: {NO_WEIGHTS.format(request.method)}"
+        )
     if request.by:
         raise ParameterError(
             "by", "is for audits that read predictions: ask another one beside identifiability"

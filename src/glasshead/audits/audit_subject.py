@@ -1,7 +1,7 @@
 """Ask every audit about a model on a split, and gather the findings into one card."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -13,9 +13,9 @@ from datasets import Dataset
 from transformers import PreTrainedModel
 
 from glasshead.attention import to_name
-from glasshead.audits.agreement import ALPHA
+from glasshead.audits.agreement import AGREEMENT, ALPHA
 from glasshead.audits.base import AUDITS, Audit
-from glasshead.audits.context import AuditContext, build_context
+from glasshead.audits.context import IMPORTANCE, AuditContext, build_context
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.performance import compare_with_guess
@@ -79,7 +79,8 @@ def audit_subject(
 
     Raises:
         InputError: on an unknown audit, an empty split, labels or texts that are not the model's, a reading
-            that the model does not have, and an audit that was named and has no meaning.
+            that the model does not have, a method that cannot explain it, and an audit that was named and has
+            no meaning.
     """
     selected, perturbation = selected_audits(request)
     started = time.perf_counter()
@@ -92,16 +93,20 @@ def audit_subject(
         attention_selector=request.attention_selector,
         by=request.by,
         dtype=dtype_of(request.dtype),
+        method=request.method,
     )
-    left_out: list[str] = []
+    left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
         if reason is not None and request.audits is not None:
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
             del selected[name]
-            if not subject.record:
-                left_out.append(f"The audit {name!r} was left out: {reason}.")
+            if not subject.record or not context.explainer.reads_weights:
+                left_out.setdefault(reason, []).append(name)
+    if not context.explainer.reads_weights:
+        progress(request.method)
+        context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
     findings: list[Finding] = []
     examples: dict[str, Any] = example_columns(context)
     tokens: dict[str, Any] = {}
@@ -121,8 +126,8 @@ def audit_subject(
     data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
     card = AuditCard(
         facts={"name": card_title(subject, context, str(data_facts["data"]))}
-        | subject_facts(subject, context, request.seed, left_out)
-        | {"draws": perturbation.num_draws(context)}
+        | subject_facts(subject, context, request.seed, remarks_on_selection(context, selected, left_out))
+        | ({"draws": perturbation.num_draws(context)} if context.explainer.reads_weights else {})
         | audit_facts
         | slice_facts(context.slicings)
         | data_facts
@@ -149,11 +154,36 @@ def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbati
     return selected, perturbation
 
 
+def remarks_on_selection(
+    context: AuditContext, selected: Collection[str], left_out: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Which audits were left out, by reason, and which measures, being the audited explanation itself; and
+    what keeps this from being one of the model."""
+    remarks = [
+        f"The {'audit' if len(names) == 1 else 'audits'} {', '.join(map(repr, names))} "
+        f"{'was' if len(names) == 1 else 'were'} left out: {reason}."
+        for reason, names in left_out.items()
+    ]
+    if context.explainer.reads_weights:
+        return remarks
+    caveat = context.explainer.caveat(context.explanation)
+    remarks += [] if caveat is None else [f"{context.method}: {caveat}."]
+    if AGREEMENT in selected:
+        remarks += [
+            f"Agreement with {name!r} was left out: that is the method {context.method!r} itself, so they "
+            "agree by construction."
+            for name in IMPORTANCE
+            if name not in context.importance
+        ]
+    return remarks
+
+
 def card_title(subject: Subject, context: AuditContext, data: str) -> str:
-    """What the card is called: data, attention and seed of a run, data and name of any other model."""
-    if not subject.record:
-        return f"{Path(data).name} · {subject.name}"
-    return f"{Path(data).name} · {mechanism_name(context)} · seed {subject.record['seed']}"
+    """What the card is called: data, attention and seed of a run, data and name of any other model; and which
+    explanation was audited, if not attention."""
+    parts = [Path(data).name]
+    parts += [mechanism_name(context), f"seed {subject.record['seed']}"] if subject.record else [subject.name]
+    return " · ".join(parts if context.explainer.reads_weights else [*parts, context.method])
 
 
 def target_note(context: AuditContext) -> str:
@@ -204,14 +234,15 @@ def subject_facts(
     made = {"preset": record["recipe"].get("preset"), "seed": record["seed"]} if record else {"seed": None}
     return {
         "run": str(subject.folder or subject.name),
+        "method": context.method,
         **model_facts(subject.model, context),
         **made,
         "audit_seed": seed,
         "examples": len(context.texts),
         **performance_facts(context),
         "against_guessing": compare_with_guess(context, seed),
-        "signed": context.signed,
-        "gauge": gauge_facts(subject.gauge, context),
+        "signed": context.scores_signed,
+        "gauge": gauge_facts(subject.gauge, context) if context.explainer.sign_is_gauge else None,
         "empty_texts": int((tokens == 0).sum()),
         "unknown_texts": int((unknown.all(axis=1) & (tokens > 0)).sum()),
         "truncated_to": tokenizer.model_max_length,
@@ -225,7 +256,7 @@ def subject_facts(
             target_note(context),
             EXACT if context.exact else FIRST_ORDER,
             *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
-            *([OLD_GAUGE] if is_old_gauge(subject.gauge) and context.signed else []),
+            *([OLD_GAUGE] if is_old_gauge(subject.gauge) and is_gauged(context) else []),
             *remarks,
             *slice_notes(context.slicings),
             *context.coverage.lines("audited"),
@@ -270,6 +301,11 @@ def performance_facts(context: AuditContext) -> dict[str, Any]:
     if context.is_regression:
         return {"task": "regression"} | rating_metrics(context.labels, context.predicted)
     return {"labels": list(context.label_names)} | class_metrics(context.labels, context.predicted)
+
+
+def is_gauged(context: AuditContext) -> bool:
+    """Whether what is audited has the signs of weights that can be negative."""
+    return context.signed and context.explainer.sign_is_gauge
 
 
 def is_old_gauge(gauge: Mapping[str, Any] | None) -> bool:

@@ -9,6 +9,8 @@ from glasshead.audits.context import AuditContext
 from glasshead.registry import Registry
 from glasshead.results import Finding
 
+NO_WEIGHTS = "the method {!r} gives no attention weights to ask about"
+
 
 @dataclass(frozen=True)
 class AuditResult:

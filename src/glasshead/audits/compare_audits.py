@@ -7,7 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.summary import Interval, slice_column
-from glasshead.results import MIN_UNITS, TOO_FEW_EXAMPLES, AuditCard, Difference, Finding
+from glasshead.results import (
+    ABSOLUTE,
+    METHOD,
+    MIN_UNITS,
+    TOO_FEW_EXAMPLES,
+    AuditCard,
+    Difference,
+    Finding,
+)
 from glasshead.statistics import (
     METRICS,
     Predictions,
@@ -172,7 +180,10 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
         numbers = np.abs(predicted - label)
     else:
         patterns = {"agreement": "tau.{}.{}", "perturbation": "{}.median.{}", "identifiability": "maps.{}"}
-        name = patterns.get(finding.audit, "").format(finding.statistic, finding.against)
+        statistic = finding.statistic
+        if finding.audit == "agreement" and statistic in (METHOD, METHOD + ABSOLUTE):
+            statistic = statistic.replace(METHOD, card.method)
+        name = patterns.get(finding.audit, "").format(statistic, finding.against)
         if name not in card.examples:
             return None
         column: Any = card.examples[name]

@@ -6,7 +6,7 @@ from pathlib import Path
 from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import baseline_index, compare_runs, short_names
 from glasshead.errors import InputError
-from glasshead.results import AuditCard, AuditComparison, Comparison
+from glasshead.results import AuditCard, AuditComparison, Comparison, with_common_names
 from glasshead.training import AUDIT, Run, folder_kind
 
 Comparable = AuditCard | Run | str | Path
@@ -38,7 +38,9 @@ def compare(
         return compare_runs(folders, against=str(folders[base]), split=split or "test", seed=seed)
     if split is not None:
         raise InputError("an audit has read one split already: leave `split` out")
-    cards = [source if isinstance(source, AuditCard) else AuditCard.load(source) for source in sources]
+    cards = with_common_names(
+        [source if isinstance(source, AuditCard) else AuditCard.load(source) for source in sources]
+    )
     return AuditComparison(cards, *finding_differences(cards, base, seed))
 
 

@@ -29,6 +29,7 @@ from glasshead.data import Coverage, column_values, coverage, encode, join_pair
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
     EXPLAINERS,
+    Explainer,
     ExplanationContext,
     LinearReadout,
     SentenceReadout,
@@ -39,17 +40,27 @@ from glasshead.explainers import (
 )
 from glasshead.huggingface import isolated_copy
 from glasshead.models import HierarchicalClassifier
-from glasshead.results import ONE_SIGN, RAW_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, WEAK_GAUGE, Verdict
+from glasshead.results import (
+    ATTENTION,
+    ONE_SIGN,
+    RAW_SIGN,
+    SIGN_IN_WEIGHTS,
+    UNDECIDED,
+    WEAK_GAUGE,
+    Verdict,
+)
 from glasshead.statistics import LEVEL
 from glasshead.trace import AttentionSelector, AttentionSite, Subject
 from glasshead.training import labels_for
 
 Floats = NDArray[np.floating]
 
+SAME_NUMBERS = 1e-6
+"""Numbers this close to a measure in every text, relative to its largest there, are that measure."""
 MOST = 0.95
 """Heads that hold so much of what several do to the score speak for all of them."""
 
-# The measures that attention is held against; each is the name of an explainer and of a finding's `against`.
+# The measures that an explanation is held against; by a finding's `against`: an explainer.
 IMPORTANCE = {
     "gradient": "gradient-after-norm",
     "erasure-zero-weight": "erasure",
@@ -69,7 +80,8 @@ class AuditContext:
     clearly (`glasshead.trace.Gauge`); None: no sign was fixed. ``label_note`` says how the classes of the
     data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between.
     ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
-    by: class, length, correct, or the name of a column, whose values stand in ``columns``.
+    by: class, length, correct, or the name of a column, whose values stand in ``columns``. ``method`` is the
+    explanation that is audited.
     """
 
     explanation: ExplanationContext
@@ -85,6 +97,7 @@ class AuditContext:
     pairs: tuple[Sequence[str], Sequence[str]] | None = None
     by: tuple[str, ...] = ()
     columns: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    method: str = ATTENTION
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -221,13 +234,35 @@ class AuditContext:
             return encoded.types.numpy()
         return np.zeros(self.mask.shape, dtype=np.int64)
 
+    @property
+    def explainer(self) -> Explainer:
+        """The explanation that is audited."""
+        return EXPLAINERS[self.method]
+
+    @cached_property
+    def scores(self) -> Floats:
+        """What the audited explanation gives each unit [N, n]: of attention the canonical weights."""
+        return self.importance_by(self.method)
+
+    @cached_property
+    def scores_signed(self) -> bool:
+        """Whether these can be negative, with a meaning."""
+        return self.explainer.signed(self.explanation)
+
+    def importance_by(self, method: str) -> Floats:
+        """What an explainer gives each unit [N, n]."""
+        return self.sum_by_unit(EXPLAINERS[method].importance(self.explanation).numpy())
+
     @cached_property
     def importance(self) -> dict[str, Floats]:
-        """Gradient and erasure importance of every unit, by finding name."""
-        return {
-            name: self.sum_by_unit(EXPLAINERS[method].importance(self.explanation).numpy())
-            for name, method in IMPORTANCE.items()
+        """Gradient and erasure importance of every unit, by finding name; a measure that is the audited
+        explanation itself is left out."""
+        measures = {
+            name: self.importance_by(method) for name, method in IMPORTANCE.items() if method != self.method
         }
+        if self.explainer.reads_weights:
+            return measures
+        return {name: values for name, values in measures.items() if not same_numbers(self.scores, values)}
 
     @cached_property
     def prediction(self) -> Floats:
@@ -284,6 +319,13 @@ def uniform_weights(mask: NDArray[np.bool_], parts: NDArray[np.int64]) -> Floats
     return weights
 
 
+def same_numbers(values: Floats, others: Floats) -> bool:
+    """Whether two explanations [N, n] are one, such as two names of the gradient where no layer norm parts
+    them."""
+    size = np.abs(others).max(axis=1, initial=0.0, keepdims=True)
+    return bool(size.any()) and bool((np.abs(values - others) <= SAME_NUMBERS * size).all())
+
+
 def build_context(
     subject: Subject,
     split: Dataset,
@@ -293,6 +335,7 @@ def build_context(
     attention_selector: AttentionSelector | None = None,
     by: Sequence[str] = (),
     dtype: torch.dtype = torch.float64,
+    method: str = ATTENTION,
 ) -> AuditContext:
     """Put the model before (a random ``limit`` of) a split; float64, so that ties and tiny changes are real.
 
@@ -331,6 +374,7 @@ def build_context(
         None if seconds is None else (texts, seconds),
         tuple(dict.fromkeys(by)),
         columns,
+        method,
     )
 
 

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.context import AuditContext
-from glasshead.explainers import EXPLAINERS, with_intervals
-from glasshead.results import Highlight
+from glasshead.explainers import with_intervals
+from glasshead.results import ABSOLUTE, Highlight
+from glasshead.trace import AttentionSelector
 
-# Faithful: the contribution orders the tokens as erasure with renormalised weights does. Zero-weight
-# erasure would be no test, since it agrees with the contribution by construction.
-FAITHFULNESS = "tau.contribution.erasure-renormalise"
+# Faithful: the explanation (of attention the contribution) orders the tokens as erasure with renormalised
+# weights does. Zero-weight erasure would be no test, since it agrees with the contribution by construction.
+FAITHFULNESS = "tau.{}.erasure-renormalise"
 PER_REASON = 5
 SHARED = 6
 READABLE = 4  # tokens that a text must have to be worth a look
@@ -53,9 +54,14 @@ def highlights(
     seed: int,
     tolerance: float | None = None,
 ) -> list[Highlight]:
-    """The picked texts with their attention, coloured by contribution; with a tolerance by the weights, with
-    the interval of each."""
-    faithfulness = columns.get(FAITHFULNESS)
+    """The picked texts as the audited explanation reads them, attention coloured by contribution; with a
+    tolerance by the weights, with the interval of each."""
+    explainer = context.explainer
+    if explainer.reads_weights:
+        statistic = "contribution"
+    else:
+        statistic = context.method if context.scores_signed else context.method + ABSOLUTE
+    faithfulness = columns.get(FAITHFULNESS.format(statistic))
     correct, names = correct_predictions(context)
     picks = select_examples(correct, context.token_mask.sum(axis=1), faithfulness, seed=seed)
     if tolerance is not None:
@@ -64,9 +70,11 @@ def highlights(
         picks = [pick for pick, total in zip(picks, cost, strict=True) if total <= MAX_WEIGHTS]
     firsts, seconds = context.pairs or (context.texts, None)
     tokenizer, attention_selector = context.explanation.tokenizer, context.explanation.attention_selector
+    if not explainer.reads_attention:
+        attention_selector = AttentionSelector(level=attention_selector.level)
     texts = [firsts[row] for _, row in picks]
     pairs = None if seconds is None else [seconds[row] for _, row in picks]
-    attributions = EXPLAINERS["attention"](
+    attributions = explainer(
         context.explanation.model, tokenizer, texts, pairs, attention_selector=attention_selector
     )
     if tolerance is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
 from glasshead.audits.slices import Group
@@ -54,6 +54,8 @@ class Identifiability(Audit):
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
         """Why intervals have no meaning for this subject."""
+        if not context.explainer.reads_weights:
+            return NO_WEIGHTS.format(context.method)
         site = context.explanation.site
         if site is not None and not site.has_values:
             return (

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats, uniform_weights
 from glasshead.audits.forward_perturbation import perturb_by_forward
 from glasshead.audits.null_weights import random_weights, same_mass
@@ -50,6 +50,10 @@ class Perturbation(Audit):
         if min(draws, passes) < 1:
             raise InputError(f"a perturbation test needs at least one draw, not {min(draws, passes)}")
         self.draws, self.passes = draws, passes
+
+    def unsupported_reason(self, context: AuditContext) -> str | None:
+        """Why there is nothing to change."""
+        return None if context.explainer.reads_weights else NO_WEIGHTS.format(context.method)
 
     def num_draws(self, context: AuditContext) -> int:
         """How many draws a subject gets."""

@@ -9,6 +9,8 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
+from glasshead.explainers import EXPLAINERS
+from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
 from glasshead.training import OpenOptions
 
@@ -26,11 +28,15 @@ class OnProgress(Protocol):
 class AuditRequest:
     """What is audited, on which data, by which audits (None: all that have a meaning).
 
-    ``model`` and ``tokenizer`` are what `glasshead.open` takes, ``data`` and ``train`` a source or a data set
-    in memory. ``load_options`` are fields of `LoadOptions` that differ from those of a run; ``limit`` is the
-    size of a random part of the texts; ``by`` is what findings are sliced by (class, length, correct, or a
-    column of the data); ``draws`` of None are as many as a perturbation test takes by itself; in
-    ``dtype`` scores, weights and gradients are computed.
+    ``method`` is the explanation that is audited, the name of an explainer. ``model`` and ``tokenizer`` are
+    what `glasshead.open` takes, ``data`` and ``train`` a source or a data set in memory. ``load_options`` are
+    fields of `LoadOptions` that differ from those of a run; ``limit`` is the size of a random part of the
+    texts; ``by`` is what findings are sliced by (class, length, correct, or a column of the data); ``draws``
+    of None are as many as a perturbation test takes by itself; in ``dtype`` scores, weights and gradients are
+    computed.
+
+    Raises:
+        InputError: on an unknown method.
     """
 
     model: object
@@ -49,6 +55,10 @@ class AuditRequest:
     opening: OpenOptions = field(default_factory=OpenOptions)
     by: tuple[str, ...] = ()
     dtype: str | torch.dtype = torch.float64
+    method: str = ATTENTION
+
+    def __post_init__(self) -> None:
+        EXPLAINERS[self.method]
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.slices import Group
@@ -33,6 +33,8 @@ class Tokens(Audit):
     citation = "Sun and Lu 2020; Huang, Yang and Wang 2024, section 5.1"
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
+        if not context.explainer.reads_weights:
+            return NO_WEIGHTS.format(context.method)
         if context.is_regression:
             return "words have no class where ratings are predicted"
         if context.counts is None:

@@ -67,6 +67,9 @@ def audit(
     audits: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); else all.")
     ] = None,
+    method: Annotated[
+        str, typer.Option(help="The explanation that is audited (glasshead list explainers).")
+    ] = "attention",
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -115,7 +118,7 @@ def audit(
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Test whether the attention of a model deserves to be called an explanation.
+    """Test whether the attention of a model, or another method, deserves to be called an explanation.
 
     Example: [bold]glasshead audit my-bert my_reviews.csv --out audits/mine --fail-under
     agreement.contribution.gradient=0.3[/]
@@ -148,6 +151,7 @@ def audit(
         draws=draws,
         identifiability=identifiability,
         by=tuple(by or ()),
+        method=method,
     )
     resumable = names is not None and IDENTIFIABILITY in names
     with (

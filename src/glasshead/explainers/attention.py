@@ -14,6 +14,7 @@ class Attention(Explainer):
     reads_attention = True
     reads_target_fn = False
     reads_weights = True
+    sign_is_gauge = True
 
     def caveat(self, context: ExplanationContext) -> str | None:
         return unread_row(context)

@@ -37,6 +37,7 @@ class Effective(Explainer):
     citation = "Brunner et al. 2019"
     reads_attention = True
     reads_target_fn = False
+    sign_is_gauge = True
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         if isinstance(context.model, PooledClassifier):

@@ -84,6 +84,8 @@ class Explainer(ABC):
     """Whether its numbers depend on which number of the target is explained."""
     reads_weights: bool = False
     """Whether its numbers are the weights that are read, so that they have intervals."""
+    sign_is_gauge: bool = False
+    """Whether its signs are those of the weights, which say something only once a gauge is fixed."""
 
     @abstractmethod
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:

@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from glasshead.report.difference_rows import can_be_judged
-from glasshead.report.labels import QUESTIONS
+from glasshead.report.labels import method_words, questions
 from glasshead.report.number_format import count, finite
 from glasshead.report.slice_tables import percent
 from glasshead.results import (
+    ABSOLUTE,
     AGREEMENT_STRENGTHS,
     ALMOST_ALL,
+    ATTENTION,
     HARDLY_ANY,
     LARGE_CHANGE,
     SMALL_CHANGE,
@@ -27,8 +29,8 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one test comes to: ``words`` about attention ("it"), how each of its findings ``speaks`` for
-    attention as an explanation (None: neither for nor against), and what stayed ``undecided``."""
+    """What one test comes to: ``words`` about what was audited ("it"), how each finding ``speaks`` for
+    that as an explanation (None: neither for nor against), and what stayed ``undecided``."""
 
     words: str = ""
     speaks: tuple[bool | None, ...] = ()
@@ -48,7 +50,7 @@ def conclusion(card: AuditCard) -> str:
         return f"Undecided{', with too few texts' if few else ''}: {join_names(undecided)}."
     lead = overall(card, outcomes)
     text = "; ".join(words)
-    text = f"{lead}: {text}" if lead else capitalise(text.replace("it ", "attention ", 1))
+    text = f"{lead}: {text}" if lead else capitalise(about_the_method(card, text))
     return f"{text}; undecided: {join_names(undecided)}." if undecided else f"{text}."
 
 
@@ -57,11 +59,12 @@ def comparison_headline(
 ) -> str:
     """Of two cards: in how many of the questions that both decide a paired difference is clear of zero, each
     at its own level; of others, what they are called."""
-    questions = {question.finding for question in QUESTIONS}
+    unsigned = any(card.facts.get("signed") is False for card in cards)
+    asked = {one.finding for one in questions(cards) if not (one.signed and unsigned)}
     judged = []
     for each in differences:
         both = [found for at in (each.one, each.other) if (found := cards[at].finding(each.name)) is not None]
-        if each.name in questions and len(both) == 2 and can_be_judged(each, both):
+        if each.name in asked and len(both) == 2 and can_be_judged(each, both):
             judged.append(each)
     if len(cards) != 2 or not judged:
         return join_names(names)
@@ -73,6 +76,11 @@ def comparison_headline(
     )
 
 
+def about_the_method(card: AuditCard, words: str) -> str:
+    """Words about "it" as words about what was audited."""
+    return f"{method_words(card.method)} {words[3:]}" if words.startswith("it ") else words
+
+
 def audit_outcome(card: AuditCard, audit: str) -> Outcome | None:
     """What one audit of a card comes to; None where it was not made, or has no such test."""
     return (TESTS | MORE_TESTS)[audit](card) if audit in TESTS | MORE_TESTS else None
@@ -81,7 +89,8 @@ def audit_outcome(card: AuditCard, audit: str) -> Outcome | None:
 def overall(card: AuditCard, outcomes: Sequence[Outcome]) -> str:
     """What follows from all tests together, where there are tests of two kinds that decide something."""
     if card.facts.get("against_guessing") == "not better":
-        return "The model is not better than guessing, so that what its attention does matters little"
+        subject = "its attention does" if card.method == ATTENTION else f"{method_words(card.method)} says"
+        return f"The model is not better than guessing, so that what {subject} matters little"
     speaks = [side for outcome in outcomes for side in outcome.speaks]
     decided = [side for side in speaks if side is not None]
     if sum(any(side is not None for side in outcome.speaks) for outcome in outcomes) < 2:
@@ -97,14 +106,16 @@ def overall(card: AuditCard, outcomes: Sequence[Outcome]) -> str:
 
 
 def agreement(card: AuditCard) -> Outcome | None:
-    """Whether the sizes of weights, or else contributions, order tokens as gradients and erasure do."""
-    weights = {method: usable(card, f"agreement.attention-absolute.{method}.all") for method in METHODS}
+    """Whether the sizes of weights, or else contributions, or another explanation, order tokens as
+    gradients and erasure do."""
+    by_size = f"agreement.{card.statistic}{ABSOLUTE}"
+    weights = {method: usable(card, f"{by_size}.{method}.all") for method in METHODS}
     known = {METHODS[method]: finding for method, finding in weights.items() if finding is not None}
     undecided = tuple(
         f"agreement with {method}" for method, finding in known.items() if decisive(finding) is None
     )
     subject = "it"
-    if not known or len(undecided) == len(known):
+    if card.method == ATTENTION and (not known or len(undecided) == len(known)):
         subject = "what tokens contribute"
         contributed = {m: usable(card, f"agreement.contribution.{m}.all") for m in METHODS}
         known = {METHODS[method]: finding for method, finding in contributed.items() if finding is not None}
@@ -112,7 +123,8 @@ def agreement(card: AuditCard) -> Outcome | None:
     if not levels:
         return Outcome(undecided=undecided) if undecided else None
     speaks = tuple(agreement_speaks(known[method], level) for method, level in levels.items())
-    return Outcome(f"{subject} {agreement_words(levels)}", speaks, undecided)
+    numbers = "weights" if card.method == ATTENTION else "scores"
+    return Outcome(f"{subject} {agreement_words(levels, numbers)}", speaks, undecided)
 
 
 def agreement_level(finding: Finding) -> str:
@@ -135,8 +147,8 @@ def agreement_speaks(finding: Finding, level: str) -> bool | None:
     return False if level == "below" or high < GOOD_AGREEMENT else None
 
 
-def agreement_words(levels: Mapping[str, str]) -> str:
-    """``agrees moderately with gradients but weakly with erasure``."""
+def agreement_words(levels: Mapping[str, str], numbers: str = "weights") -> str:
+    """``agrees moderately with gradients but weakly with erasure``; random ``numbers`` are the null."""
     by_level = {
         level: " and ".join(method for method, own in levels.items() if own == level)
         for level in (*ADVERBS, "unclear", "below")
@@ -146,9 +158,9 @@ def agreement_words(levels: Mapping[str, str]) -> str:
         [f"agrees {' but '.join(phrases)}".replace("agrees hardly", "hardly agrees", 1)] if phrases else []
     )
     if by_level["unclear"]:
-        parts.append(f"is not shown to agree with {by_level['unclear']} more than random weights do")
+        parts.append(f"is not shown to agree with {by_level['unclear']} more than random {numbers} do")
     if by_level["below"]:
-        parts.append(f"agrees with {by_level['below']} less than random weights do")
+        parts.append(f"agrees with {by_level['below']} less than random {numbers} do")
     return " but ".join(parts) if phrases else " and ".join(parts)
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.report.difference_rows import difference_sentence
-from glasshead.report.labels import QUESTIONS, Question
+from glasshead.report.labels import Question, method_words, questions
 from glasshead.report.number_format import count, finite, number
 from glasshead.report.sign_gauge import sign_caution
 from glasshead.report.value_limits import value_limits
-from glasshead.results import METRIC_NAMES, AuditCard, Difference, Finding
+from glasshead.results import ATTENTION, METRIC_NAMES, AuditCard, Difference, Finding
 
 SHARED_FACTS = ("data", "split", "examples", "labels")
 TEXTS = ("data", "split")
@@ -41,7 +41,7 @@ def answers(
     """
     alike = all(same(cards, key) for key in TEXTS)
     result = []
-    for question in QUESTIONS:
+    for question in questions(cards):
         findings = [
             None if question.signed and card.facts.get("signed") is False else _telling(card, question)
             for card in cards
@@ -110,6 +110,8 @@ def intro_sentence(card: AuditCard) -> str:
         sentence += f" ({facts['split']} split)"
     if facts.get("activation") or facts.get("attention"):
         sentence += f", read with {facts.get('activation') or facts.get('attention')} attention"
+    if card.method != ATTENTION:
+        sentence += f", explained by {card.method}"
     measured = [
         f"{name}\u00a0{number(facts[key])}"
         for key, name in METRIC_NAMES.items()
@@ -127,9 +129,10 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
     notes = []
     for card, name in zip(cards, names, strict=True):
         guess = "mean rating" if card.facts.get("task") == "regression" else "commonest class"
+        explanation = "its attention" if card.method == ATTENTION else method_words(card.method)
         if card.facts.get("against_guessing") == "not better":
             notes.append(
-                f"{name}: the model is not better than always guessing the {guess}. What its attention "
+                f"{name}: the model is not better than always guessing the {guess}. What {explanation} "
                 "agrees with is then of little interest."
             )
         # Cards of earlier versions said `at_chance` of either case.
@@ -137,7 +140,7 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
             size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
             notes.append(
                 f"{name}: these {size}texts do not show whether the model is better than always guessing the "
-                f"{guess}. If it is not, what its attention agrees with is of little interest."
+                f"{guess}. If it is not, what {explanation} agrees with is of little interest."
             )
         if (weak := sign_caution(card)) is not None:
             notes.append(f"{name}: {weak}")

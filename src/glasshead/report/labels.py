@@ -3,8 +3,10 @@
 A name that is not listed here is shown as it is, after those that are.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard
 
 AUDITS = {
     "performance": (
@@ -14,8 +16,8 @@ AUDITS = {
     ),
     "agreement": (
         "Agreement",
-        "Does attention rank the tokens as gradients and erasure do? Mean Kendall τ-b over the examples; "
-        "1 is the same order, 0 no relation, −1 the reverse order.",
+        "Does the explanation rank the tokens as gradients and erasure do? Mean Kendall τ-b over the "
+        "examples; 1 is the same order, 0 no relation, −1 the reverse order.",
     ),
     "perturbation": (
         "Perturbation",
@@ -46,6 +48,8 @@ STATISTICS = {
     "attention": f"attention{CANONICAL}",
     "attention-raw": "attention, raw gauge",
     "attention-absolute": "attention, absolute",
+    "method": "the audited method",
+    "method-absolute": "the audited method, absolute",
     "contribution": "contribution a·o",
     "contribution-absolute": "contribution, absolute",
     "effective": f"effective attention{CANONICAL}",
@@ -154,9 +158,36 @@ QUESTIONS = (
 )
 
 
+def method_words(statistic: str) -> str:
+    """What an audited explanation is called in a sentence."""
+    named = {ATTENTION: "attention", METHOD: "the audited method"}
+    return named.get(statistic, f"the method {statistic}")
+
+
+def questions(cards: Sequence[AuditCard]) -> list[Question]:
+    """The questions of the front page, about what these cards audit; what attention contributes
+    is asked only where one of them audits attention."""
+    statistic = next((card.statistic for card in cards), ATTENTION)
+    if statistic == ATTENTION:
+        return list(QUESTIONS)
+    about = f"agreement.{ATTENTION}"
+    attends = any(card.method == ATTENTION for card in cards)
+    return [
+        replace(
+            question,
+            finding=question.finding.replace(about, f"agreement.{statistic}", 1),
+            asks=question.asks.replace("attention", method_words(statistic)),
+        )
+        if question.finding.startswith(about)
+        else question
+        for question in QUESTIONS
+        if attends or question.finding.startswith(about) or not question.finding.startswith("agreement.")
+    ]
+
+
 def display_name(name: str, names: Mapping[str, str], signed: bool = True) -> str:
     """The wording of a name, or the name itself; weights that are not ``signed`` have no gauge."""
-    words = names.get(name, name)
+    words = names.get(name, f"{name.removesuffix(ABSOLUTE)}, absolute" if name.endswith(ABSOLUTE) else name)
     return words if signed else words.removesuffix(CANONICAL)
 
 

@@ -6,10 +6,11 @@ from typing import Any
 from glasshead.escaping import visible
 from glasshead.report.number_format import finite, number
 from glasshead.report.sign_gauge import sign_fact
-from glasshead.results import AuditCard, distinct_names
+from glasshead.results import ATTENTION, AuditCard, distinct_names
 
 NAMES = {
     "run": "Run",
+    "method": "Method audited",
     "data": "Data",
     "split": "Split",
     "examples": "Examples",
@@ -32,7 +33,7 @@ NAMES = {
     "reading": "Attention read",
     "level": "Units",
     "activation": "Activation",
-    "signed": "Signed weights",
+    "signed": "Signed",
     "gauge": "Gauge",
     "score_function": "Score function",
     "encoder": "Encoder",
@@ -70,7 +71,7 @@ def split_names(names: Sequence[str]) -> tuple[str, list[str]]:
 
 def any_signed(*cards: AuditCard) -> bool:
     """Whether weights of any card can be negative, so that their sign is a gauge; so if a card is silent."""
-    return any(card.facts.get("signed") is not False for card in cards)
+    return any(card.facts.get("signed") is not False for card in cards if card.method == ATTENTION)
 
 
 def origin(card: AuditCard) -> list[tuple[str, str]]:

@@ -6,12 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from glasshead.report.number_format import finite, number, share
-from glasshead.results import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED, AuditCard
+from glasshead.results import (
+    ATTENTION,
+    MIN_TEXTS_PER_CLASS,
+    ONE_SIGN,
+    SIGN_IN_WEIGHTS,
+    UNDECIDED,
+    AuditCard,
+)
 
 
 def sign_sentence(card: AuditCard) -> str:
     """What the sign of this card's weights is worth."""
     facts = card.facts
+    if card.method != ATTENTION:
+        return ""
     if facts.get("signed") is False:
         return "The weights are never negative: a colour's sign comes from the contribution alone."
     fixed = facts.get("gauge")

@@ -2,7 +2,8 @@
 
 from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, Attribution
 from glasshead.results.attributions import Attributions
-from glasshead.results.audit_card import CARD_FILE, AuditCard, Highlight
+from glasshead.results.audit_card import ABSOLUTE, ATTENTION, CARD_FILE, METHOD, AuditCard, Highlight
+from glasshead.results.audited_method import with_common_names
 from glasshead.results.comparison import (
     METRIC_NAMES,
     AuditComparison,
@@ -100,9 +101,11 @@ from glasshead.results.verdict import (
 )
 
 __all__ = [
+    "ABSOLUTE",
     "ADDED",
     "AGREEMENT_STRENGTHS",
     "ALMOST_ALL",
+    "ATTENTION",
     "CARD_FILE",
     "CLEAR_RANK_MARGIN",
     "CURVES",
@@ -111,6 +114,7 @@ __all__ = [
     "HISTORY_FOLDER",
     "LARGE_CHANGE",
     "MAX_POSITIONS",
+    "METHOD",
     "METRIC_NAMES",
     "MIN_OCCURRENCES",
     "MIN_TEXTS_PER_CLASS",
@@ -194,5 +198,6 @@ __all__ = [
     "undecided_reason",
     "versus",
     "why_not_exact",
+    "with_common_names",
     "write_history",
 ]

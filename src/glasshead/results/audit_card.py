@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 CARD_FILE = "card.json"
 SCHEMA = 1
+ATTENTION = "attention"
+"""The explanation that is audited unless another is named."""
+METHOD, ABSOLUTE = "method", "-absolute"
+"""The statistic of any explanation, where audits of several stand side by side, and how the name of one that
+compares sizes alone ends."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,16 @@ class AuditCard(Drawable):
     def finding(self, name: str) -> Finding | None:
         """The finding of that name, or None."""
         return next((finding for finding in self.findings if finding.name == name), None)
+
+    @property
+    def method(self) -> str:
+        """The explanation that was audited: the name of an explainer."""
+        return str(self.facts.get("method", ATTENTION))
+
+    @property
+    def statistic(self) -> str:
+        """What its findings about the agreement of that explanation are called."""
+        return METHOD if any(finding.statistic == METHOD for finding in self.findings) else self.method
 
     def __repr__(self) -> str:
         return (
@@ -163,6 +178,7 @@ TAKEN_APART: dict[str, Any] = {
     "notes": list[str],
     "recipe": dict[str, Any],
     "slice_level": float,
+    "method": str,
     "slices": dict[str, dict[str, int]],
 }
 """The facts that pages take apart, and what they must be; the others are only shown."""

@@ -16,7 +16,7 @@ from glasshead.report.key_findings import answers, cautions, intro_sentence
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.slice_tables import slice_tables
-from glasshead.results import AuditCard, Difference
+from glasshead.results import ATTENTION, AuditCard, Difference
 
 
 def audit_page(
@@ -41,6 +41,7 @@ def audit_page(
         environment()
         .get_template("report.html.j2")
         .render(
+            kind="attention audit" if {card.method for card in cards} == {ATTENTION} else "audit",
             full=full,
             shared=shared,
             names=called,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from glasshead.escaping import visible
-from glasshead.report.conclusion import audit_outcome, capitalise, join_names
+from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise, join_names
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.labels import (
     AGAINST,
@@ -173,11 +173,7 @@ def audit_answer(card: AuditCard, audit: str) -> str:
     """What an audit comes to, for its heading: in the words of the conclusion, or its first verdict."""
     outcome = audit_outcome(card, audit)
     if outcome is not None:
-        words = (
-            outcome.words.replace("it ", "attention ", 1)
-            if outcome.words.startswith("it ")
-            else outcome.words
-        )
+        words = about_the_method(card, outcome.words)
         left = f"undecided: {join_names(outcome.undecided)}" if outcome.undecided else ""
         return sentence(capitalise("; ".join(filter(None, (words, left)))))
     for finding in card.findings:

@@ -1,0 +1,34 @@
+"""Which explanation audits are about, and by which name its findings stand beside those of another."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from glasshead.results.audit_card import ABSOLUTE, METHOD, AuditCard
+
+
+def with_common_names(cards: Sequence[AuditCard]) -> list[AuditCard]:
+    """The same audits; where they are about different explanations, what each says of its own is called
+    ``agreement.method…`` in all, so that they can be compared."""
+    if len({card.method for card in cards}) < 2:
+        return list(cards)
+    return [with_common_name(card) for card in cards]
+
+
+def with_common_name(card: AuditCard) -> AuditCard:
+    """The same audit with the name that all share."""
+    common = {card.statistic: METHOD, card.statistic + ABSOLUTE: METHOD + ABSOLUTE}
+    return replace(
+        card,
+        findings=[
+            replace(one, statistic=common.get(one.statistic, one.statistic))
+            if one.audit == "agreement"
+            else one
+            for one in card.findings
+        ],
+        slice_tests=[
+            replace(one, statistic=common.get(one.statistic, one.statistic))
+            if one.audit == "agreement"
+            else one
+            for one in card.slice_tests
+        ],
+    )
