@@ -10,21 +10,30 @@ def random_weights(
     mask: NDArray[np.bool_], signed: bool, rng: np.random.Generator, *, draws: int | None = None
 ) -> Floats:
     """U(0, 1), or U(−1, 1) for signed activations, [N, (draws,) n] (Jain and Wallace 2019)."""
-    shape = mask.shape if draws is None else (mask.shape[0], draws, mask.shape[1])
+    values = uniform_draws(mask.shape if draws is None else (len(mask), draws, mask.shape[1]), signed, rng)
+    values *= mask if draws is None else mask[:, None, :]
+    return values
+
+
+def uniform_draws(shape: tuple[int, ...], signed: bool, rng: np.random.Generator) -> NDArray[np.float32]:
+    """U(0, 1), or U(−1, 1)."""
     values = rng.random(shape, dtype=np.float32)
     if signed:
-        values = 2 * values - 1
-    return values * (mask if draws is None else mask[:, None, :])
+        values *= 2
+        values -= 1
+    return values
 
 
 def same_mass(random: Floats, weights: Floats, parts: NDArray[np.int64] | None = None) -> Floats:
     """Random weights scaled to the total |a| of the weights they replace, in each part; [N, draws, n] and
     [N, n]."""
+    if parts is None or not parts.any():
+        sizes = np.abs(random)
+        total = sizes @ np.ones((random.shape[-1], 1), random.dtype)
+        mass = np.abs(weights).sum(axis=-1)[:, None, None]
+        return random * (mass / np.where(total > 0, total, 1.0)).astype(random.dtype)
     scaled = np.zeros_like(random)
-    for part in range(1 if parts is None else int(parts.max(initial=0)) + 1):
-        here = np.ones(weights.shape, dtype=bool) if parts is None else parts == part
-        in_part = random * here[:, None, :]
-        total = np.abs(in_part).sum(axis=-1, keepdims=True)
-        mass = np.abs(weights * here).sum(axis=-1)[:, None, None]
-        scaled += in_part * (mass / np.where(total > 0, total, 1.0)).astype(random.dtype)
+    for part in range(int(parts.max()) + 1):
+        here = parts == part
+        scaled += same_mass(random * here[:, None, :], weights * here)
     return scaled

@@ -11,9 +11,8 @@ from glasshead.explainers.explainer import Explainer, ExplanationContext, regist
 from glasshead.explainers.forward_observation import apply_head_signs, observe_weights
 from glasshead.identifiability import (
     FLOAT32_EPS,
-    RowSelector,
     effective_weights,
-    pooled_rows,
+    pooled_batches,
     projected_values,
     query_values,
 )
@@ -58,13 +57,10 @@ register("effective-attention", Effective())
 def effective_pooled(model: PooledClassifier, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
     """That of the one attention of a pooled classifier."""
     result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
-    for batch in pooled_rows(model, context.encoded, RowSelector()):
-        for row in batch:
-            a, T = torch.from_numpy(row.weights), torch.from_numpy(row.T)
-            effective = effective_weights(a[None], T, embed_dim=row.embed_dim, eps=max(row.eps, FLOAT32_EPS))[
-                0
-            ]
-            result[row.text, torch.from_numpy(row.keys)] = model.config.gauge * effective.to(result.dtype)
+    for batch in pooled_batches(model, context.encoded):
+        eps = max(float(torch.finfo(batch.values.dtype).eps), FLOAT32_EPS)
+        effective = effective_weights(batch.weights[:, None], batch.values, batch.mask, eps=eps)[:, 0]
+        result[batch.texts, : batch.mask.shape[1]] = model.config.gauge * effective.to(result.dtype)
     return result
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
     from glasshead.identifiability.lp.rank import FLOAT32_EPS, ColumnSpace, column_space, rank_threshold
     from glasshead.identifiability.parallel_intervals import IntervalOptions, solve_parallel
-    from glasshead.identifiability.pooled import pooled_rows
+    from glasshead.identifiability.pooled import pooled_batches
     from glasshead.identifiability.rank_by_length import ranks_by_length
     from glasshead.identifiability.row_extraction import attention_rows, projected_values, query_values
     from glasshead.identifiability.row_selector import RowSelector
@@ -57,7 +57,7 @@ MODULES = {
     "least_ranks": "glasshead.identifiability.logit_rank",
     "unsupported_call_reason": "glasshead.identifiability.logit_rank",
     "layer_ranks": "glasshead.identifiability.head_ranks",
-    "pooled_rows": "glasshead.identifiability.pooled",
+    "pooled_batches": "glasshead.identifiability.pooled",
     "value_ranks": "glasshead.identifiability.head_ranks",
     "solve_batches": "glasshead.identifiability.interval_batches",
     "rank_threshold": "glasshead.identifiability.lp.rank",
@@ -86,7 +86,7 @@ __all__ = [
     "least_ranks",
     "logit_ranks_by_length",
     "merge_parts",
-    "pooled_rows",
+    "pooled_batches",
     "projected_values",
     "query_values",
     "rank_threshold",
