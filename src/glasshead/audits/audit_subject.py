@@ -102,7 +102,8 @@ def audit_subject(
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
             del selected[name]
-            if not subject.record or not context.explainer.reads_weights:
+            known = subject.record and context.explainer.reads_weights
+            if not known and not (selected_audit.reads_marks and context.marks is None):
                 left_out.setdefault(reason, []).append(name)
     if not context.explainer.reads_weights:
         progress(request.method)

@@ -27,6 +27,8 @@ class Audit(ABC):
 
     question: ClassVar[str]
     citation: ClassVar[str]
+    reads_marks: ClassVar[bool] = False
+    """Whether it needs marks of people, which few data have: without them it is left out without a word."""
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
         """Why the question has no meaning for this subject; None if it has."""

@@ -31,7 +31,7 @@ NOT_PAIRED = (
     "what each model gets right, hold other texts or maps in each audit: such findings have no paired "
     "difference, compare their intervals."
 )
-OF_NO_CLASS = ("performance", "identifiability")  # whatever class the explanation is of
+OF_NO_CLASS = ("performance", "identifiability", "plausibility")  # whatever class the explanation is of
 Floats = NDArray[np.float64]
 
 
@@ -179,7 +179,12 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
         predicted, label = (np.asarray(card.examples[name], dtype=float) for name in ("predicted", "label"))
         numbers = np.abs(predicted - label)
     else:
-        patterns = {"agreement": "tau.{}.{}", "perturbation": "{}.median.{}", "identifiability": "maps.{}"}
+        patterns = {
+            "agreement": "tau.{}.{}",
+            "perturbation": "{}.median.{}",
+            "identifiability": "maps.{}",
+            "plausibility": "plausibility.{}",
+        }
         statistic = finding.statistic
         if finding.audit == "agreement" and statistic in (METHOD, METHOD + ABSOLUTE):
             statistic = statistic.replace(METHOD, card.method)

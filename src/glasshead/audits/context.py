@@ -25,7 +25,7 @@ from glasshead.audits.slices import (
     slice_by_correctness,
     slice_by_length,
 )
-from glasshead.data import Coverage, column_values, coverage, encode, join_pair
+from glasshead.data import Coverage, Marks, column_values, coverage, encode, join_pair, marks_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
     EXPLAINERS,
@@ -81,7 +81,8 @@ class AuditContext:
     data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between.
     ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
     by: class, length, correct, or the name of a column, whose values stand in ``columns``. ``method`` is the
-    explanation that is audited.
+    explanation that is audited. ``marks`` are what people have marked in each text, None where the data have
+    no marks.
     """
 
     explanation: ExplanationContext
@@ -98,6 +99,7 @@ class AuditContext:
     by: tuple[str, ...] = ()
     columns: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
     method: str = ATTENTION
+    marks: Sequence[Marks] | None = None
 
     @cached_property
     def coverage(self) -> Coverage:
@@ -375,6 +377,7 @@ def build_context(
         tuple(dict.fromkeys(by)),
         columns,
         method,
+        marks_of(split),
     )
 
 

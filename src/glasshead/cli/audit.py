@@ -27,6 +27,7 @@ from glasshead.cli.options import (
     Data,
     Device,
     LabelColumn,
+    MarksColumn,
     ModelName,
     Out,
     Overwrite,
@@ -105,6 +106,7 @@ def audit(
     ] = None,
     text_column: TextColumn = None,
     label_column: LabelColumn = None,
+    marks_column: MarksColumn = None,
     classes: Classes = None,
     trust_remote_code: TrustRemoteCode = False,
     format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
@@ -133,7 +135,12 @@ def audit(
     names = parse_names(audits)
     for name in (*(name.partition(".")[0] for name in thresholds), *(names or ())):
         check_audit_name(name)
-    columns = {"text_column": text_column, "label_column": label_column, "classes": parse_names(classes)}
+    columns = {
+        "text_column": text_column,
+        "label_column": label_column,
+        "marks_column": marks_column,
+        "classes": parse_names(classes),
+    }
     identifiability = IdentifiabilityOptions(layers, heads, rows, top, tolerance, processes).parse(names)
     request = AuditRequest(
         model=model,

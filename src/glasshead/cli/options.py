@@ -57,6 +57,10 @@ Out = Annotated[Path, typer.Option("--out", help="The folder to write; it appear
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]
 TextColumn = Annotated[str | None, typer.Option(help="The column that holds the text.")]
 LabelColumn = Annotated[str | None, typer.Option(help="The column that holds the class.")]
+MarksColumn = Annotated[
+    str | None,
+    typer.Option(help="The column of human marks, [[start, end], …] in characters; else marks, if there."),
+]
 Classes = Annotated[str | None, typer.Option(metavar="A,B,…", help="Keep only these classes, in this order.")]
 
 

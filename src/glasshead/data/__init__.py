@@ -9,6 +9,7 @@ from glasshead.data.describe import describe, describe_in_words, has_ratings
 from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
 from glasshead.data.in_memory import as_dataset, as_split
 from glasshead.data.load import ALL, load, select
+from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import RatingError
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
@@ -27,6 +28,7 @@ __all__ = [
     "Encoded",
     "Inputs",
     "LoadOptions",
+    "Marks",
     "RatingError",
     "SyntheticDataset",
     "SyntheticOptions",
@@ -47,6 +49,7 @@ __all__ = [
     "layers_of",
     "load",
     "longest",
+    "marks_of",
     "occurrences",
     "planted_groups",
     "select",

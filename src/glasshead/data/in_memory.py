@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from glasshead.data.classes import class_names, select_classes
 from glasshead.data.columns import require_column
 from glasshead.data.load import dataset_of
+from glasshead.data.marks import MARKS
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings
 from glasshead.data.read import Columns
@@ -60,7 +61,7 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     kept = [
         name
         for name, kind in data.features.items()
-        if isinstance(kind, Value | ClassLabel) or name in columns
+        if isinstance(kind, Value | ClassLabel) or name in (*columns, options.marks_column or MARKS)
     ]
     cells = Columns("the data set", {name: list(data[name]) for name in kept}, coded_names(data.features))
     table = tabulate(cells, options, columns)

@@ -1,11 +1,13 @@
 """A name, a folder or a file → `datasets.DatasetDict` with text, (text_pair,) label, columns asked for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glasshead.data.classes import class_names, merge_classes, select_classes
 from glasshead.data.columns import require_column
+from glasshead.data.marks import MARKS, marks_feature
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings, rating_values
 from glasshead.data.resolve import resolve_source
@@ -34,8 +36,8 @@ def load(
 
     ``source`` is, in this order, a name in `DATASETS`, an existing folder or file, or a name on the Hub
     (``owner/name``, ``owner/name:configuration``). The label is a `ClassLabel`, or float64 where the task is
-    regression. Further ``columns`` are kept as strings. How each split was made stands in its
-    ``info.description``.
+    regression. Further ``columns`` are kept as strings, and ``marks`` as lists of spans where there are any.
+    How each split was made stands in its ``info.description``.
 
     Raises:
         InputError: if the source cannot be found or read, or does not hold such a task.
@@ -80,7 +82,7 @@ def _read(source: str | Path, options: LoadOptions, extra: Sequence[str], divide
     # A split whose labels the Hub keeps back is no split to us.
     tables = {split: table for split, table in tables.items() if table.label or split == "train"}
     _require_same_columns(tables)
-    tables = _select_labels(tables, options)
+    tables = _select_labels(_marks_for_all(tables), options)
     if not divide:
         return tables, describe_source(tables)
     return (split_all if whole else split_dev)(tables, options)
@@ -101,6 +103,16 @@ def _require_same_columns(tables: dict[str, Table]) -> None:
             raise InputError(
                 f"only one of {train.source} and {table.source} has text pairs: give both or none"
             )
+
+
+def _marks_for_all(tables: dict[str, Table]) -> dict[str, Table]:
+    """The tables, all with marks if one has some."""
+    if all(table.marks is None for table in tables.values()):
+        return tables
+    return {
+        split: replace(table, marks=table.marks or [None] * len(table.text))
+        for split, table in tables.items()
+    }
 
 
 def _generate(name: str, options: LoadOptions) -> Splits:
@@ -124,11 +136,13 @@ def dataset_of(table: Table, names: Sequence[str] | None, description: str) -> "
     """Rows with a class, or with a rating where there are no names of classes."""
     from datasets import ClassLabel, Dataset, DatasetInfo, Features, Value
 
-    columns: dict[str, Sequence[str | None] | Sequence[int] | Sequence[float]] = {"text": table.text}
+    columns: dict[str, Sequence[Any]] = {"text": table.text}
     if table.text_pair is not None:
         columns["text_pair"] = table.text_pair
     columns |= {name: values for name, values in table.extra.items() if name not in (*columns, "label")}
-    kinds: dict[str, Value | ClassLabel] = {name: Value("string") for name in columns}
+    kinds: dict[str, Any] = {name: Value("string") for name in columns}
+    if table.marks is not None:
+        columns[MARKS], kinds[MARKS] = table.marks, marks_feature()
     if names is None:
         kinds["label"] = Value("float64")
         columns["label"] = rating_values(table)

@@ -14,9 +14,9 @@ TASKS = ("classification", REGRESSION)
 class LoadOptions:
     """How to read a source; `dataclasses.asdict` of it is JSON, and ``LoadOptions(**json)`` brings it back.
 
-    ``classes`` keeps those classes only, in the order given. ``labels`` merges classes whose names end in the
-    same word ("very negative" and "negative") into so many. ``task`` is classification, or regression, where
-    labels are numbers. Of every split that has
+    ``marks_column`` holds what people have marked in the texts. ``classes`` keeps those classes only, in the
+    order given. ``labels`` merges classes whose names end in the same word ("very negative" and "negative")
+    into so many. ``task`` is classification, or regression, where labels are numbers. Of every split that has
     more than ``max_examples``, a random part of that size is taken. ``generator`` changes
     options of a synthetic set (`SyntheticOptions`).
 
@@ -26,6 +26,7 @@ class LoadOptions:
 
     text_column: str | None = None
     label_column: str | None = None
+    marks_column: str | None = None
     classes: tuple[str, ...] | None = None
     labels: int | None = None
     task: str = "classification"

@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from glasshead.data.trees import parse_trees
 from glasshead.errors import InputError, pluralise
 
 if TYPE_CHECKING:
     from datasets import Features
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+TREES = (".txt", ".txt.gz")
+"""Files of labelled trees."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,14 @@ class Columns:
     coded: dict[str, list[str]]
 
 
-def data_stem(path: Path) -> str | None:
-    """The name of a data file without its extension, in lower case; None if we cannot read it."""
+def data_stem(path: Path, suffixes: Iterable[str] = SUFFIXES) -> str | None:
+    """The name of a data file without its extension, in lower case; None if it has none of these."""
     name = path.name.lower()
-    return next((name[: -len(suffix)] for suffix in SUFFIXES if name.endswith(suffix)), None)
+    return next((name[: -len(suffix)] for suffix in suffixes if name.endswith(suffix)), None)
 
 
 def read(path: Path) -> Columns:
-    """Read one csv, tsv, jsonl (each also as .gz) or parquet file.
+    """Read one csv, tsv, jsonl (each also as .gz) or parquet file, or one of labelled trees (txt).
 
     Raises:
         InputError: if the file is missing, a directory, empty, not UTF-8, malformed, or of another kind.
@@ -53,8 +56,8 @@ def read(path: Path) -> Columns:
         raise InputError(f"{path} is a directory: give a file, or the folder that holds the train file")
     if not path.exists():
         raise InputError(f"no such file or folder: {path}")
-    if data_stem(path) is None:
-        raise InputError(f"cannot read {path}: give one of {', '.join(SUFFIXES)}")
+    if data_stem(path, (*SUFFIXES, *TREES)) is None:
+        raise InputError(f"cannot read {path}: give one of {', '.join((*SUFFIXES, *TREES))}")
     name = path.name.lower().removesuffix(".gz")
     try:
         if path.stat().st_size == 0:
@@ -63,6 +66,8 @@ def read(path: Path) -> Columns:
             columns = _parquet(path)
         elif name.endswith(".jsonl"):
             columns = Columns(str(path), _json_lines(path), {})
+        elif name.endswith(".txt"):
+            columns = Columns(str(path), *parse_trees(str(path), _decode(path).split("\n")))
         else:
             columns = Columns(str(path), _parse_separated(path, "\t" if name.endswith(".tsv") else ","), {})
     except OSError as error:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from glasshead.data import hub
-from glasshead.data.read import SUFFIXES, Columns, data_stem, read
+from glasshead.data.read import SUFFIXES, TREES, Columns, data_stem, read
 from glasshead.data.synthetic import DATASETS
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean, with_suggestion
@@ -59,12 +59,18 @@ def _looks_like_a_path(name: str) -> bool:
 
 
 def _folder(folder: Path) -> tuple[dict[str, Columns], bool]:
-    """The files of a folder that are called after a split, or else the one that holds everything."""
+    """The files of a folder that are called after a split, or else the one that holds everything; labelled
+    trees where there is nothing else."""
     try:
-        files = sorted(path for path in folder.iterdir() if data_stem(path) in (*SPLITS, *WHOLE))
+        entries = sorted(folder.iterdir())
     except OSError as error:
         raise InputError(f"cannot read {folder}: {error.strerror}") from error
-    splits = _one_each(files, lambda path: SPLITS.get(data_stem(path) or ""))
+    for suffixes in (SUFFIXES, TREES):
+        stems = {path: stem for path in entries if (stem := data_stem(path, suffixes)) in (*SPLITS, *WHOLE)}
+        if stems:
+            break
+    files = list(stems)
+    splits = _one_each(files, lambda path: SPLITS.get(stems[path]))
     if "train" in splits:
         return {split: read(path) for split, path in splits.items()}, False
     if splits:

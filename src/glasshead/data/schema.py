@@ -8,6 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from glasshead.data.columns import cell_texts, require_column
+from glasshead.data.encode import join_pair
+from glasshead.data.marks import Marks, find_marks
 from glasshead.data.options import LoadOptions
 from glasshead.data.read import Columns
 from glasshead.errors import InputError
@@ -21,7 +23,8 @@ class Table:
 
     ``rows`` numbers them as in the source, from 1, a header not counted; ``unlabelled`` counts those the
     source itself marks as having no label, which are not here. ``extra`` are the further columns that were
-    asked for, None where a value is missing.
+    asked for, None where a value is missing. ``marks`` are spans of the text, or of both texts of a pair as
+    `join_pair` has them; None where the source has none.
     """
 
     source: str
@@ -32,6 +35,7 @@ class Table:
     order: tuple[str, ...] | None = None
     unlabelled: int = 0
     extra: dict[str, list[str | None]] = field(default_factory=dict)
+    marks: list[Marks] | None = None
 
     def take(self, places: Iterable[int]) -> "Table":
         """The rows at these places, in this order."""
@@ -44,6 +48,7 @@ class Table:
             label=[self.label[i] for i in places],
             rows=[self.rows[i] for i in places],
             extra={name: [values[i] for i in places] for name, values in self.extra.items()},
+            marks=None if self.marks is None else [self.marks[i] for i in places],
         )
 
     def only(self, classes: Collection[str]) -> "Table":
@@ -63,8 +68,8 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     ``hypothesis``. An integer label becomes its decimal string.
 
     Raises:
-        InputError: if a column is missing, a text is missing or no string, or a label is empty or neither
-            string nor number.
+        InputError: if a column is missing, a text is missing or no string, a label is empty or neither string
+            nor number, or marks are no spans of the text.
     """
     cells, rated = columns.values, options.rated
     text, pair = options.text_column or "text", "text_pair"
@@ -98,14 +103,17 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
         return converted  # type: ignore[return-value]  # no None is left
 
     wanted = "a number" if rated else "a string or an integer"
+    firsts, seconds = texts(text), texts(pair) if pair in cells else None
+    rows = [i + 1 for i in labelled]
+    whole = firsts if seconds is None else list(map(join_pair, firsts, seconds))
     return Table(
         source=columns.source,
-        text=texts(text),
-        text_pair=texts(pair) if pair in cells else None,
+        text=firsts,
+        text_pair=seconds,
         label=strings(
             labels, _rating if rated else _label, f"has no usable {label!r}: give every row {wanted}"
         ),
-        rows=[i + 1 for i in labelled],
+        rows=rows,
         order=None if names is None else tuple(names),
         unlabelled=len(labels) - len(labelled),
         extra={
@@ -113,6 +121,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
             for name in extra
             for values in [cell_texts(columns.source, name, decoded(columns, name))]
         },
+        marks=find_marks(columns.source, cells, rows, whole, options.marks_column),
     )
 
 

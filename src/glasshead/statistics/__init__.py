@@ -26,6 +26,12 @@ from glasshead.statistics.paired_tests import (
     paired_by_seed,
     seed_test,
 )
+from glasshead.statistics.rationale_overlap import (
+    intersection_over_union,
+    precision_recall_area,
+    token_f1,
+    top_tokens,
+)
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
 
 __all__ = [
@@ -46,6 +52,7 @@ __all__ = [
     "exchange_test",
     "group_tests",
     "holm",
+    "intersection_over_union",
     "interval_ends",
     "intervals_beside_nulls",
     "kendall_tau_b",
@@ -56,10 +63,13 @@ __all__ = [
     "metric_values",
     "metrics_of",
     "paired_by_seed",
+    "precision_recall_area",
     "resampled_counts",
     "resamples_for",
     "seed_test",
     "share_interval",
     "simultaneous_level",
     "tau_interval",
+    "token_f1",
+    "top_tokens",
 ]

@@ -23,6 +23,7 @@ class OptionsRecord(Part):
 
     text_column: str | None = None
     label_column: str | None = None
+    marks_column: str | None = None
     classes: list[str] | None = None
     labels: int | None = None
     task: str = "classification"

@@ -1,0 +1,165 @@
+"""Does the explanation point at the words that people mark?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.agreement import round_digits
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.data import Marks
+from glasshead.results import TOO_FEW_EXAMPLES, Verdict
+from glasshead.statistics import intersection_over_union, precision_recall_area, token_f1, top_tokens
+
+DRAWS = 20
+"""Random orders of the scores of every text, whose mean is the null."""
+Flags = NDArray[np.bool_]
+
+
+class Plausibility(Audit):
+    """Area under precision and recall of the scores against the tokens that people have marked, and token F1
+    and intersection over union of the k tokens with the largest scores, per text.
+
+    k is the mean number of marked tokens of the texts that have some, and a score of 0 or less is never among
+    the largest. Marks speak for the class of their text, so signed scores are taken towards it; where signs
+    say nothing of classes, sizes are. Special tokens are left out. The null is the same of the same scores
+    in random order.
+    """
+
+    question = "does it point at the words that people mark?"
+    citation = "DeYoung et al. 2020; Attanasio et al. 2023"
+    reads_marks = True
+
+    def unsupported_reason(self, context: AuditContext) -> str | None:
+        if context.marks is None:
+            return "nobody has marked words in these data: name the column of marks (`marks_column`)"
+        if context.is_regression:
+            return "a rating is no class that marks could speak for"
+        return None if context.sentence_of_token is None else "marks are of words: leave `level` out"
+
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        assert context.marks is not None  # or it has no meaning, and is not called
+        rng = np.random.default_rng([seed, 11])
+        mask = context.explanation.encoded.words >= 0  # no padding, and nothing that the tokenizer adds
+        marked = mask & marked_tokens(context.texts, context.marks, context.explanation.encoded.offsets)
+        scores, in_favour, no_evidence = scores_for_class(context)
+        scores = round_digits(scores, mask)
+        usable, undefined = usable_texts(mask, marked, in_favour)
+        counts = marked.sum(axis=1)
+        k = max(round(float(counts[counts > 0].mean())), 1) if counts.any() else 1
+        values = overlaps(scores, marked, mask, usable, k)
+        draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, k) for _ in range(DRAWS)]
+        nulls = {name: np.mean([draw[name] for draw in draws], axis=0) for name in values}
+
+        findings = []
+        for group in context.groups:
+            members = group.members
+            summaries = summarise(
+                [column[members] for column in values.values()],
+                [{"random": null[members]} for null in nulls.values()],
+                rng=rng,
+                level=group.level,
+            )
+            reasons = {reason: int((texts & members).sum()) for reason, texts in undefined.items()}
+            for name, summary in zip(values, summaries, strict=True):
+                verdict = no_evidence or plausibility_verdict(summary.reliable_differences.get("random"))
+                findings.append(
+                    summary.finding(
+                        "plausibility",
+                        name,
+                        verdict,
+                        group=group,
+                        citation=self.citation,
+                        undefined={reason: count for reason, count in reasons.items() if count},
+                    )
+                )
+        columns = {f"plausibility.{name}": column for name, column in values.items()}
+        columns |= {null_column(f"plausibility.{name}", "random"): null for name, null in nulls.items()}
+        return AuditResult(findings, columns, facts={"top_tokens": k})
+
+
+AUDITS.register("plausibility")(Plausibility())
+
+
+def marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:
+    """Which tokens share a character with a mark of their text [N, n], from their ``offsets`` [N, n, 2]."""
+    lengths = np.array([len(text) + 1 for text in texts])
+    starts = lengths.cumsum() - lengths  # of each text, where all stand one behind the other
+    spans = np.array(
+        [
+            (starts[text] + start, starts[text] + end)
+            for text, own in enumerate(marks)
+            for start, end in own or []
+        ],
+        dtype=np.int64,
+    ).reshape(-1, 2)
+    size = int(lengths.sum()) + 1
+    opened, closed = (np.bincount(spans[:, side], minlength=size) for side in (0, 1))
+    inside = (opened - closed).cumsum() > 0
+    before = np.concatenate([[0], inside.cumsum()])  # marked characters before each place
+    first, last = np.moveaxis(offsets + starts[:, None, None], -1, 0)
+    return np.asarray(before[last] > before[first])
+
+
+def scores_for_class(context: AuditContext) -> tuple[Floats, Flags, Verdict | None]:
+    """The scores towards the class of each text [N, n], for which texts there are such [N], and why they say
+    nothing, if so.
+
+    Of two classes what speaks against one speaks for the other. Of more, signed scores are about the class
+    that is predicted, so there are some where it is that of the text.
+    """
+    if not context.signed or context.one_sided or context.sign_no_evidence_reason() is not None:
+        return (
+            np.abs(context.canonical),
+            np.ones(len(context.labels), dtype=bool),
+            context.sign_no_evidence_reason(size=True),
+        )
+    same = np.asarray(context.explanation.target.numpy() == context.labels)
+    if context.binary:
+        return np.where(same[:, None], 1, -1) * context.canonical, np.ones_like(same), None
+    return context.canonical, same, None
+
+
+def usable_texts(mask: Flags, marked: Flags, in_favour: Flags) -> tuple[Flags, dict[str, Flags]]:
+    """The texts that can be asked, and those that cannot, by reason."""
+    count = marked.sum(axis=1)
+    reasons = {
+        "no marked token": count == 0,
+        "every token is marked": (count > 0) & (count == mask.sum(axis=1)),
+    }
+    usable = ~np.any([*reasons.values()], axis=0)
+    reasons["explained for another class"] = usable & ~in_favour
+    return usable & in_favour, reasons
+
+
+def overlaps(scores: Floats, marked: Flags, mask: Flags, usable: Flags, k: int) -> dict[str, Floats]:
+    """The three statistics of every text [N]; NaN of those that cannot be asked."""
+    top = top_tokens(scores, mask, k)
+    statistics = {
+        "auprc": precision_recall_area(scores, marked, mask),
+        "token-f1": token_f1(top, marked),
+        "iou": intersection_over_union(top, marked),
+    }
+    return {name: np.where(usable, values, np.nan) for name, values in statistics.items()}
+
+
+def shuffle(scores: Floats, mask: Flags, rng: np.random.Generator) -> Floats:
+    """The scores of each text in random order, each where the mask has a token."""
+    places = np.argsort(~mask, axis=1, kind="stable")
+    order = np.argsort(np.where(mask, rng.random(mask.shape), 2.0), axis=1)
+    shuffled = np.zeros_like(scores)
+    np.put_along_axis(shuffled, places, np.take_along_axis(scores, order, axis=1), axis=1)
+    return shuffled
+
+
+def plausibility_verdict(over_chance: Interval | None) -> Verdict:
+    """In words, from the interval of the paired difference from a random order alone."""
+    if over_chance is None:
+        return TOO_FEW_EXAMPLES
+    if over_chance[0] > 0:
+        return Verdict("closer to the marks of people than a random order")
+    if over_chance[1] < 0:
+        return Verdict("further from the marks of people than a random order")
+    return Verdict("no difference from a random order that these texts show")

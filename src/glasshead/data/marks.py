@@ -1,0 +1,105 @@
+"""Human marks: the parts of a text that people say make its class, as spans of characters."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from glasshead.errors import InputError
+
+if TYPE_CHECKING:
+    from datasets import Dataset, List
+
+MARKS = "marks"
+"""The column of a loaded split, and that of a source that names no other."""
+Span = tuple[int, int]
+Marks = list[Span] | None
+"""Spans [start, end) of characters from 0; None where nobody has marked the text."""
+SHOWN = 60
+
+
+def marks_feature() -> List:
+    """The type of the column in a loaded split."""
+    from datasets import List, Value
+
+    return List(List(Value("int64")))
+
+
+def marks_of(split: Dataset) -> list[Marks] | None:
+    """The marks of each text of a loaded split; None where it has none."""
+    if split.features.get(MARKS) != marks_feature():
+        return None
+    rows: Iterable[Any] = split[MARKS][:]
+    return [None if spans is None else [(start, end) for start, end in spans] for spans in rows]
+
+
+def find_marks(
+    source: str, cells: dict[str, list[Any]], rows: Sequence[int], texts: Sequence[str], column: str | None
+) -> list[Marks] | None:
+    """The marks of the ``rows`` (from 1) of a source with these texts, by the name of their column.
+
+    Without a name a column called ``marks`` holds them, if there is nothing but spans in it: others may call
+    so what they like.
+
+    Raises:
+        InputError: where a named column is missing, or with the row of what is no list of spans of its text.
+    """
+    name = column or MARKS
+    if name not in cells:
+        if column is None:
+            return None
+        raise InputError(
+            f"{source} has no column {name!r} (it has: {', '.join(cells)}): name it with `marks_column`"
+        )
+    values = [cells[name][row - 1] for row in rows]
+    try:
+        marks = list(map(parse_marks, repeat(source), rows, values, texts))
+    except InputError:
+        if column is None:
+            return None
+        raise
+    return None if column is None and all(spans is None for spans in marks) else marks
+
+
+def parse_marks(source: str, row: int, value: Any, text: str) -> Marks:
+    """The spans of one cell: a list of pairs, or the same as JSON; None where the cell is empty.
+
+    Raises:
+        InputError: with the row, where it is no such list, or a span is empty or not in the text.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)) or value == "":
+        return None
+    try:
+        spans = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        spans = None
+    if not isinstance(spans, list | tuple) or not all(map(is_pair, spans)):
+        raise InputError(
+            f"{source} row {row}: {shorten(value)} is no list of spans: write them in characters from 0, as "
+            "[[0, 4], [10, 15]], or [] where nothing is marked"
+        )
+    for start, end in spans:
+        if not 0 <= start < end <= len(text):
+            raise InputError(
+                f"{source} row {row}: [{start}, {end}] is no part of its text, which has {len(text):,} "
+                "characters: count from 0, and give the end as the place after the last one"
+            )
+    return [(int(start), int(end)) for start, end in spans]
+
+
+def is_pair(span: object) -> bool:
+    """Whether it is two integers."""
+    return (
+        isinstance(span, list | tuple)
+        and len(span) == 2
+        and all(isinstance(place, int) and not isinstance(place, bool) for place in span)
+    )
+
+
+def shorten(value: object) -> str:
+    """A value as it would be typed, cut to a few letters."""
+    written = repr(value)
+    return written if len(written) <= SHOWN else f"{written[:SHOWN]}…"
