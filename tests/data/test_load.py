@@ -523,6 +523,6 @@ class TestRealData:
         assert names(data) == ["World", "Business"]
         assert describe(data)["classes"]["test"] == {"World": 1900, "Business": 1900}
 
-    @pytest.mark.parametrize("name", ["glove", "cifar10_jpg", "sst_trees"])
+    @pytest.mark.parametrize("name", ["glove", "cifar10_jpg"])
     def test_folders_of_another_kind(self, real_data, name):
         assert "holds no data" in refusal(real_data / name)

@@ -24,6 +24,12 @@ AUDITS = {
         "Does the answer change when the weights change? Mean over the examples of the per-example median "
         "change of the target's probability, or of the rating.",
     ),
+    "plausibility": (
+        "Plausibility",
+        "Does the explanation point at the words that people have marked for the class of the text? Mean over "
+        "the examples; 1 is full agreement with the marks. The null has the same scores in random order. An "
+        "explanation can please people and say nothing of the model, so this is no test of faithfulness.",
+    ),
     "identifiability": (
         "Identifiability",
         "Is a map the only one that its head could have drawn? For every weight the smallest and the largest "
@@ -59,6 +65,9 @@ STATISTICS = {
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",
+    "auprc": "area under precision and recall",
+    "token-f1": "token F1 of the largest scores",
+    "iou": "intersection over union of the largest scores",
     "identifiable": "share of maps that are the only one",
     "width": "mean width of the intervals",
     "may-be-zero": "share of the five largest weights that may be zero",
@@ -135,6 +144,11 @@ QUESTIONS = (
         "median |Δŷ|",
     ),
     Question("perturbation.random.absolute.all", "Do random weights change the answer?", "median |Δŷ|"),
+    Question(
+        "plausibility.auprc.all",
+        "Does it point at the words that people mark?",
+        "area under precision and recall",
+    ),
     Question(
         "identifiability.identifiable.all",
         "Is a map the only one that its head could have drawn?",

@@ -42,6 +42,7 @@ NAMES = {
     "truncated_to": "Texts cut to (tokens)",
     "audit_seed": "Seed of the audit",
     "draws": "Draws per example",
+    "top_tokens": "Largest scores held against marks, per text",
     "slice_level": "Level of the intervals of slices",
     "alpha": "Significance level α",
     "date": "Date",
