@@ -100,6 +100,7 @@ def audits_of(family: ClassifierFamily) -> Row:
     """Which audits have a meaning."""
     names = {0: "bad", 1: "good"}
     model, data = family.build(labels=2, id2label=names), labelled_data(24)
+    data = data.add_column("marks", [[[0, 3]]] * len(data))
     try:
         card = audit(model, data, tokenizer=family.tokenizer(), limit=6, draws=2, train=data)
     except InputError as error:

@@ -49,6 +49,10 @@ SHELL = {
         [f"audits/maps/{name}" for name in ("card.json", "heads.parquet", "weights.parquet", "report.html")],
         ["only one that its head could", "Report: audits/maps/report.html"],
     ),
+    "plausibility": (
+        ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],
+        ["Does it point at the words that people mark?", "Report: plausible.html"],
+    ),
     "slices": (["audits/slices/card.json", "audits/slices/report.html"], ["Report: audits/slices"]),
     "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled", "identifiable-small"]),
     "penalties": (
@@ -140,6 +144,7 @@ ALONE = {
     "make_ratings.py",
     "make_reviews.py",
     "make_vectors.py",
+    "mark_reviews.py",
     "minilm.py",
     "signed_square.py",
     "use_signed_square.py",
@@ -172,6 +177,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with contextlib.chdir(folder):
         runpy.run_path(str(EXAMPLES / "make_reviews.py"))
         runpy.run_path(str(EXAMPLES / "make_ratings.py"))
+        runpy.run_path(str(EXAMPLES / "mark_reviews.py"))
         runpy.run_path(str(EXAMPLES / "make_vectors.py"))
     assert len((folder / "my_reviews.csv").read_text(encoding="utf-8").splitlines()) == 1201
     check_shell("train", folder)

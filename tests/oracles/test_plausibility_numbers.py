@@ -1,4 +1,4 @@
-"""Agreement with marks as ferret and ERASER compute it: numbers of the authors' code, and scikit-learn's curve."""
+"""Agreement with marks: numbers of the code of ferret's and ERASER's authors, and scikit-learn's curve."""
 
 import json
 from pathlib import Path

@@ -110,16 +110,16 @@ def scores_for_class(context: AuditContext) -> tuple[Floats, Flags, Verdict | No
     Of two classes what speaks against one speaks for the other. Of more, signed scores are about the class
     that is predicted, so there are some where it is that of the text.
     """
-    if not context.signed or context.one_sided or context.sign_no_evidence_reason() is not None:
-        return (
-            np.abs(context.canonical),
-            np.ones(len(context.labels), dtype=bool),
-            context.sign_no_evidence_reason(size=True),
-        )
     same = np.asarray(context.explanation.target.numpy() == context.labels)
+    every = np.ones_like(same)
+    gauged = context.explainer.sign_is_gauge
+    sideless = gauged and (context.one_sided or context.sign_no_evidence_reason() is not None)
+    if sideless or not context.scores_signed:
+        no_evidence = context.sign_no_evidence_reason(size=True) if gauged else None
+        return np.abs(context.scores), every, no_evidence
     if context.binary:
-        return np.where(same[:, None], 1, -1) * context.canonical, np.ones_like(same), None
-    return context.canonical, same, None
+        return np.where(same[:, None], 1, -1) * context.scores, every, None
+    return context.scores, same, None
 
 
 def usable_texts(mask: Flags, marked: Flags, in_favour: Flags) -> tuple[Flags, dict[str, Flags]]:

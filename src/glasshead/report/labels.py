@@ -26,9 +26,10 @@ AUDITS = {
     ),
     "plausibility": (
         "Plausibility",
-        "Does the explanation point at the words that people have marked for the class of the text? Mean over "
-        "the examples; 1 is full agreement with the marks. The null has the same scores in random order. An "
-        "explanation can please people and say nothing of the model, so this is no test of faithfulness.",
+        "Does the explanation point at the words that people have marked for the class of the text? Mean "
+        "over the examples; 1 is full agreement with the marks. The null has the same scores in random "
+        "order. An explanation can please people and say nothing of the model: this is no test of "
+        "faithfulness.",
     ),
     "identifiability": (
         "Identifiability",

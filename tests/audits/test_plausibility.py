@@ -1,0 +1,182 @@
+"""Agreement with human marks: all of it for a model that rests on them, its share for a random order."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from glasshead.audits import audit, build_context, compare
+from glasshead.audits.plausibility import Plausibility, marked_tokens, plausibility_verdict, shuffle
+from glasshead.data import encode
+from glasshead.errors import InputError
+from glasshead.results import TOO_FEW_EXAMPLES
+from glasshead.training import open_subject
+from small import as_run, planted_model, planted_texts, random_model, tokenizer
+
+STATISTICS = ("auprc", "token-f1", "iou")
+NAMES = ("negative", "positive", "mixed", "other")
+
+
+def spans_of(text, *words):
+    """Where these words stand."""
+    places, start = [], 0
+    for word in text.split(" "):
+        if word in words:
+            places.append([start, start + len(word)])
+        start += len(word) + 1
+    return places
+
+
+def marked(texts, labels, marks):
+    return [
+        {"text": text, "label": NAMES[label], "marks": spans}
+        for text, label, spans in zip(texts, labels, marks, strict=True)
+    ]
+
+
+def planted(activation, counts=None):
+    """A run that rests on one word, and its data with that word marked."""
+    texts, labels = planted_texts(60, counts=counts)
+    run = as_run(planted_model(activation), texts, labels)
+    return run, marked(texts, labels, [spans_of(text, "good", "bad") for text in texts])
+
+
+@pytest.mark.parametrize("counts", [None, (25, 75)])
+@pytest.mark.parametrize("activation", ["softmax", "tanhmax"])
+def test_a_model_that_rests_on_the_marked_word(activation, counts):
+    """In TanhMax a negative weight speaks for the negative class: towards its own class it is positive."""
+    run, rows = planted(activation, counts)
+    card = audit(run, rows, audits=["plausibility"])
+    assert card.facts["top_tokens"] == 1
+    for statistic in STATISTICS:
+        for group in ("all", "class negative", "class positive"):
+            finding = card.finding(f"plausibility.{statistic}.{group}")
+            assert finding.estimate == pytest.approx(1)
+            assert finding.over_null["random"].interval[0] > 0.5
+            assert finding.verdict == "closer to the marks of people than a random order"
+    assert card.finding("plausibility.iou.all").n == len(rows)
+
+
+def test_the_wrong_word_is_further_from_the_marks_than_chance():
+    run, rows = planted("softmax")
+    rows = [row | {"marks": spans_of(row["text"], "the", "film", "was")} for row in rows]
+    card = audit(run, rows, audits=["plausibility"])
+    finding = card.finding("plausibility.iou.all")
+    assert finding.undefined == {"no marked token": sum(not row["marks"] for row in rows)}
+    assert finding.n + finding.undefined["no marked token"] == len(rows)
+    assert finding.interval[1] < finding.null["random"]
+    assert finding.verdict == "further from the marks of people than a random order"
+
+
+def test_the_null_is_what_a_random_order_has_on_average():
+    """Of n tokens with m marks, k in random order share km / n with the marks on average: F1 is 2 / (k + m)
+    of that."""
+    run, rows = planted("softmax", counts=(60, 60))
+    card = audit(run, rows, audits=["plausibility"])
+    lengths = np.array(card.examples["tokens"])
+    null = np.array(card.examples["plausibility.token-f1.null.random"])
+    error = np.sqrt((1 / lengths * (1 - 1 / lengths)).sum() / 20) / len(lengths)
+    assert null.mean() == pytest.approx((1 / lengths).mean(), abs=4 * error)
+    np.testing.assert_allclose(
+        null, card.examples["plausibility.iou.null.random"]
+    )  # with one each they are one
+
+
+def test_a_random_method_is_no_better_than_a_random_order():
+    run, rows = planted("softmax", counts=(100, 200))
+    card = audit(run, rows, audits=["plausibility"], method="random")
+    for statistic in STATISTICS:
+        finding = card.finding(f"plausibility.{statistic}.all")
+        assert finding.interval[0] < finding.null["random"] < finding.interval[1]
+        assert finding.verdict == "no difference from a random order that these texts show"
+
+
+@pytest.mark.parametrize("method", ["gradient", "erasure-delete", "gradient-l2"])
+def test_any_method_may_be_asked(method):
+    run, rows = planted("softmax")
+    finding = audit(run, rows, audits=["plausibility"], method=method).finding("plausibility.auprc.all")
+    assert finding.estimate == pytest.approx(1)
+
+
+def test_of_more_classes_signed_scores_are_about_the_predicted_one():
+    texts, labels = planted_texts(80)
+    model = random_model(classes=3)
+    rows = marked(texts, [label + index % 2 for index, label in enumerate(labels)], [[[0, 2]]] * len(texts))
+    context = build_context(open_subject(model, tokenizer()), as_split_of(rows), method="gradient")
+    wrong = context.predicted != context.labels
+    assert 0 < wrong.sum() < len(wrong)
+    finding = Plausibility()(context, seed=0).findings[0]
+    assert finding.undefined == {"explained for another class": int(wrong.sum())}
+    sizes = dataclasses.replace(context, method="gradient-l2")
+    assert Plausibility()(sizes, seed=0).findings[0].n == len(wrong)
+
+
+def as_split_of(rows):
+    from datasets import Dataset
+
+    from glasshead.data import LoadOptions, as_split
+
+    names = ("negative", "positive", "mixed")
+    split = as_split(Dataset.from_list(rows), LoadOptions(classes=names))
+    assert split.features["label"].names == list(names)
+    return split
+
+
+def test_tokens_that_share_a_character_with_a_mark_are_marked():
+    texts = ["the film was good", "", "bad plot and long"]
+    marks = [[(5, 9), (2, 3)], None, [(0, 17), (4, 6)]]
+    encoded = encode(tokenizer(), texts)
+    assert marked_tokens(texts, marks, encoded.offsets).tolist() == [
+        [True, True, False, False],  # a mark ends before its end: the blank before "was" is not in it
+        [False] * 4,
+        [True] * 4,
+    ]
+
+
+def test_shuffled_scores_stay_where_tokens_are():
+    mask = np.array([[False, True, True, True, False], [True] * 5, [False] * 5])
+    scores = np.arange(15.0).reshape(3, 5)
+    rng = np.random.default_rng(0)
+    tables = [shuffle(scores, mask, rng) for _ in range(300)]
+    assert all(sorted(table[0, 1:4]) == [1, 2, 3] for table in tables)
+    assert all(sorted(table[1]) == list(scores[1]) for table in tables)
+    # Each of three orders at each place, about equally often.
+    assert min(np.bincount([int(table[0, 1]) for table in tables])[1:]) > 60
+
+
+def test_what_cannot_be_asked_is_counted_or_refused():
+    run, rows = planted("softmax")
+    every = [row | {"marks": [[0, len(row["text"])]]} for row in rows[:20]]
+    card = audit(run, every + rows[20:], audits=["plausibility"])
+    assert card.finding("plausibility.auprc.all").undefined == {"every token is marked": 20}
+    bare = [{key: value for key, value in row.items() if key != "marks"} for row in rows]
+    with pytest.raises(InputError, match=r"nobody has marked words in these data.*`marks_column`"):
+        audit(run, bare, audits=["plausibility"])
+    silent = audit(run.model, bare, tokenizer=tokenizer(), limit=5)
+    assert not any(finding.audit == "plausibility" for finding in silent.findings)
+    assert "plausibility" not in " ".join(silent.facts["notes"])
+
+
+def test_slices_and_comparisons_are_those_of_the_texts():
+    run, rows = planted("softmax")
+    card = audit(run, rows, audits=["plausibility"], by="length")
+    assert {test.finding for test in card.slice_tests} == {f"plausibility.{name}.all" for name in STATISTICS}
+    other = audit(as_run(random_model(), *planted_texts(60)), rows, audits=["plausibility"])
+    difference = next(one for one in compare(card, other).differences if one.name == "plausibility.auprc.all")
+    assert difference.n == len(rows)
+    change = other.finding("plausibility.auprc.all").estimate - 1
+    assert abs(difference.estimate) == pytest.approx(abs(change))
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [
+        ((0.01, 0.2), "closer to"),
+        ((-0.2, -0.01), "further from"),
+        ((-0.1, 0.1), "no difference"),
+        ((0.0, 0.0), "no difference"),
+    ],
+)
+def test_a_verdict_rests_on_the_paired_interval(interval, words):
+    assert plausibility_verdict(interval).words.startswith(words)
+    assert plausibility_verdict(None) == TOO_FEW_EXAMPLES
