@@ -207,3 +207,16 @@ def test_bad_input_is_refused():
         kendall_tau_b(np.full((2, 3), 2**53 + 1), x, mask)
     with pytest.raises(ValueError, match="complex128"):
         kendall_tau_b(x + 1j, x, mask)
+
+
+@pytest.mark.parametrize("length", [3, 64, 65, 100])
+def test_the_last_bits_of_a_number_count(length):
+    """Neighbouring float64 numbers, which are equal in all bits but the last few."""
+    rng = np.random.default_rng(length)
+    steps = rng.permuted(np.tile(np.arange(length), (40, 1)), axis=1)
+    x = 1 + steps * 2.0**-52
+    y = -1e300 * (1 + rng.integers(0, length, size=x.shape) * 2.0**-52)
+    mask = np.arange(length) < rng.integers(0, length + 1, size=40)[:, None]
+    x[~mask] = np.nan
+    assert_scipy(x, y, mask)
+    assert assert_scipy(x, x, mask).tau[mask.sum(axis=1) > 2] == pytest.approx(1)
