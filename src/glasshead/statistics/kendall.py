@@ -1,8 +1,8 @@
 """Kendall's τ-b and its p-value for many ragged rows at once: SciPy's numbers without SciPy's loop.
 
-Every vector is sorted once. In the order of x the discordant pairs are the inversions of the ranks of y (Knight
-1966). Ranks are small integers, so that counting inversions pair by pair is cheap array arithmetic, which runs
-across the rows of a block and all pairs of vectors.
+Every vector is sorted once. In the order of x the discordant pairs are the inversions of the ranks of y
+(Knight 1966). Ranks are small integers, so that counting inversions pair by pair is cheap array arithmetic,
+which runs across the rows of a block and all pairs of vectors.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,8 +35,8 @@ class _Sorted(NamedTuple):
     """A vector of every row of a block in ascending order, padding last.
 
     ``places`` [C, L] are where its entries stand in the flat block [C · W], ``ranks`` [C, L] how many entries
-    stand before the first that equals each, ``pairs`` and ``triples`` [C] are Σt(t−1)/2 and Σt(t−1)(t−2) of its
-    ties.
+    stand before the first that equals each, ``pairs`` and ``triples`` [C] are Σt(t−1)/2 and Σt(t−1)(t−2) of
+    its ties.
     """
 
     places: NDArray[np.int64]
@@ -158,8 +158,8 @@ def _block(
 def _sort(values: NDArray[np.floating], mask: NDArray[np.bool_], n: NDArray[np.intp]) -> _Sorted:
     """One vector [C, W] of a block, of which the n real entries of each row count.
 
-    A float64 without its last bits, with its place in them, is a whole number that sorts in a third of the time
-    of an argsort. Rows in which the bits that were lost make a difference are sorted once more.
+    A float64 without its last bits, with its place in them, is a whole number that sorts in a third of the
+    time of an argsort. Rows in which the bits that were lost make a difference are sorted once more.
     """
     (rows, width), longest = values.shape, int(n.max())
     last = (1 << width.bit_length()) - 1
@@ -216,7 +216,7 @@ def _discordant(
     by_place = np.empty((len(ys), size), dtype=_integer(longest))
     for ranks, y in zip(by_place, ys, strict=True):
         ranks[y.places] = y.ranks
-    in_order = np.empty((longest, len(xs), len(ys), rows), dtype=by_place.dtype)
+    in_order: NDArray[np.unsignedinteger] = np.empty((longest, len(xs), len(ys), rows), dtype=by_place.dtype)
     both_tied = np.zeros((len(xs), len(ys), rows), dtype=np.int64)
     for a, x in enumerate(xs):
         tied = np.flatnonzero(x.pairs)
