@@ -280,6 +280,11 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
                     finding("perturbation", statistic, against, group, values, null={}, verdict=verdict)
                 )
     top = np.array(examples["max_weight"])
+    for statistic, least in (("auprc", 0.4), ("token-f1", 0.2), ("iou", 0.1)):
+        for group, members in groups:
+            values = least + top[members] / 2
+            verdict = f"Points at {values.mean():.0%} of what people mark."
+            found.append(finding("plausibility", statistic, "", group, values, verdict=verdict))
     for statistic, values in (
         ("identifiable", top < 0.4), ("another-first", top < 0.2), ("may-be-zero", top**2)
     ):  # fmt: skip
