@@ -4,11 +4,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from sklearn.metrics import auc, precision_recall_curve
 
+from classifier_data import named_bert
+from classifier_families import labelled_texts
 from glasshead.audits import audit, build_context, compare
 from glasshead.audits.plausibility import Plausibility, marked_tokens, plausibility_verdict, shuffle
 from glasshead.data import encode
 from glasshead.errors import InputError
+from glasshead.explainers import ExplainRequest, explain_texts
 from glasshead.results import TOO_FEW_EXAMPLES
 from glasshead.training import open_subject
 from small import as_run, planted_model, planted_texts, random_model, tokenizer
@@ -180,3 +184,44 @@ def test_slices_and_comparisons_are_those_of_the_texts():
 def test_a_verdict_rests_on_the_paired_interval(interval, words):
     assert plausibility_verdict(interval).words.startswith(words)
     assert plausibility_verdict(None) == TOO_FEW_EXAMPLES
+
+
+def by_loop(attribution, spans, k):
+    """Area, F1 and IOU of one explained text, token by token."""
+    scores, truth = [], []
+    for score, word, (start, end) in zip(
+        attribution.scores, attribution.words, attribution.offsets, strict=True
+    ):
+        if word >= 0:
+            scores.append(score)
+            truth.append(any(start < mark[1] and mark[0] < end for mark in spans))
+    precision, recall, _ = precision_recall_curve(truth, scores)
+    order = sorted(range(len(scores)), key=lambda token: -scores[token])
+    top = {token for token in order[:k] if scores[token] > 0}
+    marks = {token for token, mark in enumerate(truth) if mark}
+    shared = len(top & marks)
+    return auc(recall, precision), 2 * shared / (len(top) + len(marks)), shared / len(top | marks)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_tokens_of_a_foreign_tokenizer(paired):
+    """What it adds is neither counted nor marked, and a mark may cut a word or span both texts."""
+    model, tokenizer_of_bert = named_bert()
+    texts, labels = labelled_texts(24, ("bad", "good"))
+    seconds = texts[::-1] if paired else None
+    marks = [[[0, 2], [len(text) - 1, len(text) + 3 if paired else len(text)]] for text in texts]
+    rows = [
+        {"text": text, "label": label, "marks": spans}
+        for text, label, spans in zip(texts, labels, marks, strict=True)
+    ]
+    if paired:
+        rows = [row | {"text_pair": second} for row, second in zip(rows, seconds, strict=True)]
+    card = audit(model, rows, tokenizer=tokenizer_of_bert, audits=["plausibility"])
+    subject = open_subject(model.double(), tokenizer_of_bert)
+    explained = explain_texts(subject, texts, seconds, ExplainRequest("attention"))
+    expected = [
+        by_loop(attribution, spans, card.facts["top_tokens"])
+        for attribution, spans in zip(explained, marks, strict=True)
+    ]
+    columns = [card.examples[f"plausibility.{name}"] for name in STATISTICS]
+    np.testing.assert_allclose(np.array(columns, dtype=float).T, expected, atol=1e-6)

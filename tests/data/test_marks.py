@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from datasets import Dataset
+from datasets import ClassLabel, Dataset, Features, Value
 
 from glasshead.data import LoadOptions, as_split, load, marks_of
 from glasshead.errors import InputError
@@ -74,6 +74,19 @@ def test_rows_and_data_frames_have_marks():
     frame = Dataset.from_pandas(pd.DataFrame(rows).rename(columns={"marks": "why"}), preserve_index=False)
     assert marks_of(as_split(frame, LoadOptions(marks_column="why"))) == SPANS
     assert marks_of(as_split(frame, LoadOptions())) is None
+
+
+def test_a_split_in_the_schema_is_checked_too():
+    """As JSON, as lists, and never beyond a text, whose end is another's beginning."""
+    features = Features({"text": Value("string"), "label": ClassLabel(names=["no", "yes"])})
+    split = Dataset.from_dict({"text": TEXTS, "label": [1, 0, 1, 0]}, features=features)
+    written = [None if spans is None else json.dumps(spans) for spans in MARKS]
+    assert marks_of(as_split(split.add_column("marks", written), LoadOptions())) == SPANS
+    whole = split.add_column("marks", MARKS)
+    assert as_split(whole, LoadOptions()) is whole
+    assert marks_of(as_split(split.add_column("marks", [1, 2, 3, 4]), LoadOptions())) is None
+    with pytest.raises(InputError, match=r"the data set row 4: \[0, 5\] is no part of its text"):
+        as_split(split.add_column("marks", [[], [], [], [[0, 5]]]), LoadOptions())
 
 
 def test_of_a_pair_they_count_on_into_the_second_text(tmp_path):

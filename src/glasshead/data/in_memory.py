@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from glasshead.data.classes import class_names, select_classes
 from glasshead.data.columns import require_column
+from glasshead.data.encode import join_pair
 from glasshead.data.load import dataset_of
-from glasshead.data.marks import MARKS
+from glasshead.data.marks import MARKS, find_marks, marks_feature
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import check_ratings
 from glasshead.data.read import Columns
@@ -48,7 +49,8 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     What has these columns already, with a `ClassLabel` or numbers in float64, is returned as it is.
 
     Raises:
-        InputError: if a column is missing, or holds no texts or no labels.
+        InputError: if a column is missing, or holds no texts or no labels, and on marks that are not in their
+            text.
     """
     from datasets import ClassLabel, Value
 
@@ -57,7 +59,7 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
     if in_schema and data.features.get("text") == Value("string") and options == LoadOptions():
         for name in columns:
             require_column("the data set", data.column_names, name)
-        return data
+        return with_checked_marks(data)
     kept = [
         name
         for name, kind in data.features.items()
@@ -70,3 +72,22 @@ def as_split(data: Dataset, options: LoadOptions, columns: Sequence[str] = ()) -
         check_ratings(tables)
     names = None if options.rated else class_names(tables)
     return dataset_of(tables["train"], names, "given in memory")
+
+
+def with_checked_marks(data: Dataset) -> Dataset:
+    """Rows in the schema; a column ``marks`` that holds nothing but spans is in the schema too.
+
+    Raises:
+        InputError: with the row of a span that is not in its text.
+    """
+    if MARKS not in data.features:
+        return data
+    texts = list(data["text"][:])
+    if "text_pair" in data.features:
+        texts = list(map(join_pair, texts, data["text_pair"][:]))
+    in_schema = data.features[MARKS] == marks_feature()
+    cells = {MARKS: list(data[MARKS][:])}
+    marks = find_marks("the data set", cells, range(1, len(data) + 1), texts, MARKS if in_schema else None)
+    if marks is None or in_schema:
+        return data
+    return data.remove_columns(MARKS).add_column(MARKS, marks, feature=marks_feature())
