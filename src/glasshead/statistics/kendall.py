@@ -216,7 +216,7 @@ def _discordant(
     by_place = np.empty((len(ys), size), dtype=_integer(longest))
     for ranks, y in zip(by_place, ys, strict=True):
         ranks[y.places] = y.ranks
-    in_order: NDArray[np.unsignedinteger] = np.empty((longest, len(xs), len(ys), rows), dtype=by_place.dtype)
+    in_order = np.empty((longest, len(xs), len(ys), rows), dtype=_integer(longest))
     both_tied = np.zeros((len(xs), len(ys), rows), dtype=np.int64)
     for a, x in enumerate(xs):
         tied = np.flatnonzero(x.pairs)
