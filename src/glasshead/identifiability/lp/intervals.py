@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +17,8 @@ from glasshead.identifiability.lp.polytopes import ROUNDING, WEIGHT_DOMAINS
 from glasshead.identifiability.lp.rank import ColumnSpace, column_space
 from glasshead.identifiability.lp.simplex import (
     Floats,
+    SimplexBatchResult,
+    Vertex,
     initial_vertex,
     maximise,
     verify_by_duality,
@@ -82,6 +86,56 @@ def intervals(
 
     Source: Bhardwaj et al. (2021), constraints P1 to P3; the linear programs are this project's.
     """
+    program = interval_program(
+        T, a, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance, functions=functions
+    )
+    if isinstance(program, Intervals):
+        return program
+    return program.conclude(*maximise_all(*program.maxima, program.variables_are_weights))
+
+
+@dataclass(frozen=True)
+class IntervalProgram:
+    """What is left of intervals to compute: the ``maxima`` (A, start, functions) of linear programs, from
+    which those of the ``wanted`` sums follow; ``points`` are the sums as they are."""
+
+    points: Intervals
+    wanted: Floats
+    scale: Floats
+    unit: float
+    signed: bool
+    maxima: tuple[Floats, Floats, Floats]
+    variables_are_weights: bool
+
+    def conclude(self, maxima: Floats, failed: Mapping[int, str]) -> Intervals:
+        """The intervals, from the maxima of the functions."""
+        wanted, scale, unit = self.wanted, self.scale, self.unit
+        value = self.points.value / scale
+        high, low = unit * maxima[: len(wanted)], 0.0 - unit * maxima[len(wanted) :]  # no end is −0
+        if not self.signed:
+            low = np.where((wanted >= 0).all(axis=1), np.maximum(low, 0.0), low)
+        reasons = {int(one % len(wanted)): reason for one, reason in failed.items()}
+        # Rounding must not push a weight out of its own interval; more than rounding is a failure.
+        off = np.maximum(low - value, value - high)
+        for missed in np.flatnonzero(off > ROUNDING * unit).tolist():
+            reasons[missed] = f"the interval misses the weight by {scale[missed] * off[missed]:.1e}"
+        low, high = np.minimum(low, value), np.maximum(high, value)
+        low[list(reasons)] = high[list(reasons)] = np.nan
+        return replace(self.points, low=scale * low, high=scale * high, failed=reasons)
+
+
+def interval_program(
+    T: ArrayLike,
+    a: ArrayLike,
+    *,
+    kind: str = "simplex",
+    embed_dim: int | None = None,
+    eps: float | None = None,
+    tolerance: float = 0.0,
+    functions: ArrayLike | None = None,
+) -> Intervals | IntervalProgram:
+    """The intervals where they need no linear program, else the program. Arguments and errors are those of
+    `intervals`."""
     T, a, precision = to_real_array(T, "values"), to_real_array(a, "weights").astype(np.float64), eps
     check_inputs(T, a, kind, tolerance)
     if precision is None:
@@ -108,20 +162,16 @@ def intervals(
         return replace(points, low=points.value - reach, high=points.value + reach)
     unit = domain.unit(a)
     polytope = domain.polytope(a / unit, space, slack / unit)
-    A, start = polytope.A, polytope.start
     signed = np.concatenate([wanted, -wanted]) @ polytope.to_weights.T
-    maxima, failed = maximise_all(A, start, signed, bool((polytope.to_weights >= 0).all()))
-    high, low = unit * maxima[: len(wanted)], 0.0 - unit * maxima[len(wanted) :]  # no end is −0
-    if not domain.signed:
-        low = np.where((wanted >= 0).all(axis=1), np.maximum(low, 0.0), low)
-    reasons = {int(one % len(wanted)): reason for one, reason in failed.items()}
-    # Rounding must not push a weight out of its own interval; more than rounding is a failure.
-    off = np.maximum(low - value, value - high)
-    for missed in np.flatnonzero(off > ROUNDING * unit).tolist():
-        reasons[missed] = f"the interval misses the weight by {scale[missed] * off[missed]:.1e}"
-    low, high = np.minimum(low, value), np.maximum(high, value)
-    low[list(reasons)] = high[list(reasons)] = np.nan
-    return replace(points, low=scale * low, high=scale * high, failed=reasons)
+    return IntervalProgram(
+        points,
+        wanted,
+        scale,
+        unit,
+        domain.signed,
+        (polytope.A, polytope.start, signed),
+        bool((polytope.to_weights >= 0).all()),
+    )
 
 
 def to_real_array(values: ArrayLike, what: str) -> NDArray[Any]:
@@ -196,35 +246,70 @@ def maximise_all(
     Where ``variables_are_weights``, half of the functions are minima, and of those most are zero: every
     vertex that was certified on the way proves the minima of all that is zero there.
     """
-    if not len(A):  # nothing binds
-        return np.where(functions.max(axis=1, initial=0.0) > 0, np.inf, 0.0), {}
-    b = A @ start
-    values = np.full(len(functions), np.nan)
-    try:
-        at = initial_vertex(A, start)
-    except (ArithmeticError, np.linalg.LinAlgError):
-        return solve_with_highs(A, b, functions, values)
-    half = len(functions) // 2
-    zero: NDArray[np.bool_] = np.zeros(A.shape[1], dtype=bool)
-    for part in (np.arange(half), np.arange(half, len(functions))):
-        if variables_are_weights:
-            # −w x_i with w > 0 is at most zero, and is zero there.
-            single = (functions[part] != 0).sum(axis=1) == 1
-            negative = functions[part].min(axis=1, initial=0.0) < 0
-            which = np.abs(functions[part]).argmax(axis=1)
-            proven = part[single & negative & zero[which]]
-            values[proven] = 0.0
-            part = np.setdiff1d(part, proven)
-        searches = maximise(A, at, functions[part])
-        proofs = verify_by_duality(A, b, functions[part], searches.basic)
-        rising = np.flatnonzero(searches.ended & np.isinf(searches.value))
-        proofs[
-            rising[verify_rays(A, functions[part[rising]], searches.basic[rising], searches.entering[rising])]
-        ] = np.inf
-        values[part] = proofs
-        vertices = searches.basic[np.isfinite(proofs)]
-        zero |= np.bincount(vertices.ravel(), minlength=len(zero)) < len(vertices)
-    return solve_with_highs(A, b, functions, values)
+    return maximise_each([(A, start, functions)], variables_are_weights)[0]
+
+
+def maximise_each(
+    programs: Sequence[tuple[Floats, Floats, Floats]], variables_are_weights: bool
+) -> list[tuple[Floats, dict[int, str]]]:
+    """`maximise_all` of several programs (A, start, functions), whose A have one shape, walking together."""
+    values = [np.full(len(functions), np.nan) for _, _, functions in programs]
+    vertices: dict[int, Vertex] = {}
+    for number, (A, start, functions) in enumerate(programs):
+        if not len(A):  # nothing binds
+            values[number] = np.where(functions.max(axis=1, initial=0.0) > 0, np.inf, 0.0)
+            continue
+        with suppress(ArithmeticError, np.linalg.LinAlgError):
+            vertices[number] = initial_vertex(A, start)
+    zero: dict[int, NDArray[np.bool_]] = {
+        number: np.zeros(programs[number][0].shape[1], dtype=bool) for number in vertices
+    }
+    for minima in (False, True):
+        parts: dict[int, NDArray[np.int64]] = {}
+        for number in vertices:
+            functions = programs[number][2]
+            half = len(functions) // 2
+            part = np.arange(half, len(functions)) if minima else np.arange(half)
+            if variables_are_weights:
+                # −w x_i with w > 0 is at most zero, and is zero there.
+                single = (functions[part] != 0).sum(axis=1) == 1
+                negative = functions[part].min(axis=1, initial=0.0) < 0
+                which = np.abs(functions[part]).argmax(axis=1)
+                proven = part[single & negative & zero[number][which]]
+                values[number][proven] = 0.0
+                part = np.setdiff1d(part, proven)
+            if len(part):
+                parts[number] = part
+        if not parts:
+            continue
+        sizes = [len(part) for part in parts.values()]
+        searches = maximise(
+            np.stack([programs[number][0] for number in parts]),
+            [vertices[number] for number in parts],
+            np.concatenate([programs[number][2][part] for number, part in parts.items()]),
+            np.repeat(np.arange(len(parts)), sizes),
+        )
+        ends = np.cumsum(sizes)
+        for (number, part), end in zip(parts.items(), ends, strict=True):
+            A, start, functions = programs[number]
+            here = slice(end - len(part), end)
+            proofs = certified_maxima(A, A @ start, functions[part], searches.some(here))
+            values[number][part] = proofs
+            certified = searches.basic[here][np.isfinite(proofs)]
+            zero[number] |= np.bincount(certified.ravel(), minlength=A.shape[1]) < len(certified)
+    return [
+        solve_with_highs(A, A @ start, functions, found)
+        for (A, start, functions), found in zip(programs, values, strict=True)
+    ]
+
+
+def certified_maxima(A: Floats, b: Floats, functions: Floats, searches: SimplexBatchResult) -> Floats:
+    """What the ends of searches prove: a value by the dual, ∞ by a ray, NaN nothing."""
+    proofs = verify_by_duality(A, b, functions, searches.basic)
+    rising = np.flatnonzero(searches.ended & np.isinf(searches.value))
+    rays = verify_rays(A, functions[rising], searches.basic[rising], searches.entering[rising])
+    proofs[rising[rays]] = np.inf
+    return proofs
 
 
 def solve_with_highs(

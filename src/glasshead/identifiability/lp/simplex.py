@@ -1,12 +1,13 @@
-"""The largest values of many linear functions over one polytope: a simplex method for many searches at once.
+"""The largest values of many linear functions over polytopes: a simplex method for many searches at once.
 
-All searches start at one vertex and walk side by side, so that a step of all of them is a handful of array
-operations. What comes out is checked afterwards: `verify_by_duality` computes each answer anew from its
-basis, with the dual numbers that prove it.
+The searches of a polytope start at one vertex, and all walk side by side, so that a step of all of them is a
+handful of array operations. What comes out is checked afterwards: `verify_by_duality` computes each answer
+anew from its basis, with the dual numbers that prove it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ MIN_PIVOT = 1e-8  # a smaller pivot would blow up the inverse
 RAY_TOLERANCE = 1e-12  # a ray may lead out of the polytope by no more per unit: rounding
 PROOF_TOLERANCE = 1e-7  # how much a certified basis may miss its bounds
 MAX_ELEMENTS = 80_000  # of all inverses of the searches that walk together: what a core keeps close
+MAX_ELEMENTS_OF_MANY = 4 * MAX_ELEMENTS  # with the A of each, where they walk in polytopes of their own
 MAX_STEPS = 5_000  # steps after which a search is given up
 
 
@@ -86,27 +88,42 @@ class SimplexBatchResult:
     entering: Integers
     ended: NDArray[np.bool_]
 
+    def some(self, rows: slice) -> SimplexBatchResult:
+        """Some of the searches."""
+        return SimplexBatchResult(self.value[rows], self.basic[rows], self.entering[rows], self.ended[rows])
 
-def maximise(A: Floats, start: Vertex, functions: Floats) -> SimplexBatchResult:
-    """max Σ_i w_i x_i over the polytope, for every row w of ``functions`` [L, n].
+
+def maximise(
+    A: Floats, starts: Sequence[Vertex], functions: Floats, polytope: Integers | None = None
+) -> SimplexBatchResult:
+    """max Σ_i w_i x_i for every row w of ``functions`` [L, n], over one of the polytopes ``A`` [P, m, n], its
+    number in ``polytope`` [L] (0, unless given).
 
     Dantzig 1951, in the revised form: B⁻¹ and the dual numbers y = B⁻ᵀ w_B change by one row at each step.
     """
-    (m, n), total = A.shape, len(functions)
+    (count, m, n), total = A.shape, len(functions)
+    polytope = np.zeros(total, dtype=np.int64) if polytope is None else polytope
+    first_basic, first_inverse, first_x = (
+        np.stack([getattr(start, name) for start in starts]) for name in ("basic", "inverse", "x")
+    )
     result = SimplexBatchResult(
         value=np.full(total, np.nan),
-        basic=np.tile(start.basic, (total, 1)),
+        basic=first_basic[polytope],
         entering=np.zeros(total, dtype=np.int64),
         ended=np.zeros(total, dtype=bool),
     )
-    active = min(max(MAX_ELEMENTS // m**2, 8), total)
+    shared = count == 1
+    together = MAX_ELEMENTS // m**2 if shared else MAX_ELEMENTS_OF_MANY // (m * (m + n))
+    active = min(max(together, 8), total)
     owner, steps = np.empty(active, dtype=np.int64), np.empty(active, dtype=np.int64)
     inverse, x, dual = np.empty((active, m, m)), np.empty((active, m)), np.empty((active, m))
     basic, weights = np.empty((active, m), dtype=np.int64), np.empty((active, n))
-    state = owner, steps, inverse, x, dual, basic, weights
+    # What each search reads of its own polytope; one polytope is multiplied with all of them at once.
+    own = np.empty((0 if shared else active, m, n))
+    state = [owner, steps, inverse, x, dual, basic, weights, *([] if shared else [own])]
     # Memory that every step writes into: to ask for it anew would cost more than the step.
     change, costs, ratios = np.empty((active, m, m)), np.empty((active, n)), np.empty((active, m))
-    columns = np.ascontiguousarray(A.T)
+    columns = np.ascontiguousarray(A[0].T)
     begun = 0
 
     def begin(slots: Integers) -> None:
@@ -115,9 +132,13 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> SimplexBatchResult:
         fresh, empty = np.split(slots, [total - begun])
         ours = np.arange(begun, begun + len(fresh))
         begun += len(fresh)
-        inverse[fresh], x[fresh], basic[fresh], steps[fresh] = start.inverse, start.x, start.basic, 0
-        owner[fresh], weights[fresh] = ours, functions[ours]
-        dual[fresh] = functions[ours][:, start.basic] @ start.inverse
+        which = polytope[ours]
+        inverse[fresh], x[fresh], basic[fresh] = first_inverse[which], first_x[which], first_basic[which]
+        owner[fresh], steps[fresh], weights[fresh] = ours, 0, functions[ours]
+        worth = np.take_along_axis(functions[ours], first_basic[which], axis=1)
+        dual[fresh] = np.matmul(worth[:, None, :], first_inverse[which])[:, 0]
+        if not shared:
+            own[fresh] = A[which]
         for slot in empty[::-1]:
             active -= 1
             for each_of in state:
@@ -126,37 +147,43 @@ def maximise(A: Floats, start: Vertex, functions: Floats) -> SimplexBatchResult:
     begin(np.arange(active))
     while active:
         here, each = slice(active), np.arange(active)
-        # Reduced costs w − Aᵀ y: one product of matrices for all searches.
-        np.matmul(dual[here], A, out=costs[here])
+        # Reduced costs w − Aᵀ y.
+        if shared:
+            np.matmul(dual[here], A[0], out=costs[here])
+        else:
+            np.matmul(dual[here, None, :], own[here], out=costs[here, None, :])
         np.subtract(weights[here], costs[here], out=costs[here])
         costs[each[:, None], basic[here]] = -np.inf  # what is basic cannot enter
         entering = costs[here].argmax(axis=1)
         gain = costs[each, entering]
-        step = np.matmul(inverse[here], columns[entering][:, :, None])[:, :, 0]
+        column = columns[entering] if shared else own[each, :, entering]
+        step = np.matmul(inverse[here], column[:, :, None])[:, :, 0]
         ratios[here] = np.inf
         np.divide(x[here], step, out=ratios[here], where=step > MIN_PIVOT)
         length = ratios[here].min(axis=1)
         over = np.flatnonzero((gain <= MIN_GAIN) | ~np.isfinite(length) | (steps[here] >= MAX_STEPS))
+        # Among the bounds that are met first the one with the largest pivot.
+        rows = np.where(ratios[here] <= length[:, None] + 1e-12, step, 0.0).argmax(axis=1)
+        pivots = step[each, rows]
         if len(over):
             ours = owner[over]
             here_now = np.take_along_axis(weights[over], basic[over], axis=1)
             result.value[ours] = np.where(gain[over] <= MIN_GAIN, (here_now * x[over]).sum(axis=1), np.inf)
             result.basic[ours], result.entering[ours] = basic[over], entering[over]
             result.ended[ours] = steps[over] < MAX_STEPS
-            begin(over)
-            continue
-        # Among the bounds that are met first the one with the largest pivot.
-        rows = np.where(ratios[here] <= length[:, None] + 1e-12, step, 0.0).argmax(axis=1)
+            length[over], gain[over], pivots[over] = 0.0, 0.0, 1.0  # they go nowhere, and are replaced below
         x[here] -= length[:, None] * step
         x[each, rows] = length
         np.maximum(x[here], 0.0, out=x[here])
-        leaving = inverse[each, rows] / step[each, rows][:, None]
+        leaving = inverse[each, rows] / pivots[:, None]
         dual[here] += gain[:, None] * leaving
         step[each, rows] -= 1.0
         np.multiply(step[:, :, None], leaving[:, None, :], out=change[here])
         inverse[here] -= change[here]
         basic[each, rows] = entering
         steps[here] += 1
+        if len(over):
+            begin(over)
     return result
 
 
