@@ -11,7 +11,12 @@ from readable import KINDS, planted
 from small import TEXTS, planted_model, random_model, tokenizer
 from tolerances import ONE_MODEL
 
-every_explainer = pytest.mark.parametrize("name", list(EXPLAINERS))
+SURROGATES = ("captum:kernel-shap", "captum:lime")  # hundreds of passes a text
+REFUSING = ("captum:deep-lift",)  # what its rules do not cover, such as attention: test_deep_lift.py
+METHODS = [name for name in EXPLAINERS if name not in (*SURROGATES, *REFUSING)]
+every_explainer = pytest.mark.parametrize(
+    "name", [*METHODS, *(pytest.param(name, marks=pytest.mark.slow) for name in SURROGATES)]
+)
 MODELS = {
     "softmax": {"activation": "softmax"},
     "tanhmax": {"activation": "tanhmax", "score": "query-key", "value_dim": 4},
@@ -72,13 +77,14 @@ def told(name, kind, **options):
     return EXPLAINERS[name](kind.model, kind.tokenizer, kind.texts, kind.pairs, **options)
 
 
+@pytest.mark.parametrize("methods", [METHODS, pytest.param(SURROGATES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_every_family_in_batches_and_one_by_one(kind):
+def test_every_family_in_batches_and_one_by_one(kind, methods):
     kind = KINDS[kind]()
     kind.model.double()  # in single precision other batches are other numbers, as everywhere
     before = copy.deepcopy(kind.model.state_dict())
     hooks = {name: len(each._forward_pre_hooks) for name, each in kind.model.named_modules()}
-    for name in EXPLAINERS:
+    for name in methods:
         together = told(name, kind)
         assert together == told(name, kind)
         for index, attribution in enumerate(together):
@@ -98,7 +104,7 @@ def test_every_family_in_batches_and_one_by_one(kind):
 def test_an_empty_text_is_no_trouble(kind):
     kind = KINDS[kind]()
     pairs = None if kind.pairs is None else ["good film", "film"]
-    for name in EXPLAINERS:
+    for name in (*METHODS, *SURROGATES):
         first, second = EXPLAINERS[name](kind.model, kind.tokenizer, ["", "the film"], pairs)
         assert np.isfinite([*first.scores, *second.scores]).all()
         assert len(first.scores) == len(first.tokens)

@@ -169,6 +169,12 @@ def remarks_on_selection(
         return remarks
     caveat = context.explainer.caveat(context.explanation)
     remarks += [] if caveat is None else [f"{context.method}: {caveat}."]
+    settings = context.explainer.settings(context.explanation)
+    remarks += [] if settings is None else [f"{context.method}: {settings}."]
+    gaps = context.explainer.completeness_gaps(context.explanation)
+    if gaps is not None and len(gaps):
+        gap = float(gaps.abs().max())
+        remarks.append(f"{context.method}: the largest completeness gap of a text is {gap:.2g}.")
     if AGREEMENT in selected:
         remarks += [
             f"Agreement with {name!r} was left out: that is the method {context.method!r} itself, so they "

@@ -9,7 +9,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
-from glasshead.explainers import EXPLAINERS
+from glasshead.explainers import find_explainer
 from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
 from glasshead.training import OpenOptions
@@ -36,7 +36,7 @@ class AuditRequest:
     computed.
 
     Raises:
-        InputError: on an unknown method.
+        InputError: on an unknown method, and on one whose package is missing.
     """
 
     model: object
@@ -58,7 +58,7 @@ class AuditRequest:
     method: str = ATTENTION
 
     def __post_init__(self) -> None:
-        EXPLAINERS[self.method]
+        find_explainer(self.method)
 
     @property
     def name(self) -> str:

@@ -169,12 +169,14 @@ def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple
 
 def print_attribution(subject: "Subject", attribution: "Attribution", scale: float) -> None:
     """The text with its colours, what was predicted and read, and a table of its words."""
-    from glasshead.report import attribution_table, prediction, text_heatmap
+    from glasshead.report import attribution_table, computation, prediction, text_heatmap
 
     console.print(text_heatmap(attribution, scale))
     print_line(f"{prediction(attribution)}, {attribution.method}")
     if attribution.reading is not None:
         print_line(f"read: {attribution.reading}")
+    if computed := computation(attribution):
+        print_line(f"computed with {computed}")
     unknown = [
         token
         for token, token_id in zip(attribution.tokens, attribution.ids, strict=True)

@@ -1,6 +1,7 @@
 """Explanations of predictions: one file, one method.
 
-Methods, each a subclass of `Explainer`: attention, effective_attention, erasure, gradient, random.
+Methods, each a subclass of `Explainer`: attention, effective_attention, erasure, gradient, random; by Captum
+integrated_gradients, deep_lift and local_surrogates (LIME, KernelSHAP).
 
 Where numbers are aggregated:
 
@@ -20,6 +21,7 @@ from glasshead.explainers.explainer import (
     Explainer,
     ExplanationContext,
     check_texts,
+    find_explainer,
     make_context,
     token_fields,
 )
@@ -54,6 +56,7 @@ __all__ = [
     "check_tolerance",
     "explain",
     "explain_texts",
+    "find_explainer",
     "head_signs",
     "logits_with_edit",
     "make_context",

@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from glasshead.data import check_utf8, coverage, encode, join_pair
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import by_word
-from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS
+from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import isolated_copy
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
@@ -26,7 +26,8 @@ class ExplainRequest:
     one), and whether weights come with the values that give the same output.
 
     Raises:
-        InputError: on an unknown method, and on intervals of numbers that are no weights.
+        InputError: on an unknown method, on one whose package is missing, and on intervals of numbers that
+            are no weights.
     """
 
     method: str = "attention"
@@ -37,7 +38,7 @@ class ExplainRequest:
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
-        explainer = EXPLAINERS[self.method]
+        explainer = find_explainer(self.method)
         if self.intervals:
             require_weights(explainer)
             check_tolerance(self.tolerance)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,11 @@ class ExplanationContext:
         return observe_by_forward(self.model, self.encoded, self.site, self.logits)
 
     @cached_property
+    def computed(self) -> dict[str, Any]:
+        """What explainers keep of these texts under their name, so as to compute it once."""
+        return {}
+
+    @cached_property
     def is_regression(self) -> bool:
         """Whether the model predicts a number."""
         return is_regression(self.model.config)
@@ -84,6 +90,8 @@ class Explainer(ABC):
     """Whether its numbers depend on which number of the target is explained."""
     reads_weights: bool = False
     """Whether its numbers are the weights that are read, so that they have intervals."""
+    package: str | None = None
+    """The package that the method comes from; the extra of that name installs it."""
     sign_is_gauge: bool = False
     """Whether its signs are those of the weights, which say something only once a gauge is fixed."""
 
@@ -101,6 +109,15 @@ class Explainer(ABC):
 
     def caveat(self, context: ExplanationContext) -> str | None:
         """Why the numbers mean little for this model, and what to use instead; None: nothing is known."""
+        return None
+
+    def settings(self, context: ExplanationContext) -> str | None:
+        """With which steps, samples or baseline the numbers were computed; None: nothing to set."""
+        return None
+
+    def completeness_gaps(self, context: ExplanationContext) -> Float[Tensor, " texts"] | None:
+        """By how much the numbers of each text miss the change of ŷ that they should add up to; None: they
+        should not."""
         return None
 
     def __call__(
@@ -123,6 +140,7 @@ class Explainer(ABC):
             InputError: on an unknown target class or target function, or one that changes nothing, pairs for
                 a model of single texts and the reverse, and a model or a reading that the method cannot read.
         """
+        check_installed(self)
         if target_fn in TARGETS and not self.reads_target_fn:
             raise InputError(
                 f"the numbers of {self.name!r} are the same whatever number is explained: leave `target_fn` "
@@ -162,6 +180,26 @@ class Explainer(ABC):
 
 
 EXPLAINERS: Registry[Explainer] = Registry("explainer")
+
+
+def find_explainer(name: str) -> Explainer:
+    """The explainer of that name, ready to be asked.
+
+    Raises:
+        InputError: if there is none, or if a package is missing that it needs.
+    """
+    explainer = EXPLAINERS[name]
+    check_installed(explainer)
+    return explainer
+
+
+def check_installed(explainer: Explainer) -> None:
+    """Raise InputError if the package is missing that an explainer comes from."""
+    if explainer.package is not None and find_spec(explainer.package) is None:
+        raise InputError(
+            f"the method {explainer.name!r} needs the package {explainer.package}: "
+            f'pip install "glasshead[{explainer.package}]"'
+        )
 
 
 def register(name: str, explainer: Explainer) -> None:
@@ -245,7 +283,8 @@ def to_attributions(
     mask = context.encoded.mask.numpy()
     signed = explainer.signed(context)
     site = context.site if explainer.reads_attention else None
-    caveat = explainer.caveat(context)
+    caveat, settings = explainer.caveat(context), explainer.settings(context)
+    gaps = explainer.completeness_gaps(context)
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
@@ -266,6 +305,8 @@ def to_attributions(
                 rates=context.is_regression,
                 reading=None if site is None else site.description,
                 caveat=caveat,
+                settings=settings,
+                completeness_gap=None if gaps is None else float(gaps[index]),
             )
         )
     return results

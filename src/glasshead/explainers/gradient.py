@@ -41,12 +41,9 @@ def embedding_gradients(
         model = context.model
         with torch.enable_grad(), embedding_leaves(model) as lookups, first_layer_inputs(model) as read:
             logits = model(**inputs).logits
-        shifts = [shift_of(ids, inputs["input_ids"]) for ids, _ in lookups]
-        if not shifts or None in shifts or (after_norm and len(read) != len(shifts)):
-            raise InputError(
-                f"{type(model).__name__} does not look up one vector for each token of a text, so no "
-                "gradient belongs to a token alone: use the method 'erasure-delete'"
-            )
+        shifts = lookup_shifts(model, lookups, inputs["input_ids"])
+        if after_norm and len(read) != len(shifts):
+            raise no_vector_for_each_token(model)
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
         target_fn = log_odds if context.target_fn is probability else context.target_fn
         value = target_fn(logits, context.target[rows].to(logits.device))
@@ -95,6 +92,28 @@ def word_embeddings(model: PreTrainedModel) -> list[nn.Module]:
     return [named, *tied]
 
 
+def lookup_shifts(
+    model: PreTrainedModel, lookups: Sequence[tuple[Tensor, Tensor]], input_ids: Tensor
+) -> list[int]:
+    """By how many places each look-up is behind the text.
+
+    Raises:
+        InputError: if there is none, or one of another text.
+    """
+    shifts = [shift for ids, _ in lookups if (shift := shift_of(ids, input_ids)) is not None]
+    if not shifts or len(shifts) < len(lookups):
+        raise no_vector_for_each_token(model)
+    return shifts
+
+
+def no_vector_for_each_token(model: PreTrainedModel) -> InputError:
+    """Why nothing along an embedding belongs to a token alone."""
+    return InputError(
+        f"{type(model).__name__} does not look up one vector for each token of a text, so no "
+        "gradient belongs to a token alone: use the method 'erasure-delete'"
+    )
+
+
 def shift_of(ids: Tensor, input_ids: Tensor) -> int | None:
     """By how many places a look-up is behind the text: 0, or 1 in a decoder; None where it is another text.
 
@@ -108,11 +127,11 @@ def shift_of(ids: Tensor, input_ids: Tensor) -> int | None:
     return 1 if torch.equal(ids[:, 1:n], input_ids[:, : n - 1]) else None
 
 
-def sum_shifted(values: Sequence[Tensor], shifts: Sequence[int | None], n: int) -> Tensor:
+def sum_shifted(values: Sequence[Tensor], shifts: Sequence[int], n: int) -> Tensor:
     """Vectors of several look-ups of the same n tokens, added up token by token."""
     total = torch.zeros_like(values[0][:, :n])
     for vectors, shift in zip(values, shifts, strict=True):
-        total[:, : n - (shift or 0)] += vectors[:, (shift or 0) : n]
+        total[:, : n - shift] += vectors[:, shift:n]
     return total
 
 

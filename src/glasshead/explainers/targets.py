@@ -44,6 +44,18 @@ def probability_change(before: Float[Tensor, "*#b"], after: Float[Tensor, "*#b"]
     return torch.where(before >= after, size, -size)
 
 
+def value_change(
+    target_fn: Target,
+    before: Float[Tensor, "*b classes"],
+    after: Float[Tensor, "*b classes"],
+    target: Int[Tensor, " *b"],
+) -> Float[Tensor, " *b"]:
+    """ŷ of some logits minus ŷ of others; of probabilities exact also where both round to 1."""
+    if target_fn is probability:
+        return probability_change(log_odds(before, target), log_odds(after, target))
+    return target_fn(before, target) - target_fn(after, target)
+
+
 @TARGETS.register("margin")
 def margin(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
     """The class score minus the best other class score."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.ranking_table import ranking_table
     from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
-    from glasshead.report.text_spans import prediction, shared_scale
+    from glasshead.report.text_spans import computation, prediction, shared_scale
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
 MODULES = {
@@ -54,6 +54,7 @@ MODULES = {
     "number": "glasshead.report.number_format",
     "plot": "glasshead.report.plot_registry",
     "plots_of": "glasshead.report.plots",
+    "computation": "glasshead.report.text_spans",
     "prediction": "glasshead.report.text_spans",
     "ranking_table": "glasshead.report.terminal.ranking_table",
     "ratio_lines": "glasshead.report.plots.class_ratios",
@@ -77,6 +78,7 @@ __all__ = [
     "card_table",
     "comparison_page",
     "comparison_table",
+    "computation",
     "doctor_table",
     "dynamics_page",
     "dynamics_table",

@@ -104,6 +104,14 @@ def prediction(attribution: Attribution) -> str:
     return f"predicted {attribution.predicted}, p({attribution.target}) = {probability}"
 
 
+def computation(attribution: Attribution) -> str:
+    """With which settings the numbers were computed, and how far they are from complete; empty where there is
+    nothing to say."""
+    gap = attribution.completeness_gap
+    missed = "" if gap is None else f"completeness gap {gap:+.2g}"
+    return "; ".join(filter(None, (attribution.settings, missed)))
+
+
 def token_description(attribution: Attribution, token: int) -> str:
     """One line on one token: its numbers."""
     parts = [f"{score_name(attribution)} {number(attribution.scores[token], plus=attribution.signed)}"]

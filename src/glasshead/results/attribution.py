@@ -24,6 +24,8 @@ class Attribution(Drawable):
     probability or, where the model ``rates``, the predicted number. ``contributions`` (a_i · o_i, invariant
     under the sign gauge) accompanies attention weights and is what colours a map by default. ``reading`` says
     which attention of a model with several was read, ``caveat`` why the numbers mean little for this model.
+    ``settings`` says with which steps, samples or baseline, ``completeness_gap`` by how much their sum misses
+    the change of the prediction that it should be.
 
     ``intervals`` holds for each token the smallest and the largest weight with which the head would give the
     same output, in the gauge of ``scores``: these are bounds of what is possible, no confidence interval. An
@@ -53,6 +55,8 @@ class Attribution(Drawable):
     intervals: tuple[tuple[float | None, float | None] | None, ...] | None = None
     conditioning: float | None = None
     caveat: str | None = None
+    settings: str | None = None
+    completeness_gap: float | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):

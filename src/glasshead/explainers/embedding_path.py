@@ -1,0 +1,111 @@
+"""From a baseline to a text, through the word vectors that a model looks up.
+
+Integrated gradients and DeepLift compare a text with a baseline x′ in which every word has the vector of the
+padding token. Special tokens stay, and so does everything else that the model reads: places, segments, and
+which tokens are padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from glasshead.data import Inputs, batches, heads_of, layers_of
+from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.gradient import embedding_leaves, lookup_shifts, sum_shifted, word_embeddings
+from glasshead.explainers.targets import Target
+
+
+@dataclass(frozen=True)
+class EmbeddingPath:
+    """One text of a context: what the model reads, and the vectors [1, n, d] of each of its look-ups, those
+    of the text and those of the baseline. ``shifts`` says by how many places a look-up is behind the text."""
+
+    context: ExplanationContext
+    text: int
+    inputs: Inputs
+    vectors: tuple[Float[Tensor, "1 n d"], ...]
+    baselines: tuple[Float[Tensor, "1 n d"], ...]
+    shifts: Sequence[int]
+
+    @property
+    def arguments(self) -> tuple[Tensor, ...]:
+        """What `predict` needs beside vectors."""
+        return tuple(self.inputs.values())
+
+    def predict(self, target_fn: Target, *arguments: Tensor) -> Float[Tensor, " rows"]:
+        """The explained number of rows of this text, each with vectors of its own; ``arguments`` are the
+        vectors of each look-up and then `arguments`, all [rows, …]."""
+        vectors, rest = arguments[: len(self.vectors)], arguments[len(self.vectors) :]
+        inputs = dict(zip(self.inputs, rest, strict=True))
+        with replaced_lookups(self.context.model, vectors):
+            logits = self.context.model(**inputs).logits
+        target = self.context.target[self.text].to(logits.device)
+        return target_fn(logits, target.expand(len(logits)))
+
+    def by_token(self, attributions: Sequence[Float[Tensor, "1 n d"]]) -> Float[Tensor, " n"]:
+        """What the vectors of each token come to."""
+        n = self.inputs["input_ids"].shape[1]
+        return sum_shifted(attributions, self.shifts, n).sum(dim=-1)[0].detach().cpu()
+
+
+def embedding_paths(context: ExplanationContext) -> Iterator[EmbeddingPath]:
+    """The texts, one after the other.
+
+    Raises:
+        InputError: if the model does not look up one vector for each token.
+    """
+    words = torch.from_numpy(context.encoded.words >= 0) & context.encoded.mask
+    pad = context.tokenizer.pad_token_id
+    for text in range(len(context.encoded.ids)):
+        _, inputs = next(batches(context.encoded, torch.tensor([text]), context.model.device))
+        ids = inputs["input_ids"]
+        removable = words[text, : ids.shape[1]].to(ids.device)
+        with torch.no_grad(), embedding_leaves(context.model) as lookups:
+            context.model(**inputs)
+        shifts = lookup_shifts(context.model, lookups, ids)
+        without = inputs | {"input_ids": ids.masked_fill(removable, pad)}
+        with torch.no_grad(), embedding_leaves(context.model) as baseline_lookups:
+            context.model(**without)
+        yield EmbeddingPath(
+            context,
+            text,
+            inputs,
+            tuple(vectors.detach().requires_grad_() for _, vectors in lookups),
+            tuple(vectors.detach() for _, vectors in baseline_lookups),
+            shifts,
+        )
+
+
+@contextmanager
+def replaced_lookups(model: PreTrainedModel, vectors: Sequence[Tensor]) -> Iterator[None]:
+    """The look-ups of word embeddings in the block give these vectors, one after the other."""
+    waiting = iter(vectors)
+
+    def replace(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
+        return next(waiting)
+
+    hooks = [module.register_forward_hook(replace) for module in word_embeddings(model)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def rows_that_fit(context: ExplanationContext, text: int, most: int) -> int:
+    """How many rows of a text make one batch, where gradients of all layers are held."""
+    maps = heads_of(context.model.config) * layers_of(context.model.config)
+    rows, _ = next(batches(context.encoded, torch.full((most,), text), maps=maps))
+    return len(rows)
+
+
+def baseline_name(context: ExplanationContext) -> str:
+    """What the baseline puts in the place of words."""
+    return f"the vector of {context.tokenizer.pad_token}"

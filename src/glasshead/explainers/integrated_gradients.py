@@ -1,0 +1,73 @@
+"""Integrated gradients, by Captum: the gradient along the way from a baseline to the text, added up."""
+
+from functools import partial
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.explainers.embedding_path import baseline_name, embedding_paths, rows_that_fit
+from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+
+STEPS = 50
+LARGE_GAP = 0.05
+"""From this share of ŷ(x) − ŷ(x′) on, what the steps leave out is worth a word."""
+
+
+class IntegratedGradients(Explainer):
+    """(e_i − e′_i)ᵀ ∫₀¹ ∂ŷ/∂e_i (x′ + α (x − x′)) dα, summed over the vector of a token; 50 Gauss-Legendre
+    steps. Complete: Σ_i = ŷ(x) − ŷ(x′), but for the gap that the steps leave."""
+
+    description = "gradients on the way from a baseline of padding to the text, by Captum"
+    citation = "Sundararajan, Taly and Yan 2017"
+    package = "captum"
+
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        return self._integrate(context)[0]
+
+    def completeness_gaps(self, context: ExplanationContext) -> Float[Tensor, " texts"]:
+        return self._integrate(context)[1]
+
+    def settings(self, context: ExplanationContext) -> str:
+        return f"{STEPS} steps from {baseline_name(context)}; special tokens stay"
+
+    def caveat(self, context: ExplanationContext) -> str | None:
+        _, gaps, changes = self._integrate(context)
+        large = int((gaps.abs() > LARGE_GAP * changes.abs()).sum())
+        if not large:
+            return None
+        return (
+            f"in {large} of {len(gaps)} texts the numbers miss the change from the baseline by more than "
+            f"{LARGE_GAP:.0%}: {STEPS} steps are too few there, or the change is next to nothing"
+        )
+
+    def _integrate(self, context: ExplanationContext) -> tuple[Tensor, Tensor, Tensor]:
+        """Attributions [texts, tokens], and of each text the gap and ŷ(x) − ŷ(x′)."""
+        if self.name not in context.computed:
+            context.computed[self.name] = self._compute(context)
+        return context.computed[self.name]
+
+    def _compute(self, context: ExplanationContext) -> tuple[Tensor, Tensor, Tensor]:
+        import captum.attr
+
+        dtype = context.logits.dtype
+        result = torch.zeros(context.encoded.mask.shape, dtype=dtype)
+        gaps = torch.zeros(len(result), dtype=dtype)
+        for path in embedding_paths(context):
+            with torch.enable_grad():
+                integrated = captum.attr.IntegratedGradients(partial(path.predict, context.target_fn))
+                attributions, gap = integrated.attribute(
+                    path.vectors,
+                    path.baselines,
+                    additional_forward_args=path.arguments,
+                    n_steps=STEPS,
+                    internal_batch_size=rows_that_fit(context, path.text, STEPS),
+                    return_convergence_delta=True,
+                )
+            by_token = path.by_token(attributions).to(dtype)
+            result[path.text, : len(by_token)] = by_token
+            gaps[path.text] = gap.item()
+        return result, gaps, result.sum(dim=1) - gaps
+
+
+register("captum:integrated-gradients", IntegratedGradients())
