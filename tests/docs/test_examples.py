@@ -33,6 +33,10 @@ SHELL = {
         ["audits/gradient/card.json", "methods.html"],
         ["The method gradient-l2", "gives no attention weights", "Report: methods.html"],
     ),
+    "captum": (
+        ["audits/integrated-gradients/card.json"],
+        ["completeness gap", "samples per token", "The method captum:integrated-gradients"],
+    ),
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),

@@ -301,7 +301,7 @@ def test_methods_targets_and_datasets_of_the_pages() -> None:
     from glasshead.data import DATASETS
     from glasshead.explainers import EXPLAINERS, TARGETS
 
-    tables = set(re.findall(r"^\| `([\w-]+)`", read(DOCS / "reference" / "explanations.md"), re.MULTILINE))
+    tables = set(re.findall(r"^\| `([\w:-]+)`", read(DOCS / "reference" / "explanations.md"), re.MULTILINE))
     assert tables >= set(EXPLAINERS) | set(TARGETS)
     assert set(
         re.findall(r"^\| `([\w-]+)` \| [\d,]+ \|", read(DOCS / "reference" / "data.md"), re.MULTILINE)
