@@ -50,8 +50,8 @@ def test_where_outputs_are_linear_in_the_weights_both_ways_agree(kind, reading):
     for name in ("contributions", "slopes"):
         ours, theirs = (getattr(each, name)(view.target) for each in (exact, asked))
         torch.testing.assert_close(ours[mask], theirs[mask], **ONE_FORMULA)
-    for name in ("zero_weight", "renormalise"):
-        ours, theirs = (getattr(each, name)() for each in (exact, asked))
+    for name in ("zero-weight", "renormalise"):
+        ours, theirs = (each.without_each(name) for each in (exact, asked))
         torch.testing.assert_close(ours[mask], theirs[mask], **ONE_FORMULA)
 
 
@@ -124,12 +124,12 @@ def extra(view):
     ).__module__ else {}  # fmt: skip
 
 
-@pytest.mark.parametrize("operator", ["zero_weight", "renormalise"])
+@pytest.mark.parametrize("operator", ["zero-weight", "renormalise", "zero-value"])
 @pytest.mark.parametrize(("kind", "reading"), [*READINGS, ("hierarchical", {"level": "sentence"})])
 def test_erasure_one_token_at_a_time(kind, reading, operator):
     kind = KINDS[kind]()
     view = view_of(kind, **reading)
-    found = getattr(view.observation, operator)()
+    found = view.observation.without_each(operator)
     for text in range(len(kind.texts)):
         alone = view_of(kind.of(text), **reading)
         encoded, segments = alone.encoded, None
@@ -143,7 +143,8 @@ def test_erasure_one_token_at_a_time(kind, reading, operator):
                     row, column = divmod(int(segments.places[token]), segments.mask.shape[1])
                     if alone.site.key_unit == "sentence":
                         row, column = 0, int(segments.number[row])
-                heads = range(weights.shape[1]) if alone.site.head is None else [alone.site.head]
+                every = alone.site.head is None or operator == "zero-value"
+                heads = range(weights.shape[1]) if every else [alone.site.head]
                 changed = weights.clone()
                 scores = call.mechanism.scores(call)
                 for head in heads:
@@ -169,7 +170,7 @@ def test_erasure_one_token_at_a_time(kind, reading, operator):
 def test_a_narrowed_mask_moves_no_distance():
     """Distance-aware attention counts real tokens: a key that may not be attended to still stands there."""
     view = view_of(KINDS["encoder"](), layer=0)
-    found = view.observation.renormalise()
+    found = view.observation.without_each("renormalise")
     assert (found - view.logits[:, None])[view.encoded.mask].abs().max() > 1e-3
     # The last token alone leaves all other distances as they are, also when it is cut out.
     weights = {}
@@ -216,9 +217,9 @@ def test_gradients_are_taken_once_for_each_class_that_a_token_has(monkeypatch):
     asked = []
     gradients = torch.autograd.grad
 
-    def counted(value, *rest):
+    def counted(value, *rest, **options):
         asked.append(1)
-        return gradients(value, *rest)
+        return gradients(value, *rest, **options)
 
     monkeypatch.setattr(torch.autograd, "grad", counted)
     seen = view.observation
@@ -290,6 +291,6 @@ def test_a_sentence_shares_its_weight_and_its_erasure():
         kind.model, kind.tokenizer, kind.texts[:1], attention_selector=AttentionSelector(level="sentence")
     )[0]
     view = view_of(kind.of(0), level="sentence")
-    without = view.observation.renormalise().softmax(-1)[0, :, 1]
+    without = view.observation.without_each("renormalise").softmax(-1)[0, :, 1]
     before = view.logits.softmax(-1)[0, 1]
     assert erased.scores == pytest.approx([float(before - without[0]), float(before - without[-1])], abs=1e-5)

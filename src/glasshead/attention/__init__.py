@@ -6,7 +6,15 @@ from glasshead.attention.attend import AUTOMATIC, attend, parse_rows, row_index,
 from glasshead.attention.compile_guard import COMPILE_GUARD
 from glasshead.attention.distance_coefficient_table import distance_coefficients
 from glasshead.attention.elementwise import ElementwiseRatio
-from glasshead.attention.hooks import ACTIVE_HOOKS, KernelHook, TracedCall, run_hooked, run_hooked_weights
+from glasshead.attention.hooks import (
+    ACTIVE_HOOKS,
+    KNOWN_CALLS,
+    KernelHook,
+    TracedCall,
+    known_call,
+    run_hooked,
+    run_hooked_weights,
+)
 from glasshead.attention.kernels.kernel import KERNELS, Kernel
 from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.attention.mask import Mask, TokenPositions
@@ -27,6 +35,7 @@ __all__ = [
     "AUTOMATIC",
     "COMPILE_GUARD",
     "KERNELS",
+    "KNOWN_CALLS",
     "MECHANISM_PRESETS",
     "POSITIONS",
     "SCORE_FUNCTIONS",
@@ -52,6 +61,7 @@ __all__ = [
     "attend",
     "distance_coefficients",
     "kernels",
+    "known_call",
     "learnable_sigmoid",
     "mechanism",
     "parse",

@@ -1,6 +1,7 @@
 """Where recording and intervening reach in: every attention module runs its calls through here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -75,6 +76,19 @@ class KernelHook(Protocol):
 
 ACTIVE_HOOKS: ContextVar[tuple[KernelHook, ...]] = ContextVar("glasshead_hooks", default=())
 """The hooks of this thread (or task), outermost first; none outside `record` and `intervene`."""
+
+KNOWN_CALLS: ContextVar[Mapping[nn.Module, AttentionInputs]] = ContextVar("glasshead_known_calls", default={})
+"""Calls of this thread that need not be put together from what a module was given."""
+
+
+@contextmanager
+def known_call(module: nn.Module, call: AttentionInputs) -> Iterator[None]:
+    """A module attends by this call in the block, whatever queries, keys and values it works out."""
+    token = KNOWN_CALLS.set({**KNOWN_CALLS.get(), module: call})
+    try:
+        yield
+    finally:
+        KNOWN_CALLS.reset(token)
 
 
 def run_hooked(module: nn.Module, call: AttentionInputs, kernel: str = "auto") -> Tensor:

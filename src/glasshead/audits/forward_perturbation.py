@@ -1,6 +1,5 @@
 """Perturbation tests by forward passes, for attention anywhere in a model."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +9,9 @@ from torch import Tensor
 from glasshead.attention import AttentionInputs
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.data import batches
-from glasshead.explainers import ForwardObservation, logits_with_edit
+from glasshead.explainers import ForwardObservation, edit_read_heads
 from glasshead.huggingface import isolated_copy
-from glasshead.trace import Edit, permute, uniform
+from glasshead.trace import Edit, ResumedPasses, permute, uniform
 
 
 def perturb_by_forward(
@@ -33,15 +32,17 @@ def perturb_by_forward(
         name: np.full((draws, texts), np.nan, dtype=np.float32)
         for name in ("permuted", "permuted-chance", "random", "random-normalised")
     }
+    done = 0
     filled = torch.from_numpy(np.flatnonzero(context.token_mask.any(axis=1)))
     for batch, inputs in batches(
         observation.encoded, filled, observation.model.device, maps=observation.site.num_heads
     ):
         rows = filled[batch]
         places = rows.numpy()  # to NumPy, a tensor of one number is that number
+        passes = observation.passes(inputs)
 
-        def predicted(edit: Edit, rows: Tensor = rows, inputs: Mapping[str, Tensor] = inputs) -> Floats:
-            logits = logits_with_edit(observation, dict(inputs), edit)
+        def predicted(edit: Edit, rows: Tensor = rows, passes: ResumedPasses = passes) -> Floats:
+            logits = passes.logits(edit_read_heads(observation.site, edit)).cpu()
             return context.explanation.target_fn(logits, context.explanation.target[rows]).numpy()
 
         chance = match_row_mass(FixedRandomEdit(generator, head_signs))
@@ -54,6 +55,8 @@ def perturb_by_forward(
             fresh = FixedRandomEdit(generator, head_signs)
             by_draw["random"][draw, places] = predicted(fresh)
             by_draw["random-normalised"][draw, places] = predicted(match_row_mass(fresh))
+        done += len(rows)
+        observation.progress(done, len(filled))
     return single | by_draw
 
 

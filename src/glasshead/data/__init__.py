@@ -2,7 +2,7 @@
 
 from glasshead.data import datasets  # importing the folder registers all it holds
 from glasshead.data.align_labels import align_labels
-from glasshead.data.batching import PAIRS, TOKENS, Inputs, batches, heads_of, layers_of, longest
+from glasshead.data.batching import PAIRS, TOKENS, Inputs, batch_size, batches, heads_of, layers_of, longest
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
 from glasshead.data.describe import describe, describe_in_words, has_ratings
@@ -35,6 +35,7 @@ __all__ = [
     "align_labels",
     "as_dataset",
     "as_split",
+    "batch_size",
     "batches",
     "check_utf8",
     "column_values",

@@ -11,6 +11,10 @@ from glasshead.data.encode import Encoded
 
 TOKENS = 16_384  # tokens of a batch, which bound the hidden states
 PAIRS = 8_000_000  # pairs of tokens of a batch in all maps that are held, which bound the weights
+BUCKET = 0.75
+"""A text that is shorter than this share of the longest begins another batch: padding costs as words do."""
+SMALL = 512
+"""So few tokens are one batch whatever their lengths: a pass of its own would cost more."""
 
 Inputs = dict[str, Tensor]
 
@@ -30,6 +34,11 @@ def longest(encoded: Encoded, device: torch.device | str = "cpu") -> Inputs:
     return encoded.inputs(encoded.mask.sum(dim=1).argmax()[None] if len(encoded.ids) else slice(0), device)
 
 
+def batch_size(length: int, maps: int = 1) -> int:
+    """How many texts of so many tokens make a batch, with so many maps of weights of each."""
+    return max(min(TOKENS // max(length, 1), PAIRS // (maps * max(length, 1) ** 2)), 1)
+
+
 def batches(
     encoded: Encoded,
     texts: Int[Tensor, " variants"] | None = None,
@@ -38,17 +47,19 @@ def batches(
     maps: int = 1,
 ) -> Iterator[tuple[Int[Tensor, " b"], Inputs]]:
     """Places in ``texts`` (all, unless given; one may stand there many times) and the model's inputs for
-    these, cut to the longest; long texts first. ``maps`` is how many maps of weights of a text are held at
-    once: the heads of a layer, times the layers that are recorded or differentiated."""
+    these, cut to the longest; long texts first, and none that is much shorter than the longest of its batch.
+    ``maps`` is how many maps of weights of a text are held at once: the heads of a layer, times the layers
+    that are recorded or differentiated."""
     if texts is None:
         texts = torch.arange(len(encoded.ids))
-    lengths = encoded.mask.sum(dim=1)[texts]
+    lengths = encoded.mask.sum(dim=1)[texts].clamp(min=1)
     order = lengths.argsort(descending=True, stable=True)
     start = 0
     while start < len(order):
-        longest = max(int(lengths[order[start]]), 1)
-        size = max(min(TOKENS // longest, PAIRS // (maps * longest**2)), 1)
-        places = order[start : start + size]
+        longest = int(lengths[order[start]])
+        places = order[start : start + batch_size(longest, maps)]
+        begun = torch.arange(len(places)) * longest < SMALL
+        places = places[begun | (lengths[places] >= BUCKET * longest)]
         inputs = encoded.inputs(texts[places], device)
         yield places, {name: tensor[:, :longest] for name, tensor in inputs.items()}
-        start += size
+        start += len(places)

@@ -27,8 +27,8 @@ from glasshead.explainers.explainer import (
 )
 from glasshead.explainers.forward_observation import (
     ForwardObservation,
+    edit_read_heads,
     head_signs,
-    logits_with_edit,
 )
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
@@ -54,11 +54,11 @@ __all__ = [
     "by_word",
     "check_texts",
     "check_tolerance",
+    "edit_read_heads",
     "explain",
     "explain_texts",
     "find_explainer",
     "head_signs",
-    "logits_with_edit",
     "make_context",
     "observe_pooled",
     "probability",

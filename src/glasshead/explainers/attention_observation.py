@@ -1,10 +1,22 @@
 """What questions about attention are answered from: the weights that are read, and what they do."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, Literal
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+
+AttentionChange = Literal["zero-weight", "renormalise", "zero-value"]
+"""How keys are taken out of an attention: their weights become zero; they are masked, so that the others share
+their place; or their values become zero in all heads of the layer, also those that are not read."""
+
+OnTexts = Callable[[int, int], None]
+"""Called with how many of the texts are done, and how many there are."""
+
+
+def no_progress(done: int, total: int) -> None:
+    """Nobody watches."""
 
 
 class AttentionObservation(ABC):
@@ -51,9 +63,14 @@ class AttentionObservation(ABC):
         """Of what is true of a whole sentence, the part of each of its tokens; 1 where tokens are weighed."""
 
     @abstractmethod
-    def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
-        """Logits where the weight of a token is zero and all others stay."""
+    def without(
+        self,
+        change: AttentionChange,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        """Logits of variants of the texts, each with its set of tokens taken out of the attention."""
 
     @abstractmethod
-    def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
-        """Logits where a token may not be attended to."""
+    def without_each(self, change: AttentionChange) -> Float[Tensor, "texts tokens classes"]:
+        """Logits without each token, or sentence, alone; those of the whole text at padding."""

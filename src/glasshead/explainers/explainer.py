@@ -20,7 +20,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.data import Encoded, batches, encode, heads_of, join_pair, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
-from glasshead.explainers.attention_observation import AttentionObservation
+from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, no_progress
 from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target
@@ -45,6 +45,12 @@ class ExplanationContext:
     target: Int[Tensor, " texts"]
     target_fn: Target
     attention_selector: AttentionSelector = DEFAULT_SELECTOR
+    progress: OnTexts = no_progress
+
+    @cached_property
+    def logits_without_each(self) -> dict[str, Float[Tensor, "texts tokens classes"]]:
+        """Logits without each token, by the meaning of "without": they serve every target."""
+        return {}
 
     @cached_property
     def site(self) -> AttentionSite | None:
@@ -58,7 +64,7 @@ class ExplanationContext:
             return observe_pooled(self.model, self.encoded.ids, self.encoded.mask)
         if is_linear_readout(self.model, self.site):
             return observe_linear(self.model, self.encoded, self.site, self.logits)
-        return observe_by_forward(self.model, self.encoded, self.site, self.logits)
+        return observe_by_forward(self.model, self.encoded, self.site, self.logits, self.progress)
 
     @cached_property
     def computed(self) -> dict[str, Any]:
@@ -227,8 +233,12 @@ def make_context(
     target: int | str | None = None,
     target_fn: str | None = None,
     attention_selector: AttentionSelector = DEFAULT_SELECTOR,
+    progress: OnTexts = no_progress,
 ) -> ExplanationContext:
-    """Predict, and resolve the class or number that is explained."""
+    """Predict, and resolve the class or number that is explained.
+
+    ``progress`` is told how many of the texts are done while long methods run.
+    """
     regression = is_regression(model.config)
     named = target_fn or ("rating" if regression else "probability")
     function = TARGETS[named]
@@ -252,7 +262,9 @@ def make_context(
     targets = (
         default_target(logits) if target is None else torch.full((len(logits),), class_index(model, target))
     )
-    return ExplanationContext(model, tokenizer, encoded, logits, targets, function, attention_selector)
+    return ExplanationContext(
+        model, tokenizer, encoded, logits, targets, function, attention_selector, progress
+    )
 
 
 def class_index(model: PreTrainedModel, target: int | str) -> int:

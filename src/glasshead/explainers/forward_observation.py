@@ -10,17 +10,24 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from glasshead.attention import AttentionInputs
-from glasshead.data import Encoded, Inputs, batches
-from glasshead.explainers.attention_observation import AttentionObservation
+from glasshead.data import Encoded, Inputs, batch_size, batches
+from glasshead.explainers.attention_observation import (
+    AttentionChange,
+    AttentionObservation,
+    OnTexts,
+    no_progress,
+)
 from glasshead.explainers.hierarchical_erasure import erase_words
 from glasshead.models import HierarchicalClassifier
 from glasshead.trace import (
     AttentionSite,
     Edit,
     LayerRecord,
+    ResumedPasses,
+    Shortcut,
     TokenLayout,
+    find_shortcut,
     head_signs_of,
-    intervene,
     logits_of,
     record,
     target_score,
@@ -46,6 +53,7 @@ class ForwardObservation(AttentionObservation):
     mask: Bool[Tensor, "texts tokens"]
     weights: Float[Tensor, "texts tokens"]
     canonical_weights: Float[Tensor, "texts tokens"]
+    progress: OnTexts = no_progress
 
     exact = False
 
@@ -87,80 +95,107 @@ class ForwardObservation(AttentionObservation):
         self, target: Int[Tensor, " texts"] | Int[Tensor, "texts tokens"]
     ) -> tuple[Float[Tensor, "texts tokens"], Float[Tensor, "texts tokens"]]:
         """Σ A ∂z/∂A and, with the canonical signs, Σ ∂z/∂A of every token."""
-        if target.ndim == 2:  # every token has a target of its own: one pass for each class
-            results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
-            for k in target[self.mask].unique().tolist():
-                for result, of_class in zip(
-                    results, self._gradient_sums(torch.full((len(target),), k)), strict=True
-                ):
-                    result[target == k] = of_class[target == k]
-            return results
-        key = target.cpu().numpy().tobytes()
-        if key not in self._cache:
-            self._cache[key] = self._compute_gradient_sums(target)
-        return self._cache[key]
-
-    def _compute_gradient_sums(self, target: Int[Tensor, " texts"]) -> tuple[Tensor, Tensor]:
+        if target.ndim == 1:
+            return self._sums_by_target([target])[0]
+        # Every token has a target of its own: all classes that occur.
         results = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
+        classes = target[self.mask].unique()
+        by_class = self._sums_by_target([torch.full((len(target),), k) for k in classes.tolist()])
+        for k, sums in zip(classes, by_class, strict=True):
+            for result, values in zip(results, sums, strict=True):
+                result[target == k] = values[target == k]
+        return results
+
+    def _sums_by_target(self, targets: list[Int[Tensor, " texts"]]) -> list[tuple[Tensor, Tensor]]:
+        keys = [target.cpu().numpy().tobytes() for target in targets]
+        missing = [target for key, target in zip(keys, targets, strict=True) if key not in self._cache]
+        if missing:
+            new = zip(*self._compute_gradient_sums(torch.stack(missing)), strict=True)
+            self._cache.update(
+                (target.cpu().numpy().tobytes(), sums) for target, sums in zip(missing, new, strict=True)
+            )
+        return [self._cache[key] for key in keys]
+
+    def _compute_gradient_sums(
+        self, targets: Int[Tensor, "targets texts"]
+    ) -> tuple[Float[Tensor, "targets texts tokens"], Float[Tensor, "targets texts tokens"]]:
+        """The same for several targets, whose gradients are taken of one pass."""
+        results = tuple(self.weights.new_zeros(len(targets), *self.weights.shape) for _ in range(2))
         signs = head_signs(self.model, self.site)
         sign = 1.0 if signs is None else signs.to(self.weights)[:, None, None].to(self.model.device)
         maps = self.site.num_heads * self.site.num_layers
         for rows, inputs in batches(self.encoded, device=self.model.device, maps=maps):
             with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
                 logits = logits_of(self.model, inputs, rows=self.site.row)
-            value = target_score(logits, target[rows].to(logits.device))
             layer, layout = trace.only[self.site.layer], token_layout(self.model, inputs, self.site.key_unit)
-            (slopes,) = torch.autograd.grad(value.sum(), layer.weights)
-            counted = query_row_mask(slopes, layout.mask, self.site)[:, None, :, None] * layer.allowed
-            for result, terms in zip(results, (layer.weights.detach() * slopes, sign * slopes), strict=True):
-                tokens = layout.tokens((mask_heads(terms, self.site) * counted).sum(dim=(1, 2)))
-                result[rows, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
+            counted = query_row_mask(layer.weights, layout.mask, self.site)[:, None, :, None] * layer.allowed
+            for number, target in enumerate(targets[:, rows].to(logits.device)):
+                value = target_score(logits, target).sum()
+                more = number < len(targets) - 1
+                (slopes,) = torch.autograd.grad(value, layer.weights, retain_graph=more)
+                terms = layer.weights.detach() * slopes, sign * slopes
+                for result, heads in zip(results, terms, strict=True):
+                    tokens = layout.tokens((mask_heads(heads, self.site) * counted).sum(dim=(1, 2)))
+                    result[number, rows, : tokens.shape[1]] = tokens.cpu().to(result.dtype)
         # A sentence has its slope once, and each of its tokens that of the whole.
         shares = self.shares()
         return results[0], results[1] / torch.where(shares > 0, shares, 1.0)
 
-    def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
-        """The weights of the token's key become zero in the heads that are read, in all rows."""
+    @cached_property
+    def shortcut(self) -> Shortcut:
+        """What need not run again when the attention of the layer is edited."""
+        lengths = self.mask.sum(dim=1)
+        if not bool(lengths.any()):
+            return Shortcut(self.site.layer)
+        few = torch.stack([lengths.argmax(), lengths.clamp(min=1).argmin()])
+        inputs = self.encoded.some(few.numpy()).inputs(device=self.model.device)
+        return find_shortcut(self.model, inputs, self.site.layer)
 
-        def without(weights: Tensor, call: AttentionInputs, gone: Tensor) -> Tensor:
-            return weights.masked_fill(gone, 0.0)
-
-        return self._without(without)
-
-    def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
-        """The weights are computed anew under a mask without the token's key; no distance changes by it."""
-
-        def without(weights: Tensor, call: AttentionInputs, gone: Tensor) -> Tensor:
-            pairs = call.mask.allowed(weights.device) & ~gone
-            narrowed = replace(
-                call, mask=replace(call.mask, attn_mask=pairs.expand(-1, -1, weights.shape[2], -1))
-            )
-            return call.mechanism.weights(narrowed, call.mechanism.scores(call))
-
-        return self._without(without)
+    def passes(self, inputs: Inputs) -> ResumedPasses:
+        """Passes over a batch of texts with other weights in the layer."""
+        return ResumedPasses(self.model, inputs, self.shortcut)
 
     @torch.no_grad()
-    def _without(self, change: Callable[[Tensor, AttentionInputs, Tensor], Tensor]) -> Tensor:
-        """Logits for every token, or sentence, that is left out; padding keeps the text's own."""
+    def without(
+        self,
+        change: AttentionChange,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        """The keys are taken out of the heads that are read, in all rows; no distance changes by it."""
+        result = self.logits.new_zeros(len(texts), self.logits.shape[1])
+        which, number = texts.unique(return_inverse=True)
+        done = 0
+        # Few texts at a time, so that what is kept of them is no more than a batch of their variants.
+        for places, inputs in batches(self.encoded, which, self.model.device, maps=self.site.num_heads):
+            passes, length = self.passes(inputs), inputs["input_ids"].shape[1]
+            place = torch.full((len(which),), -1)
+            place[places] = torch.arange(len(places))
+            (variants,) = (place[number] >= 0).nonzero(as_tuple=True)
+            for part in variants.split(batch_size(length, self.site.num_heads)):
+                row = place[number[part]]
+                layout = token_layout(self.model, passes.some(row), self.site.key_unit)
+                gone = layout.keys(removed[part, :length].to(layout.real.device))
+                edit = removal_edit(self.site, change, gone[:, None, None, :])
+                result[part] = passes.logits(edit, row).cpu().to(result.dtype)
+            done += len(places)
+            self.progress(done, len(which))
+        return result
 
-        def edit_without(gone: Tensor) -> Edit:
-            return lambda layer, weights, call: replace_heads(weights, change(weights, call, gone), self.site)
-
+    @torch.no_grad()
+    def without_each(self, change: AttentionChange) -> Float[Tensor, "texts tokens classes"]:
         result = self.logits[:, None, :].repeat(1, self.mask.shape[1], 1)
         if isinstance(self.model, HierarchicalClassifier) and self.site.key_unit == "packed":
-            for index, tokens, logits in erase_words(self.model, self.encoded, self.site.layer, edit_without):
+            erased = erase_words(
+                self.model, self.encoded, self.site.layer, partial(removal_edit, self.site, change)
+            )
+            for index, tokens, logits in erased:
                 result[index, tokens] = logits.to(result.dtype)
             return result
         owner = self.owners()
-        text, token = (owner == torch.arange(owner.shape[1])).logical_and(self.mask).nonzero(as_tuple=True)
-        for variants, inputs in batches(self.encoded, text, self.model.device, maps=self.site.num_heads):
-            layout = token_layout(self.model, inputs, self.site.key_unit)
-            removed = torch.zeros_like(layout.real)
-            removed[torch.arange(len(variants)), token[variants]] = True
-            edit = edit_without(layout.keys(removed)[:, None, None, :])
-            with intervene(self.model, edit, [self.site.layer]):
-                logits = logits_of(self.model, inputs)
-            result[text[variants], token[variants]] = logits.cpu().to(result.dtype)
+        columns = torch.arange(owner.shape[1])
+        text, token = (owner == columns).logical_and(self.mask).nonzero(as_tuple=True)
+        result[text, token] = self.without(change, text, token[:, None] == columns)
         return result.gather(1, owner[..., None].expand_as(result))
 
     def owners(self) -> Int[Tensor, "texts tokens"]:
@@ -180,13 +215,17 @@ class ForwardObservation(AttentionObservation):
 
 
 def observe_by_forward(
-    model: PreTrainedModel, encoded: Encoded, site: AttentionSite, logits: Float[Tensor, "texts classes"]
+    model: PreTrainedModel,
+    encoded: Encoded,
+    site: AttentionSite,
+    logits: Float[Tensor, "texts classes"],
+    progress: OnTexts = no_progress,
 ) -> ForwardObservation:
     """Read the weights."""
     raw, canonical = observe_weights(
         model, encoded, site, logits.dtype, raw_weights, partial(canonical_weights, model)
     )
-    return ForwardObservation(model, encoded, site, logits, encoded.mask, raw, canonical)
+    return ForwardObservation(model, encoded, site, logits, encoded.mask, raw, canonical, progress)
 
 
 def observe_weights(
@@ -287,13 +326,26 @@ def query_row_mask(
     return selected
 
 
-def logits_with_edit(
-    observation: ForwardObservation, inputs: Inputs, edit: Edit
-) -> Float[Tensor, "b classes"]:
-    """Logits of a batch whose weights, in the heads that are read, are what the edit makes of them."""
+def removal_edit(site: AttentionSite, change: AttentionChange, gone: Bool[Tensor, "r 1 1 k"]) -> Edit:
+    """The edit that takes keys out of the heads that are read, or of all heads where their values go."""
 
-    def edit_heads(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-        return replace_heads(weights, edit(layer, weights, call), observation.site)
+    def edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        if change == "zero-value":
+            return weights.masked_fill(gone, 0.0)
+        changed = renormalised(call, gone) if change == "renormalise" else weights.masked_fill(gone, 0.0)
+        return replace_heads(weights, changed, site)
 
-    with torch.no_grad(), intervene(observation.model, edit_heads, [observation.site.layer]):
-        return logits_of(observation.model, inputs).cpu()
+    return edit
+
+
+def renormalised(call: AttentionInputs, gone: Bool[Tensor, "r 1 1 k"]) -> Float[Tensor, "r h q k"]:
+    """The weights under a mask that forbids some keys."""
+    pairs = call.mask.allowed(call.q.device) & ~gone
+    queries = call.q.shape[2]
+    narrowed = replace(call, mask=replace(call.mask, attn_mask=pairs.expand(-1, -1, queries, -1)))
+    return call.mechanism.weights(narrowed, call.mechanism.scores(call))
+
+
+def edit_read_heads(site: AttentionSite, edit: Edit) -> Edit:
+    """The edit in the heads that are read; the others keep their weights."""
+    return lambda layer, weights, call: replace_heads(weights, edit(layer, weights, call), site)

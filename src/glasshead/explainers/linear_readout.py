@@ -13,7 +13,7 @@ from glasshead.attention import Activation
 from glasshead.data import Encoded, batches, heads_of
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
-from glasshead.explainers.attention_observation import AttentionObservation
+from glasshead.explainers.attention_observation import AttentionChange, AttentionObservation
 from glasshead.models import PooledClassifier, TransformerClassifier, as_logits, is_regression
 from glasshead.trace import AttentionSite, logits_of, record, target_polarity, token_layout
 
@@ -77,27 +77,46 @@ class LinearReadout(AttentionObservation):
         """Outputs z as logits."""
         return outputs if self.rating else as_logits(outputs)
 
-    def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
-        """z − a_i o_i (Huang et al. 2024, section 5.2)."""
-        # Subtracting o·a from z − b, not from the logits: the binary logit of class 0 stays 0.
-        outputs = torch.einsum("tk,tko->to", self.weights, self.polarity) + self.bias
-        return self.to_logits(outputs[:, None, :] - self.weights[..., None] * self.polarity)
-
-    def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
-        """The token is masked before the activation, so the other weights share its place."""
+    def without_each(self, change: AttentionChange) -> Float[Tensor, "texts tokens classes"]:
+        """z − a_i o_i (Huang et al. 2024, section 5.2); z of the others' weights where they share the place."""
         n = self.mask.shape[1]
+        if change != "renormalise":
+            # Subtracting o·a from z − b, not from the logits: the binary logit of class 0 stays 0.
+            outputs = torch.einsum("tk,tko->to", self.weights, self.polarity) + self.bias
+            return self.to_logits(outputs[:, None, :] - self.weights[..., None] * self.polarity)
         others = ~torch.eye(n, dtype=torch.bool)
         step = max(BUDGET // (n * n), 1)
-        results = []
-        for start in range(0, len(self.mask), step):
-            rows = slice(start, start + step)
-            mask = self.mask[rows, None, :] & others  # [t, removed, tokens]
-            scores, part = self.scores[rows, None, :].expand(mask.shape), self.parts()[rows, None, :]
-            weights = torch.zeros_like(scores)
-            for number in range(int(part.max()) + 1 if part.numel() else 1):
-                weights = weights + self.activation.weights(scores, mask & (part == number))
-            results.append(self.to_logits(weights @ self.polarity[rows] + self.bias))
-        return torch.cat(results)
+        rows = torch.arange(len(self.mask)).split(step)
+        return torch.cat([self._renormalise(part, others.expand(len(part), n, n)) for part in rows])
+
+    def without(
+        self,
+        change: AttentionChange,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        """z = Σ_{i ∉ S} a_i o_i + b, with the weights of the whole text or those that the others share."""
+        step = max(BUDGET // (removed.shape[1] * self.polarity.shape[-1]), 1)
+        logits = [torch.zeros(0, self.logits.shape[1], dtype=self.logits.dtype)]
+        for rows, gone in zip(texts.split(step), removed.split(step), strict=True):
+            if change == "renormalise":
+                logits.append(self._renormalise(rows, ~gone[:, None])[:, 0])
+            else:
+                weights = self.weights[rows].masked_fill(gone, 0.0)
+                outputs = torch.einsum("vk,vko->vo", weights, self.polarity[rows]) + self.bias
+                logits.append(self.to_logits(outputs))
+        return torch.cat(logits)
+
+    def _renormalise(
+        self, rows: Int[Tensor, " texts"], stays: Bool[Tensor, "texts variants tokens"]
+    ) -> Float[Tensor, "texts variants classes"]:
+        """Tokens are masked before the activation, so the other weights share their place."""
+        mask = self.mask[rows, None, :] & stays
+        scores, part = self.scores[rows, None, :].expand(mask.shape), self.parts()[rows, None, :]
+        weights = torch.zeros_like(scores)
+        for number in range(int(part.max()) + 1 if part.numel() else 1):
+            weights = weights + self.activation.weights(scores, mask & (part == number))
+        return self.to_logits(weights @ self.polarity[rows] + self.bias)
 
 
 @dataclass(frozen=True)
@@ -144,11 +163,20 @@ class SentenceReadout(AttentionObservation):
         sizes = (self.sentence_of_token[..., None] == torch.arange(self.sentences.mask.shape[1])).sum(dim=1)
         return self.spread(1 / sizes.clamp(min=1).to(self.sentences.weights.dtype))
 
-    def zero_weight(self) -> Float[Tensor, "texts tokens classes"]:
-        return self.spread(self.sentences.zero_weight())
+    def without_each(self, change: AttentionChange) -> Float[Tensor, "texts tokens classes"]:
+        return self.spread(self.sentences.without_each(change))
 
-    def renormalise(self) -> Float[Tensor, "texts tokens classes"]:
-        return self.spread(self.sentences.renormalise())
+    def without(
+        self,
+        change: AttentionChange,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        """A sentence goes if one of its tokens does."""
+        variant, token = (removed & self.mask[texts]).nonzero(as_tuple=True)
+        gone = torch.zeros(len(texts), self.sentences.mask.shape[1], dtype=torch.bool)
+        gone[variant, self.sentence_of_token[texts[variant], token]] = True
+        return self.sentences.without(change, texts, gone)
 
 
 @torch.inference_mode()

@@ -20,6 +20,7 @@ from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.record import record
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
+from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut
 from glasshead.trace.sign_gauge import (
     ClassSigns,
     Gauge,
@@ -46,12 +47,15 @@ __all__ = [
     "Gauge",
     "KeyUnit",
     "LayerRecord",
+    "ResumedPasses",
+    "Shortcut",
     "Subject",
     "TokenLayout",
     "Trace",
     "class_sides",
     "default_target",
     "eval_mode",
+    "find_shortcut",
     "find_site",
     "fix_gauge",
     "fix_gauges",

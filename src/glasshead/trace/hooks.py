@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
@@ -38,13 +39,22 @@ class AttentionHook:
         """Which layer of its pass this call is; None if it is not wanted. Ask once for each call."""
         if traced_call.module not in self.names:
             return None
+        layer = self._count(1)
+        return layer if self.layers is None or layer in self.layers else None
+
+    def skip(self, module: nn.Module, calls: int) -> None:
+        """A part of the model that is not run again would have made so many calls."""
+        if module in self.names:
+            self._count(calls)
+
+    def _count(self, calls: int) -> int:
+        """The number of the next call of the pass, before so many are counted."""
         if not self.passing:
             refuse_checkpointing(self.model)
             self.counts.append(0)
             self.passing = True
-        layer = self.counts[-1]
-        self.counts[-1] += 1
-        return layer if self.layers is None or layer in self.layers else None
+        self.counts[-1] += calls
+        return self.counts[-1] - calls
 
     def end_pass(self, *_: object) -> None:
         """What follows belongs to another pass."""
@@ -114,3 +124,17 @@ def refuse_checkpointing(model: nn.Module) -> None:
             "gradient checkpointing runs every layer twice: "
             "call model.activation_checkpointing_disable() or model.eval() before recording or intervening"
         )
+
+
+@contextmanager
+def substituted_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+    """A module runs another function in the block; its hooks see it as they see its own."""
+    own = vars(module).get("forward")
+    module.forward = forward
+    try:
+        yield
+    finally:
+        if own is None:
+            del module.forward
+        else:
+            module.forward = own

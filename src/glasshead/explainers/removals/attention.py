@@ -1,0 +1,51 @@
+"""A token is removed from the attention that is read: the text stays as it is, also for all other layers."""
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from glasshead.explainers.attention_observation import AttentionChange
+from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.removals.removal import Removal, register
+
+
+class AttentionRemoval(Removal):
+    """An edit of the weights of one layer."""
+
+    edits_attention = True
+
+    def __init__(self, change: AttentionChange, description: str, citation: str) -> None:
+        self.change, self.description, self.citation = change, description, citation
+
+    def logits(
+        self,
+        context: ExplanationContext,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        return context.observation.without(self.change, texts, removed)
+
+    def compute_logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
+        """The same without special tokens too, which attention reads as any other."""
+        return context.observation.without_each(self.change)
+
+
+register(
+    "zero-weight",
+    AttentionRemoval(
+        "zero-weight",
+        "its attention weight becomes zero, and all others stay",
+        "Huang, Yang and Wang 2024, section 5.2",
+    ),
+)
+register(
+    "renormalise",
+    AttentionRemoval(
+        "renormalise", "attention may not go to it, so the others share its place", "Jain and Wallace 2019"
+    ),
+)
+register(
+    "zero-value",
+    AttentionRemoval(
+        "zero-value", "its value vector becomes zero in all heads of the layer", "Mohebbi et al. 2023"
+    ),
+)

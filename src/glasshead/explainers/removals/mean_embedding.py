@@ -1,0 +1,78 @@
+"""A token is read as the average word: its embedding becomes the mean of all embeddings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from glasshead.data import Inputs, batches, heads_of
+from glasshead.errors import InputError
+from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.gradient import shift_of, word_embeddings
+from glasshead.explainers.removals.removal import Removal, register
+
+
+class MeanEmbedding(Removal):
+    """e_i becomes Σ_w e_w / |vocabulary|; its place in the text stays."""
+
+    description = "its embedding becomes the mean of all word embeddings"
+    citation = "Haug et al. 2021"
+
+    @torch.inference_mode()
+    def logits(
+        self,
+        context: ExplanationContext,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        model = context.model
+        result = context.logits.new_zeros(len(texts), context.logits.shape[1])
+        for rows, inputs in batches(context.encoded, texts, model.device, maps=heads_of(model.config)):
+            gone = removed[rows, : inputs["input_ids"].shape[1]].to(model.device)
+            with averaged(model, inputs, gone):
+                result[rows] = model(**inputs).logits.cpu().to(result.dtype)
+            context.progress(len(texts[rows].unique()), len(texts.unique()))
+        return result
+
+
+@contextmanager
+def averaged(model: PreTrainedModel, inputs: Inputs, removed: Bool[Tensor, "b n"]) -> Iterator[None]:
+    """Removed tokens are looked up as the mean of all words in the block.
+
+    Raises:
+        InputError: if the model does not look up one vector for each token.
+    """
+
+    def average(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
+        shift = shift_of(args[0], inputs["input_ids"])
+        weight = getattr(module, "weight", None)
+        if shift is None or not isinstance(weight, Tensor) or weight.shape[-1] != embedded.shape[-1]:
+            raise InputError(
+                f"{type(model).__name__} does not look up one vector for each token of a text, so none can "
+                "be replaced by the mean: use the method 'erasure-delete'"
+            )
+        n = inputs["input_ids"].shape[1]
+        gone = torch.zeros(embedded.shape[:2], dtype=torch.bool, device=embedded.device)
+        gone[:, shift:n] = removed[:, : n - shift]
+        return torch.where(
+            gone[..., None], weight.mean(dim=0) * scale_of(args[0], weight, embedded), embedded
+        )
+
+    hooks = [module.register_forward_hook(average) for module in word_embeddings(model)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def scale_of(ids: Tensor, weight: Tensor, embedded: Tensor) -> Tensor:
+    """By what the model multiplies the vectors that it looks up (BART, T5 and Gemma may)."""
+    vectors = weight[ids]
+    return (vectors * embedded).sum() / (vectors * vectors).sum()
+
+
+register("mean-embedding", MeanEmbedding())

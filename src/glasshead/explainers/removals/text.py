@@ -1,0 +1,112 @@
+"""A token is removed from the text that the model reads: cut out, or replaced by another."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from glasshead.data import Encoded, batches, heads_of
+from glasshead.errors import InputError
+from glasshead.explainers.explainer import ExplanationContext
+from glasshead.explainers.removals.removal import Removal, register
+
+CHUNK = 4_000_000
+"""Tokens of variants that are written out at once, which bounds memory for long texts."""
+
+
+class TextRemoval(Removal):
+    """The model reads another text."""
+
+    @abstractmethod
+    def variants(
+        self,
+        context: ExplanationContext,
+        encoded: Encoded,
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Encoded:
+        """Encoded texts without their sets of tokens."""
+
+    @torch.inference_mode()
+    def logits(
+        self,
+        context: ExplanationContext,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        reason = self.unsupported_reason(context)
+        if reason is not None:
+            raise InputError(reason)
+        model = context.model
+        result = context.logits.new_zeros(len(texts), context.logits.shape[1])
+        for part in chunks(context.encoded.mask.sum(dim=1)[texts], context.encoded.ids.shape[1]):
+            variants = self.variants(context, take(context.encoded, texts[part]), removed[part])
+            for rows, inputs in batches(variants, device=model.device, maps=heads_of(model.config)):
+                result[part[rows]] = model(**inputs).logits.cpu().to(result.dtype)
+            context.progress(len(texts[: int(part[-1]) + 1].unique()), len(texts.unique()))
+        return result
+
+
+def chunks(lengths: Int[Tensor, " variants"], width: int) -> Iterator[Int[Tensor, " part"]]:
+    """Numbers of variants, some at a time."""
+    return iter(torch.arange(len(lengths)).split(max(CHUNK // max(width, 1), 1)))
+
+
+def take(encoded: Encoded, texts: Int[Tensor, " variants"]) -> Encoded:
+    """Texts, each as often as it is named; their words are not needed any more."""
+    return encoded._replace(
+        ids=encoded.ids[texts],
+        mask=encoded.mask[texts],
+        words=np.empty((0, 0), dtype=np.int64),
+        offsets=np.empty((0, 0, 2), dtype=np.int64),
+        types=None if encoded.types is None else encoded.types[texts],
+    )
+
+
+class Delete(TextRemoval):
+    """x₋S: the text without the tokens, shorter by so many."""
+
+    description = "it is cut out, and the model reads the rest"
+    citation = "Li, Monroe and Jurafsky 2016"
+
+    def variants(
+        self, context: ExplanationContext, encoded: Encoded, removed: Bool[Tensor, "variants tokens"]
+    ) -> Encoded:
+        # A stable sort moves what is removed behind all that stays, in order.
+        order = removed.long().argsort(dim=1, stable=True)
+        gone = removed.gather(1, order)
+        ids = encoded.ids.gather(1, order).masked_fill(gone, context.tokenizer.pad_token_id or 0)
+        return encoded._replace(
+            ids=ids,
+            mask=encoded.mask.gather(1, order) & ~gone,
+            types=None if encoded.types is None else encoded.types.gather(1, order).masked_fill(gone, 0),
+        )
+
+
+class Replace(TextRemoval):
+    """The token's id becomes that of a special token of the tokenizer."""
+
+    citation = "DeYoung et al. 2020; Hase, Xie and Bansal 2021"
+
+    def __init__(self, token: str, what: str) -> None:
+        self.token, self.what = token, what
+        self.description = f"it becomes {what}"
+
+    def unsupported_reason(self, context: ExplanationContext) -> str | None:
+        if getattr(context.tokenizer, f"{self.token}_id") is None:
+            return f"this tokenizer has no {self.what}: use the method 'erasure-delete'"
+        return None
+
+    def variants(
+        self, context: ExplanationContext, encoded: Encoded, removed: Bool[Tensor, "variants tokens"]
+    ) -> Encoded:
+        return encoded._replace(
+            ids=encoded.ids.masked_fill(removed, getattr(context.tokenizer, f"{self.token}_id"))
+        )
+
+
+register("delete", Delete())
+register("mask-token", Replace("mask_token", "[MASK]"))
+register("unknown-token", Replace("unk_token", "[UNK]"))
