@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Protocol
 
 import torch
@@ -77,7 +78,9 @@ class KernelHook(Protocol):
 ACTIVE_HOOKS: ContextVar[tuple[KernelHook, ...]] = ContextVar("glasshead_hooks", default=())
 """The hooks of this thread (or task), outermost first; none outside `record` and `intervene`."""
 
-KNOWN_CALLS: ContextVar[Mapping[nn.Module, AttentionInputs]] = ContextVar("glasshead_known_calls", default={})
+KNOWN_CALLS: ContextVar[Mapping[nn.Module, AttentionInputs]] = ContextVar(
+    "glasshead_known_calls", default=MappingProxyType({})
+)
 """Calls of this thread that need not be put together from what a module was given."""
 
 

@@ -8,8 +8,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 AttentionChange = Literal["zero-weight", "renormalise", "zero-value"]
-"""How keys are taken out of an attention: their weights become zero; they are masked, so that the others share
-their place; or their values become zero in all heads of the layer, also those that are not read."""
+"""How keys are taken out of an attention: their weights become zero; they are masked, so that the others
+share their place; or their values become zero in all heads of the layer, also those that are not read."""
 
 OnTexts = Callable[[int, int], None]
 """Called with how many of the texts are done, and how many there are."""

@@ -107,13 +107,12 @@ class ForwardObservation(AttentionObservation):
         return results
 
     def _sums_by_target(self, targets: list[Int[Tensor, " texts"]]) -> list[tuple[Tensor, Tensor]]:
+        """The sums for each target, those that were not asked for before in one pass."""
         keys = [target.cpu().numpy().tobytes() for target in targets]
-        missing = [target for key, target in zip(keys, targets, strict=True) if key not in self._cache]
+        missing = {key: t for key, t in zip(keys, targets, strict=True) if key not in self._cache}
         if missing:
-            new = zip(*self._compute_gradient_sums(torch.stack(missing)), strict=True)
-            self._cache.update(
-                (target.cpu().numpy().tobytes(), sums) for target, sums in zip(missing, new, strict=True)
-            )
+            new = self._compute_gradient_sums(torch.stack(list(missing.values())))
+            self._cache.update(zip(missing, zip(*new, strict=True), strict=True))
         return [self._cache[key] for key in keys]
 
     def _compute_gradient_sums(

@@ -78,7 +78,7 @@ class LinearReadout(AttentionObservation):
         return outputs if self.rating else as_logits(outputs)
 
     def without_each(self, change: AttentionChange) -> Float[Tensor, "texts tokens classes"]:
-        """z − a_i o_i (Huang et al. 2024, section 5.2); z of the others' weights where they share the place."""
+        """z − a_i o_i (Huang et al. 2024, section 5.2), or z of the weights that the others then have."""
         n = self.mask.shape[1]
         if change != "renormalise":
             # Subtracting o·a from z − b, not from the logits: the binary logit of class 0 stays 0.

@@ -50,11 +50,9 @@ class Shortcut:
 
     def __str__(self) -> str:
         """In words."""
-        if not self.blocks and self.last is None:
-            return "the whole model"
-        return (
-            f"layer {self.layer} on" if self.last is None else f"layer {self.layer}, in the row that is read"
-        )
+        if self.last is not None:
+            return f"layer {self.layer}, in the row that is read"
+        return f"layer {self.layer} on" if self.blocks else "the whole model"
 
 
 class ResumedPasses:

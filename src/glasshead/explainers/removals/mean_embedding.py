@@ -57,9 +57,8 @@ def averaged(model: PreTrainedModel, inputs: Inputs, removed: Bool[Tensor, "b n"
         n = inputs["input_ids"].shape[1]
         gone = torch.zeros(embedded.shape[:2], dtype=torch.bool, device=embedded.device)
         gone[:, shift:n] = removed[:, : n - shift]
-        return torch.where(
-            gone[..., None], weight.mean(dim=0) * scale_of(args[0], weight, embedded), embedded
-        )
+        mean = weight.mean(dim=0) * scale_of(args[0], weight, embedded)
+        return torch.where(gone[..., None], mean, embedded)
 
     hooks = [module.register_forward_hook(average) for module in word_embeddings(model)]
     try:
