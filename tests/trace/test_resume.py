@@ -12,7 +12,18 @@ from glasshead.trace import AttentionSelector, ResumedPasses, Shortcut, find_sho
 from glasshead.training import open_subject
 
 WHOLE = {"Albert"}
-ONE_ROW = {"Bert", "Roberta", "DistilBert", "Electra", "ModernBert", "GPT2", "Llama", "Qwen3", "Mistral", "OPT"}
+ONE_ROW = {
+    "Bert",
+    "Roberta",
+    "DistilBert",
+    "Electra",
+    "ModernBert",
+    "GPT2",
+    "Llama",
+    "Qwen3",
+    "Mistral",
+    "OPT",
+}
 REFUSED = {"XLNet", "Longformer"}
 
 
@@ -60,7 +71,9 @@ def test_every_layer_of_a_stack(layer):
     assert (shortcut.last is not None) == (layer == 2)
     texts = torch.arange(3)
     expected = ResumedPasses(model, inputs, Shortcut(number)).logits(drop_first_real_key, texts)
-    assert_close(ResumedPasses(model, inputs, shortcut).logits(drop_first_real_key), expected, rtol=0, atol=1e-9)
+    assert_close(
+        ResumedPasses(model, inputs, shortcut).logits(drop_first_real_key), expected, rtol=0, atol=1e-9
+    )
 
 
 def test_skipped_blocks_do_not_run_and_the_model_is_as_before():

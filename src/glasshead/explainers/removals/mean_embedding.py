@@ -21,7 +21,7 @@ class MeanEmbedding(Removal):
     description = "its embedding becomes the mean of all word embeddings"
     citation = "Haug et al. 2021"
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def logits(
         self,
         context: ExplanationContext,
@@ -30,11 +30,13 @@ class MeanEmbedding(Removal):
     ) -> Float[Tensor, "variants classes"]:
         model = context.model
         result = context.logits.new_zeros(len(texts), context.logits.shape[1])
+        done, total = 0, len(texts.unique())
         for rows, inputs in batches(context.encoded, texts, model.device, maps=heads_of(model.config)):
             gone = removed[rows, : inputs["input_ids"].shape[1]].to(model.device)
             with averaged(model, inputs, gone):
                 result[rows] = model(**inputs).logits.cpu().to(result.dtype)
-            context.progress(len(texts[rows].unique()), len(texts.unique()))
+            done += len(rows)
+            context.progress(done * total // len(texts), total)
         return result
 
 

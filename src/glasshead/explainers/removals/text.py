@@ -1,7 +1,6 @@
 """A token is removed from the text that the model reads: cut out, or replaced by another."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
 
 import numpy as np
 import torch
@@ -29,7 +28,7 @@ class TextRemoval(Removal):
     ) -> Encoded:
         """Encoded texts without their sets of tokens."""
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def logits(
         self,
         context: ExplanationContext,
@@ -41,17 +40,16 @@ class TextRemoval(Removal):
             raise InputError(reason)
         model = context.model
         result = context.logits.new_zeros(len(texts), context.logits.shape[1])
-        for part in chunks(context.encoded.mask.sum(dim=1)[texts], context.encoded.ids.shape[1]):
-            variants = self.variants(context, take(context.encoded, texts[part]), removed[part])
+        step = max(CHUNK // max(removed.shape[1], 1), 1)
+        done, total = 0, len(texts.unique())
+        for start in range(0, len(texts), step):
+            some = slice(start, start + step)
+            variants = self.variants(context, take(context.encoded, texts[some]), removed[some])
             for rows, inputs in batches(variants, device=model.device, maps=heads_of(model.config)):
-                result[part[rows]] = model(**inputs).logits.cpu().to(result.dtype)
-            context.progress(len(texts[: int(part[-1]) + 1].unique()), len(texts.unique()))
+                result[start + rows] = model(**inputs).logits.cpu().to(result.dtype)
+                done += len(rows)
+                context.progress(done * total // len(texts), total)
         return result
-
-
-def chunks(lengths: Int[Tensor, " variants"], width: int) -> Iterator[Int[Tensor, " part"]]:
-    """Numbers of variants, some at a time."""
-    return iter(torch.arange(len(lengths)).split(max(CHUNK // max(width, 1), 1)))
 
 
 def take(encoded: Encoded, texts: Int[Tensor, " variants"]) -> Encoded:
