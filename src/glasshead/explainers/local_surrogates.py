@@ -17,7 +17,7 @@ from glasshead.explainers.embedding_path import rows_that_fit
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.targets import value_change
 
-SAMPLES_PER_TOKEN, LEAST_SAMPLES = 50, 200
+SAMPLES_PER_TOKEN, LEAST_SAMPLES = 30, 200
 MOST_ROWS = 64
 Kept = Float[Tensor, "rows tokens"]
 
