@@ -8,7 +8,10 @@ import glasshead
 from classifier_families import FAMILIES, TEXTS
 from pretend_gpu import pretend_gpu  # before glasshead is imported
 
-METHODS = ("attention", "gradient", "erasure", "erasure-delete", "random")
+METHODS = (
+    *("attention", "gradient", "erasure", "erasure-delete", "random"),
+    *("captum:integrated-gradients", "captum:kernel-shap"),
+)
 
 
 def results(family, data, device):
