@@ -11,7 +11,11 @@ from glasshead.explainers import EXPLAINERS
 from glasshead.report import audit_page
 from glasshead.results import AuditCard
 from glasshead.statistics import kendall_tau_b
+from glasshead.trace import AttentionSelector
 from glasshead.training import open_subject
+from readable import KINDS
+from readable import as_run as kind_as_run
+from readable import data as kind_data
 from small import as_run, planted_model, planted_texts, random_model, split
 
 TEXTS, LABELS = planted_texts(40)
@@ -130,7 +134,7 @@ def test_methods_that_cannot_be(run):
         glasshead.audit(run, DATA, method="gradeint")
     run.tokenizer.mask_token, mask = None, run.tokenizer.mask_token
     try:
-        with pytest.raises(InputError, match="no mask token"):
+        with pytest.raises(InputError, match="this tokenizer has no"):
             glasshead.audit(run, DATA, method="erasure-mask-token", audits=["performance"])
     finally:
         run.tokenizer.mask_token = mask
@@ -168,3 +172,14 @@ def test_audits_of_two_methods_are_compared_text_by_text(cards):
     same = glasshead.compare(cards["random"], cards["gradient-l2"])
     assert "agreement.method-absolute.gradient.all" in {each.name for each in same.differences}
     assert cards["random"].statistic == "random"  # the audits themselves stay as they were
+
+
+def test_scores_of_sentences_are_the_sums_over_their_words():
+    kind = KINDS["hierarchical"]()
+    labels = [0, 1] * (len(kind.texts) // 2)
+    subject, sentences = open_subject(kind_as_run(kind, labels)), AttentionSelector(level="sentence")
+    whole = build_context(subject, kind_data(kind, labels), method="gradient", attention_selector=sentences)
+    words = build_context(subject, kind_data(kind, labels), method="gradient")
+    assert whole.scores.shape[1] < words.scores.shape[1]
+    np.testing.assert_allclose(whole.scores.sum(axis=1), words.scores.sum(axis=1), atol=1e-12)
+    assert whole.scores_signed

@@ -177,8 +177,8 @@ def remarks_on_selection(
         remarks.append(f"{context.method}: the largest completeness gap of a text is {gap:.2g}.")
     if AGREEMENT in selected:
         remarks += [
-            f"Agreement with {name!r} was left out: that is the method {context.method!r} itself, so they "
-            "agree by construction."
+            f"Agreement with {name!r} was left out: its numbers are those of the method {context.method!r}, "
+            "so they agree by construction."
             for name in IMPORTANCE
             if name not in context.importance
         ]
