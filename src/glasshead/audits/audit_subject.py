@@ -203,9 +203,11 @@ def target_note(context: AuditContext) -> str:
 def jsonable(column: Any) -> Any:
     """A column in which a number that does not exist is None."""
     column = np.asarray(column)
-    if column.dtype.kind != "f":
-        return column.tolist()
-    return [None if np.isnan(value) else value for value in column.tolist()]
+    values = column.tolist()
+    if column.dtype.kind == "f":
+        for place in np.flatnonzero(np.isnan(column)):
+            values[place] = None
+    return values
 
 
 def example_columns(context: AuditContext) -> dict[str, Any]:
