@@ -53,7 +53,7 @@ def test_full_row_rank_needs_no_solver(monkeypatch):
     def never(*args):
         raise AssertionError("a solver was asked")
 
-    monkeypatch.setattr(MODULE, "initial_vertex", never)
+    monkeypatch.setattr(MODULE, "initial_vertices", never)
     monkeypatch.setattr(highs, "highs_maxima", never)
     rng = np.random.default_rng(0)
     T, a = drawn("simplex", 7, 6, rng)  # rank 6, and [T, 1] has rank 7

@@ -13,6 +13,7 @@ from glasshead.identifiability.attention_row import AttentionRow
 from glasshead.identifiability.lp.tasks import IntervalAnswer, IntervalTask, solve
 
 TASKS = 16  # rows that a process gets at a time
+TASKS_ALONE = 64  # where there is one process: small programs walk together
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class IntervalOptions:
 
 def solve_parallel(tasks: Sequence[IntervalTask], processes: int = 1) -> Iterator[IntervalAnswer]:
     """The answer to each task, in order; workers stay for the next call."""
-    parts = [list(tasks[start : start + TASKS]) for start in range(0, len(tasks), TASKS)]
+    size = TASKS_ALONE if processes == 1 else TASKS
+    parts = [list(tasks[start : start + size]) for start in range(0, len(tasks), size)]
     if processes == 1 or len(parts) < 2:
         solved = map(solve, parts)
     else:

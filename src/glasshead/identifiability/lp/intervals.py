@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from glasshead.identifiability.lp.simplex import (
     Floats,
     SimplexBatchResult,
     Vertex,
-    initial_vertex,
+    initial_vertices,
     maximise,
     verify_by_duality,
     verify_rays,
@@ -254,13 +253,17 @@ def maximise_each(
 ) -> list[tuple[Floats, dict[int, str]]]:
     """`maximise_all` of several programs (A, start, functions), whose A have one shape, walking together."""
     values = [np.full(len(functions), np.nan) for _, _, functions in programs]
-    vertices: dict[int, Vertex] = {}
-    for number, (A, start, functions) in enumerate(programs):
-        if not len(A):  # nothing binds
+    bound = []
+    for number, (A, _, functions) in enumerate(programs):
+        if len(A):
+            bound.append(number)
+        else:  # nothing binds
             values[number] = np.where(functions.max(axis=1, initial=0.0) > 0, np.inf, 0.0)
-            continue
-        with suppress(ArithmeticError, np.linalg.LinAlgError):
-            vertices[number] = initial_vertex(A, start)
+    vertices: dict[int, Vertex] = {}
+    if bound:
+        A, start = (np.stack([programs[number][place] for number in bound]) for place in (0, 1))
+        found = zip(bound, initial_vertices(A, start), strict=True)
+        vertices = {number: vertex for number, vertex in found if vertex is not None}
     zero: dict[int, NDArray[np.bool_]] = {
         number: np.zeros(programs[number][0].shape[1], dtype=bool) for number in vertices
     }
@@ -298,8 +301,8 @@ def maximise_each(
             certified = searches.basic[here][np.isfinite(proofs)]
             zero[number] |= np.bincount(certified.ravel(), minlength=A.shape[1]) < len(certified)
     return [
-        solve_with_highs(A, A @ start, functions, found)
-        for (A, start, functions), found in zip(programs, values, strict=True)
+        solve_with_highs(A, A @ start, functions, maxima)
+        for (A, start, functions), maxima in zip(programs, values, strict=True)
     ]
 
 

@@ -38,44 +38,57 @@ class Vertex:
     x: Floats
 
 
-def initial_vertex(A: Floats, start: Floats) -> Vertex:
-    """A vertex of {x ≥ 0, A x = A start}, reached from a point of it; A [m, n] has full row rank.
-
-    Raises:
-        ArithmeticError: if rounding leads out of the polytope.
-    """
-    m = len(A)
+def initial_vertices(A: Floats, start: Floats) -> list[Vertex | None]:
+    """A vertex of each polytope {x ≥ 0, A x = A start}, reached from a point of it; None if rounding leads
+    out of the polytope. A [P, m, n], each of full row rank, and ``start`` [P, n]."""
+    count, m, _ = A.shape
+    each = np.arange(count)
     # Large variables first: they are basic in the end, and far from their bounds on the way.
-    _, _, order = qr(A * np.sqrt(np.maximum(start, 1e-30)), mode="economic", pivoting=True)
-    basic, free = order[:m].astype(np.int64), order[m:]
-    inverse = refactorise(A[:, basic])
-    x = start[basic]
-    for variable in free:
-        step = inverse @ A[:, variable]  # lowering the free variable by t raises x by t · step
-        falling = np.flatnonzero(step < -MIN_PIVOT)
-        if len(falling):
-            ratios = x[falling] / -step[falling]
-            nearest = int(ratios.argmin())
-            if ratios[nearest] < start[variable]:
-                row, length = int(falling[nearest]), float(ratios[nearest])
-                x = x + length * step
-                x[row] = start[variable] - length
-                leaving = inverse[row] / step[row]
-                step[row] -= 1.0
-                inverse -= step[:, None] * leaving
-                basic[row] = variable
-                continue
-        x = x + start[variable] * step
-    inverse = refactorise(A[:, basic])
-    x = inverse @ (A @ start)
-    if not np.isfinite(inverse).all() or x.min(initial=0.0) < -PROOF_TOLERANCE:
-        raise ArithmeticError("rounding leads out of the polytope")
-    return Vertex(basic, inverse, np.maximum(x, 0.0))
+    scaled = A * np.sqrt(np.maximum(start, 1e-30))[:, None, :]
+    order = np.stack([qr(one, mode="r", pivoting=True)[1] for one in scaled]).astype(np.int64)
+    basic = order[:, :m].copy()
+    inverse = invert(columns_of(A, basic))
+    x = np.take_along_axis(start, basic, axis=1)
+    for free in order[:, m:].T:
+        value = start[each, free]
+        step = np.matmul(inverse, A[each, :, free][:, :, None])[:, :, 0]
+        # Lowering the free variable by t raises x by t · step.
+        ratios = np.full(x.shape, np.inf)
+        np.divide(x, -step, out=ratios, where=step < -MIN_PIVOT)
+        row = ratios.argmin(axis=1)
+        length = np.minimum(ratios[each, row], value)
+        x += length[:, None] * step
+        blocked = np.flatnonzero(length < value)  # a basic variable is zero first: they change places
+        if len(blocked):
+            at = row[blocked]
+            x[blocked, at] = (value - length)[blocked]
+            step = step[blocked]
+            leaving = inverse[blocked, at] / step[np.arange(len(at)), at][:, None]
+            step[np.arange(len(at)), at] -= 1.0
+            inverse[blocked] -= step[:, :, None] * leaving[:, None, :]
+            basic[blocked, at] = free[blocked]
+    inverse = invert(columns_of(A, basic))
+    x = np.matmul(inverse, np.matmul(A, start[:, :, None]))[:, :, 0]
+    inside = np.isfinite(inverse).all(axis=(1, 2)) & (x.min(axis=1, initial=0.0) >= -PROOF_TOLERANCE)
+    return [
+        Vertex(basic[one], inverse[one], np.maximum(x[one], 0.0)) if inside[one] else None
+        for one in range(count)
+    ]
 
 
-def refactorise(B: Floats) -> Floats:
-    """B⁻¹."""
-    return np.asarray(np.linalg.inv(B), dtype=np.float64)
+def columns_of(A: Floats, variables: Integers) -> Floats:
+    """Some columns of every A [P, m, n], in the order of ``variables`` [P, k]: [P, m, k]."""
+    return np.asarray(np.take_along_axis(A, variables[:, None, :], axis=2))
+
+
+def invert(B: Floats) -> Floats:
+    """The inverse of every B [P, m, m]; NaN where there is none."""
+    try:
+        return np.asarray(np.linalg.inv(B), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        if len(B) == 1:
+            return np.full_like(B, np.nan)
+        return np.concatenate([invert(one[None]) for one in B])
 
 
 @dataclass(frozen=True)
@@ -178,7 +191,7 @@ def maximise(
         leaving = inverse[each, rows] / pivots[:, None]
         dual[here] += gain[:, None] * leaving
         step[each, rows] -= 1.0
-        np.multiply(step[:, :, None], leaving[:, None, :], out=change[here])
+        np.einsum("si,sj->sij", step, leaving, out=change[here])
         inverse[here] -= change[here]
         basic[each, rows] = entering
         steps[here] += 1
