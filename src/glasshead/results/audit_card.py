@@ -75,7 +75,8 @@ class AuditCard(Drawable):
     @property
     def statistic(self) -> str:
         """What its findings about the agreement of that explanation are called."""
-        return METHOD if any(finding.statistic == METHOD for finding in self.findings) else self.method
+        renamed = any(finding.statistic in (METHOD, METHOD + ABSOLUTE) for finding in self.findings)
+        return METHOD if renamed else self.method
 
     def __repr__(self) -> str:
         return (
