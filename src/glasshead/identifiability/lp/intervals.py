@@ -88,9 +88,7 @@ def intervals(
     program = interval_program(
         T, a, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance, functions=functions
     )
-    if isinstance(program, Intervals):
-        return program
-    return program.conclude(*maximise_all(*program.maxima, program.variables_are_weights))
+    return program if isinstance(program, Intervals) else program.solve()
 
 
 @dataclass(frozen=True)
@@ -105,6 +103,10 @@ class IntervalProgram:
     signed: bool
     maxima: tuple[Floats, Floats, Floats]
     variables_are_weights: bool
+
+    def solve(self) -> Intervals:
+        """The intervals."""
+        return self.conclude(*maximise_all(*self.maxima, self.variables_are_weights))
 
     def conclude(self, maxima: Floats, failed: Mapping[int, str]) -> Intervals:
         """The intervals, from the maxima of the functions."""

@@ -40,27 +40,25 @@ class IntervalAnswer(NamedTuple):
 
 def solve(tasks: list[IntervalTask]) -> list[IntervalAnswer]:
     """The answer to every task; small programs of one shape are solved together."""
-    results = [
-        interval_program(
-            T, a, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance, functions=np.eye(len(a))[keys]
+    found: dict[int, Intervals] = {}
+    groups: dict[tuple[bool, tuple[int, ...]], dict[int, IntervalProgram]] = {}
+    for number, (T, a, kind, embed_dim, eps, tolerance, keys) in enumerate(tasks):
+        functions = np.eye(len(a))[keys]
+        program = interval_program(
+            T, a, kind=kind, embed_dim=embed_dim, eps=eps, tolerance=tolerance, functions=functions
         )
-        for T, a, kind, embed_dim, eps, tolerance, keys in tasks
-    ]
-    programs = {number: one for number, one in enumerate(results) if isinstance(one, IntervalProgram)}
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for number, program in programs.items():
-        shape = program.maxima[0].shape
-        alone = () if np.prod(shape) <= SMALL else (number,)
-        groups.setdefault((program.variables_are_weights, shape, *alone), []).append(number)
-    for (variables_are_weights, *_), members in groups.items():
-        maxima = maximise_each([programs[number].maxima for number in members], bool(variables_are_weights))
-        for number, answer in zip(members, maxima, strict=True):
-            results[number] = programs[number].conclude(*answer)
-    return [
-        answer_of(task, found)
-        for task, found in zip(tasks, results, strict=True)
-        if isinstance(found, Intervals)  # all are by now
-    ]
+        if isinstance(program, Intervals):
+            found[number] = program
+        elif program.maxima[0].size > SMALL:  # at once, since it takes memory
+            found[number] = program.solve()
+        else:
+            group = program.variables_are_weights, program.maxima[0].shape
+            groups.setdefault(group, {})[number] = program
+    for (variables_are_weights, _), programs in groups.items():
+        maxima = maximise_each([program.maxima for program in programs.values()], variables_are_weights)
+        for (number, program), answer in zip(programs.items(), maxima, strict=True):
+            found[number] = program.conclude(*answer)
+    return [answer_of(task, found[number]) for number, task in enumerate(tasks)]
 
 
 def answer_of(task: IntervalTask, found: Intervals) -> IntervalAnswer:
