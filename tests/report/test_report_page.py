@@ -120,8 +120,10 @@ def test_two_cards_fill_two_columns_and_say_how_they_differ(
     differences = [span.text.replace("\xa0", " ") for span in page.all("span", "difference")]
     asked = [question for question in QUESTIONS if not question.signed]
     pairs = [[card.finding(question.finding) for card in (softmax, tanhmax)] for question in asked]
-    told = iter(differences)
+    told = filter(None, differences)
     for one, other in pairs:
+        if one.interval is None:  # a share of meanings of deleting
+            continue
         overlap = one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
         larger = ("softmax", "tanhmax") if one.estimate > other.estimate else ("tanhmax", "softmax")
         gap = number(abs(one.estimate - other.estimate))

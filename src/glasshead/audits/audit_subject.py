@@ -18,14 +18,15 @@ from glasshead.audits.base import AUDITS, Audit
 from glasshead.audits.context import IMPORTANCE, AuditContext, build_context
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.performance import compare_with_guess
 from glasshead.audits.perturbation import Perturbation
-from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
+from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress, StageProgress
 from glasshead.audits.slice_tests import slice_tests
 from glasshead.audits.slices import slice_facts, slice_notes
 from glasshead.audits.summary import slice_column
 from glasshead.errors import InputError, ParameterError
-from glasshead.explainers import EXPLAINERS
+from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.results import AuditCard, Finding
@@ -56,6 +57,14 @@ FIRST_ORDER = (
     "Σ a ∂z/∂a over the heads and rows that are read. Erasure and perturbation change the weights of these "
     "heads in all rows of the layer and run the model again."
 )
+SHORTCUT = (
+    "Under other weights the model was run from {}: what comes before does not change. Checked on the "
+    "longest and the shortest text, where the whole model says the same."
+)
+WHOLE_MODEL = (
+    "Under other weights the whole model was run for every edit, which is slow: it is no stack of layers "
+    "that each run once, so it cannot be entered in the middle."
+)
 AFTER_NORM = (
     "This model normalises its embeddings, so gradients are taken along what the first layer reads: the "
     "derivative along a word's own embedding would be minus that along its place."
@@ -84,7 +93,8 @@ def audit_subject(
     """
     selected, perturbation = selected_audits(request)
     started = time.perf_counter()
-    progress("reading the texts")
+    stages = StageProgress(progress)
+    stages.begin("reading the texts")
     context = build_context(
         subject,
         split,
@@ -95,6 +105,7 @@ def audit_subject(
         dtype=dtype_of(request.dtype),
         method=request.method,
     )
+    context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))
     left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
@@ -106,20 +117,20 @@ def audit_subject(
             if not known and not (selected_audit.reads_marks and context.marks is None):
                 left_out.setdefault(reason, []).append(name)
     if not context.explainer.reads_weights:
-        progress(request.method)
+        stages.begin(request.method)
         context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
     findings: list[Finding] = []
     examples: dict[str, Any] = example_columns(context)
     tokens: dict[str, Any] = {}
     audit_facts: dict[str, Any] = {}
     for name, selected_audit in selected.items():
-        progress(name)
+        stages.begin(name)
         result = selected_audit(context, seed=request.seed)
         findings += result.findings
         examples |= result.examples
         tokens |= result.tokens
         audit_facts |= result.facts
-    progress("choosing examples")
+    stages.begin("choosing examples")
     # Contributions colour a map, unless somebody asked how sure the weights are.
     named = selected.get(IDENTIFIABILITY) if request.audits is not None else None
     tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
@@ -147,11 +158,14 @@ def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbati
     if draws is not None and draws > MOST_DRAWS:
         raise ParameterError("draws", f"is at most {MOST_DRAWS:,}, not {draws:,}")
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
-    selected = {name: AUDITS[name] for name in (AUDITS if request.audits is None else request.audits)}
+    names = [name for name in AUDITS if AUDITS[name].by_default] if request.audits is None else request.audits
+    selected = {name: AUDITS[name] for name in names}
     if "perturbation" in selected:
         selected["perturbation"] = perturbation
     if IDENTIFIABILITY in selected and request.identifiability is not None:
         selected[IDENTIFIABILITY] = request.identifiability
+    if OPERATORS in selected and request.limit is not None:
+        selected[OPERATORS] = Operators(texts=None)
     return selected, perturbation
 
 
@@ -264,6 +278,7 @@ def subject_facts(
             IN_FLOAT64 if context.explanation.model.dtype == torch.float64 else IN_FLOAT32,
             target_note(context),
             EXACT if context.exact else FIRST_ORDER,
+            *shortcut_note(context),
             *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
             *([OLD_GAUGE] if is_old_gauge(subject.gauge) and is_gauged(context) else []),
             *remarks,
@@ -272,6 +287,16 @@ def subject_facts(
             *record.get("notes", []),
         ],
     }
+
+
+def shortcut_note(context: AuditContext) -> list[str]:
+    """From where the model was run again under other weights, if it was."""
+    observation = context.explanation.observation
+    if not isinstance(observation, ForwardObservation):
+        return []
+    if observation.shortcut.is_whole:
+        return [WHOLE_MODEL] if observation.site.layer else []
+    return [SHORTCUT.format(observation.shortcut)]
 
 
 def mechanism_name(context: AuditContext) -> str:

@@ -27,6 +27,8 @@ class Audit(ABC):
 
     question: ClassVar[str]
     citation: ClassVar[str]
+    by_default: ClassVar[bool] = True
+    """Whether it is asked where nobody names audits; what takes much longer than the others is not."""
     reads_marks: ClassVar[bool] = False
     """Whether it needs marks of people, which few data have: without them it is left out without a word."""
 

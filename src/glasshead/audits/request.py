@@ -24,6 +24,22 @@ class OnProgress(Protocol):
     def __call__(self, stage: str, share: float | None = None) -> None: ...
 
 
+class StageProgress:
+    """Tells ``progress`` which stage runs, and how many texts it has read."""
+
+    def __init__(self, progress: OnProgress) -> None:
+        self.progress, self.stage = progress, ""
+
+    def begin(self, stage: str) -> None:
+        """From here on another stage runs."""
+        self.stage = stage
+        self.progress(stage)
+
+    def on_texts(self, done: int, total: int) -> None:
+        """So many of the texts are done."""
+        self.progress(f"{self.stage}: {done:,} of {total:,} texts", done / total)
+
+
 @dataclass(frozen=True)
 class AuditRequest:
     """What is audited, on which data, by which audits (None: all that have a meaning).

@@ -15,6 +15,7 @@ Where numbers are aggregated:
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.attention_observation import AttentionObservation
+from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
 from glasshead.explainers.explainer import (
     EXPLAINERS,
@@ -33,6 +34,7 @@ from glasshead.explainers.forward_observation import (
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
+from glasshead.explainers.removals import REMOVALS, Removal, words_of
 from glasshead.explainers.targets import TARGETS, probability
 from glasshead.registry import import_siblings
 
@@ -40,6 +42,7 @@ import_siblings(__name__, __path__)
 
 __all__ = [
     "EXPLAINERS",
+    "REMOVALS",
     "TARGETS",
     "AttentionObservation",
     "ExplainOptions",
@@ -49,6 +52,7 @@ __all__ = [
     "ForwardObservation",
     "IntervalVector",
     "LinearReadout",
+    "Removal",
     "SentenceReadout",
     "by_sentence",
     "by_word",
@@ -65,5 +69,7 @@ __all__ = [
     "require_weights",
     "sentence_numbers",
     "token_fields",
+    "value_changes",
     "with_intervals",
+    "words_of",
 ]

@@ -6,7 +6,7 @@ layers, such as rollout, runs the model itself and records every layer (`glasshe
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
@@ -75,6 +75,11 @@ class ExplanationContext:
     def is_regression(self) -> bool:
         """Whether the model predicts a number."""
         return is_regression(self.model.config)
+
+    def some(self, rows: Int[Tensor, " some"]) -> "ExplanationContext":
+        """The same view of some of the texts."""
+        encoded = self.encoded.some(rows.numpy())
+        return replace(self, encoded=encoded, logits=self.logits[rows], target=self.target[rows])
 
     def value(self, logits: Float[Tensor, "*d texts classes"]) -> Float[Tensor, "*d texts"]:
         """The explained number ŷ for other logits of the same texts."""

@@ -243,7 +243,27 @@ def tokens(card: AuditCard) -> Outcome | None:
     return Outcome(f"contributions tell positive from negative words{wrong}")
 
 
-TESTS = {"agreement": agreement, "perturbation": perturbation, "identifiability": identifiability}
+def operators(card: AuditCard) -> Outcome | None:
+    """Whether agreement with erasure is the same whatever deleting means."""
+    finding = usable(card, f"operators.{card.statistic}{ABSOLUTE}.survival.all")
+    if finding is None:
+        return None
+    share = finite(finding.estimate)
+    if finding.status == "undecided" or share is None:
+        return Outcome(undecided=("whether agreement with erasure survives every meaning of deleting",))
+    if share == 1:
+        return Outcome("it agrees with erasure whatever deleting means", (True,))
+    if share == 0:
+        return Outcome("it is not shown to agree with erasure, whatever deleting means", (None,))
+    return Outcome("whether it agrees with erasure depends on what deleting means", (False,))
+
+
+TESTS = {
+    "agreement": agreement,
+    "perturbation": perturbation,
+    "identifiability": identifiability,
+    "operators": operators,
+}
 MORE_TESTS = {"tokens": tokens}
 
 

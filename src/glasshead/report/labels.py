@@ -24,6 +24,13 @@ AUDITS = {
         "Does the answer change when the weights change? Mean over the examples of the per-example median "
         "change of the target's probability, or of the rating.",
     ),
+    "operators": (
+        "What deleting means",
+        "Is it the same whether a word is cut out, replaced, averaged, or taken out of the attention? The "
+        "mean change of ŷ by a word under each meaning; Kendall τ-b between the changes under two of them; "
+        "and τ-b of the explanation with the changes under each, with intervals that hold for all meanings "
+        "together. A conclusion that flips depends on what deleting means.",
+    ),
     "plausibility": (
         "Plausibility",
         "Does the explanation point at the words that people have marked for the class of the text? Mean "
@@ -66,6 +73,8 @@ STATISTICS = {
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",
+    "change": "mean change of ŷ by a word",
+    "order": "order of the words under two meanings",
     "auprc": "area under precision and recall",
     "token-f1": "token F1 of the largest scores",
     "iou": "intersection over union of the largest scores",
@@ -86,6 +95,14 @@ AGAINST = {
     "gradient": "gradient",
     "erasure-zero-weight": "erasure, weight set to zero",
     "erasure-renormalise": "erasure, weights renormalised",
+    "zero-weight": "weight set to zero",
+    "renormalise": "weights renormalised",
+    "zero-value": "value set to zero",
+    "delete": "cut out",
+    "mask-token": "replaced by [MASK]",
+    "unknown-token": "replaced by [UNK]",
+    "mean-embedding": "mean embedding",
+    "survival": "share of meanings under which it is better than random",
     "absolute": "absolute change",
     "signed": "signed change",
     "score": "score s",
@@ -146,6 +163,11 @@ QUESTIONS = (
     ),
     Question("perturbation.random.absolute.all", "Do random weights change the answer?", "median |Δŷ|"),
     Question(
+        "operators.attention-absolute.survival.all",
+        "Does attention agree with erasure whatever deleting means?",
+        "share of the meanings under which it is better than random",
+    ),
+    Question(
         "plausibility.auprc.all",
         "Does it point at the words that people mark?",
         "area under precision and recall",
@@ -185,12 +207,12 @@ def questions(cards: Sequence[AuditCard]) -> list[Question]:
     statistic = next((card.statistic for card in cards), ATTENTION)
     if statistic == ATTENTION:
         return list(QUESTIONS)
-    about = f"agreement.{ATTENTION}"
+    about = tuple(f"{audit}.{ATTENTION}" for audit in ("agreement", "operators"))
     attends = any(card.method == ATTENTION for card in cards)
     return [
         replace(
             question,
-            finding=question.finding.replace(about, f"agreement.{statistic}", 1),
+            finding=question.finding.replace(f".{ATTENTION}", f".{statistic}", 1),
             asks=question.asks.replace("attention", method_words(statistic)),
         )
         if question.finding.startswith(about)

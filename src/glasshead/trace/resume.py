@@ -48,6 +48,11 @@ class Shortcut:
     blocks: tuple[Block, ...] = ()
     last: LastBlock | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.blocks and self.last is None
+
     def __str__(self) -> str:
         """In words."""
         if self.last is not None:
@@ -62,7 +67,7 @@ class ResumedPasses:
         self.model, self.inputs, self.shortcut = model, inputs, shortcut
         self.outputs: dict[str, Any] = {}
         self.call: AttentionInputs | None = None
-        if shortcut.blocks or shortcut.last is not None:
+        if not shortcut.is_whole:
             self._read()
 
     @torch.no_grad()

@@ -1,0 +1,331 @@
+"""Does it matter for the verdicts what deleting a token means?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from glasshead.audits.agreement import agreement_verdict, round_digits
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats, same_numbers
+from glasshead.audits.null_weights import random_weights
+from glasshead.audits.slices import Group
+from glasshead.audits.summary import Interval, StatSummary, null_column, summarise
+from glasshead.errors import InputError
+from glasshead.explainers import REMOVALS, value_changes, words_of
+from glasshead.results import (
+    ABSOLUTE,
+    ATTENTION,
+    TOO_FEW_EXAMPLES,
+    Finding,
+    Verdict,
+    by_construction,
+)
+from glasshead.statistics import LEVEL, kendall_tau_b
+
+TEXTS = 50
+"""So many texts are asked unless somebody names another number: each means a pass for every word."""
+OPERATORS = "operators"
+CHANGE, ORDER, SURVIVAL = "change", "order", "survival"
+SAME_EDIT = by_construction("the same", "the two are one edit of this model")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How an explanation agrees with erasure under one meaning of deleting, text by text."""
+
+    removal: str
+    tau: Floats
+    chance: Floats
+    verdict: Verdict | None = None
+    """Why the number is no evidence, if it is none."""
+
+
+class Operators(Audit):
+    """The same question under every meaning of deleting that the model allows.
+
+    ``change`` is the mean |ŷ(x) − ŷ(x without i)| over the words of a text; ``order`` the Kendall τ-b between
+    the changes under two meanings; then τ-b of the audited explanation with the changes under each, beside
+    random numbers, and whether what it says of the explanation survives all of them. Intervals of the latter
+    are simultaneous (Bonferroni). Special tokens are left out.
+    """
+
+    question = "does it matter what deleting means?"
+    citation = "Hase, Xie and Bansal 2021; Haug et al. 2021"
+    by_default = False
+
+    def __init__(self, texts: int | None = TEXTS) -> None:
+        if texts is not None and texts < 1:
+            raise InputError(f"the audit needs at least one text, not {texts}")
+        self.texts = texts
+
+    def unsupported_reason(self, context: AuditContext) -> str | None:
+        return None if context.sentence_of_token is None else "words are deleted: leave `level` out"
+
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        rng = np.random.default_rng([seed, 12])
+        rows = self._choose(context, rng)
+        explanation = context.explanation.some(torch.from_numpy(rows))
+        reasons = {name: removal.unsupported_reason(explanation) for name, removal in REMOVALS.items()}
+        changes = {
+            name: value_changes(explanation, REMOVALS[name].logits_of_each(explanation)).numpy()
+            for name, reason in reasons.items()
+            if reason is None
+        }
+        mask = words_of(explanation).numpy()
+        members = Group("all", np.ones(len(rows), dtype=bool))
+        explained = {
+            statistic: values[rows, : mask.shape[1]] for statistic, values in explanations(context).items()
+        }
+        standings = {
+            statistic: list(self._standings(context, statistic, values, changes, mask, rng))
+            for statistic, values in explained.items()
+        }
+        findings = [
+            *self._change_findings(changes, mask, members, rng),
+            *self._order_findings(changes, mask, members, rng),
+            *(
+                finding
+                for statistic, own in standings.items()
+                for finding in self._standing_findings(statistic, own, members, rng)
+            ),
+        ]
+        return AuditResult(
+            findings,
+            self._columns(len(context.labels), rows, changes, mask, standings),
+            facts={
+                OPERATORS: {
+                    "texts": len(rows),
+                    "meanings": {name: REMOVALS[name].description for name in changes},
+                    "left_out": {name: reason for name, reason in reasons.items() if reason is not None},
+                }
+            },
+        )
+
+    def _choose(self, context: AuditContext, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The numbers of the texts that are asked, in order."""
+        count = len(context.labels)
+        if self.texts is None or self.texts >= count:
+            return np.arange(count)
+        return np.sort(rng.choice(count, self.texts, replace=False))
+
+    def _standings(
+        self,
+        context: AuditContext,
+        statistic: str,
+        values: Floats,
+        changes: Mapping[str, Floats],
+        mask: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> Iterator[Standing]:
+        """An explanation beside the changes under each meaning, and random numbers beside them."""
+        signed = not statistic.endswith(ABSOLUTE)
+        chance = random_weights(mask, signed, rng)
+        gauge = context.sign_no_evidence_reason(size=True) if statistic == ATTENTION + ABSOLUTE else None
+        variants = round_digits(np.stack([values, chance]), mask)
+        for name, change in changes.items():
+            compared = change if signed else np.abs(change)
+            result = kendall_tau_b(variants, round_digits(compared[None], mask), mask)
+            itself = same_numbers(np.where(mask, values, 0.0), np.where(mask, compared, 0.0))
+            reason = by_construction("the same", "this erasure is what was audited") if itself else gauge
+            yield Standing(name, result.tau[0, 0], result.tau[1, 0], reason)
+
+    def _change_findings(
+        self, changes: Mapping[str, Floats], mask: NDArray[np.bool_], group: Group, rng: np.random.Generator
+    ) -> Iterator[Finding]:
+        sizes = [mean_size(values, mask) for values in changes.values()]
+        summaries = summarise(sizes, [{}] * len(sizes), rng=rng, level=group.level)
+        for name, summary in zip(changes, summaries, strict=True):
+            verdict = Verdict("") if summary.reliable_interval is not None else TOO_FEW_EXAMPLES
+            yield summary.finding(
+                OPERATORS, CHANGE, verdict, group=group, citation=self.citation, against=name
+            )
+
+    def _order_findings(
+        self, changes: Mapping[str, Floats], mask: NDArray[np.bool_], group: Group, rng: np.random.Generator
+    ) -> Iterator[Finding]:
+        """How two meanings order the words, beside a random order."""
+        stacked = np.stack([*changes.values(), random_weights(mask, True, rng)])
+        rounded = round_digits(stacked, mask)
+        tau = kendall_tau_b(rounded, rounded, mask).tau
+        pairs = list(combinations(range(len(changes)), 2))
+        summaries = summarise(
+            [tau[one, other] for one, other in pairs],
+            [{"random": tau[-1, other]} for _, other in pairs],
+            rng=rng,
+            level=group.level,
+        )
+        names = list(changes)
+        for (one, other), summary in zip(pairs, summaries, strict=True):
+            same = same_numbers(*(np.where(mask, stacked[place], 0.0) for place in (one, other)))
+            verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, "numbers")
+            yield summary.finding(
+                OPERATORS,
+                ORDER,
+                SAME_EDIT if same else verdict,
+                group=group,
+                citation=self.citation,
+                against=f"{names[one]}+{names[other]}",
+                undefined=undefined_orders(tau[one, other], mask),
+            )
+
+    def _standing_findings(
+        self, statistic: str, standings: Sequence[Standing], group: Group, rng: np.random.Generator
+    ) -> Iterator[Finding]:
+        """The agreement under each meaning, and whether it survives all."""
+        level = 1 - (1 - LEVEL) / len(standings)
+        group = group._replace(level=level)
+        summaries = summarise(
+            [one.tau for one in standings],
+            [{"random": one.chance} for one in standings],
+            rng=rng,
+            level=level,
+        )
+        for one, summary in zip(standings, summaries, strict=True):
+            verdict = one.verdict or agreement_verdict(
+                summary.reliable_interval, summary.reliable_differences, "numbers"
+            )
+            yield summary.finding(
+                OPERATORS, statistic, verdict, group=group, citation=self.citation, against=one.removal
+            )
+        judged = [
+            (one, summary) for one, summary in zip(standings, summaries, strict=True) if one.verdict is None
+        ]
+        yield self._survival(statistic, judged, group, rng)
+
+    def _survival(
+        self,
+        statistic: str,
+        judged: Sequence[tuple[Standing, StatSummary]],
+        group: Group,
+        rng: np.random.Generator,
+    ) -> Finding:
+        """Whether the explanation is better than random numbers under all meanings, or under some alone."""
+        sides = {one.removal: side(summary.reliable_differences.get("random")) for one, summary in judged}
+        differing = differing_pairs([one for one, _ in judged], rng)
+        verdict = survival_verdict(sides, differing)
+        decided = [value for value in sides.values() if value is not None]
+        return Finding(
+            audit=OPERATORS,
+            statistic=statistic,
+            against=SURVIVAL,
+            group=group.name,
+            estimate=sum(value == 1 for value in decided) / len(decided) if decided else None,
+            std=None,
+            interval=None,
+            null={},
+            n=min((summary.n for _, summary in judged), default=0),
+            undefined={},
+            significant_fraction=None,
+            citation=self.citation,
+            level=group.level,
+            **verdict.fields,
+        )
+
+    @staticmethod
+    def _columns(
+        count: int,
+        rows: NDArray[np.int64],
+        changes: Mapping[str, Floats],
+        mask: NDArray[np.bool_],
+        standings: Mapping[str, Sequence[Standing]],
+    ) -> dict[str, Floats]:
+        """The numbers of every text that was asked; NaN of the others."""
+        columns = {
+            f"{OPERATORS}.{CHANGE}.{name}": mean_size(values, mask) for name, values in changes.items()
+        }
+        for statistic, own in standings.items():
+            for one in own:
+                column = f"{OPERATORS}.{statistic}.{one.removal}"
+                columns |= {column: one.tau, null_column(column, "random"): one.chance}
+        whole = {name: np.full(count, np.nan) for name in columns}
+        for name, values in columns.items():
+            whole[name][rows] = values
+        return whole
+
+
+AUDITS.register(OPERATORS)(Operators())
+
+
+def explanations(context: AuditContext) -> dict[str, Floats]:
+    """What is held against erasure [N, n]: of attention its size and what it contributes, of another method
+    the size of its scores, and the scores themselves if they have signs."""
+    if context.explainer.reads_weights:
+        return {ATTENTION + ABSOLUTE: np.abs(context.canonical), "contribution": context.contributions}
+    sizes = {context.method + ABSOLUTE: np.abs(context.scores)}
+    return sizes | ({context.method: context.scores} if context.scores_signed else {})
+
+
+def mean_size(changes: Floats, mask: NDArray[np.bool_]) -> Floats:
+    """The mean |change| over the words of each text; NaN of a text without words."""
+    count = mask.sum(axis=1)
+    total = np.where(mask, np.abs(changes), 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def undefined_orders(tau: Floats, mask: NDArray[np.bool_]) -> dict[str, int]:
+    """Why an order does not exist, of how many texts."""
+    missing, short = np.isnan(tau), mask.sum(axis=1) < 2
+    counts = {
+        "fewer than two words": int((missing & short).sum()),
+        "all words tied": int((missing & ~short).sum()),
+    }
+    return {reason: count for reason, count in counts.items() if count}
+
+
+def side(over_chance: Interval | None) -> int | None:
+    """1 where it is better than random numbers, −1 where it is worse, 0 where these texts do not show which;
+    None of too few texts."""
+    if over_chance is None:
+        return None
+    return 1 if over_chance[0] > 0 else -1 if over_chance[1] < 0 else 0
+
+
+def differing_pairs(standings: Sequence[Standing], rng: np.random.Generator) -> set[frozenset[str]]:
+    """The meanings under which the agreement differs, from paired intervals corrected for their number."""
+    pairs = list(combinations(standings, 2))
+    if not pairs:
+        return set()
+    level = 1 - (1 - LEVEL) / len(pairs)
+    summaries = summarise(
+        [one.tau - other.tau for one, other in pairs], [{}] * len(pairs), rng=rng, level=level
+    )
+    return {
+        frozenset((one.removal, other.removal))
+        for (one, other), summary in zip(pairs, summaries, strict=True)
+        if (interval := summary.reliable_interval) is not None and not interval[0] <= 0 <= interval[1]
+    }
+
+
+def survival_verdict(sides: Mapping[str, int | None], differing: set[frozenset[str]]) -> Verdict:
+    """In words: survives, flips, or undecided. A verdict flips where two meanings say opposite things, or one
+    shows what another does not and the two differ by a paired interval."""
+    known = {name: value for name, value in sides.items() if value is not None}
+    if len(known) < 2:
+        return TOO_FEW_EXAMPLES if known or sides else by_construction("nothing to ask", "all are one edit")
+    by_side = {value: [name for name, own in known.items() if own == value] for value in (1, 0, -1)}
+    if len(by_side[1]) == len(known):
+        return Verdict(f"survives: better than random numbers under all {len(known)} meanings of deleting")
+    if len(by_side[-1]) == len(known):
+        return Verdict(f"survives: worse than random numbers under all {len(known)} meanings of deleting")
+    if not by_side[1] and not by_side[-1]:
+        return Verdict(
+            f"not shown to be better than random numbers under any of {len(known)} meanings of deleting"
+        )
+    opposite = bool(by_side[1] and by_side[-1])
+    flips = [
+        name
+        for name in by_side[0]
+        if any(frozenset((name, other)) in differing for other in (*by_side[1], *by_side[-1]))
+    ]
+    words = "; ".join(
+        f"{what} under {', '.join(by_side[value])}"
+        for value, what in ((1, "better than random numbers"), (-1, "worse"), (0, "not shown"))
+        if by_side[value]
+    )
+    if opposite or flips:
+        return Verdict(f"depends on what deleting means: {words}")
+    return Verdict(f"undecided whether it survives: {words}", "undecided")
