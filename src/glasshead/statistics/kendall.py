@@ -199,12 +199,19 @@ def _runs(
     place = np.arange(longest, dtype=_integer(longest))
     if not equal.any():
         return np.broadcast_to(place, (rows, longest)), *np.zeros((2, rows), dtype=np.int64)
-    first = np.zeros((rows, longest), dtype=place.dtype)
-    np.multiply(~equal, place[1:], out=first[:, 1:])
-    np.maximum.accumulate(first, axis=-1, out=first)
+    first = _first_of_run(equal)
     earlier = np.subtract(place, first, dtype=np.int32)  # equal entries before this one: 0 … t−1
     pairs = earlier.sum(axis=-1, dtype=np.int64)
     return first, pairs, 3 * (np.vecdot(earlier, earlier) - pairs)
+
+
+def _first_of_run(equal: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
+    """The place of the first entry of each run of equals [C, L]."""
+    rows, longest = len(equal), equal.shape[1] + 1
+    first = np.zeros((rows, longest), dtype=_integer(longest))
+    np.multiply(~equal, np.arange(1, longest, dtype=first.dtype), out=first[:, 1:])
+    np.maximum.accumulate(first, axis=-1, out=first)
+    return first
 
 
 def _discordant(
@@ -227,7 +234,8 @@ def _discordant(
                 keys.sort(axis=-1)
                 ordered[tied] = keys & 0xFFFF
                 real = np.arange(1, longest) < n[tied, None]
-                both_tied[a, b, tied] = _runs((keys[:, 1:] == keys[:, :-1]) & real)[1]
+                first = _first_of_run((keys[:, 1:] == keys[:, :-1]) & real)
+                both_tied[a, b, tied] = longest * (longest - 1) // 2 - first.sum(axis=-1, dtype=np.int64)
             in_order[:, a, b] = ordered.T
     return _inversions(in_order), both_tied
 
