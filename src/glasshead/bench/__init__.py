@@ -1,6 +1,7 @@
 """What is fast on this machine: ratios of times and memory, and errors, measured in one run."""
 
 from glasshead.bench.attention import MECHANISMS, QUICK, AttentionResult, AttentionSettings, measure_attention
+from glasshead.bench.audit import AuditSettings, AuditSpeed, measure_audit
 from glasshead.bench.identifiability import (
     IdentifiabilityResult,
     IdentifiabilitySettings,
@@ -17,6 +18,8 @@ __all__ = [
     "QUICK",
     "AttentionResult",
     "AttentionSettings",
+    "AuditSettings",
+    "AuditSpeed",
     "BenchRequest",
     "IdentifiabilityResult",
     "IdentifiabilitySettings",
@@ -25,6 +28,7 @@ __all__ = [
     "as_json",
     "machine",
     "measure_attention",
+    "measure_audit",
     "measure_identifiability",
     "measure_training",
     "peak_bytes",

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 
 from glasshead.attention import KERNELS
 from glasshead.bench.attention import MECHANISMS, QUICK, AttentionResult, AttentionSettings, measure_attention
+from glasshead.bench.audit import AuditSettings, AuditSpeed, measure_audit
 from glasshead.bench.identifiability import (
     CASES,
     SIZES,
@@ -17,7 +18,7 @@ from glasshead.bench.identifiability import (
     IdentifiabilitySettings,
     measure_identifiability,
 )
-from glasshead.bench.tables import attention_table, identifiability_table, training_table
+from glasshead.bench.tables import attention_table, audit_table, identifiability_table, training_table
 from glasshead.bench.training import MECHANISMS as TRAINED
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 from glasshead.errors import InputError, ParameterError
@@ -92,10 +93,22 @@ def identifiability_settings(request: BenchRequest) -> IdentifiabilitySettings:
     return IdentifiabilitySettings(cases=cases or CASES)
 
 
+def audit_settings(request: BenchRequest) -> AuditSettings:
+    """What is measured of audits.
+
+    Raises:
+        InputError: on options of the other benchmarks.
+    """
+    request.refuse("lengths", "mechanisms", "kernels", "backward", "full")
+    if request.device != "cpu":
+        raise InputError("audits are measured on the processor: leave `device` out")
+    return AuditSettings()
+
+
 def as_json(
-    results: Sequence[AttentionResult | TrainingResult | IdentifiabilityResult],
+    results: Sequence[AttentionResult | TrainingResult | IdentifiabilityResult | AuditSpeed],
     facts: Mapping[str, object],
-    settings: AttentionSettings | TrainingSettings | IdentifiabilitySettings,
+    settings: AttentionSettings | TrainingSettings | IdentifiabilitySettings | AuditSettings,
 ) -> str:
     """Everything that was measured, in full precision."""
     fields = asdict(settings)
@@ -116,6 +129,7 @@ class Benchmark(NamedTuple):
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark")
 BENCHMARKS.register("attention")(Benchmark(attention_settings, measure_attention, attention_table))
 BENCHMARKS.register("training")(Benchmark(training_settings, measure_training, training_table))
+BENCHMARKS.register("audit")(Benchmark(audit_settings, measure_audit, audit_table))
 BENCHMARKS.register("identifiability")(
     Benchmark(identifiability_settings, measure_identifiability, identifiability_table)
 )

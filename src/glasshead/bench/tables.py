@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.bench.attention import AttentionResult
+from glasshead.bench.audit import AuditSpeed
 from glasshead.bench.identifiability import JUDGED, IdentifiabilityResult
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
@@ -103,6 +104,34 @@ def identifiability_table(
             "warm: HiGHS with one model for the row, without presolve, of which only the objective changes, "
             "by the faster of its simplexes. error: the largest difference to linprog. ranks: of T and of "
             "[T, 1], for all heads and layers of a random BERT-base and a batch of texts.",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def audit_table(results: Sequence[AuditSpeed], facts: Mapping[str, object]) -> RenderableType:
+    """One table for each work and number of layers."""
+    parts: list[RenderableType] = [machine_line(facts)]
+    for work, layers in dict.fromkeys((result.work, result.layers) for result in results):
+        table = empty_table(f"\n{work}, {layers} layers")
+        table.add_column("way", no_wrap=True)
+        for heading in ("ms", "÷ the first", "difference"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for result in results:
+            if (result.work, result.layers) == (work, layers):
+                table.add_row(
+                    Text(result.way),
+                    format_number(result.seconds.median * 1e3),
+                    format_ratio(result.faster),
+                    f"{result.error:.0e}",
+                )
+        parts.append(WrappingTable(table))
+    parts.append(
+        Text(
+            "Random classifiers of the size of MiniLM (384) in float64, eight texts of 8 to 40 words, the "
+            "last layer edited. ÷: time over that of the first row, median and range of the rounds in which "
+            "both ran. Captum: FeatureAblation, the same edit by a hook, all variants of a text at once.",
             style="dim",
         )
     )

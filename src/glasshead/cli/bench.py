@@ -15,7 +15,9 @@ from glasshead.errors import InputError
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="attention, training or identifiability.")],
+    what: Annotated[
+        str, typer.Argument(metavar="WHAT", help="attention, training, identifiability or audit.")
+    ],
     lengths: Annotated[
         str | None,
         typer.Option(metavar="A,B,…", help="Tokens; else 2048 (GPU: 4096), for the others 128,512."),
@@ -39,6 +41,7 @@ def bench(
     """Measure attention on this machine: time and memory against fused softmax, error against float64.
 
     Or training: a step of the encoder by each mechanism against softmax, and two ways to sum heads.
+    Or audit: erasure and draws from the edited layer on, against the whole model and against Captum.
     Or identifiability: intervals of weights against SciPy, ranks against the forward pass, in minutes.
 
     Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]
