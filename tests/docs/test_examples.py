@@ -53,6 +53,10 @@ SHELL = {
         [f"audits/maps/{name}" for name in ("card.json", "heads.parquet", "weights.parquet", "report.html")],
         ["only one that its head could", "Report: audits/maps/report.html"],
     ),
+    "faithfulness": (
+        ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
+        ["Does the prediction fall when the first tokens go?", "Report: faithful.html"],
+    ),
     "plausibility": (
         ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],
         ["Does it point at the words that people mark?", "Report: plausible.html"],

@@ -17,6 +17,7 @@ from glasshead.audits.agreement import AGREEMENT, ALPHA
 from glasshead.audits.base import AUDITS, Audit
 from glasshead.audits.context import IMPORTANCE, AuditContext, build_context
 from glasshead.audits.example_selection import highlights
+from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.performance import compare_with_guess
@@ -166,6 +167,8 @@ def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbati
         selected[IDENTIFIABILITY] = request.identifiability
     if OPERATORS in selected and request.limit is not None:
         selected[OPERATORS] = Operators(texts=None)
+    if FAITHFULNESS in selected and request.audits is not None:
+        selected[FAITHFULNESS] = Faithfulness(references=True)
     return selected, perturbation
 
 

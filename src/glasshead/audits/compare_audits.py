@@ -31,7 +31,12 @@ NOT_PAIRED = (
     "what each model gets right, hold other texts or maps in each audit: such findings have no paired "
     "difference, compare their intervals."
 )
-OF_NO_CLASS = ("performance", "identifiability", "plausibility")  # whatever class the explanation is of
+OF_NO_CLASS = (
+    "performance",
+    "identifiability",
+    "plausibility",
+    "faithfulness",
+)  # whatever class the explanation is of
 Floats = NDArray[np.float64]
 
 
@@ -184,11 +189,12 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
             "perturbation": "{}.median.{}",
             "identifiability": "maps.{}",
             "plausibility": "plausibility.{}",
+            "faithfulness": "faithfulness.{}.{}",
         }
         statistic = finding.statistic
         if finding.audit == "agreement" and statistic in (METHOD, METHOD + ABSOLUTE):
             statistic = statistic.replace(METHOD, card.method)
-        name = patterns.get(finding.audit, "").format(statistic, finding.against)
+        name = patterns.get(finding.audit, "").format(statistic, finding.against).rstrip(".")
         if name not in card.examples:
             return None
         column: Any = card.examples[name]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.class_scores import scores_for_class
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.data import Marks
@@ -44,7 +45,7 @@ class Plausibility(Audit):
         rng = np.random.default_rng([seed, 11])
         mask = context.explanation.encoded.words >= 0  # no padding, and nothing that the tokenizer adds
         marked = mask & marked_tokens(context.texts, context.marks, context.explanation.encoded.offsets)
-        scores, in_favour, no_evidence = scores_for_class(context)
+        scores, in_favour, no_evidence = scores_for_class(context, context.labels)
         scores = round_digits(scores, mask)
         usable, undefined = usable_texts(mask, marked, in_favour)
         counts = marked.sum(axis=1)
@@ -101,25 +102,6 @@ def marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray
     before = np.concatenate([[0], inside.cumsum()])  # marked characters before each place
     first, last = np.moveaxis(offsets + starts[:, None, None], -1, 0)
     return np.asarray(before[last] > before[first])
-
-
-def scores_for_class(context: AuditContext) -> tuple[Floats, Flags, Verdict | None]:
-    """The scores towards the class of each text [N, n], for which texts there are such [N], and why they say
-    nothing, if so.
-
-    Of two classes what speaks against one speaks for the other. Of more, signed scores are about the class
-    that is predicted, so there are some where it is that of the text.
-    """
-    same = np.asarray(context.explanation.target.numpy() == context.labels)
-    every = np.ones_like(same)
-    gauged = context.explainer.sign_is_gauge
-    sideless = gauged and (context.one_sided or context.sign_no_evidence_reason() is not None)
-    if sideless or not context.scores_signed:
-        no_evidence = context.sign_no_evidence_reason(size=True) if gauged else None
-        return np.abs(context.scores), every, no_evidence
-    if context.binary:
-        return np.where(same[:, None], 1, -1) * context.scores, every, None
-    return context.scores, same, None
 
 
 def usable_texts(mask: Flags, marked: Flags, in_favour: Flags) -> tuple[Flags, dict[str, Flags]]:

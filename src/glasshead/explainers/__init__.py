@@ -35,7 +35,7 @@ from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
 from glasshead.explainers.removals import REMOVALS, Removal, words_of
-from glasshead.explainers.targets import TARGETS, probability
+from glasshead.explainers.targets import TARGETS, probability, value_change
 from glasshead.registry import import_siblings
 
 import_siblings(__name__, __path__)
@@ -69,6 +69,7 @@ __all__ = [
     "require_weights",
     "sentence_numbers",
     "token_fields",
+    "value_change",
     "value_changes",
     "with_intervals",
     "words_of",

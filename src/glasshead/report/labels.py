@@ -31,6 +31,13 @@ AUDITS = {
         "and τ-b of the explanation with the changes under each, with intervals that hold for all meanings "
         "together. A conclusion that flips depends on what deleting means.",
     ),
+    "faithfulness": (
+        "Faithfulness",
+        "Does the prediction rest on the tokens that the explanation puts first? Means over the examples of "
+        "what ŷ, the probability of the predicted class or the rating, does as tokens go in that order, and "
+        "as they alone are kept. Large is faithful of comprehensiveness and insertion, small of sufficiency "
+        "and deletion. The null has the same tokens in random order.",
+    ),
     "plausibility": (
         "Plausibility",
         "Does the explanation point at the words that people have marked for the class of the text? Mean "
@@ -75,6 +82,10 @@ STATISTICS = {
     "random-normalised": "random weights, normalised",
     "change": "mean change of ŷ by a word",
     "order": "order of the words under two meanings",
+    "comprehensiveness": "comprehensiveness: ŷ lost without the first tokens",
+    "sufficiency": "sufficiency: ŷ lost with the first tokens alone",
+    "deletion": "area under the deletion curve",
+    "insertion": "area under the insertion curve",
     "auprc": "area under precision and recall",
     "token-f1": "token F1 of the largest scores",
     "iou": "intersection over union of the largest scores",
@@ -103,6 +114,8 @@ AGAINST = {
     "unknown-token": "replaced by [UNK]",
     "mean-embedding": "mean embedding",
     "survival": "share of meanings under which it is better than random",
+    "greedy": "minus that of a greedy order",
+    "best": "minus that of the best order",
     "absolute": "absolute change",
     "signed": "signed change",
     "score": "score s",
@@ -166,6 +179,16 @@ QUESTIONS = (
         "operators.attention-absolute.survival.all",
         "Does attention agree with erasure whatever deleting means?",
         "share of the meanings under which it is better than random",
+    ),
+    Question(
+        "faithfulness.comprehensiveness.all",
+        "Does the prediction fall when the first tokens go?",
+        "ŷ lost",
+    ),
+    Question(
+        "faithfulness.sufficiency.all",
+        "Do the first tokens alone keep the prediction?",
+        "ŷ lost",
     ),
     Question(
         "plausibility.auprc.all",

@@ -43,6 +43,8 @@ NAMES = {
     "audit_seed": "Seed of the audit",
     "draws": "Draws per example",
     "top_tokens": "Largest scores held against marks, per text",
+    "removal": "Faithfulness: tokens are removed by",
+    "faithfulness_texts": "Faithfulness: texts asked",
     "slice_level": "Level of the intervals of slices",
     "alpha": "Significance level α",
     "date": "Date",

@@ -1,0 +1,193 @@
+"""Does the prediction rest on the tokens that the explanation puts first?"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from glasshead.audits.agreement import round_digits
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.class_scores import scores_for_class
+from glasshead.audits.context import AuditContext
+from glasshead.audits.reference_orders import MOST_SUBSETS, MOST_TOKENS, best_statistics, greedy_ranks
+from glasshead.audits.removal_curves import (
+    STATISTICS,
+    Flags,
+    Floats,
+    Ints,
+    ValueDrops,
+    curve_statistics,
+    curves_along,
+    random_ranks,
+    score_ranks,
+    statistic_weights,
+)
+from glasshead.audits.slices import Group
+from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.huggingface import isolated_copy
+from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
+
+FAITHFULNESS = "faithfulness"
+ORDERS = 10
+"""Random orders of the tokens of every text, whose mean is the null."""
+EXACT_TEXTS, TEXTS = 200, 50
+"""How many texts are asked where the outputs are linear in the weights, and where a pass is a whole model."""
+REFERENCE_TEXTS = 50
+"""How many of them have a greedy order."""
+OWN, GREEDY, BEST = "", "greedy", "best"
+"""What a statistic is held against, by a finding's `against`: nothing, or another order."""
+CALLED = {OWN: "a random order", GREEDY: "a greedy order", BEST: "the best order"}
+TOO_SHORT, NOT_DRAWN, UNANSWERED = "fewer than two tokens", "not drawn", "no number for what is left of it"
+LONGEST = {GREEDY: MOST_TOKENS, BEST: MOST_SUBSETS}
+
+
+class Faithfulness(Audit):
+    """Comprehensiveness, sufficiency, and the areas under the deletion and the insertion curve, per text.
+
+    ŷ is the probability of the predicted class, or the rating, and tokens go, or are kept alone, from the
+    largest score towards it down. ``removal`` says what it means that a token goes: of cutting it out this is
+    the definition of ERASER and ferret. The null is the mean over random orders of the same text. Beside it
+    stand the differences from a greedy order and, of short texts, from the best of all orders, where
+    ``references`` asks for them or the outputs are linear in the weights. Models run in float32.
+    """
+
+    question = "does the prediction rest on the tokens that it puts first?"
+    citation = "DeYoung et al. 2020; Samek et al. 2017; Petsiuk, Das and Saenko 2018"
+
+    def __init__(self, references: bool = False, removal: str = "delete") -> None:
+        self.references, self.removal = references, removal
+
+    def unsupported_reason(self, context: AuditContext) -> str | None:
+        if context.sentence_of_token is not None:
+            return "what is removed are tokens: leave `level` out"
+        return None
+
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        rng = np.random.default_rng([seed, 12])
+        drops, no_evidence, ranks = self.prepare(context)
+        ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
+        weights = statistic_weights(counts, drops.words.shape[1])
+        drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
+        orders = np.concatenate([ranks[None], random_ranks(drops.words, ids, ORDERS, seed)])
+        along = statistics_along(drops, orders, drawn, weights)
+        values, asked = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
+        nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
+        if self.references or context.exact:
+            some = draw(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
+            greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
+            best = best_statistics(drops, some, weights)
+            values[GREEDY] = {name: values[OWN][name] - table[0] for name, table in greedy.items()}
+            values[BEST] = {name: values[OWN][name] - table for name, table in best.items()}
+            asked |= {GREEDY: some, BEST: some}
+
+        findings = [
+            finding
+            for group in context.groups
+            for against, table in values.items()
+            for finding in self.findings(
+                table,
+                nulls if against == OWN else {},
+                against=against,
+                group=group,
+                undefined=undefined_counts(table, group.members, counts, asked[against], against),
+                no_evidence=no_evidence,
+                rng=rng,
+            )
+        ]
+        columns = {
+            ".".join(part for part in (FAITHFULNESS, name, against) if part): column
+            for against, table in values.items()
+            for name, column in table.items()
+        }
+        columns |= {null_column(f"{FAITHFULNESS}.{name}", "random"): null for name, null in nulls.items()}
+        return AuditResult(
+            findings, columns, facts={"removal": drops.removal.name, "faithfulness_texts": int(drawn.sum())}
+        )
+
+    def prepare(self, context: AuditContext) -> tuple[ValueDrops, Verdict | None, Ints]:
+        """What the model says without tokens, why the scores say nothing, if so, and the ranks of the tokens
+        by their scores towards the predicted class, or the rating."""
+        target = context.explanation.target.numpy() if context.is_regression else context.predicted
+        scores, _, no_evidence = scores_for_class(context, target)
+        model = isolated_copy(context.explanation.model, torch.float32)
+        explanation = replace(context.explanation, model=model)
+        drops = ValueDrops(explanation, self.removal, target)
+        scores = round_digits(scores, drops.words)
+        return drops, no_evidence, score_ranks(scores, drops.words, explanation.encoded.ids.numpy())
+
+    def findings(
+        self,
+        values: Mapping[str, Floats],
+        nulls: Mapping[str, Floats],
+        *,
+        against: str,
+        group: Group,
+        undefined: Mapping[str, int],
+        no_evidence: Verdict | None,
+        rng: np.random.Generator,
+    ) -> Iterator[Finding]:
+        """One finding for each statistic: itself beside its null, or its difference from another order."""
+        summaries = summarise(
+            [column[group.members] for column in values.values()],
+            [{"random": nulls[name][group.members]} if nulls else {} for name in values],
+            rng=rng,
+            level=group.level,
+        )
+        for name, summary in zip(values, summaries, strict=True):
+            difference = summary.reliable_interval if against else summary.reliable_differences.get("random")
+            yield summary.finding(
+                FAITHFULNESS,
+                name,
+                no_evidence or faithfulness_verdict(difference, name, against),
+                group=group,
+                citation=self.citation,
+                against=against,
+                undefined=undefined,
+            )
+
+
+AUDITS.register(FAITHFULNESS)(Faithfulness())
+
+
+def draw(texts: Flags, most: int, rng: np.random.Generator) -> Flags:
+    """So many of some texts at most, at random."""
+    drawn = np.zeros_like(texts)
+    drawn[rng.permutation(texts.nonzero()[0])[:most]] = True
+    return drawn
+
+
+def statistics_along(
+    drops: ValueDrops, ranks: Ints, texts: Flags, weights: Mapping[str, Floats]
+) -> dict[str, Floats]:
+    """Every statistic along some orders [orders, N], of these texts; NaN of others."""
+    lengths = np.any([table != 0 for table in weights.values()], axis=0) & texts[:, None]
+    return curve_statistics(curves_along(drops, ranks, lengths), weights, drops.prediction)
+
+
+def undefined_counts(
+    table: Mapping[str, Floats], members: Flags, counts: Ints, drawn: Flags, against: str
+) -> dict[str, int]:
+    """How many texts of a group have no number, by reason."""
+    missing = members & np.isnan([*table.values()]).any(axis=0)
+    reasons = {TOO_SHORT: counts < 2}
+    if against:
+        reasons[f"more than {LONGEST[against]} tokens"] = counts > LONGEST[against]
+    reasons |= {NOT_DRAWN: ~drawn, UNANSWERED: drawn}
+    result = {}
+    for reason, flags in reasons.items():
+        result[reason] = int((missing & flags).sum())
+        missing = missing & ~flags
+    return {reason: count for reason, count in result.items() if count}
+
+
+def faithfulness_verdict(difference: Interval | None, statistic: str, against: str = OWN) -> Verdict:
+    """In words, from the interval of the paired difference from another order alone."""
+    if difference is None:
+        return TOO_FEW_EXAMPLES
+    low, high = difference if STATISTICS[statistic].larger_is_better else (-difference[1], -difference[0])
+    if low > 0:
+        return Verdict(f"more faithful than {CALLED[against]}")
+    if high < 0:
+        return Verdict(f"less faithful than {CALLED[against]}")
+    return Verdict(f"no difference from {CALLED[against]} that these texts show")

@@ -1,0 +1,163 @@
+"""How ŷ changes as the tokens of a text are removed in some order, and as they come back in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+from zlib import crc32
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from glasshead.explainers import REMOVALS, ExplanationContext, value_change, words_of
+
+BINS = (1, 5, 10, 20, 50)
+"""Per cent of the tokens that are removed, or kept alone, for comprehensiveness and sufficiency."""
+STEPS = 10
+"""Steps of a curve: one token each in texts of so many tokens or fewer, equal shares of longer texts."""
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class Curves(NamedTuple):
+    """ŷ(x) − ŷ(x without the first k tokens of an order), and ŷ(x) − ŷ(these tokens alone), by k.
+
+    Each is [orders, N, n + 1], and NaN at a k that was not asked for.
+    """
+
+    without: Floats
+    alone: Floats
+
+
+@dataclass(frozen=True)
+class CurveStatistic:
+    """A weighted mean Σ_k w_k c_k of a curve c, or ŷ(x) minus that: the area under ŷ."""
+
+    curve: Literal["without", "alone"]
+    area: bool
+    larger_is_better: bool
+
+
+STATISTICS: Mapping[str, CurveStatistic] = MappingProxyType(
+    {
+        "comprehensiveness": CurveStatistic("without", area=False, larger_is_better=True),
+        "sufficiency": CurveStatistic("alone", area=False, larger_is_better=False),
+        "deletion": CurveStatistic("without", area=True, larger_is_better=False),
+        "insertion": CurveStatistic("alone", area=True, larger_is_better=True),
+    }
+)
+
+
+class ValueDrops:
+    """ŷ(x) − ŷ(x without a set of tokens), by one meaning of deleting and for one class of each text."""
+
+    def __init__(self, explanation: ExplanationContext, removal: str, target: Ints) -> None:
+        self.explanation, self.removal = explanation, REMOVALS[removal]
+        self.target = torch.from_numpy(target)
+        self.words: Flags = words_of(explanation).numpy()
+
+    @property
+    def prediction(self) -> Floats:
+        """ŷ(x) [N]."""
+        values = self.explanation.target_fn(self.explanation.logits, self.target)
+        return np.asarray(values.double().numpy())
+
+    def __call__(self, texts: Ints, removed: Flags) -> Floats:
+        """The drops of variants [V] of texts, each without its set of tokens [V, n]; a set that occurs more
+        than once is asked of the model once."""
+        keys = np.concatenate([texts.astype("<i4")[:, None].view(np.uint8), np.packbits(removed, axis=1)], 1)
+        _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        drops = np.zeros(len(first))
+        asked = removed[first].any(axis=1)
+        rows = torch.from_numpy(texts[first[asked]])
+        if len(rows):
+            before = self.explanation.logits[rows]
+            after = self.removal.logits(self.explanation, rows, torch.from_numpy(removed[first[asked]]))
+            drops[asked] = value_change(self.explanation.target_fn, before, after, self.target[rows]).numpy()
+        return drops[place.ravel()]
+
+
+def score_ranks(scores: NDArray[np.floating], words: Flags, ids: Ints) -> Ints:
+    """The rank of every token [N, n] from the largest score of its text down, 0 first; what is no token comes
+    last. Equal scores are in a random order that depends on the text alone."""
+    return _ranks(-scores, random_ranks(words, ids, 1, seed=0)[0], words)
+
+
+def random_ranks(words: Flags, ids: Ints, orders: int, seed: int) -> Ints:
+    """Random ranks [orders, N, n], the same for the same text whatever stands beside it."""
+    keys = np.zeros((orders, *words.shape))
+    for text, own in enumerate(words):
+        rng = np.random.default_rng([seed, crc32(ids[text, own].astype("<i8").tobytes())])
+        keys[:, text, own] = rng.random((orders, int(own.sum())))
+    return np.stack([_ranks(own, own, words) for own in keys])
+
+
+def _ranks(keys: NDArray[np.number], ties: NDArray[np.number], words: Flags) -> Ints:
+    """The rank of each token by its key, then by the other."""
+    order = np.lexsort((ties, keys, ~words), axis=-1)
+    ranks = np.empty(words.shape, dtype=np.int64)
+    np.put_along_axis(ranks, order, np.arange(words.shape[1])[None], axis=1)
+    return ranks
+
+
+def bin_weights(counts: Ints, longest: int) -> Floats:
+    """What each number k of tokens counts in comprehensiveness and sufficiency [N, n + 1].
+
+    k is ⌊share · n⌋ for each of the shares; no k counts twice, and k = 0 not at all. NaN for texts of fewer
+    than two tokens. Shares and mean: DeYoung et al. 2020; k, and that it counts once: Attanasio et al. 2023.
+    """
+    weights = np.zeros((len(counts), longest + 1))
+    np.put_along_axis(weights, counts[:, None] * np.array(BINS) // 100, 1.0, axis=1)
+    weights[:, 0] = 0.0
+    weights[counts < 2] = np.nan
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def area_weights(counts: Ints, longest: int, steps: int = STEPS) -> Floats:
+    """What each number k of tokens counts in the area under a curve over k / n, by trapezoids [N, n + 1];
+    NaN for texts of fewer than two tokens."""
+    step = np.arange(steps + 1)
+    lengths = np.where(
+        counts[:, None] <= steps,
+        np.minimum(step, counts[:, None]),
+        (2 * step * counts[:, None] + steps) // (2 * steps),
+    )
+    widths = np.diff(lengths, axis=1) / np.maximum(counts, 1)[:, None]
+    weights = np.zeros((len(counts), longest + 1))
+    rows = np.arange(len(counts))[:, None]
+    for ends in (lengths[:, :-1], lengths[:, 1:]):
+        np.add.at(weights, (rows, ends), widths / 2)
+    weights[counts < 2] = np.nan
+    return weights
+
+
+def statistic_weights(counts: Ints, longest: int) -> dict[str, Floats]:
+    """The weights w_k of every statistic."""
+    bins, areas = bin_weights(counts, longest), area_weights(counts, longest)
+    return {name: areas if statistic.area else bins for name, statistic in STATISTICS.items()}
+
+
+def curves_along(drops: ValueDrops, ranks: Ints, lengths: Flags) -> Curves:
+    """The curves of some orders, from their ranks [orders, N, n], at the numbers k of tokens that are asked
+    for [N, n + 1]; one pass over all variants of all texts."""
+    text, length = lengths.nonzero()
+    words = drops.words[text]
+    first = (ranks[:, text] < length[:, None]) & words
+    removed = np.stack([first, words & ~first])
+    texts = np.broadcast_to(text, removed.shape[:-1])
+    result = np.full((2, len(ranks), *lengths.shape), np.nan)
+    changes = drops(texts.ravel(), removed.reshape(-1, words.shape[1]))
+    result[:, :, text, length] = changes.reshape(removed.shape[:-1])
+    return Curves(*result)
+
+
+def curve_statistics(curves: Curves, weights: Mapping[str, Floats], prediction: Floats) -> dict[str, Floats]:
+    """Every statistic of every text [orders, N]; ``prediction`` is ŷ(x) [N]."""
+    result = {}
+    for name, statistic in STATISTICS.items():
+        curve = getattr(curves, statistic.curve)
+        mean = np.where(weights[name] != 0, weights[name] * curve, 0.0).sum(axis=-1)
+        result[name] = prediction - mean if statistic.area else mean
+    return result

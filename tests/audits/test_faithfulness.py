@@ -1,0 +1,254 @@
+"""Faithfulness: closed forms of planted models, random orders, and orders that know the model."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from glasshead.audits import audit, build_context
+from glasshead.audits.faithfulness import Faithfulness, statistics_along
+from glasshead.audits.reference_orders import best_statistics, greedy_ranks
+from glasshead.audits.removal_curves import (
+    BINS,
+    STATISTICS,
+    area_weights,
+    bin_weights,
+    curves_along,
+    random_ranks,
+    score_ranks,
+    statistic_weights,
+)
+from glasshead.data import encode
+from glasshead.explainers import EXPLAINERS, make_context
+from glasshead.results import TOO_FEW_EXAMPLES
+from glasshead.training import open_subject
+from small import as_run, planted_model, planted_texts, random_model, split, tokenizer
+
+
+def additive(texts, seed=0):
+    """Tokens of made-up texts with a number each, and what is said of sets of them: their sum is lost."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(2, 31, texts)
+    words = np.arange(counts.max()) < counts[:, None]
+    return np.where(words, rng.normal(size=words.shape), 0.0), words
+
+
+class Planted:
+    """What a model without a network says of texts without some of their tokens."""
+
+    def __init__(self, words, drop, prediction=None):
+        self.words, self.drop = words, drop
+        self.prediction = np.zeros(len(words)) if prediction is None else prediction
+
+    def __call__(self, texts, removed):
+        return self.drop(texts, removed)
+
+
+def lost_sum(effects, words):
+    return Planted(words, lambda texts, removed: (effects[texts] * removed).sum(axis=1), effects.sum(axis=1))
+
+
+def ids_like(words):
+    return np.arange(words.size).reshape(words.shape)
+
+
+def test_the_curve_of_the_true_order_of_an_additive_model_is_its_closed_form():
+    effects, words = additive(40)
+    effects = np.abs(effects)
+    drops = lost_sum(effects, words)
+    ranks = score_ranks(effects, words, ids_like(words))
+    every = np.arange(words.shape[1] + 1) <= words.sum(axis=1)[:, None]
+    curves = curves_along(drops, ranks[None], every)
+    for text, own in enumerate(effects):
+        count = words[text].sum()
+        ordered = np.sort(own[words[text]])[::-1]
+        lost = np.concatenate([[0], ordered.cumsum()])
+        np.testing.assert_allclose(curves.without[0, text, : count + 1], lost, atol=1e-12)
+        np.testing.assert_allclose(curves.alone[0, text, : count + 1], ordered.sum() - lost, atol=1e-12)
+        assert (np.diff(curves.without[0, text, : count + 1]) >= 0).all()
+        assert (np.diff(np.diff(curves.without[0, text, : count + 1])) <= 1e-12).all()
+        assert np.isnan(curves.without[0, text, count + 1 :]).all()
+
+
+def by_loop(effects):
+    """The four statistics of one text of an additive model, in order, by the definitions alone."""
+    count, total = len(effects), sum(effects)
+    sizes = sorted({int(count * share // 100) for share in BINS} - {0})
+    grid = range(count + 1) if count <= 10 else [int(step * count / 10 + 0.5) for step in range(11)]
+    left = [total - sum(effects[:k]) for k in grid]
+    kept = [sum(effects[:k]) for k in grid]
+    shares = [k / count for k in grid]
+    return {
+        "comprehensiveness": np.mean([sum(effects[:k]) for k in sizes]),
+        "sufficiency": np.mean([total - sum(effects[:k]) for k in sizes]),
+        "deletion": np.trapezoid(left, shares),
+        "insertion": np.trapezoid(kept, shares),
+    }
+
+
+def test_statistics_are_a_loop_over_their_definitions():
+    effects, words = additive(60)
+    drops, counts = lost_sum(effects, words), words.sum(axis=1)
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=effects.shape)
+    weights = statistic_weights(counts, words.shape[1])
+    ranks = score_ranks(scores, words, ids_like(words))
+    found = statistics_along(drops, ranks[None], np.ones(60, dtype=bool), weights)
+    for text in range(60):
+        order = sorted(range(counts[text]), key=lambda token: -scores[text, token])
+        for name, value in by_loop([effects[text, token] for token in order]).items():
+            assert found[name][0, text] == pytest.approx(value, abs=1e-12)
+
+
+def test_a_random_order_has_its_expectation():
+    """Of an additive model, k random tokens of n take k / n of the sum."""
+    effects, words = additive(20)
+    drops, counts = lost_sum(effects, words), words.sum(axis=1)
+    weights = statistic_weights(counts, words.shape[1])
+    ranks = random_ranks(words, ids_like(words), 400, seed=1)
+    found = statistics_along(drops, ranks, np.ones(20, dtype=bool), weights)
+    share = np.arange(words.shape[1] + 1) / counts[:, None]
+    for name, statistic in STATISTICS.items():
+        lost = share if statistic.curve == "without" else 1 - share
+        mean = (weights[name] * lost).sum(axis=1) * effects.sum(axis=1)
+        expected = drops.prediction - mean if statistic.area else mean
+        error = found[name].std(axis=0) / np.sqrt(400)
+        assert (np.abs(found[name].mean(axis=0) - expected) <= 4.5 * error + 1e-12).all()
+
+
+def test_random_orders_and_ties_depend_on_the_text_alone():
+    effects, words = additive(8)
+    ids = ids_like(words)
+    many = random_ranks(words, ids, 3, seed=5)
+    for text in range(8):
+        one = slice(text, text + 1)
+        count = words[text].sum()
+        alone = random_ranks(words[one, :count], ids[one, :count], 3, seed=5)
+        np.testing.assert_array_equal(alone[:, 0], many[:, text, :count])
+    tied = score_ranks(np.zeros_like(effects), words, ids)
+    assert all(sorted(row[own]) == list(range(own.sum())) for row, own in zip(tied, words, strict=True))
+    assert not all((row[own] == np.arange(own.sum())).all() for row, own in zip(tied, words, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_order_is_the_best_of_all(seed):
+    """Of texts of four tokens whose sets all have values of their own, all 24 orders."""
+    rng = np.random.default_rng(seed)
+    words = np.ones((5, 4), dtype=bool)
+    values = rng.normal(size=(5, 16))
+    values[:, 0] = 0
+    drops = Planted(words, lambda t, removed: values[t, removed @ (1 << np.arange(4))], rng.normal(size=5))
+    weights = statistic_weights(words.sum(axis=1), 4)
+    every = np.ones(5, dtype=bool)
+    ranks = np.array([np.tile(order, (5, 1)) for order in itertools.permutations(range(4))])
+    table = statistics_along(drops, ranks, every, weights)
+    best = best_statistics(drops, every, weights)
+    greedy = statistics_along(drops, greedy_ranks(drops, every)[None], every, weights)
+    for name, statistic in STATISTICS.items():
+        extreme = table[name].max(axis=0) if statistic.larger_is_better else table[name].min(axis=0)
+        np.testing.assert_allclose(best[name], extreme, atol=1e-12)
+        gap = (best[name] - greedy[name][0]) * (1 if statistic.larger_is_better else -1)
+        assert (gap >= -1e-12).all()
+
+
+def test_the_greedy_order_of_an_additive_model_is_the_true_one():
+    effects, words = additive(12)
+    some = np.arange(12) % 3 > 0
+    ranks = greedy_ranks(lost_sum(effects, words), some)
+    true = score_ranks(effects, words, ids_like(words))
+    assert (ranks[some][words[some]] == true[some][words[some]]).all()
+    assert (ranks[~some] == words.shape[1]).all()
+
+
+def test_weights_of_short_texts():
+    counts = np.array([0, 1, 2, 3, 10, 25])
+    bins, areas = bin_weights(counts, 25), area_weights(counts, 25)
+    assert np.isnan(bins[:2]).all()
+    assert np.isnan(areas[:2]).all()
+    assert [row.nonzero()[0].tolist() for row in bins[2:]] == [[1], [1], [1, 2, 5], [1, 2, 5, 12]]
+    np.testing.assert_allclose(bins[2:].sum(axis=1), 1)
+    np.testing.assert_allclose(areas[2:].sum(axis=1), 1)
+    assert areas[3].nonzero()[0].tolist() == [0, 1, 2, 3]
+    assert (areas[5] > 0).sum() == 11
+
+
+FAITHFUL = ("attention", "gradient", "erasure-delete", "erasure-renormalise", "gradient-l2")
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A model that reads one token, and three negative texts for one positive."""
+    texts, labels = planted_texts(60, counts=(45, 15))
+    return as_run(planted_model("softmax"), texts, labels), split(texts, labels)
+
+
+@pytest.mark.parametrize("method", FAITHFUL)
+def test_every_faithful_method_puts_the_one_token_first_that_is_read(run, method):
+    """Without it ŷ is even, and with it alone what it was."""
+    card = audit(*run, audits=["faithfulness"], method=method)
+    assert card.facts["removal"] == "delete"
+    drop = np.abs(np.array(card.examples["probability"]) - 0.5)
+    np.testing.assert_allclose(card.examples["faithfulness.comprehensiveness"], drop, atol=0.02)
+    for name, statistic in STATISTICS.items():
+        for group in ("all", "class negative"):
+            finding = card.finding(f"faithfulness.{name}.{group}")
+            assert finding.verdict == "more faithful than a random order"
+            assert (finding.over_null["random"].estimate > 0) == statistic.larger_is_better
+        greedy = card.finding(f"faithfulness.{name}.greedy.all")
+        assert abs(greedy.estimate) < 0.02
+        assert greedy.n == 50
+    assert card.finding("faithfulness.deletion.class positive").verdict == TOO_FEW_EXAMPLES.words
+
+
+def test_a_random_method_is_no_better_than_a_random_order(run):
+    card = audit(*run, audits=["faithfulness"], method="random")
+    for name in STATISTICS:
+        finding = card.finding(f"faithfulness.{name}.all")
+        assert finding.verdict == "no difference from a random order that these texts show"
+        assert card.finding(f"faithfulness.{name}.best.all").verdict == "less faithful than the best order"
+
+
+@pytest.mark.parametrize(("removal", "method"), [("delete", "erasure-delete"), ("zero-weight", "attention")])
+def test_no_order_is_better_than_the_best(removal, method):
+    texts, labels = planted_texts(30)
+    subject = open_subject(random_model(activation="tanhmax", encoder="affine"), tokenizer())
+    context = build_context(subject, split(texts, labels), method=method)
+    columns = Faithfulness(removal=removal)(context, seed=0).examples
+    for name, statistic in STATISTICS.items():
+        gap, greedy = (columns[f"faithfulness.{name}.{other}"] for other in ("best", "greedy"))
+        own, null = columns[f"faithfulness.{name}"], columns[f"faithfulness.{name}.null.random"]
+        sign = 1 if statistic.larger_is_better else -1
+        assert np.isfinite(gap).all()
+        for other in (own, own - greedy, null):
+            assert (sign * (own - gap - other) >= -1e-6).all()
+
+
+def test_signed_scores_are_turned_towards_the_predicted_class():
+    """The model's own prediction without each set of tokens, one text after the other."""
+    texts, labels = planted_texts(12)
+    model = random_model(seed=3)
+    context = build_context(open_subject(model, tokenizer()), split(texts, labels), method="gradient")
+    assert 0 < context.predicted.sum() < 12
+    columns = Faithfulness()(context, seed=0).examples
+    scores = EXPLAINERS["gradient"](model.double(), tokenizer(), texts)
+    for text, (attribution, predicted) in enumerate(zip(scores, context.predicted, strict=True)):
+        words = texts[text].split()
+        towards = np.array(attribution.scores) * (1 if predicted else -1)
+        order = np.argsort(-towards, kind="stable")
+        if len(set(np.round(towards, 9))) < len(words):
+            continue
+        sizes = sorted({len(words) * share // 100 for share in BINS} - {0})
+        full = probability(model, " ".join(words), predicted)
+        drops = [
+            full
+            - probability(model, " ".join(w for i, w in enumerate(words) if i not in order[:k]), predicted)
+            for k in sizes
+        ]
+        assert columns["faithfulness.comprehensiveness"][text] == pytest.approx(np.mean(drops), abs=1e-5)
+
+
+def probability(model, text, label):
+    with torch.no_grad():
+        logits = make_context(model, encode(tokenizer(), [text]), tokenizer()).logits
+    return float(logits.softmax(-1)[0, label])
