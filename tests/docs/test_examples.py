@@ -55,7 +55,7 @@ SHELL = {
     ),
     "faithfulness": (
         ["audits/faithful-attention/card.json", "audits/faithful-gradient/report.html", "faithful.html"],
-        ["Does the prediction fall when the first tokens go?", "Report: faithful.html"],
+        ["Does ŷ fall without the first tokens?", "Report: faithful.html"],
     ),
     "plausibility": (
         ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],

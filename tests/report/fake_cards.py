@@ -280,6 +280,11 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
                     finding("perturbation", statistic, against, group, values, null={}, verdict=verdict)
                 )
     top = np.array(examples["max_weight"])
+    for rank, statistic in enumerate(("comprehensiveness", "sufficiency", "deletion", "insertion")):
+        for group, members in groups:
+            values = top[members] * (0.6 - 0.1 * rank)
+            verdict = f"The {statistic} is {values.mean():.2f}."
+            found.append(finding("faithfulness", statistic, "", group, values, verdict=verdict))
     for statistic, least in (("auprc", 0.4), ("token-f1", 0.2), ("iou", 0.1)):
         for group, members in groups:
             values = least + top[members] / 2

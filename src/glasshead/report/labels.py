@@ -82,8 +82,8 @@ STATISTICS = {
     "random-normalised": "random weights, normalised",
     "change": "mean change of ŷ by a word",
     "order": "order of the words under two meanings",
-    "comprehensiveness": "comprehensiveness: ŷ lost without the first tokens",
-    "sufficiency": "sufficiency: ŷ lost with the first tokens alone",
+    "comprehensiveness": "comprehensiveness: fall of ŷ without the first tokens",
+    "sufficiency": "sufficiency: fall of ŷ with the first tokens alone",
     "deletion": "area under the deletion curve",
     "insertion": "area under the insertion curve",
     "auprc": "area under precision and recall",
@@ -182,13 +182,13 @@ QUESTIONS = (
     ),
     Question(
         "faithfulness.comprehensiveness.all",
-        "Does the prediction fall when the first tokens go?",
-        "ŷ lost",
+        "Does ŷ fall without the first tokens?",
+        "fall of ŷ",
     ),
     Question(
         "faithfulness.sufficiency.all",
-        "Do the first tokens alone keep the prediction?",
-        "ŷ lost",
+        "Do the first tokens alone keep ŷ?",
+        "fall of ŷ",
     ),
     Question(
         "plausibility.auprc.all",
