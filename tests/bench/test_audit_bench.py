@@ -7,7 +7,6 @@ from glasshead.errors import InputError
 
 
 def test_every_way_gives_the_same_numbers_and_is_measured():
-    pytest.importorskip("captum")
     settings = AuditSettings(layers=(2,), texts=2, draws=2, hidden_size=24, heads=2, budget=0.01)
     results = list(measure_audit(settings))
     assert len({result.work for result in results}) == 3

@@ -144,9 +144,10 @@ class ForwardObservation(AttentionObservation):
     def shortcut(self) -> Shortcut:
         """What need not run again when the attention of the layer is edited."""
         lengths = self.mask.sum(dim=1)
-        if not bool(lengths.any()):
+        (filled,) = lengths.nonzero(as_tuple=True)
+        if not len(filled):
             return Shortcut(self.site.layer)
-        few = torch.stack([lengths.argmax(), lengths.clamp(min=1).argmin()])
+        few = filled[torch.stack([lengths[filled].argmax(), lengths[filled].argmin()])]
         inputs = self.encoded.some(few.numpy()).inputs(device=self.model.device)
         return find_shortcut(self.model, inputs, self.site.layer)
 
