@@ -86,12 +86,16 @@ def score_ranks(scores: NDArray[np.floating], words: Flags, ids: Ints) -> Ints:
 
 
 def random_ranks(words: Flags, ids: Ints, orders: int, seed: int) -> Ints:
-    """Random ranks [orders, N, n], the same for the same text whatever stands beside it."""
-    keys = np.zeros((orders, *words.shape))
+    """Random ranks [orders, N, n], the same for the same text whatever stands beside it.
+
+    The second half are the first from behind: what one order removes the other keeps, which saves half of
+    the passes.
+    """
+    keys = np.zeros((-(-orders // 2), *words.shape))
     for text, own in enumerate(words):
         rng = np.random.default_rng([seed, crc32(ids[text, own].astype("<i8").tobytes())])
-        keys[:, text, own] = rng.random((orders, int(own.sum())))
-    return np.stack([_ranks(own, own, words) for own in keys])
+        keys[:, text, own] = rng.random((len(keys), int(own.sum())))
+    return np.stack([_ranks(own, own, words) for own in (*keys, *-keys)])[:orders]
 
 
 def _ranks(keys: NDArray[np.number], ties: NDArray[np.number], words: Flags) -> Ints:
@@ -119,11 +123,10 @@ def area_weights(counts: Ints, longest: int, steps: int = STEPS) -> Floats:
     """What each number k of tokens counts in the area under a curve over k / n, by trapezoids [N, n + 1];
     NaN for texts of fewer than two tokens."""
     step = np.arange(steps + 1)
-    lengths = np.where(
-        counts[:, None] <= steps,
-        np.minimum(step, counts[:, None]),
-        (2 * step * counts[:, None] + steps) // (2 * steps),
-    )
+    # As far from the end as from the beginning, so that what one order removes its reverse keeps.
+    low = counts[:, None] * step // steps
+    even = np.where(2 * step <= steps, low, counts[:, None] - low[:, ::-1])
+    lengths = np.where(counts[:, None] <= steps, np.minimum(step, counts[:, None]), even)
     widths = np.diff(lengths, axis=1) / np.maximum(counts, 1)[:, None]
     weights = np.zeros((len(counts), longest + 1))
     rows = np.arange(len(counts))[:, None]
