@@ -1,13 +1,16 @@
 """Faithfulness: closed forms of planted models, random orders, and orders that know the model."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from classifier_data import named_bert
+from classifier_families import FAMILIES
 from glasshead.audits import audit, build_context
-from glasshead.audits.faithfulness import Faithfulness, statistics_along
+from glasshead.audits.faithfulness import Faithfulness, difference, faithfulness_verdict, statistics_along
 from glasshead.audits.reference_orders import best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     BINS,
@@ -257,3 +260,76 @@ def probability(model, text, label):
     with torch.no_grad():
         logits = make_context(model, encode(tokenizer(), [text]), tokenizer()).logits
     return float(logits.softmax(-1)[0, label])
+
+
+@pytest.fixture(scope="module")
+def short_texts():
+    """Texts of one to 80 tokens, an empty one among them, before a random BERT."""
+    texts = ["", "film", "the film was bad", "good music and a long scene", "the plot " * 40]
+    model, tokenizer_of_bert = named_bert()
+    return open_subject(model, tokenizer_of_bert), texts
+
+
+def statistics_of(subject, texts, seed=0, **options):
+    names = ("bad", "good")
+    context = build_context(subject, split(texts, [0] * len(texts), names), method="gradient", seed=seed)
+    return Faithfulness(**options)(context, seed=seed)
+
+
+def test_a_text_has_the_numbers_that_it_has_alone(short_texts):
+    subject, texts = short_texts
+    together = statistics_of(subject, texts, references=True).examples
+    again = statistics_of(subject, texts, references=True).examples
+    alone = [statistics_of(subject, [text], references=True).examples for text in texts]
+    for name, column in together.items():
+        np.testing.assert_array_equal(column, again[name])
+        np.testing.assert_allclose(column, [own[name][0] for own in alone], atol=1e-5)
+
+
+def test_what_is_left_out_is_counted(short_texts):
+    subject, texts = short_texts
+    findings = {finding.name: finding for finding in statistics_of(subject, texts, references=True).findings}
+    short = {"fewer than two tokens": 2}
+    assert findings["faithfulness.deletion.all"].undefined == short
+    greedy, best = (findings[f"faithfulness.deletion.{name}.all"] for name in ("greedy", "best"))
+    assert greedy.undefined == short | {"more than 64 tokens": 1}
+    assert best.undefined == short | {"more than 10 tokens": 1}
+    assert (greedy.n, best.n) == (2, 2)
+    many = statistics_of(subject, ["the film was bad"] * 54)
+    assert many.findings[0].undefined == {"not drawn": 4}
+    assert many.facts == {"removal": "delete", "faithfulness_texts": 50}
+    assert not any(finding.against for finding in many.findings)
+
+
+def test_ratings_may_be_asked_and_sentences_not():
+    family = FAMILIES["Bert"]
+    rows = [{"text": text, "label": float(place)} for place, text in enumerate(planted_texts(25)[0])]
+    card = audit(
+        family.build(labels=1), rows, tokenizer=family.tokenizer(), audits=["faithfulness"], method="gradient"
+    )
+    whole, lost = (np.array(card.examples[name]) for name in ("predicted", "faithfulness.deletion"))
+    assert np.isfinite(lost).all()
+    assert card.finding("faithfulness.comprehensiveness.all").n == len(whole)
+    context = SimpleNamespace(sentence_of_token=np.zeros((1, 1)))
+    assert "what is removed are tokens" in Faithfulness().unsupported_reason(context)
+
+
+def test_rounding_is_no_difference_from_another_order():
+    gaps = difference(np.array([0.5, 0.5, 200.0, np.nan]), np.array([0.5 - 3e-7, 0.49, 200.0001, 0.1]))
+    np.testing.assert_allclose(gaps, [0, 0.01, 0, np.nan], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("interval", "statistic", "words"),
+    [
+        ((0.1, 0.2), "comprehensiveness", "more faithful"),
+        ((0.1, 0.2), "sufficiency", "less faithful"),
+        ((-0.2, -0.1), "deletion", "more faithful"),
+        ((-0.2, -0.1), "insertion", "less faithful"),
+        ((-0.1, 0.1), "insertion", "no difference"),
+        ((0.0, 0.0), "deletion", "no difference"),
+    ],
+)
+def test_a_verdict_rests_on_the_paired_interval(interval, statistic, words):
+    assert faithfulness_verdict(interval, statistic).words.startswith(words)
+    assert faithfulness_verdict(None, statistic) == TOO_FEW_EXAMPLES

@@ -35,6 +35,8 @@ EXACT_TEXTS, TEXTS = 200, 50
 """How many texts are asked where the outputs are linear in the weights, and where a pass is a whole model."""
 REFERENCE_TEXTS = 50
 """How many of them have a greedy order."""
+RESOLUTION = 1e-6
+"""Models run in float32: a smaller difference between two orders is rounding."""
 OWN, GREEDY, BEST = "", "greedy", "best"
 """What a statistic is held against, by a finding's `against`: nothing, or another order."""
 CALLED = {OWN: "a random order", GREEDY: "a greedy order", BEST: "the best order"}
@@ -77,8 +79,8 @@ class Faithfulness(Audit):
             some = draw(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
             greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
             best = best_statistics(drops, some, weights)
-            values[GREEDY] = {name: values[OWN][name] - table[0] for name, table in greedy.items()}
-            values[BEST] = {name: values[OWN][name] - table for name, table in best.items()}
+            values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
+            values[BEST] = {name: difference(values[OWN][name], table) for name, table in best.items()}
             asked |= {GREEDY: some, BEST: some}
 
         findings = [
@@ -135,11 +137,11 @@ class Faithfulness(Audit):
             level=group.level,
         )
         for name, summary in zip(values, summaries, strict=True):
-            difference = summary.reliable_interval if against else summary.reliable_differences.get("random")
+            over = summary.reliable_interval if against else summary.reliable_differences.get("random")
             yield summary.finding(
                 FAITHFULNESS,
                 name,
-                no_evidence or faithfulness_verdict(difference, name, against),
+                no_evidence or faithfulness_verdict(over, name, against),
                 group=group,
                 citation=self.citation,
                 against=against,
@@ -163,6 +165,12 @@ def statistics_along(
     """Every statistic along some orders [orders, N], of these texts; NaN of others."""
     lengths = np.any([table != 0 for table in weights.values()], axis=0) & texts[:, None]
     return curve_statistics(curves_along(drops, ranks, lengths), weights, drops.prediction)
+
+
+def difference(values: Floats, others: Floats) -> Floats:
+    """One order minus another, text by text; 0 where that is rounding."""
+    gaps = values - others
+    return np.where(np.abs(gaps) < RESOLUTION * np.maximum(np.abs(values), 1), 0.0, gaps)
 
 
 def undefined_counts(

@@ -268,7 +268,7 @@ def _sort(findings: list[Finding]) -> list[Finding]:
     tokens = all(finding.audit == "tokens" for finding in findings)
     orders = (
         sort_names((f.statistic for f in findings), TOKEN_STATISTICS if tokens else STATISTICS),
-        sort_names((f.against for f in findings), AGAINST),
+        sort_names((f.against for f in findings), ("", *AGAINST)),
         sort_groups(f.group for f in findings),
     )
     ranks = [{name: rank for rank, name in enumerate(order)} for order in orders]
