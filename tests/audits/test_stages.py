@@ -1,0 +1,40 @@
+"""What an audit says while it runs, and of how it ran the model."""
+
+import pytest
+
+import glasshead
+from classifier_families import FAMILIES, labelled_data
+
+LONG = ("agreement", "perturbation")
+
+
+@pytest.fixture(scope="module", params=["Bert", "Albert"])
+def audited(request):
+    """The stages of an audit with their shares, and the card."""
+    family = FAMILIES[request.param]
+    stages = []
+    card = glasshead.audit(
+        family.build(labels=2, id2label={0: "bad", 1: "good"}),
+        [{"text": row["text"], "label": ("bad", "good")[row["label"]]} for row in labelled_data(12)],
+        tokenizer=family.tokenizer(),
+        audits=LONG,
+        draws=2,
+        progress=lambda stage, share=None: stages.append((stage, share)),
+    )
+    return request.param, stages, card
+
+
+def test_long_stages_count_their_texts_up_to_the_last(audited):
+    _, stages, _ = audited
+    for name in LONG:
+        shares = [share for stage, share in stages if stage.startswith(f"{name}: ")]
+        assert shares[-1] == 1
+        assert all(0 < share <= 1 for share in shares)
+        assert (f"{name}: 12 of 12 texts", 1.0) in stages
+
+
+def test_the_card_says_from_where_the_model_was_run(audited):
+    name, _, card = audited
+    (note,) = (note for note in card.facts["notes"] if note.startswith("Under other weights"))
+    assert ("layer 1, in the row that is read" in note) == (name == "Bert")
+    assert ("the whole model was run" in note) == (name == "Albert")
