@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive HF_HUB_OFFLINE=1 \
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-.PHONY: demo test test-slow test-cpus test-types check docs bench before-after results catalogue families clean
+.PHONY: demo test test-slow test-cpus test-types check docs bench results catalogue families clean
 
 demo: .venv/base
 	$(BIN)/glasshead demo
@@ -52,9 +52,6 @@ bench: .venv/dev
 # Does this code compute what the last old commit computed? Until the next release.
 # DATA is the folder of sst2 and 20news_sports.
 DATA ?= data
-before-after: .venv/dev
-	$(BIN)/python benchmarks/before_after.py --data $(DATA)
-
 # Every number of docs/results/; several hours on two cores, and what is done stays done.
 results: .venv/base
 	$(BIN)/python docs/results/s0_tables.py
