@@ -48,10 +48,8 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/dynamics.py
 	$(BIN)/glasshead bench attention
+	$(BIN)/glasshead bench audit
 
-# Does this code compute what the last old commit computed? Until the next release.
-# DATA is the folder of sst2 and 20news_sports.
-DATA ?= data
 # Every number of docs/results/; several hours on two cores, and what is done stays done.
 results: .venv/base
 	$(BIN)/python docs/results/s0_tables.py
