@@ -215,7 +215,7 @@ def inputs_of(inputs: dict[str, Tensor], count: int) -> dict[str, Tensor]:
 def ablate(
     context: ExplanationContext,
     words: Tensor,
-    predict: Callable[[Tensor, dict[str, Tensor]], Tensor],
+    predict: Callable[..., Tensor],
     features: Callable[[dict[str, Tensor]], Tensor],
     baseline: int = 0,
 ) -> Tensor:
