@@ -54,7 +54,10 @@ class Cell:
 
     def mark(self, version: int) -> str:
         """What a number is valid for: the recipe, the data as they are read, and the code that trains."""
-        told = json.dumps([version, self.recipe.as_dict(), asdict(self.data)], sort_keys=True)
+        data = asdict(self.data)
+        if data["options"]["marks_column"] is None:  # came later: what was trained without it stays known
+            del data["options"]["marks_column"]
+        told = json.dumps([version, self.recipe.as_dict(), data], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 

@@ -123,6 +123,9 @@ def test_a_meaning_that_a_tokenizer_does_not_know_is_left_out(counting):
         ({"a": 1, "b": 0}, [("a", "b")], "depends", "evidence"),
         ({"a": 1, "b": 0}, [], "undecided", "undecided"),
         ({"a": 0, "b": 0}, [], "not shown", "evidence"),
+        ({"a": 1, "b": 1, "c": None}, [], "undecided whether it survives", "undecided"),
+        ({"a": 1, "b": -1, "c": None}, [], "depends", "evidence"),
+        ({"a": 1}, [], "undecided whether it survives", "undecided"),
         ({"a": None, "b": None}, [], "undecided: too few", "undecided"),
     ],
 )

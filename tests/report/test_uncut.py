@@ -15,8 +15,9 @@ from test_ranking_table import estimate
 
 import fake_histories
 from glasshead.bench.attention import AttentionResult
+from glasshead.bench.audit import AuditSpeed
 from glasshead.bench.identifiability import IdentifiabilityResult
-from glasshead.bench.tables import attention_table, identifiability_table, training_table
+from glasshead.bench.tables import attention_table, audit_table, identifiability_table, training_table
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
 from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, ranking_table
@@ -51,7 +52,7 @@ def card(activation):
         else replace(
             each,
             estimate=each.estimate * TINY,
-            interval=tuple(end * TINY for end in each.interval),
+            interval=each.interval and tuple(end * TINY for end in each.interval),
             null={name: None if value is None else value * TINY for name, value in each.null.items()},
         )
         for each in made.findings
@@ -133,6 +134,10 @@ TABLES = {
                 0.5,
             )
         ],
+        FACTS,
+    ),
+    "bench audit": lambda: audit_table(
+        [AuditSpeed("the weight of every token set to zero", 12, "from the layer on", SPREAD, SPREAD, 1e-14)],
         FACTS,
     ),
     "bench training": lambda: training_table(

@@ -36,8 +36,8 @@ from glasshead.training import class_metrics, rating_metrics, versions
 
 MOST_DRAWS = 1000
 IN_FLOAT64 = (
-    "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests in "
-    "float32; only real tokens count, padding never does."
+    "Scores, weights, gradients and erasure are computed in float64, the draws of the perturbation tests "
+    "and faithfulness in float32; only real tokens count, padding never does."
 )
 IN_FLOAT32 = (
     "Everything is computed in float32, so that differences beyond the seventh digit are rounding; only real "
@@ -242,9 +242,16 @@ def example_columns(context: AuditContext) -> dict[str, Any]:
         }
     return columns | {
         "tokens": context.token_mask.sum(axis=1),
-        "max_weight": np.abs(context.canonical).max(axis=1, initial=0.0),
+        **max_weights(context),
         **{slice_column(slicing.by): slicing.column for slicing in context.slicings},
     }
+
+
+def max_weights(context: AuditContext) -> dict[str, Any]:
+    """The largest weight of each text, where weights are audited."""
+    if not context.explainer.reads_weights:
+        return {}
+    return {"max_weight": np.abs(context.canonical).max(axis=1, initial=0.0)}
 
 
 def subject_facts(
@@ -294,7 +301,7 @@ def subject_facts(
 
 def shortcut_note(context: AuditContext) -> list[str]:
     """From where the model was run again under other weights, if it was."""
-    observation = context.explanation.observation
+    observation = vars(context.explanation).get("observation")
     if not isinstance(observation, ForwardObservation):
         return []
     if observation.shortcut.is_whole:

@@ -78,10 +78,12 @@ class Faithfulness(Audit):
         if self.references or context.exact:
             some = draw(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
             greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
-            best = best_statistics(drops, some, weights)
+            short = draw((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
+            of_short = statistics_along(drops, ranks[None], short, weights)
+            best = best_statistics(drops, short, weights)
             values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
-            values[BEST] = {name: difference(values[OWN][name], table) for name, table in best.items()}
-            asked |= {GREEDY: some, BEST: some}
+            values[BEST] = {name: difference(of_short[name][0], table) for name, table in best.items()}
+            asked |= {GREEDY: some, BEST: short}
 
         findings = [
             finding

@@ -66,7 +66,7 @@ class Operators(Audit):
         return None if context.sentence_of_token is None else "words are deleted: leave `level` out"
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        rng = np.random.default_rng([seed, 12])
+        rng = np.random.default_rng([seed, 13])
         rows = self._choose(context, rng)
         explanation = context.explanation.some(torch.from_numpy(rows))
         reasons = {name: removal.unsupported_reason(explanation) for name, removal in REMOVALS.items()}
@@ -207,17 +207,16 @@ class Operators(Audit):
         sides = {one.removal: side(summary.reliable_differences.get("random")) for one, summary in judged}
         differing = differing_pairs([one for one, _ in judged], rng)
         verdict = survival_verdict(sides, differing)
-        decided = [value for value in sides.values() if value is not None]
         return Finding(
             audit=OPERATORS,
             statistic=statistic,
             against=SURVIVAL,
             group=group.name,
-            estimate=sum(value == 1 for value in decided) / len(decided) if decided else None,
+            estimate=sum(value == 1 for value in sides.values()) / len(sides) if sides else None,
             std=None,
             interval=None,
             null={},
-            n=min((summary.n for _, summary in judged), default=0),
+            n=min((summary.n for one, summary in judged if sides[one.removal] is not None), default=0),
             undefined={},
             significant_fraction=None,
             citation=self.citation,
@@ -304,28 +303,32 @@ def survival_verdict(sides: Mapping[str, int | None], differing: set[frozenset[s
     """In words: survives, flips, or undecided. A verdict flips where two meanings say opposite things, or one
     shows what another does not and the two differ by a paired interval."""
     known = {name: value for name, value in sides.items() if value is not None}
-    if len(known) < 2:
-        return TOO_FEW_EXAMPLES if known or sides else by_construction("nothing to ask", "all are one edit")
-    by_side = {value: [name for name, own in known.items() if own == value] for value in (1, 0, -1)}
-    if len(by_side[1]) == len(known):
-        return Verdict(f"survives: better than random numbers under all {len(known)} meanings of deleting")
-    if len(by_side[-1]) == len(known):
-        return Verdict(f"survives: worse than random numbers under all {len(known)} meanings of deleting")
-    if not by_side[1] and not by_side[-1]:
+    if not sides:
+        return by_construction("nothing to ask", "every meaning is the audited method")
+    if not known:
+        return TOO_FEW_EXAMPLES
+    by_side = {value: [name for name, own in sides.items() if own == value] for value in (1, -1, 0, None)}
+    for value, word in ((1, "better"), (-1, "worse")):
+        if len(by_side[value]) == len(sides) > 1:
+            return Verdict(
+                f"survives: {word} than random numbers under all {len(sides)} meanings of deleting"
+            )
+    if len(by_side[0]) == len(sides):
         return Verdict(
-            f"not shown to be better than random numbers under any of {len(known)} meanings of deleting"
+            f"not shown to be better than random numbers under any of {len(sides)} meanings of deleting"
         )
-    opposite = bool(by_side[1] and by_side[-1])
-    flips = [
-        name
-        for name in by_side[0]
-        if any(frozenset((name, other)) in differing for other in (*by_side[1], *by_side[-1]))
-    ]
+    sided = (*by_side[1], *by_side[-1])
+    flips = any(frozenset((name, other)) in differing for name in by_side[0] for other in sided)
     words = "; ".join(
         f"{what} under {', '.join(by_side[value])}"
-        for value, what in ((1, "better than random numbers"), (-1, "worse"), (0, "not shown"))
+        for value, what in (
+            (1, "better than random numbers"),
+            (-1, "worse"),
+            (0, "not shown"),
+            (None, "too few texts in which it changes anything"),
+        )
         if by_side[value]
     )
-    if opposite or flips:
+    if flips or (by_side[1] and by_side[-1]):
         return Verdict(f"depends on what deleting means: {words}")
     return Verdict(f"undecided whether it survives: {words}", "undecided")

@@ -16,6 +16,8 @@ BINS = (1, 5, 10, 20, 50)
 """Per cent of the tokens that are removed, or kept alone, for comprehensiveness and sufficiency."""
 STEPS = 10
 """Steps of a curve: one token each in texts of so many tokens or fewer, equal shares of longer texts."""
+TIES = 2**31 - 1
+"""The seed by which equal scores are put into an order, which is none of the null's."""
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -82,7 +84,7 @@ class ValueDrops:
 def score_ranks(scores: NDArray[np.floating], words: Flags, ids: Ints) -> Ints:
     """The rank of every token [N, n] from the largest score of its text down, 0 first; what is no token comes
     last. Equal scores are in a random order that depends on the text alone."""
-    return _ranks(-scores, random_ranks(words, ids, 1, seed=0)[0], words)
+    return _ranks(-scores, random_ranks(words, ids, 1, seed=TIES)[0], words)
 
 
 def random_ranks(words: Flags, ids: Ints, orders: int, seed: int) -> Ints:

@@ -2,7 +2,7 @@
 against Captum."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -80,17 +80,17 @@ def measure_audit(
 
 
 def works(settings: AuditSettings, layers: int) -> Iterator[tuple[str, dict[str, Work]]]:
-    """Each piece of work with the ways to do it; all ways give the same numbers."""
+    """Each piece of work with the ways to do it; all ways give the same numbers. Ours finds the shortcut of
+    the model each time."""
     context = random_context(settings, layers)
     observation = context.observation
     assert isinstance(observation, ForwardObservation)
-    observation.shortcut  # noqa: B018 — found once for each model, as in an audit
     whole = whole_model(observation)
     words = words_of(context)
     yield (
         WEIGHT,
         {
-            OURS: partial(class_one, partial(observation.without_each, "zero-weight"), words),
+            OURS: partial(class_one, lambda: replace(observation).without_each("zero-weight"), words),
             WHOLE: partial(class_one, partial(whole.without_each, "zero-weight"), words),
             CAPTUM: partial(captum_weights, context, observation, words),
         },
@@ -98,7 +98,7 @@ def works(settings: AuditSettings, layers: int) -> Iterator[tuple[str, dict[str,
     yield (
         DRAWS,
         {
-            OURS: partial(draw, observation, settings.draws),
+            OURS: lambda: draw(replace(observation), settings.draws),
             WHOLE: partial(draw, whole, settings.draws),
         },
     )
@@ -145,15 +145,7 @@ def word_tokenizer() -> PreTrainedTokenizerFast:
 
 def whole_model(observation: ForwardObservation) -> ForwardObservation:
     """The same observation, whose edits run the whole model."""
-    whole = ForwardObservation(
-        observation.model,
-        observation.encoded,
-        observation.site,
-        observation.logits,
-        observation.mask,
-        observation.weights,
-        observation.canonical_weights,
-    )
+    whole = replace(observation)
     whole.__dict__["shortcut"] = Shortcut(observation.site.layer)
     return whole
 

@@ -332,13 +332,15 @@ def removal_edit(site: AttentionSite, change: AttentionChange, gone: Bool[Tensor
     def edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
         if change == "zero-value":
             return weights.masked_fill(gone, 0.0)
-        changed = renormalised(call, gone) if change == "renormalise" else weights.masked_fill(gone, 0.0)
+        changed = (
+            renormalise_weights(call, gone) if change == "renormalise" else weights.masked_fill(gone, 0.0)
+        )
         return replace_heads(weights, changed, site)
 
     return edit
 
 
-def renormalised(call: AttentionInputs, gone: Bool[Tensor, "r 1 1 k"]) -> Float[Tensor, "r h q k"]:
+def renormalise_weights(call: AttentionInputs, gone: Bool[Tensor, "r 1 1 k"]) -> Float[Tensor, "r h q k"]:
     """The weights under a mask that forbids some keys."""
     pairs = call.mask.allowed(call.q.device) & ~gone
     queries = call.q.shape[2]

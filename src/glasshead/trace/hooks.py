@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor, nn
@@ -126,15 +129,49 @@ def refuse_checkpointing(model: nn.Module) -> None:
         )
 
 
+Forward = Callable[..., Any]
+"""``forward(own, *args, **options)``: what a module does instead, given its own forward."""
+
+FORWARDS: ContextVar[Mapping[nn.Module, Forward]] = ContextVar(
+    "glasshead_forwards", default=MappingProxyType({})
+)
+"""What modules do instead in this thread."""
+
+USERS: dict[nn.Module, int] = {}
+"""In how many blocks each module is substituted, over all threads."""
+USERS_LOCK = threading.Lock()
+
+
 @contextmanager
-def substituted_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
-    """A module runs another function in the block; its hooks see it as they see its own."""
-    own = vars(module).get("forward")
-    module.forward = forward
+def substituted_forward(module: nn.Module, forward: Forward) -> Iterator[None]:
+    """A module runs another function in the block; its hooks see it as they see its own, and other threads
+    that run the module do not notice."""
+    with USERS_LOCK:
+        if not USERS.get(module):
+            module.forward = Substitute(module)
+        USERS[module] = USERS.get(module, 0) + 1
+    token = FORWARDS.set({**FORWARDS.get(), module: forward})
     try:
         yield
     finally:
-        if own is None:
-            del module.forward
-        else:
-            module.forward = own
+        FORWARDS.reset(token)
+        with USERS_LOCK:
+            USERS[module] -= 1
+            if not USERS[module]:
+                del USERS[module]
+                substitute = module.forward
+                del module.forward
+                if substitute.instance_forward is not None:
+                    module.forward = substitute.instance_forward
+
+
+class Substitute:
+    """The forward of a module that is substituted in some threads."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module, self.own = module, module.forward
+        self.instance_forward = vars(module).get("forward")
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        instead = FORWARDS.get().get(self.module)
+        return self.own(*args, **options) if instead is None else instead(self.own, *args, **options)

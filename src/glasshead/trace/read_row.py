@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from glasshead.attention import AttentionInputs, Mask, TracedCall, known_call
 from glasshead.data import Inputs
+from glasshead.errors import InputError
 from glasshead.trace.hooks import AttentionHook, substituted_forward
 
 ReadRow = Literal["first", "last"]
@@ -40,16 +41,17 @@ class LastBlock:
     def of_row(self, call: AttentionInputs, rows: Int[Tensor, " variants"]) -> Iterator[None]:
         """The block runs for one row of each text in the block of code; its attention has the keys and values
         of ``call``."""
-        whole = self.module.forward
 
-        def forward(*args: Any, **options: Any) -> Any:
-            hidden = args[0] if args else options["hidden_states"]
+        def forward(own: Any, *args: Any, **options: Any) -> Any:
+            hidden = args[0] if args else options.get("hidden_states")
+            if not isinstance(hidden, Tensor):
+                raise InputError(f"{type(self.module).__name__} does not say which are the states it reads")
             row = hidden[torch.arange(len(hidden), device=hidden.device), rows][:, None]
             if args:
                 args = (row, *args[1:])
             else:
                 options = options | {"hidden_states": row}
-            return spread(whole(*args, **options), hidden.shape[1])
+            return spread(own(*args, **options), hidden.shape[1])
 
         with (
             substituted_forward(self.module, forward),

@@ -72,7 +72,8 @@ class ResumedPasses:
 
     @torch.no_grad()
     def _read(self) -> None:
-        """What the last of the skipped blocks of each chain says, and the inputs of the edited call."""
+        """What the last of the skipped blocks of each chain says, and the inputs of the edited call; a
+        shortcut that does not say of every text what the whole model says is not taken."""
         reader = CallReader(self.model, self.shortcut.layer)
         with ExitStack() as stack:
             for block in self.shortcut.blocks:
@@ -83,8 +84,13 @@ class ResumedPasses:
                 stack.callback(block.module.register_forward_hook(keep).remove)
             if self.shortcut.last is not None:
                 stack.enter_context(attach_hook(reader))
-            self.model(**self.inputs)
+            expected = self.model(**self.inputs).logits
         self.call = reader.call
+        for shortcut in (self.shortcut, replace(self.shortcut, last=None)):
+            self.shortcut = shortcut
+            if same_logits(self.logits(lambda layer, weights, call: weights), expected):
+                return
+        self.shortcut = Shortcut(self.shortcut.layer)
 
     def logits(
         self, edit: Edit, texts: Int[Tensor, " variants"] | None = None
@@ -123,7 +129,7 @@ class ResumedPasses:
 def replaced_forward(block: Block, output: Any) -> Iterator[None]:
     """A block that answers with ``output``; its attention calls count as made."""
 
-    def forward(*args: Any, **options: Any) -> Any:
+    def forward(own: Any, *args: Any, **options: Any) -> Any:
         for hook in ACTIVE_HOOKS.get():
             if isinstance(hook, AttentionHook):
                 hook.skip(block.module, block.calls)
@@ -146,7 +152,7 @@ def find_shortcut(model: PreTrainedModel, inputs: Inputs, layer: int) -> Shortcu
     """The shortest way to the logits under edited attention of a layer that gives what the whole model gives.
 
     Nothing is skipped where the model is no stack of blocks that each run once (ALBERT, documents that are
-    read sentence by sentence). Asked of a few texts, once for each model and layer.
+    read sentence by sentence). Asked of a few texts; `ResumedPasses` asks again of each batch, unedited.
     """
     blocks, last = find_blocks(model, inputs, layer)
     known = [Shortcut(layer, blocks, replace(last, row=row)) for row in ROWS] if last is not None else []
@@ -225,13 +231,17 @@ def gives_same_logits(model: PreTrainedModel, inputs: Inputs, shortcut: Shortcut
         return weights / 2
 
     expected = ResumedPasses(model, inputs, Shortcut(shortcut.layer)).logits(halve, texts)
-    passes = ResumedPasses(model, inputs, shortcut)
+    try:
+        passes = ResumedPasses(model, inputs, shortcut)
+    except (RuntimeError, LookupError, ValueError, TypeError, AttributeError, InputError):
+        return False  # a block that cannot run for one row alone
     if any(hidden_of(output) is None or len(hidden_of(output)) != size for output in passes.outputs.values()):
         return False
-    try:
-        actual = passes.logits(halve, texts)
-    except (RuntimeError, IndexError, ValueError, TypeError, InputError):
-        return False  # a block that cannot run for one row alone
+    return passes.shortcut == shortcut and same_logits(passes.logits(halve, texts), expected)
+
+
+def same_logits(actual: Tensor, expected: Tensor) -> bool:
+    """Whether logits are equal up to rounding."""
     tolerance = SAME if expected.dtype == torch.float64 else SAME_IN_FLOAT32
     return bool((actual - expected).abs().max() <= tolerance * expected.abs().max())
 

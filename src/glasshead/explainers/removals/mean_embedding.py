@@ -33,7 +33,7 @@ class MeanEmbedding(Removal):
         done, total = 0, len(texts.unique())
         for rows, inputs in batches(context.encoded, texts, model.device, maps=heads_of(model.config)):
             gone = removed[rows, : inputs["input_ids"].shape[1]].to(model.device)
-            with averaged(model, inputs, gone):
+            with average_embeddings(model, inputs, gone):
                 result[rows] = model(**inputs).logits.cpu().to(result.dtype)
             done += len(rows)
             context.progress(done * total // len(texts), total)
@@ -41,7 +41,9 @@ class MeanEmbedding(Removal):
 
 
 @contextmanager
-def averaged(model: PreTrainedModel, inputs: Inputs, removed: Bool[Tensor, "b n"]) -> Iterator[None]:
+def average_embeddings(
+    model: PreTrainedModel, inputs: Inputs, removed: Bool[Tensor, "b n"]
+) -> Iterator[None]:
     """Removed tokens are looked up as the mean of all words in the block.
 
     Raises:

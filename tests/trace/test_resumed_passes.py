@@ -1,5 +1,8 @@
 """A pass that begins at the edited layer gives what the whole model gives."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -106,11 +109,78 @@ def test_a_model_that_reads_more_than_one_row_keeps_all_rows():
     assert shortcut.last is None
 
 
+def test_a_row_that_is_not_where_the_mask_ends_is_found_out():
+    """A model that pads with the token that ends its texts reads the row before, where a text has one."""
+    model, inputs, layer = view_of("GPT2")
+    shortcut = find_shortcut(model, inputs, layer)
+    assert shortcut.last is not None
+    model.config.pad_token_id = int(inputs["input_ids"][1, 7])
+    texts = torch.tensor([1, 0, 2])
+    expected = ResumedPasses(model, inputs, Shortcut(layer)).logits(drop_first_real_key, texts)
+    passes = ResumedPasses(model, inputs, shortcut)
+    assert passes.shortcut.last is None
+    assert_close(passes.logits(drop_first_real_key, texts), expected, rtol=0, atol=1e-9)
+
+
+def test_another_thread_reads_the_model_as_it_is():
+    model, inputs, layer = view_of("Bert")
+    passes = ResumedPasses(model, inputs, find_shortcut(model, inputs, layer))
+    with torch.no_grad():
+        expected = model(**inputs).logits
+    differences, done = [], threading.Event()
+
+    def read():
+        while not done.is_set() or not differences:
+            with torch.no_grad():
+                differences.append(float((model(**inputs).logits - expected).abs().max()))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    for _ in range(40):
+        passes.logits(drop_first_real_key)
+    done.set()
+    thread.join()
+    assert max(differences) < 1e-9
+    assert not any("forward" in vars(module) for module in model.modules())
+
+
+def test_two_threads_resume_one_model():
+    model, inputs, layer = view_of("Bert")
+    shortcut = find_shortcut(model, inputs, layer)
+    expected = ResumedPasses(model, inputs, Shortcut(layer)).logits(drop_first_real_key)
+
+    def resume(_):
+        return ResumedPasses(model, inputs, shortcut).logits(drop_first_real_key)
+
+    with ThreadPoolExecutor(2) as pool:
+        for actual in pool.map(resume, range(40)):
+            assert_close(actual, expected, rtol=0, atol=1e-9)
+
+
+def test_an_exception_leaves_the_model_as_it_was():
+    model, inputs, layer = view_of("Bert")
+    passes = ResumedPasses(model, inputs, find_shortcut(model, inputs, layer))
+
+    def fail(layer, weights, call):
+        raise KeyError("stop")
+
+    with pytest.raises(KeyError):
+        passes.logits(fail)
+    assert not any("forward" in vars(module) for module in model.modules())
+
+
+def test_float32_finds_the_same_shortcut():
+    family = FAMILIES["Bert"]
+    model = isolated_copy(open_subject(family.build(), family.tokenizer()).model, torch.float32)
+    inputs = encode(family.tokenizer(), TEXTS).inputs()
+    assert find_shortcut(model, inputs, 1).last is not None
+
+
 def test_a_block_that_leaks_elsewhere_is_run():
     """Where something reads a skipped block's states past the last one, nothing is skipped."""
     model, inputs, layer = view_of("Bert")
     first, last = model.bert.encoder.layer
-    seen = []
-    first.intermediate.register_forward_hook(lambda module, args, output: seen.append(output.sum()))
-    last.output.register_forward_hook(lambda module, args, output: output + 1e-3 * len(seen))
+    leaked = []
+    first.intermediate.register_forward_hook(lambda module, args, output: leaked.append(output))
+    last.output.register_forward_hook(lambda module, args, output: output + leaked.pop()[..., :1])
     assert not find_shortcut(model, inputs, layer).blocks
