@@ -137,41 +137,45 @@ FORWARDS: ContextVar[Mapping[nn.Module, Forward]] = ContextVar(
 )
 """What modules do instead in this thread."""
 
-USERS: dict[nn.Module, int] = {}
-"""In how many blocks each module is substituted, over all threads."""
-USERS_LOCK = threading.Lock()
+SUBSTITUTES: dict[nn.Module, Substitute] = {}
+"""The modules that are substituted in some thread."""
+SUBSTITUTES_LOCK = threading.Lock()
 
 
 @contextmanager
 def substituted_forward(module: nn.Module, forward: Forward) -> Iterator[None]:
     """A module runs another function in the block; its hooks see it as they see its own, and other threads
     that run the module do not notice."""
-    with USERS_LOCK:
-        if not USERS.get(module):
-            module.forward = Substitute(module)
-        USERS[module] = USERS.get(module, 0) + 1
+    with SUBSTITUTES_LOCK:
+        substitute = SUBSTITUTES.get(module) or Substitute(module)
+        SUBSTITUTES[module] = substitute
+        substitute.blocks += 1
+        module.forward = substitute
     token = FORWARDS.set({**FORWARDS.get(), module: forward})
     try:
         yield
     finally:
         FORWARDS.reset(token)
-        with USERS_LOCK:
-            USERS[module] -= 1
-            if not USERS[module]:
-                del USERS[module]
-                substitute = module.forward
-                del module.forward
-                if substitute.instance_forward is not None:
-                    module.forward = substitute.instance_forward
+        with SUBSTITUTES_LOCK:
+            substitute.blocks -= 1
+            if not substitute.blocks:
+                del SUBSTITUTES[module]
+                substitute.restore()
 
 
 class Substitute:
-    """The forward of a module that is substituted in some threads."""
+    """The forward of a module that runs something else in some threads, in so many ``blocks`` of code."""
 
     def __init__(self, module: nn.Module) -> None:
-        self.module, self.own = module, module.forward
-        self.instance_forward = vars(module).get("forward")
+        self.module, self.own, self.blocks = module, module.forward, 0
+        self.of_instance = "forward" in vars(module)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         instead = FORWARDS.get().get(self.module)
         return self.own(*args, **options) if instead is None else instead(self.own, *args, **options)
+
+    def restore(self) -> None:
+        """The module has its own forward again."""
+        del self.module.forward
+        if self.of_instance:
+            self.module.forward = self.own
