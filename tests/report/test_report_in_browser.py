@@ -149,7 +149,7 @@ def test_paper_has_every_part_open(browser: Browser, addresses: dict[str, str]) 
     page.emulate_media(media="print")
     parts = page.locator("details.part")
     heights = [box["height"] for part in parts.all() if (box := part.bounding_box()) is not None]
-    assert len(heights) == parts.count() == 9
+    assert len(heights) == parts.count() == 12
     assert min(heights) > 60
     page.close()
 

@@ -243,7 +243,7 @@ class AuditContext:
 
     @cached_property
     def scores(self) -> Floats:
-        """What the audited explanation gives each unit [N, n]: of attention the canonical weights."""
+        """What the audited explanation gives each unit [N, n], of attention the canonical weights."""
         return self.importance_by(self.method)
 
     @cached_property
