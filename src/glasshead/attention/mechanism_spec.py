@@ -68,7 +68,7 @@ def to_spec(full: Spec) -> Spec:
     return parts
 
 
-def to_name(spec: Spec) -> str:
+def to_name(spec: str | Spec) -> str:
     """A spec as words."""
     full = parse(spec)
     for name, preset in MECHANISM_PRESETS.items():
