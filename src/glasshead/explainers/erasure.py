@@ -5,7 +5,7 @@ from torch import Tensor
 
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.removals import REMOVALS
-from glasshead.explainers.targets import log_odds, probability, probability_change
+from glasshead.explainers.targets import value_change
 
 
 class Erasure(Explainer):
@@ -28,9 +28,7 @@ def value_changes(
 ) -> Float[Tensor, "texts variants"]:
     """ŷ(x) − ŷ of variants of each text."""
     target = context.target[:, None].expand(logits.shape[:-1])
-    target_fn = log_odds if context.target_fn is probability else context.target_fn
-    before, after = target_fn(context.logits, context.target)[:, None], target_fn(logits, target)
-    return probability_change(before, after) if context.target_fn is probability else before - after
+    return value_change(context.target_fn, context.logits[:, None].expand_as(logits), logits, target)
 
 
 register("erasure", Erasure("zero-weight"))

@@ -86,7 +86,7 @@ class ResumedPasses:
                 stack.enter_context(attach_hook(reader))
             expected = self.model(**self.inputs).logits
         self.call = reader.call
-        for shortcut in (self.shortcut, replace(self.shortcut, last=None)):
+        for shortcut in dict.fromkeys((self.shortcut, replace(self.shortcut, last=None))):
             self.shortcut = shortcut
             if same_logits(self.logits(lambda layer, weights, call: weights), expected):
                 return
