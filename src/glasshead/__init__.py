@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from glasshead.attention import Mask, Mechanism, attend, mechanism
-    from glasshead.audits import audit, compare
+    from glasshead.audits import audit, compare, rank
     from glasshead.errors import InputError
     from glasshead.explainers import explain
     from glasshead.huggingface import doctor, load, plug, unplug
@@ -31,12 +31,13 @@ PUBLIC = {
     "mechanism": "glasshead.attention",
     "open": "glasshead.training",
     "plug": "glasshead.huggingface",
+    "rank": "glasshead.audits",
     "record": "glasshead.trace",
     "unplug": "glasshead.huggingface",
 }
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
-RETURNS_DRAWABLE = {"audit", "compare", "explain", "record"}
+RETURNS_DRAWABLE = {"audit", "compare", "explain", "rank", "record"}
 
 __all__ = [
     "InputError",
@@ -52,6 +53,7 @@ __all__ = [
     "mechanism",
     "open",
     "plug",
+    "rank",
     "record",
     "unplug",
 ]

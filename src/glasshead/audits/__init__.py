@@ -5,6 +5,7 @@ perturbation.py, plausibility.py, tokens.py.
 
     `audit`          any model, on any data, by several audits → `AuditCard`       audit_model.py
     `compare`        audits, or runs → `Comparison`                                comparison.py
+    `rank`           explanations of a model against each other → `MethodRanking`  ranking/
     `run_request`    the same of an `AuditRequest`                                 audit_model.py
     `AuditContext`   what every audit is given                                     context.py
     `Audit`          one question → `AuditResult`                                  base.py
@@ -17,6 +18,7 @@ from glasshead.audits.compare_runs import compare_runs
 from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.ranking import RankOptions, RankRequest, rank, run_ranking
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest
 from glasshead.registry import import_siblings
 
@@ -32,10 +34,14 @@ __all__ = [
     "AuditResult",
     "Comparable",
     "Identifiability",
+    "RankOptions",
+    "RankRequest",
     "audit",
     "build_context",
     "compare",
     "compare_runs",
     "finding_differences",
+    "rank",
+    "run_ranking",
     "run_request",
 ]

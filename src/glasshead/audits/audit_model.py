@@ -7,39 +7,39 @@ The chain: `audit` and the command line make an `AuditRequest`; `run_request` op
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import torch
 from datasets import Dataset, DatasetDict
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.audit_heads import audit_heads
 from glasshead.audits.audit_subject import audit_subject
 from glasshead.audits.base import NO_WEIGHTS
 from glasshead.audits.identifiability import Identifiability
-from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress
+from glasshead.audits.open_request import (
+    default_split,
+    limit_length,
+    open_request,
+    read_split,
+    source_facts,
+    with_datasets,
+)
+from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress, no_progress
 from glasshead.audits.slices import columns_to_read
-from glasshead.data import ALL, LoadOptions, RatingError, as_dataset, as_split, load, select
+from glasshead.data import LoadOptions
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS
 from glasshead.huggingface import dtype_of
-from glasshead.models import is_regression
 from glasshead.results import ATTENTION, AuditCard
 from glasshead.trace import AttentionSelector, Subject
-from glasshead.training import OpenOptions, Run, is_run, open_subject, with_train_data
+from glasshead.training import OpenOptions, Run, is_run, open_subject
 
 if TYPE_CHECKING:
     import pandas as pd
-
-REGRESSION = "regression"
-
-
-def no_progress(stage: str, share: float | None = None) -> None:
-    """Nobody watches."""
 
 
 class AuditOptions(TypedDict, total=False):
@@ -134,35 +134,10 @@ def run_request(
     Raises:
         InputError: as `audit`.
     """
-    train = None if request.train is None else as_dataset(request.train)
-    request = replace(request, data=as_dataset(request.data), train=train)
+    request = with_datasets(request)
     if request.audits == (IDENTIFIABILITY,) and not is_trained_here(request.model):
         return audit_model_heads(request, progress)
-    subject = open_subject(request.model, request.tokenizer, request.opening)
-    load_options = data_options(request, subject)
-    split_name = request.split or default_split(request.data, subject)
-    request = replace(request, split=split_name)
-    try:
-        split = read_split(request.data, split_name, load_options, columns_to_read(request.by))
-    except RatingError as error:
-        if subject.record or "task" in request.load_options:
-            raise
-        raise InputError(
-            f"{subject.name} has one output and so predicts ratings, but {str(error).partition(';')[0]}: "
-            "give data with ratings, or a model with an output for each class"
-        ) from error
-    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
-    if request.train is not None:
-        train_rows = read_split(request.train, train_split(request.train), load_options)
-        subject = with_train_data(subject, train_rows)
-    data_facts = (
-        {} if isinstance(request.data, Dataset | DatasetDict) else source_facts(request, load_options)
-    )
-    trained_on = subject.record.get("data", {}).get("source")
-    if data_facts and subject.record and data_facts["data"] != trained_on:
-        data_facts["trained_on"] = trained_on
-    if request.train is not None:
-        data_facts["train"] = str(request.train) if isinstance(request.train, str | Path) else "in memory"
+    subject, split, data_facts = open_request(request, columns_to_read(request.by))
     request = replace(request, identifiability=with_progress(request.identifiability, progress))
     return audit_subject(subject, split, request, data_facts | dict(facts or {}), progress)
 
@@ -193,7 +168,6 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
     dtype_of(request.dtype)
     load_options = LoadOptions(**request.load_options)
     split_name = request.split or default_split(request.data, None)
-    request = replace(request, split=split_name)
     split = read_split(request.data, split_name, load_options)
     selector = request.attention_selector
     if selector.is_customised or selector.level != "word" or request.draws is not None:
@@ -205,55 +179,8 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
     tokenizer = limit_length(subject.tokenizer, request.max_length)
     identifiability = request.identifiability or Identifiability()
     request = replace(request, identifiability=with_progress(identifiability, progress))
-    facts = source_facts(request, load_options)
+    facts = source_facts(request, split_name, load_options)
     return audit_heads(subject.model, tokenizer, split, request, facts=facts, progress=progress)
-
-
-def data_options(request: AuditRequest, subject: Subject) -> LoadOptions:
-    """How to read the data: as a run read what it was trained on, but for what the request says."""
-    recorded = subject.record.get("data", {})
-    options = recorded.get("options", {}) | dict(request.load_options)
-    if request.data != recorded.get("source"):
-        options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
-    if not subject.record and is_regression(subject.model.config):
-        options.setdefault("task", REGRESSION)
-    return LoadOptions(**options)
-
-
-def default_split(data: object, subject: Subject | None) -> str:
-    """Test; but all rows of a file if the model is known not to be trained on a part of it."""
-    if isinstance(data, Dataset | DatasetDict):
-        return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
-    foreign = subject is None or not subject.record
-    return ALL if foreign and Path(str(data)).is_file() else "test"
-
-
-def train_split(data: object) -> str:
-    """Train, or all rows of a file."""
-    return ALL if isinstance(data, str | Path) and Path(data).is_file() else "train"
-
-
-def read_split(data: object, split: str, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
-    """The rows of a split, with further ``columns``.
-
-    Raises:
-        InputError: if there is no such split.
-    """
-    if isinstance(data, Dataset):
-        return as_split(data, options, columns)
-    if isinstance(data, DatasetDict):
-        return as_split(select(data, split, "the data set"), options, columns)
-    assert isinstance(data, str | Path)
-    return select(load(data, options, columns=columns, divide=split != ALL), split, data)
-
-
-def source_facts(request: AuditRequest, options: LoadOptions) -> dict[str, Any]:
-    """What a card records about its data."""
-    return {
-        "data": str(request.data) if isinstance(request.data, str | Path) else "in memory",
-        "split": request.split,
-        "data_options": asdict(options),
-    }
 
 
 def with_progress(identifiability: Identifiability | None, progress: OnProgress) -> Identifiability | None:
@@ -263,19 +190,3 @@ def with_progress(identifiability: Identifiability | None, progress: OnProgress)
         progress(f"identifiability: {done:,} of {total:,} texts", done / total)
 
     return None if identifiability is None else replace(identifiability, progress=on_texts)
-
-
-def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> PreTrainedTokenizerFast:
-    """A tokenizer that cuts texts to so many tokens, if it does not cut them shorter already.
-
-    Raises:
-        InputError: if there would be no room for a word.
-    """
-    if max_length is None:
-        return tokenizer
-    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
-    if max_length < least:
-        raise ParameterError("max_length", f"{max_length} leaves no room for words: give at least {least}")
-    shorter = copy.deepcopy(tokenizer)
-    shorter.model_max_length = min(tokenizer.model_max_length, max_length)
-    return shorter

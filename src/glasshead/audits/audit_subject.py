@@ -184,14 +184,7 @@ def remarks_on_selection(
     ]
     if context.explainer.reads_weights:
         return remarks
-    caveat = context.explainer.caveat(context.explanation)
-    remarks += [] if caveat is None else [f"{context.method}: {caveat}."]
-    settings = context.explainer.settings(context.explanation)
-    remarks += [] if settings is None else [f"{context.method}: {settings}."]
-    gaps = context.explainer.completeness_gaps(context.explanation)
-    if gaps is not None and len(gaps):
-        gap = float(gaps.abs().max())
-        remarks.append(f"{context.method}: the largest completeness gap of a text is {gap:.2g}.")
+    remarks += method_remarks(context)
     if AGREEMENT in selected:
         remarks += [
             f"Agreement with {name!r} was left out: its numbers are those of the method {context.method!r}, "
@@ -200,6 +193,23 @@ def remarks_on_selection(
             if name not in context.importance
         ]
     return remarks
+
+
+def method_remarks(context: AuditContext) -> list[str]:
+    """What is to be said of the audited explanation: caveat, settings, and what its numbers miss."""
+    caveat = context.explainer.caveat(context.explanation)
+    settings = context.explainer.settings(context.explanation)
+    remarks = [f"{context.method}: {words}." for words in (caveat, settings) if words is not None]
+    gaps = context.explainer.completeness_gaps(context.explanation)
+    if gaps is not None and len(gaps):
+        gap = float(gaps.abs().max())
+        remarks.append(f"{context.method}: the largest completeness gap of a text is {gap:.2g}.")
+    return remarks
+
+
+def precision_note(context: AuditContext) -> str:
+    """In which precision the numbers were computed."""
+    return IN_FLOAT64 if context.explanation.model.dtype == torch.float64 else IN_FLOAT32
 
 
 def card_title(subject: Subject, context: AuditContext, data: str) -> str:
@@ -285,7 +295,7 @@ def subject_facts(
         "versions": versions(),
         "remarks": remarks,
         "notes": [
-            IN_FLOAT64 if context.explanation.model.dtype == torch.float64 else IN_FLOAT32,
+            precision_note(context),
             target_note(context),
             EXACT if context.exact else FIRST_ORDER,
             *shortcut_note(context),

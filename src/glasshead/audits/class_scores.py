@@ -1,11 +1,14 @@
 """Scores of an explanation towards one class of each text."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasshead.audits.agreement import round_digits
 from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.removal_curves import score_ranks
+from glasshead.explainers import words_of
 from glasshead.results import Verdict
 
 
@@ -28,3 +31,26 @@ def scores_for_class(
     if context.binary:
         return np.where(same[:, None], 1, -1) * context.scores, every, None
     return context.scores, same, None
+
+
+class TokenOrder(NamedTuple):
+    """The scores of an explanation towards what the model predicts [N, n], the rank of every token by them,
+    and why they say nothing, if so."""
+
+    scores: Floats
+    ranks: NDArray[np.int64]
+    no_evidence: Verdict | None
+
+
+def predicted_target(context: AuditContext) -> NDArray[np.int64]:
+    """The class that is predicted for each text; of ratings the only output."""
+    return context.explanation.target.numpy() if context.is_regression else context.predicted
+
+
+def token_order(context: AuditContext) -> TokenOrder:
+    """In which order the audited explanation puts the tokens of each text."""
+    scores, _, no_evidence = scores_for_class(context, predicted_target(context))
+    words = words_of(context.explanation).numpy()
+    scores = round_digits(scores, words)
+    ids = context.explanation.encoded.ids.numpy()
+    return TokenOrder(scores, score_ranks(scores, words, ids), no_evidence)

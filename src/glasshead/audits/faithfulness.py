@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from glasshead.audits.agreement import round_digits
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.class_scores import scores_for_class
+from glasshead.audits.class_scores import predicted_target, token_order
 from glasshead.audits.context import AuditContext
 from glasshead.audits.reference_orders import MOST_SUBSETS, MOST_TOKENS, best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
@@ -20,7 +19,6 @@ from glasshead.audits.removal_curves import (
     curve_statistics,
     curves_along,
     random_ranks,
-    score_ranks,
     statistic_weights,
 )
 from glasshead.audits.slices import Group
@@ -67,11 +65,12 @@ class Faithfulness(Audit):
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 12])
-        drops, no_evidence, ranks = self.prepare(context)
+        order = token_order(context)
+        drops = value_drops(context, self.removal)
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
         drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
-        orders = np.concatenate([ranks[None], random_ranks(drops.words, ids, ORDERS, seed)])
+        orders = np.concatenate([order.ranks[None], random_ranks(drops.words, ids, ORDERS, seed)])
         along = statistics_along(drops, orders, drawn, weights)
         values, asked = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
@@ -79,7 +78,7 @@ class Faithfulness(Audit):
             some = draw(drawn & (counts <= MOST_TOKENS), REFERENCE_TEXTS, rng)
             greedy = statistics_along(drops, greedy_ranks(drops, some)[None], some, weights)
             short = draw((counts >= 2) & (counts <= MOST_SUBSETS), REFERENCE_TEXTS, rng)
-            of_short = statistics_along(drops, ranks[None], short, weights)
+            of_short = statistics_along(drops, order.ranks[None], short, weights)
             best = best_statistics(drops, short, weights)
             values[GREEDY] = {name: difference(values[OWN][name], table[0]) for name, table in greedy.items()}
             values[BEST] = {name: difference(of_short[name][0], table) for name, table in best.items()}
@@ -95,7 +94,7 @@ class Faithfulness(Audit):
                 against=against,
                 group=group,
                 undefined=undefined_counts(table, group.members, counts, asked[against], against),
-                no_evidence=no_evidence,
+                no_evidence=order.no_evidence,
                 rng=rng,
             )
         ]
@@ -108,17 +107,6 @@ class Faithfulness(Audit):
         return AuditResult(
             findings, columns, facts={"removal": drops.removal.name, "faithfulness_texts": int(drawn.sum())}
         )
-
-    def prepare(self, context: AuditContext) -> tuple[ValueDrops, Verdict | None, Ints]:
-        """What the model says without tokens, why the scores say nothing, if so, and the ranks of the tokens
-        by their scores towards the predicted class, or the rating."""
-        target = context.explanation.target.numpy() if context.is_regression else context.predicted
-        scores, _, no_evidence = scores_for_class(context, target)
-        model = isolated_copy(context.explanation.model, torch.float32)
-        explanation = replace(context.explanation, model=model)
-        drops = ValueDrops(explanation, self.removal, target)
-        scores = round_digits(scores, drops.words)
-        return drops, no_evidence, score_ranks(scores, drops.words, explanation.encoded.ids.numpy())
 
     def findings(
         self,
@@ -152,6 +140,12 @@ class Faithfulness(Audit):
 
 
 AUDITS.register(FAITHFULNESS)(Faithfulness())
+
+
+def value_drops(context: AuditContext, removal: str) -> ValueDrops:
+    """What the model says of the texts without tokens, by one meaning of deleting; in float32."""
+    model = isolated_copy(context.explanation.model, torch.float32)
+    return ValueDrops(replace(context.explanation, model=model), removal, predicted_target(context))
 
 
 def draw(texts: Flags, most: int, rng: np.random.Generator) -> Flags:

@@ -1,6 +1,7 @@
 """Does the explanation point at the words that people mark?"""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,19 +42,8 @@ class Plausibility(Audit):
         return None if context.sentence_of_token is None else "marks are of words: leave `level` out"
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
-        assert context.marks is not None  # or it has no meaning, and is not called
         rng = np.random.default_rng([seed, 11])
-        mask = context.explanation.encoded.words >= 0  # no padding, and nothing that the tokenizer adds
-        marked = mask & marked_tokens(context.texts, context.marks, context.explanation.encoded.offsets)
-        scores, in_favour, no_evidence = scores_for_class(context, context.labels)
-        scores = round_digits(scores, mask)
-        usable, undefined = usable_texts(mask, marked, in_favour)
-        counts = marked.sum(axis=1)
-        k = max(round(float(counts[counts > 0].mean())), 1) if counts.any() else 1
-        values = overlaps(scores, marked, mask, usable, k)
-        draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, k) for _ in range(DRAWS)]
-        nulls = {name: np.mean([draw[name] for draw in draws], axis=0) for name in values}
-
+        values, nulls, undefined, no_evidence, k = mark_overlap(context, rng)
         findings = []
         for group in context.groups:
             members = group.members
@@ -82,6 +72,33 @@ class Plausibility(Audit):
 
 
 AUDITS.register("plausibility")(Plausibility())
+
+
+class MarkOverlap(NamedTuple):
+    """The statistics of every text [N] and the same of its scores in random order, the texts without them by
+    reason, why the scores say nothing, if so, and how many tokens are the largest."""
+
+    values: dict[str, Floats]
+    nulls: dict[str, Floats]
+    undefined: dict[str, Flags]
+    no_evidence: Verdict | None
+    top: int
+
+
+def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap:
+    """How the audited explanation overlaps with what people have marked, text by text."""
+    assert context.marks is not None  # or it has no meaning, and is not called
+    mask = context.explanation.encoded.words >= 0  # no padding, and nothing that the tokenizer adds
+    marked = mask & marked_tokens(context.texts, context.marks, context.explanation.encoded.offsets)
+    scores, in_favour, no_evidence = scores_for_class(context, context.labels)
+    scores = round_digits(scores, mask)
+    usable, undefined = usable_texts(mask, marked, in_favour)
+    counts = marked.sum(axis=1)
+    top = max(round(float(counts[counts > 0].mean())), 1) if counts.any() else 1
+    values = overlaps(scores, marked, mask, usable, top)
+    draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, top) for _ in range(DRAWS)]
+    nulls = {name: np.mean([draw[name] for draw in draws], axis=0) for name in values}
+    return MarkOverlap(values, nulls, undefined, no_evidence, top)
 
 
 def marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:

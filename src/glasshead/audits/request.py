@@ -24,6 +24,10 @@ class OnProgress(Protocol):
     def __call__(self, stage: str, share: float | None = None) -> None: ...
 
 
+def no_progress(stage: str, share: float | None = None) -> None:
+    """Nobody watches."""
+
+
 class StageProgress:
     """Tells ``progress`` which stage runs, and how many texts it has read."""
 
@@ -41,40 +45,26 @@ class StageProgress:
 
 
 @dataclass(frozen=True)
-class AuditRequest:
-    """What is audited, on which data, by which audits (None: all that have a meaning).
+class SubjectRequest:
+    """Which model is asked about which data, and how both are read.
 
-    ``method`` is the explanation that is audited, the name of an explainer. ``model`` and ``tokenizer`` are
-    what `glasshead.open` takes, ``data`` and ``train`` a source or a data set in memory. ``load_options`` are
-    fields of `LoadOptions` that differ from those of a run; ``limit`` is the size of a random part of the
-    texts; ``by`` is what findings are sliced by (class, length, correct, or a column of the data); ``draws``
-    of None are as many as a perturbation test takes by itself; in ``dtype`` scores, weights and gradients are
-    computed.
-
-    Raises:
-        InputError: on an unknown method, and on one whose package is missing.
+    ``model`` and ``tokenizer`` are what `glasshead.open` takes, ``data`` and ``train`` a source or a data set
+    in memory. ``load_options`` are fields of `LoadOptions` that differ from those of a run; ``limit`` is the
+    size of a random part of the texts; in ``dtype`` scores, weights and gradients are computed.
     """
 
     model: object
     data: object
     split: str | None = None
     load_options: Mapping[str, Any] = field(default_factory=dict)
-    audits: tuple[str, ...] | None = None
     limit: int | None = None
     seed: int = 0
     max_length: int | None = None
     attention_selector: AttentionSelector = field(default_factory=AttentionSelector)
-    draws: int | None = None
-    identifiability: Identifiability | None = None
     train: object = None
     tokenizer: PreTrainedTokenizerBase | None = None
     opening: OpenOptions = field(default_factory=OpenOptions)
-    by: tuple[str, ...] = ()
     dtype: str | torch.dtype = torch.float64
-    method: str = ATTENTION
-
-    def __post_init__(self) -> None:
-        find_explainer(self.method)
 
     @property
     def name(self) -> str:
@@ -82,3 +72,25 @@ class AuditRequest:
         if isinstance(self.model, str | Path):
             return Path(self.model).resolve().name
         return getattr(self.model, "name", None) or type(self.model).__name__
+
+
+@dataclass(frozen=True)
+class AuditRequest(SubjectRequest):
+    """The same, by which audits (None: all that have a meaning), and of which explanation.
+
+    ``method`` is the explanation that is audited, the name of an explainer; ``by`` is what findings are
+    sliced by (class, length, correct, or a column of the data); ``draws`` of None are as many as a
+    perturbation test takes by itself.
+
+    Raises:
+        InputError: on an unknown method, and on one whose package is missing.
+    """
+
+    audits: tuple[str, ...] | None = None
+    draws: int | None = None
+    identifiability: Identifiability | None = None
+    by: tuple[str, ...] = ()
+    method: str = ATTENTION
+
+    def __post_init__(self) -> None:
+        find_explainer(self.method)

@@ -14,6 +14,7 @@ from glasshead.cli import (  # importing a file adds its command
     explain,
     list,
     plot,
+    rank,
     recommend,
     train,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "list",
     "main",
     "plot",
+    "rank",
     "recommend",
     "train",
 ]

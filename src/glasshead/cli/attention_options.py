@@ -20,7 +20,9 @@ Row = Annotated[
 Level = Annotated[str, typer.Option(help="word, or sentence where a model reads sentences.")]
 
 
-def parse_selector(layer: str | None, head: str | None, row: str | None, level: str) -> "AttentionSelector":
+def parse_selector(
+    layer: str | None, head: str | None, row: str | None, level: str = "word"
+) -> "AttentionSelector":
     """The options as one value."""
     from glasshead.trace import AttentionSelector
 

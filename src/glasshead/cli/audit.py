@@ -28,11 +28,15 @@ from glasshead.cli.options import (
     Device,
     LabelColumn,
     MarksColumn,
+    MaxLength,
     ModelName,
     Out,
     Overwrite,
+    Precision,
     Printed,
+    Split,
     TextColumn,
+    TrainData,
     TrustRemoteCode,
 )
 from glasshead.cli.parsing import parse_labels, parse_names, parse_numbers
@@ -49,22 +53,9 @@ def audit(
     model: ModelName,
     data: Data,
     out: Out,
-    train: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="What the model was trained on, if glasshead did not train it: for the classes of words and "
-            "the sign of signed weights.",
-        ),
-    ] = None,
+    train: TrainData = None,
     labels: ClassNames = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            help="train, dev, test or all; else test, and all rows of a file for a model that glasshead did "
-            "not train."
-        ),
-    ] = None,
+    split: Split = None,
     audits: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); else all.")
     ] = None,
@@ -81,9 +72,7 @@ def audit(
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Audit this many random texts.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of draws, bootstrap and --limit.", **SEEDS)] = 0,
-    max_length: Annotated[
-        int | None, typer.Option(help="Cut texts to this many tokens; else to what the model can read.")
-    ] = None,
+    max_length: MaxLength = None,
     layer: Layer = None,
     head: Head = None,
     row: Row = None,
@@ -111,12 +100,7 @@ def audit(
     trust_remote_code: TrustRemoteCode = False,
     format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
     device: Device = None,
-    dtype: Annotated[
-        str,
-        typer.Option(
-            help="In which precision: float64, in which ties and tiny changes are real, or float32."
-        ),
-    ] = "float64",
+    dtype: Precision = "float64",
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:

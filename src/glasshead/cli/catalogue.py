@@ -7,7 +7,7 @@ from typing import Any
 from glasshead.attention import ACTIVATIONS, KERNELS, MECHANISM_PRESETS, POSITIONS, parse, to_name
 from glasshead.audits import AUDITS
 from glasshead.data import DATASETS
-from glasshead.explainers import EXPLAINERS
+from glasshead.explainers import EXPLAINERS, REMOVALS
 from glasshead.models import MODELS
 from glasshead.training import PENALTIES, TRAINING_PRESETS
 
@@ -88,6 +88,11 @@ def explainers() -> Table:
     return ["name", "what", "source"], rows
 
 
+def removals() -> Table:
+    """What each does to a word."""
+    return ["name", "what", "source"], [[n, e.description, e.citation] for n, e in REMOVALS.items()]
+
+
 def audits() -> Table:
     return ["name", "question", "source"], [[n, e.question, e.citation] for n, e in AUDITS.items()]
 
@@ -131,6 +136,7 @@ def plots() -> Table:
         "key-findings": "AuditCard.save",
         "audit-differences": "compare",
         "run-differences": "compare",
+        "method-ranking": "rank",
     }
 
     def drawn_by(name: str, of: type) -> str:
@@ -160,6 +166,7 @@ TABLES: dict[str, Callable[[], Table]] = {
     "plots": plots,
     "positions": positions,
     "presets": presets,
+    "removals": removals,
 }
 
 

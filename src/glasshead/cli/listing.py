@@ -25,6 +25,7 @@ ENTRY_FOLDERS = (
     "attention/positions",
     "attention/kernels",
     "explainers",
+    "explainers/removals",
     "audits",
     "report/plots",
 )
@@ -41,6 +42,7 @@ KINDS = (
     "plots",
     "positions",
     "presets",
+    "removals",
 )
 
 

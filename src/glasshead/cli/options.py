@@ -61,6 +61,28 @@ MarksColumn = Annotated[
     str | None,
     typer.Option(help="The column of human marks, [[start, end], …] in characters; else marks, if there."),
 ]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        help="train, dev, test or all; else test, and all rows of a file for a model that glasshead did "
+        "not train."
+    ),
+]
+TrainData = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATA",
+        help="What the model was trained on, if glasshead did not train it: for the classes of words and "
+        "the sign of signed weights.",
+    ),
+]
+MaxLength = Annotated[
+    int | None, typer.Option(help="Cut texts to this many tokens; else to what the model can read.")
+]
+Precision = Annotated[
+    str,
+    typer.Option(help="In which precision: float64, in which ties and tiny changes are real, or float32."),
+]
 Classes = Annotated[str | None, typer.Option(metavar="A,B,…", help="Keep only these classes, in this order.")]
 
 

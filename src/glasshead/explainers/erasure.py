@@ -18,6 +18,9 @@ class Erasure(Explainer):
         self.description = f"change of ŷ when the token is removed: {self.removal.description}"
         self.reads_attention = self.removal.edits_attention
 
+    def own_removal(self, context: ExplanationContext) -> str:
+        return self.removal.name
+
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         change = value_changes(context, self.removal.logits_of_each(context))
         return change * context.observation.shares() if self.reads_attention else change

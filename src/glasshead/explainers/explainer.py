@@ -126,6 +126,10 @@ class Explainer(ABC):
         """With which steps, samples or baseline the numbers were computed; None: nothing to set."""
         return None
 
+    def own_removal(self, context: ExplanationContext) -> str | None:
+        """The meaning of deleting by which it scores tokens; None: it deletes none."""
+        return None
+
     def completeness_gaps(self, context: ExplanationContext) -> Float[Tensor, " texts"] | None:
         """By how much the numbers of each text miss the change of ŷ that they should add up to; None: they
         should not."""

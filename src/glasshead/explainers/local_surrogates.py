@@ -41,6 +41,12 @@ class LocalSurrogate(Explainer):
             f"{replacement(context.tokenizer)[0]}"
         )
 
+    def own_removal(self, context: ExplanationContext) -> str | None:
+        tokenizer = context.tokenizer
+        if tokenizer.mask_token_id is not None:
+            return "mask-token"
+        return None if tokenizer.unk_token_id is None else "unknown-token"
+
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
         removable = torch.from_numpy(context.encoded.words >= 0) & context.encoded.mask

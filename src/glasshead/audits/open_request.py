@@ -1,0 +1,129 @@
+"""From a request to what it is about: the model, opened, and the rows of a split."""
+
+import copy
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from datasets import Dataset, DatasetDict
+from transformers import PreTrainedTokenizerFast
+
+from glasshead.audits.request import SubjectRequest
+from glasshead.data import ALL, LoadOptions, RatingError, as_dataset, as_split, load, select
+from glasshead.errors import InputError, ParameterError
+from glasshead.models import is_regression
+from glasshead.trace import Subject
+from glasshead.training import open_subject, with_train_data
+
+REGRESSION = "regression"
+Asked = TypeVar("Asked", bound=SubjectRequest)
+
+
+class OpenedRequest(NamedTuple):
+    """A model, the rows of a split that it is asked about, and what a card records of these."""
+
+    subject: Subject
+    split: Dataset
+    facts: dict[str, Any]
+
+
+def with_datasets(request: Asked) -> Asked:
+    """The same request; a table or a list of rows is a data set from here on."""
+    train = None if request.train is None else as_dataset(request.train)
+    return replace(request, data=as_dataset(request.data), train=train)
+
+
+def open_request(request: SubjectRequest, columns: Sequence[str] = ()) -> OpenedRequest:
+    """Open the model, and read the data as it reads them, with further ``columns``.
+
+    Raises:
+        InputError: if one of them cannot be opened, or they do not fit.
+    """
+    subject = open_subject(request.model, request.tokenizer, request.opening)
+    load_options = data_options(request, subject)
+    split_name = request.split or default_split(request.data, subject)
+    try:
+        split = read_split(request.data, split_name, load_options, columns)
+    except RatingError as error:
+        if subject.record or "task" in request.load_options:
+            raise
+        raise InputError(
+            f"{subject.name} has one output and so predicts ratings, but {str(error).partition(';')[0]}: "
+            "give data with ratings, or a model with an output for each class"
+        ) from error
+    subject = replace(subject, tokenizer=limit_length(subject.tokenizer, request.max_length))
+    if request.train is not None:
+        train_rows = read_split(request.train, train_split(request.train), load_options)
+        subject = with_train_data(subject, train_rows)
+    in_memory = isinstance(request.data, Dataset | DatasetDict)
+    facts = {} if in_memory else source_facts(request, split_name, load_options)
+    trained_on = subject.record.get("data", {}).get("source")
+    if facts and subject.record and facts["data"] != trained_on:
+        facts["trained_on"] = trained_on
+    if request.train is not None:
+        facts["train"] = str(request.train) if isinstance(request.train, str | Path) else "in memory"
+    return OpenedRequest(subject, split, facts)
+
+
+def data_options(request: SubjectRequest, subject: Subject) -> LoadOptions:
+    """How to read the data: as a run read what it was trained on, but for what the request says."""
+    recorded = subject.record.get("data", {})
+    options = recorded.get("options", {}) | dict(request.load_options)
+    if request.data != recorded.get("source"):
+        options.pop("generator", None)  # the sizes of one synthetic set say nothing about other data
+    if not subject.record and is_regression(subject.model.config):
+        options.setdefault("task", REGRESSION)
+    return LoadOptions(**options)
+
+
+def default_split(data: object, subject: Subject | None) -> str:
+    """Test; but all rows of a file if the model is known not to be trained on a part of it."""
+    if isinstance(data, Dataset | DatasetDict):
+        return "test" if isinstance(data, DatasetDict) and "test" in data else ALL
+    foreign = subject is None or not subject.record
+    return ALL if foreign and Path(str(data)).is_file() else "test"
+
+
+def train_split(data: object) -> str:
+    """Train, or all rows of a file."""
+    return ALL if isinstance(data, str | Path) and Path(data).is_file() else "train"
+
+
+def read_split(data: object, split: str, options: LoadOptions, columns: Sequence[str] = ()) -> Dataset:
+    """The rows of a split, with further ``columns``.
+
+    Raises:
+        InputError: if there is no such split.
+    """
+    if isinstance(data, Dataset):
+        return as_split(data, options, columns)
+    if isinstance(data, DatasetDict):
+        return as_split(select(data, split, "the data set"), options, columns)
+    assert isinstance(data, str | Path)
+    return select(load(data, options, columns=columns, divide=split != ALL), split, data)
+
+
+def source_facts(request: SubjectRequest, split: str, options: LoadOptions) -> dict[str, Any]:
+    """What a card records about its data."""
+    return {
+        "data": str(request.data) if isinstance(request.data, str | Path) else "in memory",
+        "split": split,
+        "data_options": asdict(options),
+    }
+
+
+def limit_length(tokenizer: PreTrainedTokenizerFast, max_length: int | None) -> PreTrainedTokenizerFast:
+    """A tokenizer that cuts texts to so many tokens, if it does not cut them shorter already.
+
+    Raises:
+        InputError: if there would be no room for a word.
+    """
+    if max_length is None:
+        return tokenizer
+    least = tokenizer.num_special_tokens_to_add(pair=True) + 2
+    if max_length < least:
+        raise ParameterError("max_length", f"{max_length} leaves no room for words: give at least {least}")
+    shorter = copy.deepcopy(tokenizer)
+    shorter.model_max_length = min(tokenizer.model_max_length, max_length)
+    return shorter

@@ -1,0 +1,14 @@
+"""Which explanation of a model should one trust: methods against each other, on the same texts.
+
+`rank`             any model, on any data, by several methods → `MethodRanking`   rank_methods.py
+`RankRequest`      what is asked                                                  rank_methods.py
+`run_ranking`      the same of a `RankRequest`                                    rank_methods.py
+scores and cost    of every method                                                methods.py
+criteria           the numbers of every text that methods are judged by           criteria.py
+standings          from paired, corrected intervals                               standings.py
+conclusion         what follows, in words                                         conclusion.py
+"""
+
+from glasshead.audits.ranking.rank_methods import RankOptions, RankRequest, rank, run_ranking
+
+__all__ = ["RankOptions", "RankRequest", "rank", "run_ranking"]

@@ -1,0 +1,109 @@
+"""The numbers of every text by which methods are held against each other."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from glasshead.audits.context import AuditContext, same_numbers
+from glasshead.audits.faithfulness import ORDERS, RESOLUTION, statistics_along, value_drops
+from glasshead.audits.plausibility import mark_overlap
+from glasshead.audits.ranking.methods import ScoredMethod
+from glasshead.audits.removal_curves import STATISTICS, Floats, random_ranks, statistic_weights
+from glasshead.audits.request import StageProgress
+from glasshead.explainers import REMOVALS
+from glasshead.results import AUPRC, Verdict
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One statistic of every method [M, N], under one meaning of deleting, and the same of random orders
+    [M, N]; NaN of texts that have none. Why the numbers of a method are no evidence stands by its name."""
+
+    statistic: str
+    against: str
+    values: Floats
+    nulls: Floats
+    no_evidence: Mapping[str, Verdict | None]
+
+    @property
+    def larger_is_better(self) -> bool:
+        return self.statistic == AUPRC or STATISTICS[self.statistic].larger_is_better
+
+
+def supported_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What each meaning of deleting does that this model allows, and why it does not allow the others."""
+    reasons = {name: REMOVALS[name].unsupported_reason(context.explanation) for name in names}
+    meanings = {name: REMOVALS[name].description for name, reason in reasons.items() if reason is None}
+    return meanings, {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def faithfulness_criteria(
+    context: AuditContext,
+    methods: Sequence[ScoredMethod],
+    removals: Sequence[str],
+    seed: int,
+    stages: StageProgress,
+) -> Iterator[Criterion]:
+    """Every statistic of faithfulness under every meaning of deleting. All methods and the random orders of
+    a text are one call, in which a set of tokens is asked once."""
+    no_evidence = {method.name: method.order.no_evidence for method in methods}
+    for removal in removals:
+        stages.begin(f"without tokens ({removal})")
+        drops = value_drops(context, removal)
+        ids, words = context.explanation.encoded.ids.numpy(), drops.words
+        counts = words.sum(axis=1)
+        weights = statistic_weights(counts, words.shape[1])
+        nulls = random_ranks(words, ids, ORDERS, seed)
+        orders = np.concatenate([[method.order.ranks for method in methods], nulls])
+        table = statistics_along(drops, orders, counts >= 2, weights)
+        for statistic, values in table.items():
+            own, random = values[: len(methods)], values[len(methods) :].mean(axis=0)
+            yield Criterion(statistic, removal, own, np.broadcast_to(random, own.shape), no_evidence)
+
+
+def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criterion | None:
+    """How the scores agree with what people have marked; None where nobody has, or labels are ratings."""
+    if methods[0].context.marks is None or methods[0].context.is_regression:
+        return None
+    overlaps = {
+        method.name: mark_overlap(method.context, np.random.default_rng([seed, 11])) for method in methods
+    }
+    return Criterion(
+        AUPRC,
+        "",
+        np.stack([overlap.values[AUPRC] for overlap in overlaps.values()]),
+        np.stack([overlap.nulls[AUPRC] for overlap in overlaps.values()]),
+        {name: overlap.no_evidence for name, overlap in overlaps.items()},
+    )
+
+
+def distinct_criteria(
+    criteria: Sequence[Criterion], own: Collection[str]
+) -> tuple[list[Criterion], dict[str, str]]:
+    """The criteria without meanings of deleting that do to this model what another one does, and which is in
+    the place of each. Of several that are one edit the first stays that a method uses itself (``own``), else
+    the first."""
+    tables: dict[str, list[Floats]] = {}
+    for criterion in criteria:
+        tables.setdefault(criterion.against, []).append(criterion.values)
+    kept: dict[str, Floats] = {}
+    dropped: dict[str, str] = {}
+    for name in sorted(tables, key=lambda name: name not in own):
+        values = np.nan_to_num(np.concatenate(tables[name]))
+        same = (other for other, table in kept.items() if np.allclose(values, table, rtol=0, atol=RESOLUTION))
+        if (other := next(same, None)) is None:
+            kept[name] = values
+        else:
+            dropped[name] = other
+    return [criterion for criterion in criteria if criterion.against in kept], dropped
+
+
+def one_explanation(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:
+    """The methods whose scores are the same for this model."""
+    return [
+        (one.name, other.name)
+        for place, one in enumerate(methods)
+        for other in methods[place + 1 :]
+        if same_numbers(one.order.scores, other.order.scores)
+    ]

@@ -1,0 +1,62 @@
+"""A few texts as every method explains them."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from glasshead.audits.context import Floats
+from glasshead.audits.ranking.methods import ScoredMethod
+from glasshead.results import Attributions, RankedText
+from glasshead.trace import AttentionSelector
+
+READABLE = range(5, 41)
+"""How many tokens a text has that is short enough to be read, and long enough to be worth it."""
+
+
+def ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> list[RankedText]:
+    """The text in which the methods agree most, least, and one in the middle."""
+    picks = pick_texts(methods, agreement)
+    if not picks:
+        return []
+    context = methods[0].context
+    firsts, seconds = context.pairs or (context.texts, None)
+    rows = list(picks.values())
+    texts, pairs = [firsts[row] for row in rows], None if seconds is None else [seconds[row] for row in rows]
+    by_method = []
+    for method in methods:
+        own = method.context
+        selector = (
+            own.explanation.attention_selector if own.explainer.reads_attention else AttentionSelector()
+        )
+        explained = own.explainer(
+            own.explanation.model, own.explanation.tokenizer, texts, pairs, attention_selector=selector
+        )
+        by_method.append(explained)
+    return [
+        RankedText(reason, Attributions(tuple(each)))
+        for reason, each in zip(picks, zip(*by_method, strict=True), strict=True)
+    ]
+
+
+def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats]) -> dict[str, int]:
+    """Rows, by why each is shown."""
+    tokens = methods[0].context.token_mask.sum(axis=1)
+    readable = np.isin(tokens, READABLE)
+    if not agreement:
+        rows = readable.nonzero()[0]
+        return {} if not len(rows) else {"the first that is neither short nor long": int(rows[0])}
+    stacked = np.stack([*agreement.values()])
+    usable = (readable & ~np.isnan(stacked).any(axis=0)).nonzero()[0]
+    if not len(usable):
+        return {}
+    order = usable[np.argsort(stacked[:, usable].mean(axis=0), kind="stable")]
+    places = {
+        "the methods agree most": order[-1],
+        "as most texts": order[len(order) // 2],
+        "the methods agree least": order[0],
+    }
+    shown: dict[str, int] = {}
+    for reason, row in places.items():
+        if int(row) not in shown.values():
+            shown[reason] = int(row)
+    return shown

@@ -1,0 +1,61 @@
+"""Whether two methods put the tokens of a text in the same order."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from glasshead.audits.agreement import agreement_verdict, round_digits
+from glasshead.audits.context import Floats, same_numbers
+from glasshead.audits.null_weights import random_weights
+from glasshead.audits.ranking.methods import ScoredMethod
+from glasshead.audits.ranking.standings import corrected_level, every_text
+from glasshead.audits.summary import summarise
+from glasshead.explainers import words_of
+from glasshead.results import RANK, TAU, MethodAgreement, by_construction
+from glasshead.statistics import kendall_tau_b
+
+CITATION = "Kendall 1945; Jain and Wallace 2019"
+SAME = by_construction("the same", "the two methods give this model the same scores")
+
+
+def method_agreement(
+    methods: Sequence[ScoredMethod], rng: np.random.Generator
+) -> tuple[list[MethodAgreement], dict[str, Floats]]:
+    """Kendall τ-b of the scores of each pair, text by text: of the scores where both have signs, else of
+    their sizes. The null has random numbers in the place of the first."""
+    pairs = list(combinations(range(len(methods)), 2))
+    if not pairs:
+        return [], {}
+    mask = words_of(methods[0].context.explanation).numpy()
+    scores = np.stack([method.order.scores for method in methods])
+    signed = [method.context.scores_signed for method in methods]
+    tables = {}
+    for with_signs in (True, False):
+        chance = random_weights(mask, with_signs, rng)
+        values = round_digits(np.stack([*(scores if with_signs else np.abs(scores)), chance]), mask)
+        tables[with_signs] = kendall_tau_b(values, values, mask).tau
+    chosen = [tables[signed[one] and signed[other]] for one, other in pairs]
+    taus = [table[one, other] for table, (one, other) in zip(chosen, pairs, strict=True)]
+    nulls = [{"random": table[-1, other]} for table, (_, other) in zip(chosen, pairs, strict=True)]
+    level = corrected_level(len(pairs))
+    agreements = []
+    for (one, other), summary in zip(pairs, summarise(taus, nulls, rng=rng, level=level), strict=True):
+        same = same_numbers(scores[one], scores[other])
+        verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, "numbers")
+        missing = len(mask) - summary.n
+        finding = summary.finding(
+            RANK,
+            TAU,
+            SAME if same else verdict,
+            group=every_text(len(mask), level),
+            citation=CITATION,
+            against=f"{methods[one].name}+{methods[other].name}",
+            undefined={"fewer than two words, or all tied": missing} if missing else {},
+        )
+        agreements.append(MethodAgreement(one, other, finding))
+    columns = {
+        f"{TAU}.{methods[one].name}+{methods[other].name}": tau
+        for (one, other), tau in zip(pairs, taus, strict=True)
+    }
+    return agreements, columns

@@ -1,0 +1,324 @@
+"""Which explanation of a model should one trust: `glasshead.rank`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import numpy as np
+import torch
+from datasets import Dataset, DatasetDict
+from transformers import PreTrainedTokenizerBase
+
+from glasshead.audits.audit_subject import (
+    jsonable,
+    method_remarks,
+    model_facts,
+    performance_facts,
+    precision_note,
+    target_note,
+)
+from glasshead.audits.context import AuditContext, Floats, build_context
+from glasshead.audits.faithfulness import ORDERS, Faithfulness
+from glasshead.audits.open_request import open_request, with_datasets
+from glasshead.audits.operators import TEXTS
+from glasshead.audits.plausibility import Plausibility
+from glasshead.audits.ranking.conclusion import conclude
+from glasshead.audits.ranking.criteria import (
+    Criterion,
+    distinct_criteria,
+    faithfulness_criteria,
+    one_explanation,
+    plausibility_criterion,
+    supported_removals,
+)
+from glasshead.audits.ranking.highlights import ranked_texts
+from glasshead.audits.ranking.method_agreement import method_agreement
+from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
+from glasshead.audits.ranking.standings import Judged, comparisons, corrected_level, judge
+from glasshead.audits.removal_curves import STATISTICS
+from glasshead.audits.request import OnProgress, StageProgress, SubjectRequest, no_progress
+from glasshead.audits.summary import null_column
+from glasshead.errors import InputError, ParameterError
+from glasshead.explainers import REMOVALS, find_explainer
+from glasshead.huggingface import dtype_of
+from glasshead.registry import did_you_mean
+from glasshead.results import AUPRC, MethodRanking, RankedMethod
+from glasshead.trace import AttentionSelector, Subject
+from glasshead.training import OpenOptions, versions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METHODS = ("attention", "gradient", "erasure")
+COMPREHENSIVENESS = "comprehensiveness"
+
+
+@dataclass(frozen=True)
+class RankRequest(SubjectRequest):
+    """Which explanations of a model are held against each other, on which data.
+
+    ``methods`` are names of explainers, ``removals`` meanings of deleting (None: all that the model allows),
+    ``statistic`` is the one that the conclusion rests on. A ``limit`` of None is 50 texts.
+
+    Raises:
+        InputError: on an unknown method, meaning or statistic, on a method that is named twice or whose
+            package is missing, and where sentences are to be read.
+    """
+
+    methods: tuple[str, ...] = METHODS
+    removals: tuple[str, ...] | None = None
+    statistic: str = COMPREHENSIVENESS
+
+    def __post_init__(self) -> None:
+        for option, names in (("methods", self.methods), ("removals", self.removals or ())):
+            for name in names:
+                if names.count(name) > 1:
+                    raise ParameterError(option, f"names {name!r} twice")
+        if not self.methods:
+            raise ParameterError("methods", "names none: give at least one")
+        for name in self.methods:
+            find_explainer(name)
+        for name in self.removals or ():
+            REMOVALS[name]
+        if self.statistic not in STATISTICS:
+            raise InputError(
+                f"unknown statistic {self.statistic!r}: {did_you_mean(self.statistic, STATISTICS)}"
+            )
+        if self.attention_selector.level != "word":
+            raise InputError("what is removed are tokens: leave `level` out")
+
+
+class RankOptions(TypedDict, total=False):
+    """What can be said beside methods and data: which meanings of deleting (``removals``), on which
+    ``statistic`` of faithfulness the conclusion rests, which ``split`` of the data, how to read it
+    (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
+    (``max_length``), which attention is read (``attention_selector``), the ``train`` data of a model that
+    Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, on which ``device``
+    the model is read and in which precision (``dtype``), and whom to tell of ``progress``."""
+
+    removals: Sequence[str] | None
+    statistic: str
+    split: str
+    load_options: Mapping[str, Any]
+    max_length: int | None
+    attention_selector: AttentionSelector | None
+    train: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]]
+    labels: Mapping[str, str]
+    trust_remote_code: bool
+    device: str | torch.device | None
+    dtype: str | torch.dtype
+    progress: OnProgress
+
+
+def rank(
+    model: object,
+    data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
+    methods: Sequence[str] = METHODS,
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    **options: Unpack[RankOptions],
+) -> MethodRanking:
+    """Hold explanations of a model against each other: which lead, which cannot be told apart, which are no
+    better than a random order of the tokens.
+
+    Each method is judged by its faithfulness under every meaning of deleting (`glasshead list removals`), by
+    its agreement with human marks where the data have them, and by its cost; all on the same texts, by paired
+    differences whose intervals hold together. ``model``, ``data`` and ``tokenizer`` are those of
+    `glasshead.audit`, ``limit`` is the size of a random part of the texts (None: 50). ``options`` are
+    `RankOptions`.
+
+    Raises:
+        InputError: as `glasshead.audit`, on an unknown meaning or statistic, and on a method that cannot
+            explain this model.
+    """
+    for name in options:
+        if name not in RankOptions.__annotations__:
+            raise InputError(f"rank has no option {name!r}: it has {', '.join(RankOptions.__annotations__)}")
+    removals = options.get("removals")
+    request = RankRequest(
+        model=model,
+        data=data,
+        tokenizer=tokenizer,
+        split=options.get("split"),
+        load_options=options.get("load_options", {}),
+        limit=limit,
+        seed=seed,
+        max_length=options.get("max_length"),
+        attention_selector=options.get("attention_selector") or AttentionSelector(),
+        train=options.get("train"),
+        opening=OpenOptions(
+            options.get("labels", {}),
+            trust_remote_code=options.get("trust_remote_code", False),
+            device=options.get("device"),
+        ),
+        dtype=options.get("dtype", torch.float64),
+        methods=(methods,) if isinstance(methods, str) else tuple(methods),
+        removals=None if removals is None else tuple(removals),
+        statistic=options.get("statistic", COMPREHENSIVENESS),
+    )
+    return run_ranking(request, options.get("progress", no_progress))
+
+
+def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> MethodRanking:
+    """Open the model and the data of a request, and rank.
+
+    Raises:
+        InputError: as `rank`.
+    """
+    started = time.perf_counter()
+    subject, split, data_facts = open_request(with_datasets(request))
+    stages = StageProgress(progress)
+    stages.begin("reading the texts")
+    context = build_context(
+        subject,
+        split,
+        limit=TEXTS if request.limit is None else request.limit,
+        seed=request.seed,
+        attention_selector=request.attention_selector,
+        dtype=dtype_of(request.dtype),
+    )
+    context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))
+    meanings, left_out = supported_removals(context, request.removals or list(REMOVALS))
+    if request.removals is not None and left_out:
+        name, reason = next(iter(left_out.items()))
+        raise InputError(f"{name!r} has no meaning here: {reason}")
+    methods = list(score_methods(context, request.methods, stages))
+    seconds = prediction_seconds(context.explanation)
+    own = {method.name: own_removal(method) for method in methods}
+    criteria, dropped = distinct_criteria(
+        list(faithfulness_criteria(context, methods, list(meanings), request.seed, stages)),
+        [*filter(None, own.values())],
+    )
+    meanings = {name: words for name, words in meanings.items() if name not in dropped}
+    stages.begin("comparing")
+    marked = plausibility_criterion(methods, request.seed)
+    criteria += [] if marked is None else [marked]
+    count = comparisons(len(methods), len(meanings) + (marked is not None))
+    judged = judge_methods(methods, criteria, corrected_level(count), request.seed)
+    ranked = [
+        RankedMethod(
+            method.name,
+            method.context.explainer.description,
+            [each.findings[place] for each in judged],
+            {each.findings[place].name: each.standings[place] for each in judged},
+            method.seconds,
+            method.seconds / seconds,
+            dropped.get(own[method.name] or "", own[method.name]),
+        )
+        for place, method in enumerate(methods)
+    ]
+    differences = [difference for each in judged for difference in each.differences]
+    agreement, taus = method_agreement(methods, np.random.default_rng([request.seed, 16]))
+    remarks = [
+        *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
+        *(f"{name!r} has no meaning for this model: {reason}." for name, reason in left_out.items()),
+        *(
+            f"{one} does to this model what {other} does, and is not repeated."
+            for one, other in dropped.items()
+        ),
+        *(
+            f"{one} and {other} give this model the same scores: they are one explanation of it."
+            for one, other in one_explanation(methods)
+        ),
+        *home_notes(ranked, meanings),
+        *(remark for method in methods for remark in method_remarks(method.context)),
+    ]
+    return MethodRanking(
+        facts={
+            **ranking_facts(subject, context, request, data_facts),
+            "level": corrected_level(count),
+            "comparisons": count,
+            "seconds": round(time.perf_counter() - started, 2),
+        },
+        statistic=request.statistic,
+        removals=meanings,
+        methods=ranked,
+        differences=differences,
+        agreement=agreement,
+        conclusion=conclude(ranked, differences, request.statistic, list(meanings), len(context.texts)),
+        remarks=remarks,
+        texts=ranked_texts(methods, taus),
+        examples=example_columns(context, methods, criteria, taus),
+    )
+
+
+def judge_methods(
+    methods: Sequence[ScoredMethod], criteria: Sequence[Criterion], level: float, seed: int
+) -> list[Judged]:
+    """All methods by every criterion, on the same resamples of the texts."""
+    names = [method.name for method in methods]
+    return [
+        judge(
+            criterion,
+            names,
+            level=level,
+            citation=(Plausibility if criterion.statistic == AUPRC else Faithfulness).citation,
+            rng=np.random.default_rng([seed, 15]),
+        )
+        for criterion in criteria
+    ]
+
+
+def own_removal(method: ScoredMethod) -> str | None:
+    """The meaning of deleting by which a method itself scores tokens."""
+    return method.context.explainer.own_removal(method.context.explanation)
+
+
+def home_notes(methods: Sequence[RankedMethod], removals: Collection[str]) -> list[str]:
+    """Who is judged by the very edit that it scores tokens by."""
+    return [
+        f"{method.name} scores tokens by {method.own_removal} itself: under that meaning it plays at home."
+        for method in methods
+        if method.own_removal in removals
+    ]
+
+
+def ranking_facts(
+    subject: Subject, context: AuditContext, request: RankRequest, data_facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What was ranked, on which texts, by which protocol."""
+    data = str(data_facts.get("data", "data"))
+    return {
+        "name": f"{subject.name} · {Path(data).name}",
+        "run": str(subject.folder or subject.name),
+        **model_facts(subject.model, context),
+        "examples": len(context.texts),
+        **performance_facts(context),
+        "random_orders": ORDERS,
+        "rank_seed": request.seed,
+        "coverage": asdict(context.coverage),
+        **data_facts,
+        "notes": [
+            precision_note(context),
+            target_note(context),
+            *context.coverage.lines("ranked"),
+        ],
+        "versions": versions(),
+        "date": date.today().isoformat(),
+    }
+
+
+def example_columns(
+    context: AuditContext,
+    methods: Sequence[ScoredMethod],
+    criteria: Sequence[Criterion],
+    taus: Mapping[str, Floats],
+) -> dict[str, Any]:
+    """The numbers of every text, by method, statistic and meaning of deleting; beside them random orders."""
+    columns: dict[str, Any] = {"index": context.indices.tolist(), "text": list(context.texts)}
+    for criterion in criteria:
+        name = ".".join(part for part in (criterion.statistic, criterion.against) if part)
+        for place, method in enumerate(methods):
+            columns[f"{method.name}.{name}"] = jsonable(criterion.values[place])
+            if criterion.statistic == AUPRC:
+                columns[null_column(f"{method.name}.{name}", "random")] = jsonable(criterion.nulls[place])
+        if criterion.statistic != AUPRC:
+            columns[null_column(name, "random")] = jsonable(criterion.nulls[0])
+    return columns | {name: jsonable(tau) for name, tau in taus.items()}
