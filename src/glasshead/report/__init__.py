@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.comparison_table import comparison_table
     from glasshead.report.terminal.doctor_table import doctor_table
     from glasshead.report.terminal.dynamics_table import dynamics_table
+    from glasshead.report.terminal.method_table import method_table
     from glasshead.report.terminal.ranking_table import ranking_table
     from glasshead.report.terminal.text_heatmap import text_heatmap
     from glasshead.report.terminal.wrapping_table import WrappingTable
@@ -51,6 +52,7 @@ MODULES = {
     "dynamics_table": "glasshead.report.terminal.dynamics_table",
     "figure_page": "glasshead.report.html.figure_page",
     "image_file": "glasshead.report.figure_file",
+    "method_table": "glasshead.report.terminal.method_table",
     "number": "glasshead.report.number_format",
     "plot": "glasshead.report.plot_registry",
     "plots_of": "glasshead.report.plots",
@@ -84,6 +86,7 @@ __all__ = [
     "dynamics_table",
     "figure_page",
     "image_file",
+    "method_table",
     "number",
     "plot",
     "plots_of",
@@ -128,6 +131,13 @@ RENDERERS.register("Figure")(
         lazy_function("html.figure_page", "figure_fragment"),
         lazy_function("html.figure_page", "figure_page"),
         lazy_function("figure_file", "image_file"),
+    )
+)
+RENDERERS.register("MethodRanking")(
+    Renderer(
+        lazy_function("html.ranking_page", "ranking_fragment"),
+        lazy_function("html.ranking_page", "ranking_page"),
+        lazy_function("value_image", "value_image"),
     )
 )
 RENDERERS.register("RecordedAttention")(

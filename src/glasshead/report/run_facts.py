@@ -1,7 +1,7 @@
 """The name of a card, and the facts of its run in the order in which a reviewer asks for them."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from glasshead.escaping import visible
 from glasshead.report.number_format import finite, number
@@ -45,13 +45,24 @@ NAMES = {
     "top_tokens": "Largest scores held against marks, per text",
     "removal": "Faithfulness: tokens are removed by",
     "faithfulness_texts": "Faithfulness: texts asked",
+    "random_orders": "Random orders of every text",
+    "comparisons": "Comparisons whose intervals hold together",
+    "interval_level": "Level of each of these intervals",
+    "rank_seed": "Seed of random orders and bootstrap",
     "slice_level": "Level of the intervals of slices",
     "alpha": "Significance level α",
     "date": "Date",
-    "seconds": "Audit took",
+    "seconds": "Took",
     "versions": "Versions",
 }
 APART = ("name", "notes", "remarks")
+
+
+class WithFacts(Protocol):
+    """A card, or another value that says how it was made."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
 
 
 def card_names(cards: Sequence[AuditCard]) -> list[str]:
@@ -77,7 +88,7 @@ def any_signed(*cards: AuditCard) -> bool:
     return any(card.facts.get("signed") is not False for card in cards if card.method == ATTENTION)
 
 
-def origin(card: AuditCard) -> list[tuple[str, str]]:
+def origin(card: WithFacts) -> list[tuple[str, str]]:
     """Which model, data, version and date made a card, as far as it says so."""
     facts = card.facts
     versions = facts.get("versions")
@@ -93,7 +104,7 @@ def origin(card: AuditCard) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in named.items() if value]
 
 
-def fact_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:
+def fact_rows(cards: Sequence[WithFacts]) -> list[tuple[str, list[str]]]:
     """Name and one value per card, for every fact that some card states."""
     stated = {key for card in cards for key in card.facts}
     nested = {key for card in cards for key, value in card.facts.items() if isinstance(value, dict)}
@@ -121,7 +132,7 @@ def _flat(above: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield above, value
 
 
-def notes(cards: Sequence[AuditCard]) -> list[str]:
+def notes(cards: Sequence[WithFacts]) -> list[str]:
     """The protocol remarks of all cards, each once."""
     return list(dict.fromkeys(str(note) for card in cards for note in card.facts.get("notes") or []))
 
@@ -135,8 +146,8 @@ def _value(key: str, value: Any) -> str:
         return sign_fact(value)
     if key == "seconds":
         return f"{number(value, 1)} s"
-    if key == "alpha" and finite(value) is not None:
-        return f"{value:g}"
+    if key in ("alpha", "interval_level") and finite(value) is not None:
+        return f"{value:.6g}"
     if isinstance(value, dict):
         return ", ".join(f"{name} {_value('', part)}" for name, part in value.items()) or "–"
     if isinstance(value, (list, tuple)):

@@ -11,6 +11,7 @@ from glasshead.results import (
     Attributions,
     AuditCard,
     AuditComparison,
+    MethodRanking,
     RecordedAttention,
     RunComparison,
 )
@@ -18,6 +19,7 @@ from glasshead.results import (
 PLOT_OF: dict[type, str] = {
     Attributions: "texts",
     AuditComparison: "audit-differences",
+    MethodRanking: "method-ranking",
     RecordedAttention: "recorded-attention",
     RunComparison: "run-differences",
 }

@@ -17,7 +17,7 @@ def conclude(
 ) -> list[str]:
     """Which methods lead, which cannot be told apart, and which are no better than a random order."""
     leaders = leaders_of(methods, statistic, removals)
-    sentences = [leading_sentence(leaders, differences, statistic)]
+    sentences = leading_sentences(leaders, differences, statistic)
     sentences += random_sentences(methods, statistic, removals, texts)
     if any(method.finding(AUPRC) for method in methods):
         sentences.append(marks_sentence(methods))
@@ -34,29 +34,38 @@ def leaders_of(methods: Sequence[RankedMethod], statistic: str, removals: Sequen
     }
 
 
-def leading_sentence(leaders: Leaders, differences: Sequence[Difference], statistic: str) -> str:
-    """Who leads under all meanings of deleting, or that it depends on them, or that nobody does."""
+def leading_sentences(leaders: Leaders, differences: Sequence[Difference], statistic: str) -> list[str]:
+    """Who leads under all meanings of deleting, or that it depends on them, or that nobody does; and under
+    which each leads."""
     sets = set(leaders.values())
     every = all_meanings(list(leaders))
     if sets == {()}:
-        return f"No method is shown to be more faithful than a random order {every}."
+        return [f"No method is shown to be more faithful than a random order {every}."]
     if len(sets) == 1:
         (names,) = sets
         together = ", and cannot be told apart" if len(names) > 1 else ""
-        return f"{in_words(names)} {'lead' if len(names) > 1 else 'leads'} {every}{together}."
+        return [f"{in_words(names)} {'lead' if len(names) > 1 else 'leads'} {every}{together}."]
     by_leaders: dict[tuple[str, ...], list[str]] = {}
     for removal, names in leaders.items():
         by_leaders.setdefault(names, []).append(removal)
     listed = "; ".join(
-        f"{in_words(names) or 'none'} under {in_words(meanings)}" for names, meanings in by_leaders.items()
+        f"{leaders_in_words(names)} under {in_words(meanings)}" for names, meanings in by_leaders.items()
     )
-    if reversed_pairs(differences, statistic):
-        return f"Which method leads depends on what deleting means: {listed}."
     common = [name for name in leaders[next(iter(leaders))] if all(name in own for own in leaders.values())]
-    if common:
-        verb = "are" if len(common) > 1 else "is"
-        return f"{in_words(common)} {verb} among the leaders {every}: {listed}."
-    return f"No method is among the leaders {every}, though no pair changes places: {listed}."
+    if reversed_pairs(differences, statistic):
+        first = "Which method leads depends on what deleting means"
+    elif common:
+        first = f"{in_words(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
+    else:
+        first = f"No method is among the leaders {every}, though no pair is shown to change places"
+    return [f"{first}.", f"In the lead: {listed}."]
+
+
+def leaders_in_words(names: Sequence[str]) -> str:
+    """Those that lead together, one alone, or none."""
+    if not names:
+        return "none"
+    return f"{names[0]} alone" if len(names) == 1 else f"{in_words(names)}, not told apart,"
 
 
 def reversed_pairs(differences: Sequence[Difference], statistic: str) -> set[tuple[int, int]]:

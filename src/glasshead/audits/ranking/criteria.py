@@ -32,7 +32,9 @@ class Criterion:
 
 
 def supported_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What each meaning of deleting does that this model allows, and why it does not allow the others."""
+    """What each meaning of deleting does that this model allows, those first that change the text, and why it
+    does not allow the others."""
+    names = sorted(names, key=lambda name: REMOVALS[name].edits_attention)
     reasons = {name: REMOVALS[name].unsupported_reason(context.explanation) for name in names}
     meanings = {name: REMOVALS[name].description for name, reason in reasons.items() if reason is None}
     return meanings, {name: reason for name, reason in reasons.items() if reason is not None}

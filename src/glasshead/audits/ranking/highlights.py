@@ -44,16 +44,16 @@ def pick_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats])
     readable = np.isin(tokens, READABLE)
     if not agreement:
         rows = readable.nonzero()[0]
-        return {} if not len(rows) else {"the first that is neither short nor long": int(rows[0])}
+        return {} if not len(rows) else {"a text of some length": int(rows[0])}
     stacked = np.stack([*agreement.values()])
     usable = (readable & ~np.isnan(stacked).any(axis=0)).nonzero()[0]
     if not len(usable):
         return {}
     order = usable[np.argsort(stacked[:, usable].mean(axis=0), kind="stable")]
     places = {
-        "the methods agree most": order[-1],
-        "as most texts": order[len(order) // 2],
-        "the methods agree least": order[0],
+        "where the methods agree most": order[-1],
+        "where they agree as in most texts": order[len(order) // 2],
+        "where they agree least": order[0],
     }
     shown: dict[str, int] = {}
     for reason, row in places.items():

@@ -233,7 +233,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     return MethodRanking(
         facts={
             **ranking_facts(subject, context, request, data_facts),
-            "level": corrected_level(count),
+            "interval_level": corrected_level(count),
             "comparisons": count,
             "seconds": round(time.perf_counter() - started, 2),
         },
