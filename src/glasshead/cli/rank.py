@@ -35,12 +35,8 @@ def rank(
     model: ModelName,
     data: Data,
     methods: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,…",
-            help="Explanations (glasshead list explainers); else attention, gradient and erasure.",
-        ),
-    ] = None,
+        str, typer.Option(metavar="A,B,…", help="Explanations to compare (glasshead list explainers).")
+    ] = "attention,gradient,erasure",
     out: Annotated[
         Path, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
     ] = Path("ranking.html"),
@@ -94,7 +90,6 @@ def rank(
         "marks_column": marks_column,
         "classes": parse_names(classes),
     }
-    names = {"methods": parse_names(methods), "removals": parse_names(removals)}
     request = RankRequest(
         model=model,
         data=data,
@@ -107,8 +102,9 @@ def rank(
         seed=seed,
         max_length=max_length,
         attention_selector=parse_selector(layer, head, row),
+        methods=parse_names(methods) or (),
+        removals=parse_names(removals),
         statistic=statistic,
-        **{name: value for name, value in names.items() if value is not None},
     )
     with progress_stages(f"ranking explanations of {request.name}") as progress:
         progress("loading")

@@ -1,6 +1,7 @@
 """A few texts as every method explains them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,13 +26,11 @@ def ranked_texts(methods: Sequence[ScoredMethod], agreement: Mapping[str, Floats
     by_method = []
     for method in methods:
         own = method.context
-        selector = (
-            own.explanation.attention_selector if own.explainer.reads_attention else AttentionSelector()
-        )
-        explained = own.explainer(
-            own.explanation.model, own.explanation.tokenizer, texts, pairs, attention_selector=selector
-        )
-        by_method.append(explained)
+        view, reads = own.explanation, own.explainer.reads_attention
+        selector = view.attention_selector if reads else AttentionSelector()
+        explained = own.explainer(view.model, view.tokenizer, texts, pairs, attention_selector=selector)
+        # Colours are the scores that were ranked, not what the tokens contribute.
+        by_method.append([replace(each, contributions=None) for each in explained])
     return [
         RankedText(reason, Attributions(tuple(each)))
         for reason, each in zip(picks, zip(*by_method, strict=True), strict=True)
