@@ -61,6 +61,8 @@ results: .venv/base
 	$(BIN)/python docs/results/dynamics_tables.py
 	$(BIN)/python docs/results/identifiability.py run
 	$(BIN)/python docs/results/identifiability_tables.py
+	$(BIN)/python docs/results/rank.py run
+	$(BIN)/python docs/results/rank_tables.py
 
 # What `glasshead list` shows, written down so that it needs no torch; after a change of any registry.
 catalogue: .venv/base

@@ -57,9 +57,10 @@ def method_ranking(ranking: MethodRanking) -> Figure:
 
 def gain_row(row: RankingRow, column: CriterionColumn) -> IntervalRow:
     """One method by one criterion."""
+    label = visible(row.method.name.rpartition(":")[2])  # without the package: room is scarce
     finding = row.method.finding(column.statistic, column.against)
     gain = None if finding is None else gain_over_random(finding)
     if gain is None:
-        return IntervalRow(row.method.name, "", [])
+        return IntervalRow(label, "", [])
     leads = row.method.standing(column.statistic, column.against) == Standing.LEADS
-    return IntervalRow(row.method.name, "", [IntervalPoint(*gain, class_colour(row.place), leads)])
+    return IntervalRow(label, "", [IntervalPoint(*gain, class_colour(row.place), leads)])
