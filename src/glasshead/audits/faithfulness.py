@@ -23,6 +23,7 @@ from glasshead.audits.removal_curves import (
 )
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.explainers import ExplanationContext
 from glasshead.huggingface import isolated_copy
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
 
@@ -47,9 +48,10 @@ class Faithfulness(Audit):
 
     ŷ is the probability of the predicted class, or the rating, and tokens go, or are kept alone, from the
     largest score towards it down. ``removal`` says what it means that a token goes: of cutting it out this is
-    the definition of ERASER and ferret. The null is the mean over random orders of the same text. Beside it
-    stand the differences from a greedy order and, of short texts, from the best of all orders, where
-    ``references`` asks for them or the outputs are linear in the weights. Models run in float32.
+    the definition of ferret, and that of ERASER but for texts of fewer than 20 tokens, in which no number of
+    tokens counts twice here. The null is the mean over random orders of the same text. Beside it stand the
+    differences from a greedy order and, of short texts, from the best of all orders, where ``references``
+    asks for them or the outputs are linear in the weights. Models run in float32.
     """
 
     question = "does the prediction rest on the tokens that it puts first?"
@@ -66,7 +68,7 @@ class Faithfulness(Audit):
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 12])
         order = token_order(context)
-        drops = value_drops(context, self.removal)
+        drops = ValueDrops(in_float32(context), self.removal, predicted_target(context))
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
         drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
@@ -142,10 +144,9 @@ class Faithfulness(Audit):
 AUDITS.register(FAITHFULNESS)(Faithfulness())
 
 
-def value_drops(context: AuditContext, removal: str) -> ValueDrops:
-    """What the model says of the texts without tokens, by one meaning of deleting; in float32."""
-    model = isolated_copy(context.explanation.model, torch.float32)
-    return ValueDrops(replace(context.explanation, model=model), removal, predicted_target(context))
+def in_float32(context: AuditContext) -> ExplanationContext:
+    """The same view of a copy of the model in float32, which is fast enough to be asked of many orders."""
+    return replace(context.explanation, model=isolated_copy(context.explanation.model, torch.float32))
 
 
 def draw(texts: Flags, most: int, rng: np.random.Generator) -> Flags:

@@ -5,13 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from glasshead.audits.class_scores import predicted_target
 from glasshead.audits.context import AuditContext, same_numbers
-from glasshead.audits.faithfulness import ORDERS, RESOLUTION, statistics_along, value_drops
+from glasshead.audits.faithfulness import ORDERS, RESOLUTION, in_float32, statistics_along
 from glasshead.audits.plausibility import mark_overlap
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.removal_curves import STATISTICS, Floats, random_ranks, statistic_weights
+from glasshead.audits.removal_curves import (
+    STATISTICS,
+    Floats,
+    ValueDrops,
+    random_ranks,
+    statistic_weights,
+)
 from glasshead.audits.request import StageProgress
-from glasshead.explainers import REMOVALS
+from glasshead.explainers import REMOVALS, words_of
 from glasshead.results import AUPRC, Verdict
 
 
@@ -50,14 +57,15 @@ def faithfulness_criteria(
     """Every statistic of faithfulness under every meaning of deleting. All methods and the random orders of
     a text are one call, in which a set of tokens is asked once."""
     no_evidence = {method.name: method.order.no_evidence for method in methods}
+    explanation, target = in_float32(context), predicted_target(context)
+    words = words_of(explanation).numpy()
+    counts = words.sum(axis=1)
+    weights = statistic_weights(counts, words.shape[1])
+    nulls = random_ranks(words, explanation.encoded.ids.numpy(), ORDERS, seed)
+    orders = np.concatenate([[method.order.ranks for method in methods], nulls])
     for removal in removals:
         stages.begin(f"without tokens ({removal})")
-        drops = value_drops(context, removal)
-        ids, words = context.explanation.encoded.ids.numpy(), drops.words
-        counts = words.sum(axis=1)
-        weights = statistic_weights(counts, words.shape[1])
-        nulls = random_ranks(words, ids, ORDERS, seed)
-        orders = np.concatenate([[method.order.ranks for method in methods], nulls])
+        drops = ValueDrops(explanation, removal, target)
         table = statistics_along(drops, orders, counts >= 2, weights)
         for statistic, values in table.items():
             own, random = values[: len(methods)], values[len(methods) :].mean(axis=0)
