@@ -43,7 +43,8 @@ class Plausibility(Audit):
 
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 11])
-        values, nulls, undefined, no_evidence, k = mark_overlap(context, rng)
+        overlap = mark_overlap(context, rng)
+        values, nulls, undefined, no_evidence, k = overlap.values, overlap.nulls, *overlap[2:]
         findings = []
         for group in context.groups:
             members = group.members
@@ -75,14 +76,19 @@ AUDITS.register("plausibility")(Plausibility())
 
 
 class MarkOverlap(NamedTuple):
-    """The statistics of every text [N] and the same of its scores in random order, the texts without them by
-    reason, why the scores say nothing, if so, and how many tokens are the largest."""
+    """The statistics of every text [N] and the same of its scores in random orders [draws, N], the texts
+    without them by reason, why the scores say nothing, if so, and how many tokens are the largest."""
 
     values: dict[str, Floats]
-    nulls: dict[str, Floats]
+    draws: dict[str, Floats]
     undefined: dict[str, Flags]
     no_evidence: Verdict | None
     top: int
+
+    @property
+    def nulls(self) -> dict[str, Floats]:
+        """The mean over the random orders."""
+        return {name: draws.mean(axis=0) for name, draws in self.draws.items()}
 
 
 def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap:
@@ -97,8 +103,8 @@ def mark_overlap(context: AuditContext, rng: np.random.Generator) -> MarkOverlap
     top = max(round(float(counts[counts > 0].mean())), 1) if counts.any() else 1
     values = overlaps(scores, marked, mask, usable, top)
     draws = [overlaps(shuffle(scores, mask, rng), marked, mask, usable, top) for _ in range(DRAWS)]
-    nulls = {name: np.mean([draw[name] for draw in draws], axis=0) for name in values}
-    return MarkOverlap(values, nulls, undefined, no_evidence, top)
+    by_name = {name: np.stack([draw[name] for draw in draws]) for name in values}
+    return MarkOverlap(values, by_name, undefined, no_evidence, top)
 
 
 def marked_tokens(texts: Sequence[str], marks: Sequence[Marks], offsets: NDArray[np.int64]) -> Flags:

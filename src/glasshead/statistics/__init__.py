@@ -12,6 +12,7 @@ from glasshead.statistics.bootstrap import (
     share_interval,
     tau_interval,
 )
+from glasshead.statistics.exchange import exchange_tails
 from glasshead.statistics.group_tests import GroupTest, group_tests, holm, simultaneous_level
 from glasshead.statistics.kendall import KendallResult, kendall_tau_b
 from glasshead.statistics.paired_tests import (
@@ -49,6 +50,7 @@ __all__ = [
     "auc_interval",
     "defined_mean",
     "difference_intervals",
+    "exchange_tails",
     "exchange_test",
     "group_tests",
     "holm",

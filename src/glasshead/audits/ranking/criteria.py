@@ -25,13 +25,18 @@ from glasshead.results import AUPRC, Verdict
 @dataclass(frozen=True)
 class Criterion:
     """One statistic of every method [M, N], under one meaning of deleting, and the same of random orders
-    [M, N]; NaN of texts that have none. Why the numbers of a method are no evidence stands by its name."""
+    [M, D, N]; NaN of texts that have none. Why the numbers of a method are no evidence stands by its name."""
 
     statistic: str
     against: str
     values: Floats
-    nulls: Floats
+    draws: Floats
     no_evidence: Mapping[str, Verdict | None]
+
+    @property
+    def nulls(self) -> Floats:
+        """The mean over the random orders [M, N]."""
+        return np.asarray(self.draws.mean(axis=1))
 
     @property
     def larger_is_better(self) -> bool:
@@ -68,8 +73,9 @@ def faithfulness_criteria(
         drops = ValueDrops(explanation, removal, target)
         table = statistics_along(drops, orders, counts >= 2, weights)
         for statistic, values in table.items():
-            own, random = values[: len(methods)], values[len(methods) :].mean(axis=0)
-            yield Criterion(statistic, removal, own, np.broadcast_to(random, own.shape), no_evidence)
+            own, random = values[: len(methods)], values[len(methods) :]
+            draws = np.broadcast_to(random, (len(own), *random.shape))
+            yield Criterion(statistic, removal, own, draws, no_evidence)
 
 
 def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criterion | None:
@@ -83,7 +89,7 @@ def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criter
         AUPRC,
         "",
         np.stack([overlap.values[AUPRC] for overlap in overlaps.values()]),
-        np.stack([overlap.nulls[AUPRC] for overlap in overlaps.values()]),
+        np.stack([overlap.draws[AUPRC] for overlap in overlaps.values()]),
         {name: overlap.no_evidence for name, overlap in overlaps.items()},
     )
 
@@ -96,7 +102,7 @@ def distinct_criteria(
     the first."""
     tables: dict[str, list[Floats]] = {}
     for criterion in criteria:
-        tables.setdefault(criterion.against, []).append(criterion.values)
+        tables.setdefault(criterion.against, []).extend([criterion.values, criterion.draws[0]])
     kept: dict[str, Floats] = {}
     dropped: dict[str, str] = {}
     for name in sorted(tables, key=lambda name: name not in own):

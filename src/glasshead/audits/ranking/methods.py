@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import torch
@@ -49,7 +50,7 @@ def score_methods(
         replace(context, explanation=replace(first), method=method).scores  # noqa: B018
     for method in methods:
         stages.begin(method)
-        own, seconds = least_seconds(lambda method=method: scored(context, method))
+        own, seconds = least_seconds(partial(scored, context, method))
         yield ScoredMethod(own, token_order(own), seconds / len(own.texts))
 
 

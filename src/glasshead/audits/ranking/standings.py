@@ -1,4 +1,4 @@
-"""Who is better than a random order, and who than whom: from paired intervals that hold together."""
+"""Who is better than a random order, and who than whom: from intervals and tests that hold together."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -6,15 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from glasshead.audits.context import Floats
 from glasshead.audits.faithfulness import RESOLUTION, difference
 from glasshead.audits.ranking.criteria import Criterion
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, StatSummary, summarise
+from glasshead.audits.summary import Interval, summarise
 from glasshead.results import RANK, TOO_FEW_EXAMPLES, Difference, Finding, Standing, Verdict
-from glasshead.statistics import LEVEL
+from glasshead.statistics import LEVEL, exchange_tails
 
 GROUP = "all"
 BETTER, WORSE, NOT_TOLD = "better", "worse", "cannot be told apart"
+Side = int | None
+"""1 is better, −1 worse; 0: these texts do not show which; None: too few texts."""
+PAIR_VERDICTS: Mapping[Side, str] = {1: BETTER, -1: WORSE, 0: NOT_TOLD, None: TOO_FEW_EXAMPLES.words}
 
 
 class Judged(NamedTuple):
@@ -51,7 +55,13 @@ def judge(
         rng=rng,
         level=level,
     )
-    over = [one_sided(summary.reliable_differences.get("random"), criterion) for summary in summaries]
+    over = sides_of(
+        [summary.reliable_differences.get("random") for summary in summaries],
+        np.concatenate([criterion.values[:, None], criterion.draws], axis=1),
+        criterion,
+        level=level,
+        rng=rng,
+    )
     usable = [rank for rank, name in enumerate(names) if criterion.no_evidence[name] is None]
     differences = pair_differences(criterion, usable, level=level, rng=rng)
     better = {(each.one, each.other) for each in differences if each.verdict == BETTER}
@@ -73,24 +83,19 @@ def judge(
             ],
         )
         verdict = criterion.no_evidence[name] or standing_verdict(standings[rank], peers)
-        findings.append(finding_of(summary, criterion, verdict, level=level, citation=citation))
+        missing = int(np.isnan(criterion.values[rank]).sum())
+        findings.append(
+            summary.finding(
+                RANK,
+                criterion.statistic,
+                verdict,
+                group=every_text(criterion.values.shape[1], level),
+                citation=citation,
+                against=criterion.against,
+                undefined={"no number": missing} if missing else {},
+            )
+        )
     return Judged(findings, standings, differences)
-
-
-def finding_of(
-    summary: StatSummary, criterion: Criterion, verdict: Verdict, *, level: float, citation: str
-) -> Finding:
-    """The number of one method by one criterion."""
-    missing = int(np.isnan(criterion.values).all(axis=0).sum())
-    return summary.finding(
-        RANK,
-        criterion.statistic,
-        verdict,
-        group=every_text(criterion.values.shape[1], level),
-        citation=citation,
-        against=criterion.against,
-        undefined={"no number": missing} if missing else {},
-    )
 
 
 def pair_differences(
@@ -102,6 +107,14 @@ def pair_differences(
         return []
     gaps = [difference(criterion.values[one], criterion.values[other]) for one, other in pairs]
     name = ".".join(part for part in (RANK, criterion.statistic, criterion.against, GROUP) if part)
+    summaries = summarise(gaps, [{}] * len(gaps), rng=rng, level=level)
+    sides = sides_of(
+        [summary.reliable_interval for summary in summaries],
+        np.stack([gaps, np.zeros_like(gaps)], axis=1),
+        criterion,
+        level=level,
+        rng=rng,
+    )
     return [
         Difference(
             name,
@@ -110,38 +123,49 @@ def pair_differences(
             summary.estimate,
             summary.interval,
             summary.n,
-            pair_verdict(one_sided(summary.reliable_interval, criterion)),
+            PAIR_VERDICTS[side],
             level=level,
         )
-        for (one, other), summary in zip(
-            pairs, summarise(gaps, [{}] * len(gaps), rng=rng, level=level), strict=True
-        )
+        for (one, other), summary, side in zip(pairs, summaries, sides, strict=True)
         if summary.estimate is not None
     ]
 
 
-def one_sided(interval: Interval | None, criterion: Criterion) -> Interval | None:
-    """An interval in which larger is better."""
-    if interval is None or criterion.larger_is_better:
-        return interval
-    return -interval[1], -interval[0]
+def sides_of(
+    intervals: Sequence[Interval | None],
+    exchangeable: Floats,
+    criterion: Criterion,
+    *,
+    level: float,
+    rng: np.random.Generator,
+) -> list[Side]:
+    """On which side of 0 each difference is shown to be: by its interval, and by an exchange test in which
+    any of the ``exchangeable`` numbers [S, K, N] of a text may stand in the place of the first.
+
+    The test holds its level where a few texts make the whole difference, which an interval alone does not.
+    """
+    larger, smaller = exchange_tails(exchangeable, rng=rng, level=level)
+    alpha, sign = (1 - level) / 2, 1 if criterion.larger_is_better else -1
+    sides: list[Side] = []
+    for interval, above, below in zip(intervals, larger, smaller, strict=True):
+        if interval is None:
+            sides.append(None)
+        elif interval[0] > RESOLUTION and above <= alpha:
+            sides.append(sign)
+        elif interval[1] < -RESOLUTION and below <= alpha:
+            sides.append(-sign)
+        else:
+            sides.append(0)
+    return sides
 
 
-def pair_verdict(interval: Interval | None) -> str:
-    """In words, from the interval of the difference alone."""
-    if interval is None:
-        return TOO_FEW_EXAMPLES.words
-    return BETTER if interval[0] > 0 else WORSE if interval[1] < 0 else NOT_TOLD
-
-
-def standing(over_random: Interval | None, behind: bool) -> Standing:
-    """From the interval of the difference from a random order, and whether another method is better."""
+def standing(over_random: Side, behind: bool) -> Standing:
+    """From the side of a random order on which a method is, and whether another method is better."""
     if over_random is None:
         return Standing.UNDECIDED
-    low, high = over_random
-    if high < -RESOLUTION:
+    if over_random < 0:
         return Standing.WORSE
-    if low <= RESOLUTION:
+    if over_random == 0:
         return Standing.NOT_SHOWN
     return Standing.BEHIND if behind else Standing.LEADS
 
