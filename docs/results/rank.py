@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from study import DATA, Cell, Set, Study, main  # isort: skip  (before torch: it says how threads wait)
+
 import glasshead
 from glasshead.results import MethodRanking, RankedMethod
 from glasshead.training import TrainingConfig, preset_config
-from study import DATA, Cell, Set, Study, main
 
 SEEDS, TEXTS = 5, 50
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"

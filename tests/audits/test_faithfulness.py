@@ -10,7 +10,13 @@ import torch
 from classifier_data import named_bert
 from classifier_families import FAMILIES
 from glasshead.audits import audit, build_context
-from glasshead.audits.faithfulness import Faithfulness, difference, faithfulness_verdict, statistics_along
+from glasshead.audits.faithfulness import (
+    Faithfulness,
+    difference,
+    faithfulness_verdict,
+    lengths_asked,
+    statistics_along,
+)
 from glasshead.audits.reference_orders import best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
     BINS,
@@ -21,6 +27,7 @@ from glasshead.audits.removal_curves import (
     random_ranks,
     score_ranks,
     statistic_weights,
+    values_at_shares,
 )
 from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS, make_context
@@ -72,6 +79,21 @@ def test_the_curve_of_the_true_order_of_an_additive_model_is_its_closed_form():
         assert (np.diff(curves.without[0, text, : count + 1]) >= 0).all()
         assert (np.diff(np.diff(curves.without[0, text, : count + 1])) <= 1e-12).all()
         assert np.isnan(curves.without[0, text, count + 1 :]).all()
+
+
+def test_the_curve_at_shares_of_the_tokens_is_a_line_where_all_tokens_weigh_the_same():
+    """Between the lengths that are asked values lie on straight lines, whatever the length of the text."""
+    counts = np.array([2, 3, 10, 17, 30])
+    words = np.arange(30) < counts[:, None]
+    drops = lost_sum(np.where(words, 1 / counts[:, None], 0.0), words)
+    weights = statistic_weights(counts, 30)
+    lengths = lengths_asked(weights, np.array([True, True, True, True, False]))
+    curves = curves_along(drops, score_ranks(words * 1.0, words, ids_like(words))[None], lengths)
+    values = values_at_shares(curves, lengths, counts, drops.prediction)
+    shares = np.linspace(0, 1, 11)
+    np.testing.assert_allclose(values["deletion"][0, :4], np.tile(1 - shares, (4, 1)), atol=1e-12)
+    np.testing.assert_allclose(values["insertion"][0, :4], np.tile(shares, (4, 1)), atol=1e-12)
+    assert np.isnan(values["deletion"][0, 4]).all()
 
 
 def by_loop(effects):

@@ -228,8 +228,10 @@ def target_note(context: AuditContext) -> str:
 
 
 def jsonable(column: Any) -> Any:
-    """A column in which a number that does not exist is None."""
+    """A column in which a number that does not exist is None; of curves, a list of such columns."""
     column = np.asarray(column)
+    if column.ndim > 1:
+        return [jsonable(part) for part in column]
     values = column.tolist()
     if column.dtype.kind == "f":
         for place in np.flatnonzero(np.isnan(column)):

@@ -20,12 +20,13 @@ from glasshead.audits.removal_curves import (
     curves_along,
     random_ranks,
     statistic_weights,
+    values_at_shares,
 )
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.explainers import ExplanationContext
 from glasshead.huggingface import isolated_copy
-from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
+from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict, curve_column
 
 FAITHFULNESS = "faithfulness"
 ORDERS = 10
@@ -73,7 +74,9 @@ class Faithfulness(Audit):
         weights = statistic_weights(counts, drops.words.shape[1])
         drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
         orders = np.concatenate([order.ranks[None], random_ranks(drops.words, ids, ORDERS, seed)])
-        along = statistics_along(drops, orders, drawn, weights)
+        lengths = lengths_asked(weights, drawn)
+        curves = curves_along(drops, orders, lengths)
+        along = curve_statistics(curves, weights, drops.prediction)
         values, asked = {OWN: {name: table[0] for name, table in along.items()}}, {OWN: drawn}
         nulls = {name: table[1:].mean(axis=0) for name, table in along.items()}
         if self.references or context.exact:
@@ -106,6 +109,9 @@ class Faithfulness(Audit):
             for name, column in table.items()
         }
         columns |= {null_column(f"{FAITHFULNESS}.{name}", "random"): null for name, null in nulls.items()}
+        for name, table in values_at_shares(curves, lengths, counts, drops.prediction).items():
+            column = curve_column(name)
+            columns |= {column: table[0], null_column(column, "random"): table[1:].mean(axis=0)}
         return AuditResult(
             findings, columns, facts={"removal": drops.removal.name, "faithfulness_texts": int(drawn.sum())}
         )
@@ -156,12 +162,17 @@ def draw(texts: Flags, most: int, rng: np.random.Generator) -> Flags:
     return drawn
 
 
+def lengths_asked(weights: Mapping[str, Floats], texts: Flags) -> Flags:
+    """The numbers of tokens [N, n + 1] that some statistic of these texts counts."""
+    return np.any([table != 0 for table in weights.values()], axis=0) & texts[:, None]
+
+
 def statistics_along(
     drops: ValueDrops, ranks: Ints, texts: Flags, weights: Mapping[str, Floats]
 ) -> dict[str, Floats]:
     """Every statistic along some orders [orders, N], of these texts; NaN of others."""
-    lengths = np.any([table != 0 for table in weights.values()], axis=0) & texts[:, None]
-    return curve_statistics(curves_along(drops, ranks, lengths), weights, drops.prediction)
+    curves = curves_along(drops, ranks, lengths_asked(weights, texts))
+    return curve_statistics(curves, weights, drops.prediction)
 
 
 def difference(values: Floats, others: Floats) -> Floats:

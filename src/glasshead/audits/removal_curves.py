@@ -166,3 +166,22 @@ def curve_statistics(curves: Curves, weights: Mapping[str, Floats], prediction: 
         mean = np.where(weights[name] != 0, weights[name] * curve, 0.0).sum(axis=-1)
         result[name] = prediction - mean if statistic.area else mean
     return result
+
+
+def values_at_shares(curves: Curves, lengths: Flags, counts: Ints, prediction: Floats) -> dict[str, Floats]:
+    """ŷ as shares 0, 0.1, …, 1 of the tokens of a text go, and as they alone are kept [orders, N, 11], by the
+    area below it; between the ``lengths`` that were asked [N, n + 1] along straight lines. NaN of texts
+    that were not asked."""
+    shares = np.linspace(0, 1, STEPS + 1)
+    result = {}
+    for name, statistic in STATISTICS.items():
+        if not statistic.area:
+            continue
+        curve = getattr(curves, statistic.curve)
+        values = np.full((*curve.shape[:2], len(shares)), np.nan)
+        for text in lengths.any(axis=1).nonzero()[0]:
+            (at,) = lengths[text].nonzero()
+            for order, own in enumerate(curve[:, text, at]):
+                values[order, text] = prediction[text] - np.interp(shares, at / counts[text], own)
+        result[name] = values
+    return result

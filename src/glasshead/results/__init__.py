@@ -2,7 +2,15 @@
 
 from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, Attribution
 from glasshead.results.attributions import Attributions
-from glasshead.results.audit_card import ABSOLUTE, ATTENTION, CARD_FILE, METHOD, AuditCard, Highlight
+from glasshead.results.audit_card import (
+    ABSOLUTE,
+    ATTENTION,
+    CARD_FILE,
+    METHOD,
+    AuditCard,
+    Highlight,
+    curve_column,
+)
 from glasshead.results.audited_method import with_common_names
 from glasshead.results.comparison import (
     METRIC_NAMES,
@@ -201,6 +209,7 @@ __all__ = [
     "by_construction",
     "canonical_history",
     "columns_of",
+    "curve_column",
     "distinct_names",
     "dominant_term",
     "integration_error",

@@ -38,6 +38,11 @@ METHOD, ABSOLUTE = "method", "-absolute"
 compares sizes alone ends."""
 
 
+def curve_column(statistic: str) -> str:
+    """The column of the examples that holds the curve below which an area of faithfulness lies."""
+    return f"faithfulness.{statistic}.curve"
+
+
 @dataclass(frozen=True)
 class Highlight:
     """One audited text worth reading, with why it was picked (correct, wrong, most or least faithful)."""
