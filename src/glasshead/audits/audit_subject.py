@@ -345,6 +345,8 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
             "positions": config.positions,
             "pooling": config.pooling,
         }
+    if context.explanation.unreadable_reason is not None:
+        return facts
     assert context.explanation.site is not None
     return facts | {
         "reading": context.explanation.site.description,

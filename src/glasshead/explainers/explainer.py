@@ -58,6 +58,18 @@ class ExplanationContext:
         return find_site(self.model, longest(self.encoded, self.model.device), self.attention_selector)
 
     @cached_property
+    def unreadable_reason(self) -> str | None:
+        """Why no attention can be read in this model; None if it can. A reading that somebody chose and the
+        model does not have is an error all the same."""
+        try:
+            self.site  # noqa: B018
+        except InputError as error:
+            if self.attention_selector.is_customised:
+                raise
+            return str(error)
+        return None
+
+    @cached_property
     def observation(self) -> AttentionObservation:
         """Attention from the inside; read only by the methods that need it."""
         if self.site is None:

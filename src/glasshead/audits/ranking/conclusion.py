@@ -1,9 +1,9 @@
 """What follows from the standings of methods, in sentences that say no more than the intervals do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from glasshead.audits.ranking.standings import BETTER, WORSE, in_words
-from glasshead.results import AUPRC, RANK, Difference, RankedMethod, Standing
+from glasshead.audits.ranking.standings import BETTER, GROUP, WORSE, in_words
+from glasshead.results import AUPRC, MIN_UNITS, RANK, Difference, RankedMethod, Standing
 
 Leaders = Mapping[str, tuple[str, ...]]
 
@@ -17,7 +17,10 @@ def conclude(
 ) -> list[str]:
     """Which methods lead, which cannot be told apart, and which are no better than a random order."""
     leaders = leaders_of(methods, statistic, removals)
-    sentences = leading_sentences(leaders, differences, statistic)
+    if texts < MIN_UNITS:
+        return [f"{texts} texts are too few to tell methods apart: it takes {MIN_UNITS}."]
+    names = [method.name for method in methods]
+    sentences = leading_sentences(leaders, reversed_pairs(differences, names, leaders, statistic))
     sentences += random_sentences(methods, statistic, removals, texts)
     if any(method.finding(AUPRC) for method in methods):
         sentences.append(marks_sentence(methods))
@@ -34,13 +37,13 @@ def leaders_of(methods: Sequence[RankedMethod], statistic: str, removals: Sequen
     }
 
 
-def leading_sentences(leaders: Leaders, differences: Sequence[Difference], statistic: str) -> list[str]:
+def leading_sentences(leaders: Leaders, reversals: Collection[tuple[str, str]]) -> list[str]:
     """Who leads under all meanings of deleting, or that it depends on them, or that nobody does; and under
     which each leads."""
     sets = set(leaders.values())
     every = all_meanings(list(leaders))
     if sets == {()}:
-        return [f"No method is shown to be more faithful than a random order {every}."]
+        return [f"No method is shown to be more faithful than a random order {any_meaning(list(leaders))}."]
     if len(sets) == 1:
         (names,) = sets
         together = ", and cannot be told apart" if len(names) > 1 else ""
@@ -52,29 +55,33 @@ def leading_sentences(leaders: Leaders, differences: Sequence[Difference], stati
         f"{leaders_in_words(names)} under {in_words(meanings)}" for names, meanings in by_leaders.items()
     )
     common = [name for name in leaders[next(iter(leaders))] if all(name in own for own in leaders.values())]
-    if reversed_pairs(differences, statistic):
-        first = "Which method leads depends on what deleting means"
-    elif common:
+    if common:
         first = f"{in_words(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
+    elif reversals:
+        first = "Which method leads depends on what deleting means"
     else:
         first = f"No method is among the leaders {every}, though no pair is shown to change places"
     return [f"{first}.", f"In the lead: {listed}."]
 
 
 def leaders_in_words(names: Sequence[str]) -> str:
-    """Those that lead together, one alone, or none."""
-    if not names:
-        return "none"
-    return f"{names[0]} alone" if len(names) == 1 else f"{in_words(names)}, not told apart,"
+    """Those that lead together, one, or none."""
+    return f"{in_words(names)}, not told apart," if len(names) > 1 else in_words(names) or "none"
 
 
-def reversed_pairs(differences: Sequence[Difference], statistic: str) -> set[tuple[int, int]]:
-    """The pairs in which one is better under one meaning of deleting, and the other under another."""
-    sides: dict[tuple[int, int], set[str]] = {}
+def reversed_pairs(
+    differences: Sequence[Difference], names: Sequence[str], leaders: Leaders, statistic: str
+) -> set[tuple[str, str]]:
+    """The pairs of which one leads and is better under one meaning, and the other under another."""
+    ahead: set[tuple[str, str]] = set()
+    meanings = {f"{RANK}.{statistic}.{removal}.{GROUP}": own for removal, own in leaders.items()}
     for each in differences:
-        if each.name.startswith(f"{RANK}.{statistic}."):
-            sides.setdefault((each.one, each.other), set()).add(each.verdict)
-    return {pair for pair, verdicts in sides.items() if {BETTER, WORSE} <= verdicts}
+        pair = names[each.one], names[each.other]
+        if each.verdict == WORSE:
+            pair = pair[::-1]
+        if each.verdict in (BETTER, WORSE) and pair[0] in meanings.get(each.name, ()):
+            ahead.add(pair)
+    return {(one, other) for one, other in ahead if (other, one) in ahead}
 
 
 def random_sentences(
@@ -93,10 +100,9 @@ def random_sentences(
     sentences = []
     if nowhere:
         verb = "are" if len(nowhere) > 1 else "is"
-        any_meaning = "under any meaning" if len(removals) > 1 else "here"
         sentences.append(
-            f"{in_words(nowhere)} {verb} not shown to be better than a random order {any_meaning}, as far as "
-            f"{texts:,} texts show."
+            f"{in_words(nowhere)} {verb} not shown to be better than a random order "
+            f"{any_meaning(removals)}, as far as {texts:,} texts show."
         )
     for name, own in standings.items():
         worse = [removal for removal, each in zip(removals, own, strict=True) if each == Standing.WORSE]
@@ -117,3 +123,8 @@ def marks_sentence(methods: Sequence[RankedMethod]) -> str:
 def all_meanings(removals: Sequence[str]) -> str:
     """Under all so many of them."""
     return f"under all {len(removals)} meanings of deleting" if len(removals) > 1 else f"under {removals[0]}"
+
+
+def any_meaning(removals: Sequence[str]) -> str:
+    """Under none of them, after a negation."""
+    return "under any meaning of deleting" if len(removals) > 1 else f"under {removals[0]}"

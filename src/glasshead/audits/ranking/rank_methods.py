@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
@@ -39,7 +40,7 @@ from glasshead.audits.ranking.criteria import (
 from glasshead.audits.ranking.highlights import ranked_texts
 from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
-from glasshead.audits.ranking.standings import Judged, comparisons, corrected_level, judge
+from glasshead.audits.ranking.standings import Judged, comparisons, corrected_level, in_words, judge
 from glasshead.audits.removal_curves import STATISTICS
 from glasshead.audits.request import OnProgress, StageProgress, SubjectRequest, no_progress
 from glasshead.audits.summary import null_column
@@ -75,12 +76,12 @@ class RankRequest(SubjectRequest):
     statistic: str = COMPREHENSIVENESS
 
     def __post_init__(self) -> None:
-        for option, names in (("methods", self.methods), ("removals", self.removals or ())):
-            for name in names:
-                if names.count(name) > 1:
+        for option, names in (("methods", self.methods), ("removals", self.removals)):
+            if names is not None and not names:
+                raise ParameterError(option, "names none: give at least one")
+            for name, times in Counter(names).items():
+                if times > 1:
                     raise ParameterError(option, f"names {name!r} twice")
-        if not self.methods:
-            raise ParameterError("methods", "names none: give at least one")
         for name in self.methods:
             find_explainer(name)
         for name in self.removals or ():
@@ -159,11 +160,16 @@ def rank(
             device=options.get("device"),
         ),
         dtype=options.get("dtype", torch.float64),
-        methods=(methods,) if isinstance(methods, str) else tuple(methods),
-        removals=None if removals is None else tuple(removals),
+        methods=names_of(methods),
+        removals=None if removals is None else names_of(removals),
         statistic=options.get("statistic", COMPREHENSIVENESS),
     )
     return run_ranking(request, options.get("progress", no_progress))
+
+
+def names_of(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names, or one alone."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> MethodRanking:
@@ -218,7 +224,10 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     agreement, taus = method_agreement(methods, np.random.default_rng([request.seed, 16]))
     remarks = [
         *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
-        *(f"{name!r} has no meaning for this model: {reason}." for name, reason in left_out.items()),
+        *(
+            f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
+            for reason, names in by_reason(left_out).items()
+        ),
         *(
             f"{one} does to this model what {other} does, and is not repeated."
             for one, other in dropped.items()
@@ -247,6 +256,14 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
         texts=ranked_texts(methods, taus),
         examples=example_columns(context, methods, criteria, taus),
     )
+
+
+def by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
+    """The meanings of deleting that are left out, by why."""
+    names: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        names.setdefault(reason, []).append(name)
+    return names
 
 
 def judge_methods(

@@ -16,6 +16,9 @@ class AttentionRemoval(Removal):
     def __init__(self, change: AttentionChange, description: str, citation: str) -> None:
         self.change, self.description, self.citation = change, description, citation
 
+    def unsupported_reason(self, context: ExplanationContext) -> str | None:
+        return context.unreadable_reason
+
     def logits(
         self,
         context: ExplanationContext,
