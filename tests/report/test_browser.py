@@ -1,6 +1,9 @@
 """The page in a real browser: silent, readable in light and dark, at home on a phone, usable by keyboard."""
 
+from pathlib import Path
+
 import fake_cards
+import fake_rankings
 import pytest
 from playwright.sync_api import Browser, Page
 
@@ -8,6 +11,7 @@ import fake_histories
 from glasshead.dynamics.findings import findings
 from glasshead.report import DynamicsSummary, attribution_page, audit_page
 from glasshead.report.html.dynamics_page import dynamics_page
+from glasshead.report.html.ranking_page import ranking_page
 from glasshead.results import AuditCard
 
 pytestmark = pytest.mark.slow
@@ -104,6 +108,19 @@ def test_arrow_keys_walk_through_a_text(browser: Browser, address: str) -> None:
     assert page.evaluate(f"{focused}.tabIndex") == 0
     page.keyboard.press("Escape")
     assert page.evaluate(f"{focused}.tagName") == "BODY"
+    assert said == []
+    page.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_a_ranking_is_silent_readable_and_no_wider_than_the_window(
+    browser: Browser, tmp_path: Path, scheme: str, width: int
+) -> None:
+    file = tmp_path / "ranking.html"
+    file.write_text(ranking_page(fake_rankings.make()), encoding="utf-8")
+    page, said = opened(browser, file.as_uri(), scheme, width)
+    assert page.evaluate(CONTRAST, "mark, p, td, th, h1, h2, h3, h4, summary, dd, dt, span, b, li") >= 4.5
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert said == []
     page.close()
 

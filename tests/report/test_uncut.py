@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import fake_cards
+import fake_rankings
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
@@ -20,7 +21,14 @@ from glasshead.bench.identifiability import IdentifiabilityResult
 from glasshead.bench.tables import attention_table, audit_table, identifiability_table, training_table
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
-from glasshead.report import WrappingTable, attribution_table, card_table, comparison_table, ranking_table
+from glasshead.report import (
+    WrappingTable,
+    attribution_table,
+    card_table,
+    comparison_table,
+    method_table,
+    ranking_table,
+)
 from glasshead.report.terminal.doctor_table import layer_table
 from glasshead.report.terminal.dynamics_table import dynamics_table
 from glasshead.report.terminal.wrapping_table import NAME
@@ -114,6 +122,7 @@ TABLES = {
     "three cards": lambda: card_table([card("tanhmax"), card("softmax"), card("softmax")]),
     "comparison": comparison,
     "ranking": ranking,
+    "methods": lambda: method_table(fake_rankings.make(factor=TINY)),
     "checkup": layers,
     "dynamics": lambda: dynamics_table(told()),
     "dynamics of layers": lambda: dynamics_table(told(fake_histories.layered(), tokens=())),

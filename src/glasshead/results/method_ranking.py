@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from glasshead.drawable import Drawable
+from glasshead.escaping import one_line
 from glasshead.results.attributions import Attributions
 from glasshead.results.comparison import Difference
 from glasshead.results.finding import Finding
@@ -158,4 +159,4 @@ class MethodRanking(Drawable):
         return json_text(document)
 
     def __repr__(self) -> str:
-        return f"MethodRanking({', '.join(self.names)}: {' '.join(self.conclusion)})"
+        return one_line(f"MethodRanking({', '.join(self.names)}: {' '.join(self.conclusion)})")
