@@ -23,14 +23,20 @@ def scores_for_class(
     """
     same = np.asarray(context.explanation.target.numpy() == classes)
     every = np.ones_like(same)
-    gauged = context.explainer.sign_is_gauge
-    sideless = gauged and (context.one_sided or context.sign_no_evidence_reason() is not None)
-    if sideless or not context.scores_signed:
+    if not has_sides(context):
+        gauged = context.explainer.sign_is_gauge
         no_evidence = context.sign_no_evidence_reason(size=True) if gauged else None
         return np.abs(context.scores), every, no_evidence
     if context.binary:
         return np.where(same[:, None], 1, -1) * context.scores, every, None
     return context.scores, same, None
+
+
+def has_sides(context: AuditContext) -> bool:
+    """Whether the signs of the scores say for which class a token speaks."""
+    if context.explainer.sign_is_gauge and (context.one_sided or context.sign_no_evidence_reason()):
+        return False
+    return context.scores_signed
 
 
 class TokenOrder(NamedTuple):

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from glasshead.audits.agreement import agreement_verdict, round_digits
+from glasshead.audits.class_scores import has_sides
 from glasshead.audits.context import Floats, same_numbers
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.ranking.methods import ScoredMethod
@@ -29,7 +30,7 @@ def method_agreement(
         return [], {}
     mask = words_of(methods[0].context.explanation).numpy()
     scores = np.stack([method.order.scores for method in methods])
-    signed = [method.context.scores_signed for method in methods]
+    signed = [has_sides(method.context) for method in methods]
     tables = {}
     for with_signs in (True, False):
         chance = random_weights(mask, with_signs, rng)
