@@ -179,6 +179,16 @@ def test_meanings_that_are_one_edit_stay_once():
     assert dropped == {"delete": "renormalise"}
 
 
+def test_texts_that_say_nothing_do_not_make_two_edits_one():
+    table = criterion([0.5, 0.2])
+    table.values[:], table.draws.base[:] = np.nan, np.nan
+    tables = [
+        Criterion("deletion", against, table.values, table.draws, table.no_evidence)
+        for against in ("delete", "mask-token")
+    ]
+    assert distinct_criteria(tables, []) == (tables, {})
+
+
 def ranked(standings, statistic="comprehensiveness"):
     """Methods with standings by meaning of deleting, or by marks (an empty meaning)."""
     methods = []

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+import glasshead
 from glasshead.explainers import EXPLAINERS, TARGETS
 from readable import KINDS, planted
-from small import TEXTS, planted_model, random_model, tokenizer
+from small import TEXTS, as_run, planted_model, planted_texts, random_model, split, tokenizer
 from tolerances import ONE_MODEL
 
 SURROGATES = ("captum:kernel-shap", "captum:lime")  # hundreds of passes a text
@@ -169,3 +170,13 @@ def test_targets_agree_on_the_sign(of):
     if of != "logit":  # the logit of class 0 is 0 by definition, whatever is erased
         assert other.scores[-1] < 0
     assert other.target == "negative"
+
+
+def test_every_explainer_can_be_ranked_and_leads_where_one_token_is_read():
+    """All but random numbers put that token first, and so cannot be told apart."""
+    texts, labels = planted_texts(counts=(15, 8))
+    run = as_run(planted_model("softmax"), texts, labels)
+    ranking = glasshead.rank(run, split(texts, labels), METHODS, removals=["delete"])
+    leaders = ranking.leaders("comprehensiveness", "delete")
+    assert leaders == [name for name in METHODS if name != "random"]
+    assert ranking.methods[METHODS.index("random")].standing("comprehensiveness", "delete") == "not shown"

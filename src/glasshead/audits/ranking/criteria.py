@@ -106,13 +106,19 @@ def distinct_criteria(
     kept: dict[str, Floats] = {}
     dropped: dict[str, str] = {}
     for name in sorted(tables, key=lambda name: name not in own):
-        values = np.nan_to_num(np.concatenate(tables[name]))
-        same = (other for other, table in kept.items() if np.allclose(values, table, rtol=0, atol=RESOLUTION))
+        values = np.concatenate(tables[name])
+        same = (other for other, table in kept.items() if same_tables(values, table))
         if (other := next(same, None)) is None:
             kept[name] = values
         else:
             dropped[name] = other
     return [criterion for criterion in criteria if criterion.against in kept], dropped
+
+
+def same_tables(values: Floats, others: Floats) -> bool:
+    """Whether two edits have the same numbers in all texts, and have any."""
+    known = not np.isnan(values).all()
+    return known and np.allclose(values, others, rtol=0, atol=RESOLUTION, equal_nan=True)
 
 
 def one_explanation(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:
