@@ -19,7 +19,7 @@ from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.ranking import RankOptions, RankRequest, rank, run_ranking
-from glasshead.audits.request import IDENTIFIABILITY, AuditRequest
+from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, SubjectOptions, SubjectRequest
 from glasshead.registry import import_siblings
 
 import_siblings(__name__, __path__)
@@ -36,6 +36,8 @@ __all__ = [
     "Identifiability",
     "RankOptions",
     "RankRequest",
+    "SubjectOptions",
+    "SubjectRequest",
     "audit",
     "build_context",
     "compare",

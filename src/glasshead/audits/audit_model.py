@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-import torch
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
@@ -28,46 +27,39 @@ from glasshead.audits.open_request import (
     source_facts,
     with_datasets,
 )
-from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress, no_progress
+from glasshead.audits.request import (
+    IDENTIFIABILITY,
+    AuditRequest,
+    OnProgress,
+    SubjectOptions,
+    check_options,
+    no_progress,
+    subject_settings,
+)
 from glasshead.audits.slices import columns_to_read
 from glasshead.data import LoadOptions
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS
 from glasshead.huggingface import dtype_of
 from glasshead.results import ATTENTION, AuditCard
-from glasshead.trace import AttentionSelector, Subject
-from glasshead.training import OpenOptions, Run, is_run, open_subject
+from glasshead.trace import Subject
+from glasshead.training import Run, is_run, open_subject
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class AuditOptions(TypedDict, total=False):
+class AuditOptions(SubjectOptions, total=False):
     """What can be said beside the audits: which explanation is audited (``method``, the name of an explainer;
     attention, if none is named), what every finding is sliced ``by`` (class, length, correct, or a column of
-    the data; one or several), which ``split`` of the data (train, dev, test or all) and how to
-    read it (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
-    (``max_length``), which attention is read (``attention_selector``), how many ``draws`` a perturbation test
-    has, which heads and rows the audit of ``identifiability`` reads, the ``train`` data of a model that
-    Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, on which ``device``
-    the model is read and in which precision (``dtype``; float64, in which ties and tiny changes are real),
-    more ``facts`` for the card, and whom to tell of ``progress``."""
+    the data; one or several), how many ``draws`` a perturbation test has, which heads and rows the audit of
+    ``identifiability`` reads, more ``facts`` for the card, and all `SubjectOptions`."""
 
     method: str
     by: str | Sequence[str]
-    split: str
-    load_options: Mapping[str, Any]
-    max_length: int | None
-    attention_selector: AttentionSelector | None
     draws: int | None
     identifiability: Identifiability | None
-    train: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]]
-    labels: Mapping[str, str]
-    trust_remote_code: bool
-    device: str | torch.device | None
-    dtype: str | torch.dtype
     facts: Mapping[str, Any]
-    progress: OnProgress
 
 
 def audit(
@@ -94,34 +86,20 @@ def audit(
             are not the model's, on an unknown option or method, on a method that cannot explain this model,
             and on an audit that was named and has no meaning.
     """
-    for name in options:
-        if name not in AuditOptions.__annotations__:
-            raise InputError(
-                f"audit has no option {name!r}: it has {', '.join(AuditOptions.__annotations__)}"
-            )
+    check_options(options, AuditOptions, "audit")
     by = options.get("by", ())
     request = AuditRequest(
         model=model,
         data=data,
         tokenizer=tokenizer,
-        split=options.get("split"),
-        load_options=options.get("load_options", {}),
         audits=None if audits is None else tuple(audits),
         limit=limit,
         seed=seed,
-        max_length=options.get("max_length"),
-        attention_selector=options.get("attention_selector") or AttentionSelector(),
         draws=options.get("draws"),
         identifiability=options.get("identifiability"),
-        train=options.get("train"),
         by=(by,) if isinstance(by, str) else tuple(by),
-        opening=OpenOptions(
-            options.get("labels", {}),
-            trust_remote_code=options.get("trust_remote_code", False),
-            device=options.get("device"),
-        ),
-        dtype=options.get("dtype", torch.float64),
         method=options.get("method", ATTENTION),
+        **subject_settings(options),
     )
     return run_request(request, options.get("progress", no_progress), options.get("facts", {}))
 

@@ -179,8 +179,8 @@ def values_at_shares(curves: Curves, lengths: Flags, counts: Ints, prediction: F
             continue
         curve = getattr(curves, statistic.curve)
         values = np.full((*curve.shape[:2], len(shares)), np.nan)
-        for text in lengths.any(axis=1).nonzero()[0]:
-            (at,) = lengths[text].nonzero()
+        for text in np.flatnonzero(lengths.any(axis=1)):
+            at = np.flatnonzero(lengths[text])
             for order, own in enumerate(curve[:, text, at]):
                 values[order, text] = prediction[text] - np.interp(shares, at / counts[text], own)
         result[name] = values

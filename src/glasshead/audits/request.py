@@ -1,18 +1,25 @@
 """What an audit is asked to do."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import torch
+from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
+from glasshead.errors import InputError
 from glasshead.explainers import find_explainer
 from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
 from glasshead.training import OpenOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 IDENTIFIABILITY = "identifiability"
 """The one audit that needs no prediction."""
@@ -42,6 +49,50 @@ class StageProgress:
     def on_texts(self, done: int, total: int) -> None:
         """So many of the texts are done."""
         self.progress(f"{self.stage}: {done:,} of {total:,} texts", done / total)
+
+
+class SubjectOptions(TypedDict, total=False):
+    """What can be said of a model and its data: which ``split`` (train, dev, test or all) and how to read it
+    (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
+    (``max_length``), which attention is read (``attention_selector``), the ``train`` data of a model that
+    Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, on which ``device``
+    the model is read and in which precision (``dtype``; float64, in which ties and tiny changes are real),
+    and whom to tell of ``progress``."""
+
+    split: str
+    load_options: Mapping[str, Any]
+    max_length: int | None
+    attention_selector: AttentionSelector | None
+    train: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]]
+    labels: Mapping[str, str]
+    trust_remote_code: bool
+    device: str | torch.device | None
+    dtype: str | torch.dtype
+    progress: OnProgress
+
+
+def subject_settings(options: SubjectOptions) -> dict[str, Any]:
+    """The same as fields of a `SubjectRequest`."""
+    return {
+        "split": options.get("split"),
+        "load_options": options.get("load_options", {}),
+        "max_length": options.get("max_length"),
+        "attention_selector": options.get("attention_selector") or AttentionSelector(),
+        "train": options.get("train"),
+        "opening": OpenOptions(
+            options.get("labels", {}),
+            trust_remote_code=options.get("trust_remote_code", False),
+            device=options.get("device"),
+        ),
+        "dtype": options.get("dtype", torch.float64),
+    }
+
+
+def check_options(options: Mapping[str, Any], known: type, function: str) -> None:
+    """Raise InputError on an option that a function does not have."""
+    for name in options:
+        if name not in known.__annotations__:
+            raise InputError(f"{function} has no option {name!r}: it has {', '.join(known.__annotations__)}")
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from glasshead.cli.options import (
     TrainData,
     TrustRemoteCode,
 )
-from glasshead.cli.parsing import parse_labels, parse_names, parse_numbers
+from glasshead.cli.parsing import load_options, parse_labels, parse_names, parse_numbers
 from glasshead.cli.progress import progress_stages
 from glasshead.cli.renamed_options import with_old_spellings
 
@@ -119,12 +119,6 @@ def audit(
     names = parse_names(audits)
     for name in (*(name.partition(".")[0] for name in thresholds), *(names or ())):
         check_audit_name(name)
-    columns = {
-        "text_column": text_column,
-        "label_column": label_column,
-        "marks_column": marks_column,
-        "classes": parse_names(classes),
-    }
     identifiability = IdentifiabilityOptions(layers, heads, rows, top, tolerance, processes).parse(names)
     request = AuditRequest(
         model=model,
@@ -133,7 +127,7 @@ def audit(
         train=train,
         opening=OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code, device=device),
         dtype=dtype,
-        load_options={name: value for name, value in columns.items() if value is not None},
+        load_options=load_options(text_column, label_column, marks_column, classes),
         audits=names,
         limit=limit,
         seed=seed,

@@ -27,6 +27,19 @@ def parse_labels(labels: str | None) -> dict[str, str]:
     return renamed
 
 
+def load_options(
+    text_column: str | None, label_column: str | None, marks_column: str | None, classes: str | None
+) -> dict[str, Any]:
+    """How to read the data, as far as somebody has said."""
+    columns = {
+        "text_column": text_column,
+        "label_column": label_column,
+        "marks_column": marks_column,
+        "classes": parse_names(classes),
+    }
+    return {name: value for name, value in columns.items() if value is not None}
+
+
 def parse_lengths(lengths: str | None) -> tuple[int, ...]:
     """1024,4096 → (1024, 4096); nothing of None."""
     names = parse_names(lengths) or ()

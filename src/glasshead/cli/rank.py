@@ -26,7 +26,7 @@ from glasshead.cli.options import (
     TrainData,
     TrustRemoteCode,
 )
-from glasshead.cli.parsing import parse_labels, parse_names
+from glasshead.cli.parsing import load_options, parse_labels, parse_names
 from glasshead.cli.progress import progress_stages
 
 
@@ -84,12 +84,6 @@ def rank(
 
     check_writable(out, overwrite=overwrite, reads=[Path(model), Path(data)])
     format_from_suffix(out, *FILES)
-    columns = {
-        "text_column": text_column,
-        "label_column": label_column,
-        "marks_column": marks_column,
-        "classes": parse_names(classes),
-    }
     request = RankRequest(
         model=model,
         data=data,
@@ -97,7 +91,7 @@ def rank(
         train=train,
         opening=OpenOptions(parse_labels(labels), trust_remote_code=trust_remote_code, device=device),
         dtype=dtype,
-        load_options={name: value for name, value in columns.items() if value is not None},
+        load_options=load_options(text_column, label_column, marks_column, classes),
         limit=limit,
         seed=seed,
         max_length=max_length,

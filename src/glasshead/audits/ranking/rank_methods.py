@@ -8,10 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import torch
 from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
@@ -42,15 +41,23 @@ from glasshead.audits.ranking.method_agreement import method_agreement
 from glasshead.audits.ranking.methods import ScoredMethod, prediction_seconds, score_methods
 from glasshead.audits.ranking.standings import Judged, comparisons, corrected_level, in_words, judge
 from glasshead.audits.removal_curves import STATISTICS
-from glasshead.audits.request import OnProgress, StageProgress, SubjectRequest, no_progress
+from glasshead.audits.request import (
+    OnProgress,
+    StageProgress,
+    SubjectOptions,
+    SubjectRequest,
+    check_options,
+    no_progress,
+    subject_settings,
+)
 from glasshead.audits.summary import null_column
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.huggingface import dtype_of
 from glasshead.registry import did_you_mean
 from glasshead.results import AUPRC, MethodRanking, RankedMethod
-from glasshead.trace import AttentionSelector, Subject
-from glasshead.training import OpenOptions, versions
+from glasshead.trace import Subject
+from glasshead.training import versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,26 +101,12 @@ class RankRequest(SubjectRequest):
             raise InputError("what is removed are tokens: leave `level` out")
 
 
-class RankOptions(TypedDict, total=False):
+class RankOptions(SubjectOptions, total=False):
     """What can be said beside methods and data: which meanings of deleting (``removals``), on which
-    ``statistic`` of faithfulness the conclusion rests, which ``split`` of the data, how to read it
-    (``load_options``, fields of `glasshead.data.LoadOptions`), to how many tokens texts are cut
-    (``max_length``), which attention is read (``attention_selector``), the ``train`` data of a model that
-    Glasshead did not train, names for its classes (``labels``), ``trust_remote_code``, on which ``device``
-    the model is read and in which precision (``dtype``), and whom to tell of ``progress``."""
+    ``statistic`` of faithfulness the conclusion rests, and all `SubjectOptions`."""
 
     removals: Sequence[str] | None
     statistic: str
-    split: str
-    load_options: Mapping[str, Any]
-    max_length: int | None
-    attention_selector: AttentionSelector | None
-    train: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]]
-    labels: Mapping[str, str]
-    trust_remote_code: bool
-    device: str | torch.device | None
-    dtype: str | torch.dtype
-    progress: OnProgress
 
 
 def rank(
@@ -139,30 +132,18 @@ def rank(
         InputError: as `glasshead.audit`, on an unknown meaning or statistic, and on a method that cannot
             explain this model.
     """
-    for name in options:
-        if name not in RankOptions.__annotations__:
-            raise InputError(f"rank has no option {name!r}: it has {', '.join(RankOptions.__annotations__)}")
+    check_options(options, RankOptions, "rank")
     removals = options.get("removals")
     request = RankRequest(
         model=model,
         data=data,
         tokenizer=tokenizer,
-        split=options.get("split"),
-        load_options=options.get("load_options", {}),
         limit=limit,
         seed=seed,
-        max_length=options.get("max_length"),
-        attention_selector=options.get("attention_selector") or AttentionSelector(),
-        train=options.get("train"),
-        opening=OpenOptions(
-            options.get("labels", {}),
-            trust_remote_code=options.get("trust_remote_code", False),
-            device=options.get("device"),
-        ),
-        dtype=options.get("dtype", torch.float64),
         methods=names_of(methods),
         removals=None if removals is None else names_of(removals),
         statistic=options.get("statistic", COMPREHENSIVENESS),
+        **subject_settings(options),
     )
     return run_ranking(request, options.get("progress", no_progress))
 

@@ -55,7 +55,7 @@ def card_panel(card: AuditCard, name: str) -> Panel:
             shares = np.linspace(0, 1, len(points))
             axes.plot(
                 shares,
-                [point.mean for point in points],
+                [point.mean or 0.0 for point in points],
                 color=ink(colour),
                 linewidth=1.6,
                 linestyle=DASHES[KINDS[kind][1]],
