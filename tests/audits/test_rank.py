@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import glasshead
+import readable
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, Explainer
 from glasshead.results import Standing
@@ -261,3 +262,20 @@ def test_one_name_alone_is_a_list(run, data):
     assert ranking.names == ["gradient"]
     assert [*ranking.removals] == ["delete"]
     assert json.loads(ranking.to_json())["conclusion"] == [*ranking.conclusion]
+
+
+def test_weights_whose_sign_nobody_fixed_are_no_evidence_and_compared_by_size(turned):
+    """Sizes agree as well with the gradient as with its opposite; two signed methods do not."""
+    kind = readable.bert("tanhmax")
+    ranking = glasshead.rank(
+        readable.as_run(kind, [0, 1] * 3), readable.data(kind, [0, 1] * 3),
+        ("attention", "gradient", "turned"), removals=["delete"],
+    )  # fmt: skip
+    attention = ranking.methods[0]
+    assert attention.standing("comprehensiveness", "delete") == Standing.UNDECIDED
+    assert attention.finding("comprehensiveness", "delete").reason == "raw sign"
+    assert {(each.one, each.other) for each in ranking.differences} == {(1, 2)}
+    by_pair = {(each.one, each.other): each.finding.estimate for each in ranking.agreement}
+    assert by_pair[0, 1] == pytest.approx(by_pair[0, 2])
+    assert by_pair[0, 1] != 0
+    assert by_pair[1, 2] == pytest.approx(-1)

@@ -10,7 +10,6 @@ from glasshead.audits.ranking.conclusion import conclude
 from glasshead.audits.ranking.criteria import Criterion, distinct_criteria
 from glasshead.audits.ranking.standings import comparisons, corrected_level, judge
 from glasshead.results import RANK, TOO_FEW_EXAMPLES, WEAK_GAUGE, Difference, Finding, RankedMethod, Standing
-from glasshead.statistics import exchange_tails
 
 DRAWS = 10
 SHOWN = {Standing.LEADS, Standing.BEHIND, Standing.WORSE}
@@ -148,20 +147,6 @@ def test_the_level_is_corrected_for_every_comparison():
     assert comparisons(3, 4) == 4 * (3 + 3)
     assert comparisons(1, 1) == 1
     assert corrected_level(24) == pytest.approx(1 - 0.05 / 24)
-
-
-def test_an_exchange_test_is_exact_where_one_text_decides():
-    """Of n texts, one with a number 1 and the other 0: the sum is as large in half of all exchanges."""
-    one = np.zeros((2, 2, 30))
-    one[0, 0, 0] = 1.0
-    one[1, 0, :8] = 1.0
-    larger, smaller = exchange_tails(one, rng=np.random.default_rng(0), level=0.999)
-    assert larger == pytest.approx([0.5, 0.5**8], abs=0.03)
-    assert larger[1] == pytest.approx(0.5**8, abs=0.003)
-    assert smaller == pytest.approx([1.0, 1.0])
-    one[1, 1, 8] = np.nan  # a text without a number takes no part
-    again, _ = exchange_tails(one, rng=np.random.default_rng(0), level=0.999)
-    assert again == pytest.approx(larger)
 
 
 def test_meanings_that_are_one_edit_stay_once():
