@@ -3,6 +3,7 @@ glasshead list positions
 glasshead list mechanisms
 glasshead list kernels
 glasshead list explainers
+glasshead list removals
 glasshead list audits
 glasshead list datasets
 glasshead list models

@@ -65,8 +65,22 @@ SHELL = {
         ["audits/operators/card.json", "audits/operators/report.html"],
         ["whatever deleting means", "Report: audits/operators"],
     ),
+    "rank": (
+        ["which.html", "which.json"],
+        ["comprehensiveness", "sufficiency", "random order", "Report: which.json"],
+    ),
     "slices": (["audits/slices/card.json", "audits/slices/report.html"], ["Report: audits/slices"]),
-    "list": ([], ["erasure-renormalise", "perturbation", "synthetic-noisy", "pooled", "identifiable-small"]),
+    "list": (
+        [],
+        [
+            "erasure-renormalise",
+            "mean-embedding",
+            "perturbation",
+            "synthetic-noisy",
+            "pooled",
+            "identifiable-small",
+        ],
+    ),
     "penalties": (
         ["runs/apart/run.json", "runs/affine/run.json"],
         ["penalty context-output: ", "penalty encoder: ", "Run in runs/affine"],
@@ -107,6 +121,7 @@ PYTHON = {
         r"all \d\.\d+ .* n = 180 level 0\.95\nchannel: app \d\.\d+ .* n = 120 level 0\.975\n"
         r"channel: web .* n = 60 level 0\.975\nno difference between slices .* p = [01]\.\d+"
     ),
+    "rank": r"delet[\s\S]*attention [\s\S]*erasure [\s\S]*leads at least once: \['",
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
     "kendall": r"rows: 50 equal to SciPy: True",
