@@ -23,7 +23,7 @@ AUPRC, TAU = "auprc", "tau"
 
 
 class Standing(StrEnum):
-    """Where a method stands by one criterion, from corrected intervals alone."""
+    """Where a method stands by one criterion, from corrected intervals and exchange tests alone."""
 
     LEADS = "leads"
     """Better than a random order, and no other method is shown to be better."""
