@@ -188,24 +188,24 @@ def test_highlights_are_twenty_distinct_texts_and_the_shared_ones():
     rng = np.random.default_rng(0)
     correct = rng.random(200) < 0.8
     tokens = rng.integers(0, 12, 200)
-    faithfulness = np.where(tokens > 1, rng.uniform(-1, 1, 200), np.nan)
-    picks = select_examples(correct, tokens, faithfulness, seed=0)
+    agreement = np.where(tokens > 1, rng.uniform(-1, 1, 200), np.nan)
+    picks = select_examples(correct, tokens, agreement, seed=0)
     own = [row for reason, row in picks if reason != "shared"]
     assert len(own) == len(set(own)) == 20
     reasons = [reason for reason, _ in picks]
     assert {reason: reasons.count(reason) for reason in set(reasons)} == {
-        "most faithful": 5,
-        "least faithful": 5,
+        "most agreement with erasure": 5,
+        "least agreement with erasure": 5,
         "correct": 5,
         "wrong": 5,
         "shared": 6,
     }
     readable = np.flatnonzero(tokens >= 4)
-    best = [row for reason, row in picks if reason == "most faithful"]
-    assert set(faithfulness[best]) == set(np.sort(faithfulness[readable])[-5:])
+    best = [row for reason, row in picks if reason == "most agreement with erasure"]
+    assert set(agreement[best]) == set(np.sort(agreement[readable])[-5:])
     assert all(correct[row] for reason, row in picks if reason == "correct")
     assert not any(correct[row] for reason, row in picks if reason == "wrong")
-    other = select_examples(~correct, tokens, -faithfulness, seed=0)
+    other = select_examples(~correct, tokens, -agreement, seed=0)
     assert [p for p in picks if p[0] == "shared"] == [p for p in other if p[0] == "shared"]
 
 

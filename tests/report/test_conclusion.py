@@ -19,6 +19,7 @@ GRADIENT = "agreement", "attention-absolute", "gradient"
 ERASURE = "agreement", "attention-absolute", "erasure-renormalise"
 SHUFFLE = "perturbation", "permutation", "absolute"
 MAPS = "identifiability", "identifiable", ""
+FAITHFUL = "faithfulness", "comprehensiveness", ""
 
 
 def finding(kind, interval, over=(0.1, 0.2), words="words that nobody may read", **more):
@@ -160,3 +161,18 @@ def test_no_difference_of_what_was_not_decided_is_counted(n, status):
     cards = [card(gradient), card(replace(gradient, status=status))]
     assert comparison_headline(cards, ["a", "b"], paired) == "a and b"
     assert comparison_headline(cards[::-1], ["a", "b"], paired) == "a and b"
+
+
+def test_faithfulness_is_named_by_its_interval_and_speaks_against_it_alone():
+    def of(over, **more):
+        return conclusion(card(*FOR, finding(FAITHFUL, (0.3, 0.4), over, **more)))
+
+    for over in ((0.1, 0.2), (-0.1, 0.2)):  # too little to speak for it
+        assert of(over).startswith(conclusion(card(*FOR)).split(":")[0] + ":")
+    assert "it is more faithful than a random order" in of((0.1, 0.2))
+    assert "not shown to be more faithful" in of((-0.1, 0.2))
+    assert of((-0.2, -0.1)).startswith("Attention explains these predictions only in part: ")
+    assert "undecided: faithfulness" in of((0.1, 0.2), **TOO_FEW_EXAMPLES.fields)
+    assert "faithful" not in of((0.1, 0.2), **RAW_SIGN.fields)
+    alone = conclusion(card(finding(FAITHFUL, (0.3, 0.4))))
+    assert alone == "Attention is more faithful than a random order of the tokens."

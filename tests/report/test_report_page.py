@@ -324,9 +324,9 @@ def test_each_audit_is_folded_under_its_answer(tanhmax: AuditCard, read: dict[st
     assert "Contributions tell positive from negative words" in summaries["Token"]
 
 
-def test_first_texts_are_one_right_one_wrong_and_the_least_faithful(tanhmax: AuditCard) -> None:
+def test_first_texts_are_right_wrong_and_of_least_agreement(tanhmax: AuditCard) -> None:
     titles = [title for title, _ in leading_examples(examples([tanhmax]))]
-    assert titles == ["Predicted right", "Predicted wrong", "Least faithful"]
+    assert titles == ["Predicted right", "Predicted wrong", "Least agreement with erasure"]
     right, wrong, least = [one for _, one in leading_examples(examples([tanhmax]))]
     assert (right.sides, wrong.sides) == (["right"], ["wrong"])
     known = [h.faithfulness for h in tanhmax.highlights if h.faithfulness is not None]

@@ -55,6 +55,13 @@ def test_finding_by_name(card):
     assert card.finding("agreement.attention.gradient") is None
 
 
+def test_texts_of_older_cards_have_the_reasons_of_today(card, tmp_path):
+    old = Highlight("least faithful", "good", ATTRIBUTION, -0.5)
+    replace(card, highlights=[old]).save(tmp_path)
+    (highlight,) = AuditCard.load(tmp_path).highlights
+    assert highlight == replace(old, reason="least agreement with erasure")
+
+
 def test_intervals_are_kept_and_cards_without_them_load(card, tmp_path):
     asked = replace(card, highlights=[Highlight("correct", "good", RANGED, None), *card.highlights])
     asked.save(tmp_path)

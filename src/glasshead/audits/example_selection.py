@@ -1,4 +1,4 @@
-"""Example texts worth reading: right, wrong, most and least faithful, and some that every audit shows."""
+"""Example texts worth reading: right, wrong, in most and least agreement with erasure, and some in all."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,9 +10,9 @@ from glasshead.explainers import with_intervals
 from glasshead.results import ABSOLUTE, Highlight
 from glasshead.trace import AttentionSelector
 
-# Faithful: the explanation (of attention the contribution) orders the tokens as erasure with renormalised
-# weights does. Zero-weight erasure would be no test, since it agrees with the contribution by construction.
-FAITHFULNESS = "tau.{}.erasure-renormalise"
+# The explanation (of attention the contribution) orders the tokens as erasure with renormalised weights
+# does. Zero-weight erasure would be no test, since it agrees with the contribution by construction.
+ERASURE_AGREEMENT = "tau.{}.erasure-renormalise"
 PER_REASON = 5
 SHARED = 6
 READABLE = 4  # tokens that a text must have to be worth a look
@@ -22,7 +22,7 @@ MAX_WEIGHTS = 20_000  # whose intervals are computed for the picked texts, at mo
 def select_examples(
     correct: NDArray[np.bool_],
     tokens: NDArray[np.int64],
-    faithfulness: NDArray[np.float64] | None,
+    agreement: NDArray[np.float64] | None,
     *,
     seed: int,
 ) -> list[tuple[str, int]]:
@@ -37,11 +37,11 @@ def select_examples(
         taken.update(free)
         picks.extend((reason, row) for row in free)
 
-    if faithfulness is not None:
-        defined = shuffled[~np.isnan(faithfulness[shuffled])]
-        ordered = defined[np.argsort(faithfulness[defined], kind="stable")]
-        take("most faithful", ordered[::-1])
-        take("least faithful", ordered)
+    if agreement is not None:
+        defined = shuffled[~np.isnan(agreement[shuffled])]
+        ordered = defined[np.argsort(agreement[defined], kind="stable")]
+        take("most agreement with erasure", ordered[::-1])
+        take("least agreement with erasure", ordered)
     take("correct", shuffled[correct[shuffled]])
     take("wrong", shuffled[~correct[shuffled]])
     return picks + [("shared", int(row)) for row in shuffled[:SHARED]]
@@ -61,9 +61,9 @@ def highlights(
         statistic = "contribution"
     else:
         statistic = context.method if context.scores_signed else context.method + ABSOLUTE
-    faithfulness = columns.get(FAITHFULNESS.format(statistic))
+    agreement = columns.get(ERASURE_AGREEMENT.format(statistic))
     correct, names = correct_predictions(context)
-    picks = select_examples(correct, context.token_mask.sum(axis=1), faithfulness, seed=seed)
+    picks = select_examples(correct, context.token_mask.sum(axis=1), agreement, seed=seed)
     if tolerance is not None:
         heads = context.explanation.site.num_heads if context.explanation.site is not None else 1
         cost = np.cumsum([heads * context.token_mask[row].sum() for _, row in picks])
@@ -94,9 +94,7 @@ def highlights(
             if context.is_regression
             else context.label_names[context.labels[row]],
             attribution=attribution,
-            faithfulness=None
-            if faithfulness is None or np.isnan(faithfulness[row])
-            else float(faithfulness[row]),
+            faithfulness=None if agreement is None or np.isnan(agreement[row]) else float(agreement[row]),
         )
         for (reason, row), attribution in zip(picks, attributions, strict=True)
     ]

@@ -204,6 +204,21 @@ def prediction_range(card: AuditCard) -> float | None:
     return (max(ratings) - min(ratings) if ratings else 0.0) or None
 
 
+def faithfulness(card: AuditCard) -> Outcome | None:
+    """Whether it is more faithful than a random order, which is too little to speak for it."""
+    finding = usable(card, "faithfulness.comprehensiveness.all")
+    if finding is None:
+        return None
+    if decisive(finding) is None:
+        return Outcome(undecided=("faithfulness against a random order",))
+    low, high = over_random(finding)
+    if low > 0:
+        return Outcome("it is more faithful than a random order of the tokens")
+    if high < 0:
+        return Outcome("it is less faithful than a random order of the tokens", (False,))
+    return Outcome("it is not shown to be more faithful than a random order of the tokens")
+
+
 def identifiability(card: AuditCard) -> Outcome | None:
     """Whether other weights would have given the same output."""
     finding = usable(card, "identifiability.identifiable.all")
@@ -262,6 +277,7 @@ TESTS = {
     "agreement": agreement,
     "perturbation": perturbation,
     "identifiability": identifiability,
+    "faithfulness": faithfulness,
     "operators": operators,
 }
 MORE_TESTS = {"tokens": tokens}

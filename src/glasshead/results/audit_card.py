@@ -8,7 +8,7 @@ tokens.parquet     one row per token type
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +43,17 @@ def curve_column(statistic: str) -> str:
     return f"faithfulness.{statistic}.curve"
 
 
+OLD_REASONS = {
+    "most faithful": "most agreement with erasure",
+    "least faithful": "least agreement with erasure",
+}
+"""Why older cards picked a text, in the words of today."""
+
+
 @dataclass(frozen=True)
 class Highlight:
-    """One audited text worth reading, with why it was picked (correct, wrong, most or least faithful)."""
+    """One audited text worth reading, with why it was picked (correct, wrong, most or least agreement with
+    erasure); ``faithfulness`` is that agreement, Kendall τ."""
 
     reason: str
     label: str
@@ -149,10 +157,11 @@ class AuditCard(Drawable):
                 TypeAdapter(kind | None).validate_python(facts.get(name), strict=True)
             rows = TypeAdapter(list[dict[str, Any]]).validate_python(body["findings"])
             rows = [status_from_words(str(row.get("verdict"))) | row for row in rows]
+            texts = TypeAdapter(list[Highlight]).validate_python(body["highlights"])
             return cls(
                 facts=facts,
                 findings=TypeAdapter(list[Finding]).validate_python(rows),
-                highlights=TypeAdapter(list[Highlight]).validate_python(body["highlights"]),
+                highlights=[replace(one, reason=OLD_REASONS.get(one.reason, one.reason)) for one in texts],
                 examples=pq.read_table(folder / "examples.parquet").to_pydict(),
                 tokens=pq.read_table(folder / "tokens.parquet").to_pydict(),
                 slice_tests=TypeAdapter(list[SliceTest]).validate_python(body.get("slice_tests", [])),

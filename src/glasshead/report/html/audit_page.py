@@ -8,7 +8,7 @@ from glasshead.report.conclusion import comparison_headline, conclusion
 from glasshead.report.difference_rows import pairs
 from glasshead.report.html.audit_figures import audit_figures
 from glasshead.report.html.environment import environment
-from glasshead.report.html.examples import FAITHFULNESS, examples, leading_examples
+from glasshead.report.html.examples import ERASURE_AGREEMENT, examples, leading_examples
 from glasshead.report.html.finding_tables import sections
 from glasshead.report.html.token_table import weight_key
 from glasshead.report.html.typical_tokens import QUANTITIES, typical
@@ -66,7 +66,7 @@ def audit_page(
             texts=texts,
             leading=leading_examples(texts),
             labels=[(visible(label),) * 2 for label in dict.fromkeys(one.label for one in texts) if label],
-            strengths=FAITHFULNESS,
+            strengths=ERASURE_AGREEMENT,
             meaning=colour_meaning(attributions),
             key=weight_key(attributions),
             origins=[origin(card) for card in cards],

@@ -17,10 +17,10 @@ from glasshead.report.weight_intervals import extremes
 from glasshead.results import AGREEMENT_STRENGTHS, AuditCard, Highlight
 
 REASONS = (
-    "correct", "wrong", "closer than most", "further off than most", "most faithful", "least faithful",
-    "surest map", "least sure map",
+    "correct", "wrong", "closer than most", "further off than most", "most agreement with erasure",
+    "least agreement with erasure", "surest map", "least sure map",
 )  # fmt: skip
-FAITHFULNESS = {word: f"τ from {low:g}" for low, word in AGREEMENT_STRENGTHS[:2]} | {
+ERASURE_AGREEMENT = {word: f"τ from {low:g}" for low, word in AGREEMENT_STRENGTHS[:2]} | {
     "less": f"τ below {AGREEMENT_STRENGTHS[1][0]:g}"
 }
 """By how far the order of the tokens is that of erasing them, texts are strong, moderate or less."""
@@ -76,7 +76,7 @@ class Example:
 
     @property
     def strength(self) -> str:
-        """Where the text stands among `FAITHFULNESS`; empty if there is no such number."""
+        """Where the text stands among `ERASURE_AGREEMENT`; empty if there is no such number."""
         if self.faithfulness is None:
             return ""
         strong = (word for low, word in AGREEMENT_STRENGTHS[:2] if self.faithfulness >= low)
@@ -118,8 +118,8 @@ def examples(cards: Sequence[AuditCard]) -> list[Example]:
 
 
 def leading_examples(found: Sequence[Example]) -> list[tuple[str, Example]]:
-    """What a reader sees first: a text that was predicted right, one wrong, and the least faithful one, as
-    far as there are such; preferably texts of which every card has the tokens."""
+    """What a reader sees first: a text that was predicted right, one wrong, and the one whose colours agree
+    least with erasure, as far as there are such; preferably texts of which every card has the tokens."""
     pool = [one for one in found if len(one.views_with_tokens) == len(one.readings)] or list(found)
     by_reason = {one.reason: one for one in reversed(pool)}
     chosen: list[tuple[str, Example]] = []
@@ -132,9 +132,10 @@ def leading_examples(found: Sequence[Example]) -> list[tuple[str, Example]]:
     choose("Predicted right", [one for one in pool if "right" in one.sides])
     choose("Predicted wrong", [one for one in pool if "wrong" in one.sides])
     order: Callable[[Example], float] = lambda one: one.faithfulness or 0.0  # noqa: E731
-    shared = "" if len(pool) == len(found) else " text of those shared"
+    shared = "" if len(pool) == len(found) else " among the texts shared"
     choose(
-        f"Least faithful{shared}", sorted((one for one in pool if one.faithfulness is not None), key=order)
+        f"Least agreement with erasure{shared}",
+        sorted((one for one in pool if one.faithfulness is not None), key=order),
     )
     for reason in sort_names(by_reason, REASONS):
         choose(reason.capitalize(), [by_reason[reason]])

@@ -62,7 +62,7 @@ document.querySelectorAll("table.sortable thead th[scope=col]").forEach(function
   button.addEventListener("click", function () { sortBy(heading); });
 });
 
-// Texts by class, prediction and faithfulness.
+// Texts by class, prediction and agreement with erasure.
 document.querySelectorAll(".filters").forEach(function (filters) {
   var texts = filters.parentElement.querySelectorAll(".texts > li"), choices = filters.querySelectorAll("select");
   filters.hidden = false;
