@@ -95,7 +95,7 @@ def test_home_advantages_and_equal_methods_are_named(ranking):
     assert {method.name: method.own_removal for method in ranking.methods if method.own_removal} == {
         "erasure": "zero-weight"
     }
-    assert any("plays at home" in each and "erasure" in each for each in ranking.remarks)
+    assert any("favours it" in each and "erasure" in each for each in ranking.remarks)
     same = [each for each in ranking.remarks if "the same scores" in each]
     assert all("random" not in each and "turned" not in each for each in same)
 

@@ -49,7 +49,7 @@ def ranking():
         ],
         agreement=[MethodAgreement(0, 1, tau)],
         conclusion=["erasure is among the leaders."],
-        remarks=["erasure plays at home."],
+        remarks=["erasure is favoured."],
         texts=[RankedText("where they agree", Attributions((ATTRIBUTION, ATTRIBUTION)))],
         examples={"gradient.comprehensiveness.delete": [0.5, None]},
     )

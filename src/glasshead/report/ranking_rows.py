@@ -25,7 +25,7 @@ MEANINGS = {
     Standing.WORSE: "worse than a random order",
     Standing.UNDECIDED: "undecided",
 }
-HOME = "⌂"
+OWN_EDIT = "*"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RankingCell:
     estimate: str
     standing: Standing
     glyph: str
-    home: bool
+    own_edit: bool
     finding: Finding
 
 
@@ -123,8 +123,8 @@ def used_glyphs(ranking: MethodRanking, statistic: str) -> list[tuple[str, str]]
     cells = [cell for row in ranking_rows(ranking, statistic) for cell in row.cells if cell is not None]
     shown = [standing for standing in Standing if any(cell.standing == standing for cell in cells)]
     entries = [(GLYPHS[standing], MEANINGS[standing]) for standing in shown]
-    if any(cell.home for cell in cells):
-        entries.append((HOME, "scores tokens by this very edit"))
+    if any(cell.own_edit for cell in cells):
+        entries.append((OWN_EDIT, "scores tokens by this very edit"))
     return entries
 
 
@@ -144,8 +144,8 @@ def intro_sentence(ranking: MethodRanking) -> str:
     facts = ranking.facts
     return (
         f"{display_name(ranking.statistic, STATISTICS).capitalize()}, over {count(facts['examples'])} texts "
-        f"of {visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired intervals that "
-        f"hold together for all {count(facts['comparisons'])} comparisons of a table."
+        f"of {visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired, and "
+        f"corrected for all {count(facts['comparisons'])} comparisons of a table."
     )
 
 

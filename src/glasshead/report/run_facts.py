@@ -46,7 +46,7 @@ NAMES = {
     "removal": "Faithfulness: tokens are removed by",
     "faithfulness_texts": "Faithfulness: texts asked",
     "random_orders": "Random orders of every text",
-    "comparisons": "Comparisons whose intervals hold together",
+    "comparisons": "Comparisons of a table, for which each is corrected",
     "interval_level": "Level of each of these intervals",
     "rank_seed": "Seed of random orders and bootstrap",
     "slice_level": "Level of the intervals of slices",

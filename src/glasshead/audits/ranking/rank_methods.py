@@ -124,7 +124,7 @@ def rank(
 
     Each method is judged by its faithfulness under every meaning of deleting (`glasshead list removals`), by
     its agreement with human marks where the data have them, and by its cost; all on the same texts, by paired
-    differences whose intervals hold together. ``model``, ``data`` and ``tokenizer`` are those of
+    differences that are corrected for their number. ``model``, ``data`` and ``tokenizer`` are those of
     `glasshead.audit`, ``limit`` is the size of a random part of the texts (None: 50). ``options`` are
     `RankOptions`.
 
@@ -217,7 +217,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
             f"{one} and {other} give this model the same scores: they are one explanation of it."
             for one, other in one_explanation(methods)
         ),
-        *home_notes(ranked, meanings),
+        *own_edit_notes(ranked, meanings),
         *(remark for method in methods for remark in method_remarks(method.context)),
     ]
     return MethodRanking(
@@ -269,10 +269,10 @@ def own_removal(method: ScoredMethod) -> str | None:
     return method.context.explainer.own_removal(method.context.explanation)
 
 
-def home_notes(methods: Sequence[RankedMethod], removals: Collection[str]) -> list[str]:
+def own_edit_notes(methods: Sequence[RankedMethod], removals: Collection[str]) -> list[str]:
     """Who is judged by the very edit that it scores tokens by."""
     return [
-        f"{method.name} scores tokens by {method.own_removal} itself: under that meaning it plays at home."
+        f"{method.name} scores tokens by {method.own_removal} itself, which favours it under that meaning."
         for method in methods
         if method.own_removal in removals
     ]

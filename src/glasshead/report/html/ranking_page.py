@@ -15,7 +15,7 @@ from glasshead.report.number_format import interval, number
 from glasshead.report.plots.method_ranking import method_ranking
 from glasshead.report.ranking_rows import (
     FAITHFULNESS,
-    HOME,
+    OWN_EDIT,
     RANDOM,
     CriterionColumn,
     RankingRow,
@@ -71,7 +71,7 @@ def ranking_page(ranking: MethodRanking) -> str:
             intro=intro_sentence(ranking),
             tables=[ranking_table(ranking, statistic) for statistic in shown],
             key=used_glyphs(ranking, ranking.statistic),
-            home=HOME,
+            own_edit=OWN_EDIT,
             random=RANDOM,
             texts=[method_texts(text, ranking) for text in ranking.texts],
             gains=render(method_ranking(ranking), "ranking"),

@@ -8,7 +8,7 @@ from rich.text import Text
 from glasshead.escaping import visible
 from glasshead.report.number_format import DASH, interval, number
 from glasshead.report.ranking_rows import (
-    HOME,
+    OWN_EDIT,
     RANDOM,
     criterion_columns,
     intro_sentence,
@@ -44,7 +44,9 @@ def method_table(ranking: MethodRanking) -> RenderableType:
         cells = []
         for row in rows:
             cell = row.cells[at]
-            words = DASH if cell is None else f"{cell.estimate} {cell.glyph}{HOME if cell.home else ''}"
+            words = (
+                DASH if cell is None else f"{cell.estimate} {cell.glyph}{OWN_EDIT if cell.own_edit else ''}"
+            )
             cells.append(Text(words, style="" if cell is None else STYLES[cell.standing]))
         table.add_row(Text(column.title), *cells, Text(chance[at]))
     table.add_row(Text("time for a text"), *(Text(row.time) for row in rows), "")
