@@ -55,7 +55,9 @@ TABLES = {"sst2": classifiers("sst2", 1), "trec": classifiers("trec", 2)}
 
 def summary(run: Path) -> dict[str, Any]:
     """The standings of every method, and what the attention of the model does."""
-    ranking = glasshead.rank(run, DATA / RANKED[run.parents[1].name], METHODS, limit=TEXTS)
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    data = DATA / RANKED[run.parents[1].name]
+    ranking = glasshead.rank(run, data, METHODS, limit=TEXTS, seed=record["seed"])
     metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
     return {
         "accuracy": metrics["test"]["accuracy"],
@@ -63,6 +65,9 @@ def summary(run: Path) -> dict[str, Any]:
         "entropy": attention_entropy(run, ranking),
         "conclusion": list(ranking.conclusion),
         "removals": list(ranking.removals),
+        "remarks": [
+            remark for remark in ranking.remarks if "not repeated" in remark or "no meaning" in remark
+        ],
         "methods": {method.name: method_numbers(method) for method in ranking.methods},
         "agreement": {pair.finding.against: pair.finding.estimate for pair in ranking.agreement},
     }
@@ -70,7 +75,7 @@ def summary(run: Path) -> dict[str, Any]:
 
 def method_numbers(method: RankedMethod) -> dict[str, Any]:
     """By statistic and meaning of deleting: the mean, that of a random order, and the standing."""
-    numbers: dict[str, Any] = {"predictions": method.predictions}
+    numbers: dict[str, Any] = {"predictions": method.predictions, "own_removal": method.own_removal}
     for finding in method.findings:
         name = ".".join(part for part in (finding.statistic, finding.against) if part)
         numbers[name] = [finding.estimate, finding.null["random"], str(method.standings[finding.name])]

@@ -87,16 +87,17 @@ def test_edits_that_are_one_for_this_model_are_named_and_counted_once(ranking):
     """Without an encoder, and without places, to cut a token out is to share its weight among the others."""
     assert set(ranking.removals) == {"delete", "zero-weight"}
     remarks = " ".join(ranking.remarks)
-    assert "renormalise does to this model what delete does" in remarks
-    assert "zero-value does to this model what zero-weight does" in remarks
+    assert "renormalise does on these texts what delete does" in remarks
+    assert "zero-value does on these texts what zero-weight does" in remarks
 
 
-def test_home_advantages_and_equal_methods_are_named(ranking):
+def test_own_edits_and_equal_methods_are_named(ranking):
     assert {method.name: method.own_removal for method in ranking.methods if method.own_removal} == {
         "erasure": "zero-weight"
     }
     assert any("favours it" in each and "erasure" in each for each in ranking.remarks)
     same = [each for each in ranking.remarks if "the same scores" in each]
+    assert same
     assert all("random" not in each and "turned" not in each for each in same)
 
 
@@ -254,7 +255,7 @@ def test_a_meaning_that_a_tokenizer_does_not_know_is_left_out_and_refused_where_
         run.tokenizer.mask_token = mask
     assert "mask-token" not in ranking.removals
     assert any("mask-token" in each and "[MASK]" in each for each in ranking.remarks)
-    assert ranking.conclusion == ["4 texts are too few to tell methods apart: it takes 20."]
+    assert ranking.conclusion == ["gradient is undecided: 4 texts, and it takes 20."]
 
 
 def test_one_name_alone_is_a_list(run, data):

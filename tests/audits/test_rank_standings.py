@@ -9,7 +9,16 @@ from scipy.stats import binomtest
 from glasshead.audits.ranking.conclusion import conclude
 from glasshead.audits.ranking.criteria import Criterion, distinct_criteria
 from glasshead.audits.ranking.standings import comparisons, corrected_level, judge
-from glasshead.results import RANK, TOO_FEW_EXAMPLES, WEAK_GAUGE, Difference, Finding, RankedMethod, Standing
+from glasshead.results import (
+    RANK,
+    TOO_FEW_EXAMPLES,
+    WEAK_GAUGE,
+    Finding,
+    MethodDifference,
+    RankedMethod,
+    Standing,
+    Verdict,
+)
 
 DRAWS = 10
 SHOWN = {Standing.LEADS, Standing.BEHIND, Standing.WORSE}
@@ -89,7 +98,7 @@ def test_texts_without_a_number_are_counted_by_method():
     table.values[1, :15] = np.nan
     result = judged(table)
     assert [finding.n for finding in result.findings] == [60, 45]
-    assert [finding.undefined for finding in result.findings] == [{}, {"no number": 15}]
+    assert [finding.undefined for finding in result.findings] == [{}, {table.missing: 15}]
     assert result.differences[0].n == 45  # the texts that both have
 
 
@@ -174,20 +183,21 @@ def test_texts_that_say_nothing_do_not_make_two_edits_one():
     assert distinct_criteria(tables, []) == (tables, {})
 
 
-def ranked(standings, statistic="comprehensiveness"):
+def methods_with(standings, statistic="comprehensiveness", n=50, own=None):
     """Methods with standings by meaning of deleting, or by marks (an empty meaning)."""
     methods = []
-    for name, own in standings.items():
+    for name, by_removal in standings.items():
         findings = [
             Finding(
                 audit=RANK, statistic=statistic if removal else "auprc", against=removal, group="all",
-                estimate=0.5, std=0.1, interval=(0.4, 0.6), null={"random": 0.1}, n=50, undefined={},
-                significant_fraction=None, citation="", verdict="", status="evidence",
+                estimate=0.5, std=0.1, interval=(0.4, 0.6), null={"random": 0.1}, n=n, undefined={},
+                significant_fraction=None, citation="",
+                **(WEAK_GAUGE.fields if standing == Standing.UNDECIDED else TOLD.fields),
             )
-            for removal in own
+            for removal, standing in by_removal.items()
         ]  # fmt: skip
-        found = {finding.name: own[finding.against] for finding in findings}
-        methods.append(RankedMethod(name, "", findings, found, 0.1, 1.0))
+        places = {finding.name: by_removal[finding.against] for finding in findings}
+        methods.append(RankedMethod(name, "", findings, places, 0.1, 1.0, (own or {}).get(name)))
     return methods
 
 
@@ -197,18 +207,19 @@ def differences_of(methods, better, statistic="comprehensiveness"):
     for removal, pairs in better.items():
         for winner, loser in pairs:
             one, other = sorted((names.index(winner), names.index(loser)))
-            verdict = "better" if names[one] == winner else "worse"
+            side = 1 if names[one] == winner else -1
             name = f"{RANK}.{statistic}.{removal}.all"
-            yield Difference(name, one, other, 0.1, (0.05, 0.2), 50, verdict)
+            yield MethodDifference(name, one, other, 0.1 * side, (0.05, 0.2), 50, "", side=side)
 
 
-def said(standings, better=None, texts=50):
-    methods = ranked(standings)
+def conclusion_of(standings, better=None, **more):
+    methods = methods_with(standings, **more)
     differences = list(differences_of(methods, better or {}))
-    return conclude(methods, differences, "comprehensiveness", ["delete", "mask-token"], texts)
+    return conclude(methods, differences, "comprehensiveness", ["delete", "mask-token"])
 
 
 LEADS, BEHIND, NOT, WORSE = Standing.LEADS, Standing.BEHIND, Standing.NOT_SHOWN, Standing.WORSE
+UNDECIDED, TOLD = Standing.UNDECIDED, Verdict("")
 
 
 def both(standing, other=None):
@@ -216,22 +227,22 @@ def both(standing, other=None):
 
 
 def test_one_leader_under_every_meaning():
-    first, *rest = said({"a": both(LEADS), "b": both(BEHIND), "c": both(NOT)})
-    assert first.startswith("a leads under all 2")
+    first, *rest = conclusion_of({"a": both(LEADS), "b": both(BEHIND), "c": both(NOT)})
+    assert first.startswith("a leads under both")
     assert len(rest) == 1
     assert rest[0].startswith("c is not shown to be better than a random order")
     assert "50 texts" in rest[0]
 
 
 def test_leaders_that_cannot_be_told_apart():
-    (first,) = said({"a": both(LEADS), "b": both(LEADS), "c": both(BEHIND)})
+    (first,) = conclusion_of({"a": both(LEADS), "b": both(LEADS), "c": both(BEHIND)})
     assert first.startswith("a and b lead")
     assert "cannot be told apart" in first
 
 
 def test_leaders_that_change_places_depend_on_what_deleting_means():
     standings = {"a": both(LEADS, BEHIND), "b": both(BEHIND, LEADS)}
-    first, listed = said(standings, {"delete": [("a", "b")], "mask-token": [("b", "a")]})
+    first, listed = conclusion_of(standings, {"delete": [("a", "b")], "mask-token": [("b", "a")]})
     assert "depends on what deleting means" in first
     assert "a under delete" in listed
     assert "b under mask-token" in listed
@@ -239,9 +250,9 @@ def test_leaders_that_change_places_depend_on_what_deleting_means():
 
 @pytest.mark.parametrize("better", [{}, {"delete": [("a", "b")]}])
 def test_leaders_that_merely_change_do_not(better):
-    sentences = " ".join(said({"a": both(LEADS, NOT), "b": both(NOT, LEADS)}, better))
+    sentences = " ".join(conclusion_of({"a": both(LEADS, NOT), "b": both(NOT, LEADS)}, better))
     assert "depends" not in sentences
-    assert "No method is among the leaders" in sentences
+    assert "No method is shown to lead under both" in sentences
     assert "alone" not in sentences  # nothing shows that the others are worse
 
 
@@ -250,37 +261,67 @@ def test_a_reversal_behind_the_leaders_does_not_decide_who_leads():
     standings = {
         "a": both(LEADS, NOT), "d": both(NOT, LEADS), "b": both(BEHIND), "c": both(BEHIND),
     }  # fmt: skip
-    sentences = " ".join(said(standings, {"delete": [("b", "c")], "mask-token": [("c", "b")]}))
+    sentences = " ".join(conclusion_of(standings, {"delete": [("b", "c")], "mask-token": [("c", "b")]}))
     assert "depends" not in sentences
 
 
 def test_who_leads_everywhere_is_named_though_others_change_places():
     standings = {"a": both(LEADS), "b": both(LEADS, BEHIND), "c": both(BEHIND, LEADS)}
-    first, listed = said(standings, {"delete": [("b", "c")], "mask-token": [("c", "b")]})
-    assert first.startswith("a is among the leaders under all 2")
+    first, listed = conclusion_of(standings, {"delete": [("b", "c")], "mask-token": [("c", "b")]})
+    assert first.startswith("a is among the leaders under both")
     assert "a and b, not told apart, under delete" in listed
 
 
 def test_nobody_is_better_than_chance():
-    first, second = said({"a": both(NOT), "b": both(NOT)})
+    first, second = conclusion_of({"a": both(NOT), "b": both(NOT)})
     assert first.startswith("No method is shown")
     assert " all " not in first  # which could mean: under some
     assert second.startswith("a and b are not shown to be better")
 
 
 def test_worse_than_chance_is_said_with_its_meaning():
-    sentences = said({"a": both(LEADS), "b": both(NOT, WORSE)})
+    sentences = conclusion_of({"a": both(LEADS), "b": both(NOT, WORSE)})
     assert any(each.startswith("b is worse than a random order under mask-token") for each in sentences)
     assert not any("a is worse" in each for each in sentences)
 
 
-def test_too_few_texts_are_all_that_is_said():
-    (sentence,) = said({"a": both(Standing.UNDECIDED)}, texts=19)
-    assert "19 texts are too few" in sentence
+def test_too_few_texts_are_all_that_is_conclusion_of():
+    (sentence,) = conclusion_of({"a": both(UNDECIDED), "b": both(UNDECIDED)}, n=19)
+    assert sentence.startswith("a and b are undecided: 19 texts")
+
+
+def test_what_stayed_undecided_is_said():
+    """A method without evidence is named, and counts neither for nor against the others."""
+    first, second = conclusion_of({"a": both(UNDECIDED), "b": both(LEADS)})
+    assert first.startswith("b leads under both")
+    assert second.startswith("a is undecided: the gauge is weak")
+    lead, listed, undecided = conclusion_of({"a": both(LEADS, UNDECIDED), "b": both(BEHIND, NOT)})
+    assert "No method is shown to lead" in lead
+    assert "none under mask-token" in listed
+    assert undecided.startswith("a is undecided under mask-token")
+    # A meaning under which nothing is decided does not count among those under which somebody leads.
+    first, *_ = conclusion_of({"a": both(LEADS, UNDECIDED), "b": both(BEHIND, UNDECIDED)})
+    assert first.startswith("a leads under delete")
+    (marks,) = [each for each in conclusion_of({"a": both(LEADS) | {"": UNDECIDED}}) if "marks" in each]
+    assert "Too few texts" in marks
+
+
+def test_a_lead_by_ones_own_edit_makes_no_reversal_and_is_named():
+    standings = {"a": both(LEADS, BEHIND), "b": both(BEHIND, LEADS)}
+    better = {"delete": [("a", "b")], "mask-token": [("b", "a")]}
+    sentences = " ".join(conclusion_of(standings, better, own={"a": "delete"}))
+    assert "depends" not in sentences
+    assert "a under delete (the edit by which a scores tokens)" in sentences
+
+
+def test_the_smallest_lead_of_the_only_leader_is_said():
+    standings = {"a": both(BEHIND), "b": both(LEADS)}
+    better = {"delete": [("b", "a")], "mask-token": [("b", "a")]}
+    assert "Its smallest lead is 0.1, over a under delete." in conclusion_of(standings, better)
 
 
 def test_marks_have_a_sentence_of_their_own():
     marked = {"a": both(LEADS) | {"": NOT}, "b": both(BEHIND) | {"": LEADS}}
-    assert said(marked)[-1].endswith("people mark: b.")
+    assert conclusion_of(marked)[-1].endswith("people mark: b.")
     nobody = {"a": both(LEADS) | {"": NOT}}
-    assert "No method is shown to be closer" in said(nobody)[-1]
+    assert "No method is shown to be closer" in conclusion_of(nobody)[-1]

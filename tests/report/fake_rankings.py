@@ -7,9 +7,9 @@ from glasshead.results import (
     RANK,
     Attribution,
     Attributions,
-    Difference,
     Finding,
     MethodAgreement,
+    MethodDifference,
     MethodRanking,
     PairedDifference,
     RankedMethod,
@@ -39,8 +39,8 @@ def make(marks: bool = True, factor: float = 1.0) -> MethodRanking:
         own = "delete" if name == "erasure" else None
         methods.append(RankedMethod(name, "a method", findings, standings, 0.0125 * (place + 1), 3.5, own))
     differences = [
-        Difference(f"{RANK}.{statistic}.{removal}.all".replace("..", "."), 0, 1, -0.125 * factor,
-                   (-0.25 * factor, -0.0625 * factor), 40, "worse", level=LEVEL)
+        MethodDifference(f"{RANK}.{statistic}.{removal}.all".replace("..", "."), 0, 1, -0.125 * factor,
+                   (-0.25 * factor, -0.0625 * factor), 40, "worse", level=LEVEL, side=-1)
         for statistic, removal in criteria
     ]  # fmt: skip
     rng = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def make(marks: bool = True, factor: float = 1.0) -> MethodRanking:
         differences=differences,
         agreement=[MethodAgreement(0, 1, finding("tau", "attention+erasure", 0.375 * factor))],
         conclusion=[
-            "erasure leads under all 2 meanings of deleting.",
+            "erasure leads under both meanings of deleting.",
             f"{HOSTILE} is worse than a random order.",
         ],
         remarks=[f"{HOSTILE} says nothing."],

@@ -9,14 +9,16 @@ from test_audit_card import FINDING
 
 from glasshead.results import (
     Attributions,
-    Difference,
     MethodAgreement,
+    MethodDifference,
     MethodRanking,
     PairedDifference,
     RankedMethod,
     RankedText,
     Standing,
 )
+
+NAME = "rank.comprehensiveness.delete.all"
 
 
 def finding(statistic, against="", estimate=0.5):
@@ -44,9 +46,7 @@ def ranking():
             method("gradient", Standing.LEADS, Standing.BEHIND, Standing.NOT_SHOWN),
             method("erasure", Standing.LEADS, Standing.LEADS, Standing.LEADS, own_removal="delete"),
         ],
-        differences=[
-            Difference("rank.comprehensiveness.delete.all", 0, 1, -0.1, None, 9, "too few", level=0.99)
-        ],
+        differences=[MethodDifference(NAME, 0, 1, -0.1, None, 9, "too few", level=0.99, side=None)],
         agreement=[MethodAgreement(0, 1, tau)],
         conclusion=["erasure is among the leaders."],
         remarks=["erasure is favoured."],

@@ -17,7 +17,7 @@ from glasshead.trace import Subject
 from glasshead.training import open_subject, with_train_data
 
 REGRESSION = "regression"
-Asked = TypeVar("Asked", bound=SubjectRequest)
+Request = TypeVar("Request", bound=SubjectRequest)
 
 
 class OpenedRequest(NamedTuple):
@@ -28,7 +28,7 @@ class OpenedRequest(NamedTuple):
     facts: dict[str, Any]
 
 
-def with_datasets(request: Asked) -> Asked:
+def with_datasets(request: Request) -> Request:
     """The same request; a table or a list of rows is a data set from here on."""
     train = None if request.train is None else as_dataset(request.train)
     return replace(request, data=as_dataset(request.data), train=train)

@@ -42,7 +42,7 @@ class RankedMethod:
     """One explanation: its ``findings``, the standing of each by the finding's name, and its cost.
 
     ``seconds`` are those of one text, ``predictions`` how many predictions take as long. ``own_removal`` is
-    the meaning of deleting by which the method itself scores tokens: a home advantage.
+    the meaning of deleting by which the method itself scores tokens, which favours it there.
     """
 
     name: str
@@ -62,6 +62,14 @@ class RankedMethod:
         """Where it stands by one statistic, under one meaning of deleting."""
         finding = self.finding(statistic, against)
         return Standing.UNDECIDED if finding is None else self.standings[finding.name]
+
+
+@dataclass(frozen=True)
+class MethodDifference(Difference):
+    """The same of two methods: ``side`` is 1 where the one is shown to be better, −1 where the other is, 0
+    where these texts do not show which, None of too few texts."""
+
+    side: int | None = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ class MethodRanking(Drawable):
     statistic: str
     removals: Mapping[str, str]
     methods: Sequence[RankedMethod]
-    differences: Sequence[Difference]
+    differences: Sequence[MethodDifference]
     agreement: Sequence[MethodAgreement]
     conclusion: Sequence[str]
     remarks: Sequence[str] = ()

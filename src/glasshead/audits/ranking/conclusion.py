@@ -1,45 +1,53 @@
-"""What follows from the standings of methods, in sentences that say no more than the intervals do."""
+"""What follows from the standings of methods, in sentences that say no more than was shown."""
 
 from collections.abc import Collection, Mapping, Sequence
 
-from glasshead.audits.ranking.standings import BETTER, GROUP, WORSE, in_words
-from glasshead.results import AUPRC, MIN_UNITS, RANK, Difference, RankedMethod, Standing
+from glasshead.audits.ranking.criteria import larger_is_better
+from glasshead.audits.ranking.standings import finding_name, in_words
+from glasshead.results import (
+    AUPRC,
+    MIN_UNITS,
+    MethodDifference,
+    RankedMethod,
+    Standing,
+)
 
 Leaders = Mapping[str, tuple[str, ...]]
+BETTER_THAN_RANDOM = {Standing.LEADS, Standing.BEHIND}
 
 
 def conclude(
     methods: Sequence[RankedMethod],
-    differences: Sequence[Difference],
+    differences: Sequence[MethodDifference],
     statistic: str,
     removals: Sequence[str],
-    texts: int,
 ) -> list[str]:
-    """Which methods lead, which cannot be told apart, and which are no better than a random order."""
-    leaders = leaders_of(methods, statistic, removals)
-    if texts < MIN_UNITS:
-        return [f"{texts} texts are too few to tell methods apart: it takes {MIN_UNITS}."]
-    names = [method.name for method in methods]
-    sentences = leading_sentences(leaders, reversed_pairs(differences, names, leaders, statistic))
-    sentences += random_sentences(methods, statistic, removals, texts)
+    """Which methods lead, which cannot be told apart, which are not shown to be better than a random order,
+    and what stayed undecided."""
+    leaders = {
+        removal: tuple(
+            method.name for method in methods if method.standing(statistic, removal) == Standing.LEADS
+        )
+        for removal in removals
+        if any(method.standing(statistic, removal) != Standing.UNDECIDED for method in methods)
+    }
+    sentences = []
+    if leaders:
+        own = {method.name: method.own_removal for method in methods}
+        sentences += leading_sentences(leaders, own, reversed_pairs(methods, differences, statistic, leaders))
+        sentences += margin_sentences(methods, differences, statistic, leaders)
+        sentences += random_sentences(methods, statistic, removals)
+    sentences += undecided_sentences(methods, statistic, removals)
     if any(method.finding(AUPRC) for method in methods):
         sentences.append(marks_sentence(methods))
     return sentences
 
 
-def leaders_of(methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str]) -> Leaders:
-    """The leading methods under each meaning of deleting."""
-    return {
-        removal: tuple(
-            method.name for method in methods if method.standing(statistic, removal) == Standing.LEADS
-        )
-        for removal in removals
-    }
-
-
-def leading_sentences(leaders: Leaders, reversals: Collection[tuple[str, str]]) -> list[str]:
+def leading_sentences(
+    leaders: Leaders, own: Mapping[str, str | None], reversals: Collection[tuple[str, str]]
+) -> list[str]:
     """Who leads under all meanings of deleting, or that it depends on them, or that nobody does; and under
-    which each leads."""
+    which each leads. ``own`` are the meanings by which methods score tokens themselves."""
     sets = set(leaders.values())
     every = all_meanings(list(leaders))
     if sets == {()}:
@@ -50,18 +58,21 @@ def leading_sentences(leaders: Leaders, reversals: Collection[tuple[str, str]]) 
         return [f"{in_words(names)} {'lead' if len(names) > 1 else 'leads'} {every}{together}."]
     by_leaders: dict[tuple[str, ...], list[str]] = {}
     for removal, names in leaders.items():
-        by_leaders.setdefault(names, []).append(removal)
+        owners = [name for name in names if own[name] == removal]
+        note = f" (the edit by which {in_words(owners)} scores tokens)" if owners else ""
+        by_leaders.setdefault(names, []).append(removal + note)
     listed = "; ".join(
         f"{leaders_in_words(names)} under {in_words(meanings)}" for names, meanings in by_leaders.items()
     )
-    common = [name for name in leaders[next(iter(leaders))] if all(name in own for own in leaders.values())]
+    first, *others = leaders.values()
+    common = [name for name in first if all(name in names for names in others)]
     if common:
-        first = f"{in_words(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
+        lead = f"{in_words(common)} {'are' if len(common) > 1 else 'is'} among the leaders {every}"
     elif reversals:
-        first = "Which method leads depends on what deleting means"
+        lead = "Which method leads depends on what deleting means"
     else:
-        first = f"No method is among the leaders {every}, though no pair is shown to change places"
-    return [f"{first}.", f"In the lead: {listed}."]
+        lead = f"No method is shown to lead {every}, though no pair is shown to change places"
+    return [f"{lead}.", f"In the lead: {listed}."]
 
 
 def leaders_in_words(names: Sequence[str]) -> str:
@@ -70,39 +81,72 @@ def leaders_in_words(names: Sequence[str]) -> str:
 
 
 def reversed_pairs(
-    differences: Sequence[Difference], names: Sequence[str], leaders: Leaders, statistic: str
+    methods: Sequence[RankedMethod],
+    differences: Sequence[MethodDifference],
+    statistic: str,
+    leaders: Leaders,
 ) -> set[tuple[str, str]]:
-    """The pairs of which one leads and is better under one meaning, and the other under another."""
+    """The pairs of which one leads and is better under one meaning, and the other under another; a lead under
+    the very edit by which a method scores tokens does not count."""
     ahead: set[tuple[str, str]] = set()
-    meanings = {f"{RANK}.{statistic}.{removal}.{GROUP}": own for removal, own in leaders.items()}
+    removals = {finding_name(statistic, removal): removal for removal in leaders}
     for each in differences:
-        pair = names[each.one], names[each.other]
-        if each.verdict == WORSE:
-            pair = pair[::-1]
-        if each.verdict in (BETTER, WORSE) and pair[0] in meanings.get(each.name, ()):
-            ahead.add(pair)
+        if each.name not in removals or each.side not in (1, -1):
+            continue
+        removal, pair = removals[each.name], (methods[each.one], methods[each.other])
+        winner, loser = pair if each.side == 1 else pair[::-1]
+        if winner.name in leaders[removal] and winner.own_removal != removal:
+            ahead.add((winner.name, loser.name))
     return {(one, other) for one, other in ahead if (other, one) in ahead}
 
 
-def random_sentences(
-    methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str], texts: int
+def margin_sentences(
+    methods: Sequence[RankedMethod],
+    differences: Sequence[MethodDifference],
+    statistic: str,
+    leaders: Leaders,
 ) -> list[str]:
+    """By how little the only leader is better than another method, where one leads under all meanings."""
+    sets = set(leaders.values())
+    if len(sets) != 1 or len(next(iter(sets))) != 1:
+        return []
+    ((leader,),) = sets
+    removals = {finding_name(statistic, removal): removal for removal in leaders}
+    margins = []
+    for each in differences:
+        names = methods[each.one].name, methods[each.other].name
+        if each.name in removals and leader in names:
+            sign = (1 if names[0] == leader else -1) * (1 if larger_is_better(statistic) else -1)
+            other = names[1] if names[0] == leader else names[0]
+            margins.append((sign * each.estimate, other, removals[each.name]))
+    if not margins:
+        return []
+    margin, other, removal = min(margins)
+    return [f"Its smallest lead is {margin:.2g}, over {other} under {removal}."]
+
+
+def random_sentences(methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str]) -> list[str]:
     """Which methods are nowhere shown to be better than a random order, and which are worse somewhere."""
     standings = {
         method.name: [method.standing(statistic, removal) for removal in removals] for method in methods
     }
-    shown = {Standing.LEADS, Standing.BEHIND}
     nowhere = [
         name
         for name, own in standings.items()
-        if not shown & set(own) and {Standing.NOT_SHOWN, Standing.WORSE} & set(own)
+        if not BETTER_THAN_RANDOM & set(own) and {Standing.NOT_SHOWN, Standing.WORSE} & set(own)
     ]
     sentences = []
     if nowhere:
-        verb = "are" if len(nowhere) > 1 else "is"
+        n = min(
+            finding.n
+            for method in methods
+            if method.name in nowhere
+            for removal in removals
+            if (finding := method.finding(statistic, removal)) is not None
+        )
         sentences.append(
-            f"{in_words(nowhere)} {verb} not shown to be better than a random order "
-            f"{any_meaning(removals)}, as far as {texts:,} texts show."
+            f"{in_words(nowhere)} {'are' if len(nowhere) > 1 else 'is'} not shown to be better than a random "
+            f"order {any_meaning(removals)} ({n:,} texts)."
         )
     for name, own in standings.items():
         worse = [removal for removal, each in zip(removals, own, strict=True) if each == Standing.WORSE]
@@ -111,8 +155,32 @@ def random_sentences(
     return sentences
 
 
+def undecided_sentences(
+    methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str]
+) -> list[str]:
+    """Which methods are undecided, under which meanings of deleting, and why."""
+    undecided: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for method in methods:
+        by_reason: dict[str, list[str]] = {}
+        for removal in removals:
+            finding = method.finding(statistic, removal)
+            if method.standing(statistic, removal) == Standing.UNDECIDED and finding is not None:
+                few = finding.n < MIN_UNITS and finding.status == "undecided"
+                why = f"{finding.n} texts, and it takes {MIN_UNITS}" if few else finding.verdict
+                by_reason.setdefault(why.removeprefix("undecided: "), []).append(removal)
+        for why, own in by_reason.items():
+            undecided.setdefault((tuple(own), why), []).append(method.name)
+    return [
+        f"{in_words(names)} {'are' if len(names) > 1 else 'is'} undecided"
+        f"{'' if len(own) == len(removals) else f' under {in_words(own)}'}: {why}."
+        for (own, why), names in undecided.items()
+    ]
+
+
 def marks_sentence(methods: Sequence[RankedMethod]) -> str:
     """Who is closest to the words that people have marked."""
+    if all(method.standing(AUPRC) == Standing.UNDECIDED for method in methods):
+        return "Too few texts with marks to say who is closest to the words that people mark."
     names = [method.name for method in methods if method.standing(AUPRC) == Standing.LEADS]
     if not names:
         return "No method is shown to be closer to the words that people mark than a random order."
@@ -122,7 +190,9 @@ def marks_sentence(methods: Sequence[RankedMethod]) -> str:
 
 def all_meanings(removals: Sequence[str]) -> str:
     """Under all so many of them."""
-    return f"under all {len(removals)} meanings of deleting" if len(removals) > 1 else f"under {removals[0]}"
+    if len(removals) == 1:
+        return f"under {removals[0]}"
+    return f"under {'both' if len(removals) == 2 else f'all {len(removals)}'} meanings of deleting"
 
 
 def any_meaning(removals: Sequence[str]) -> str:

@@ -21,6 +21,8 @@ from glasshead.audits.request import StageProgress
 from glasshead.explainers import REMOVALS, words_of
 from glasshead.results import AUPRC, Verdict
 
+WITHOUT_MARKS = "no word marked, every word marked, or some method explains another class"
+
 
 @dataclass(frozen=True)
 class Criterion:
@@ -32,6 +34,8 @@ class Criterion:
     values: Floats
     draws: Floats
     no_evidence: Mapping[str, Verdict | None]
+    missing: str = "fewer than two tokens, or no number for what is left"
+    """Why some texts have no number."""
 
     @property
     def nulls(self) -> Floats:
@@ -40,7 +44,12 @@ class Criterion:
 
     @property
     def larger_is_better(self) -> bool:
-        return self.statistic == AUPRC or STATISTICS[self.statistic].larger_is_better
+        return larger_is_better(self.statistic)
+
+
+def larger_is_better(statistic: str) -> bool:
+    """Whether a method is the better the larger its statistic."""
+    return statistic == AUPRC or STATISTICS[statistic].larger_is_better
 
 
 def supported_removals(context: AuditContext, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -79,25 +88,27 @@ def faithfulness_criteria(
 
 
 def plausibility_criterion(methods: Sequence[ScoredMethod], seed: int) -> Criterion | None:
-    """How the scores agree with what people have marked; None where nobody has, or labels are ratings."""
+    """How the scores agree with what people have marked, of the texts that every method can be asked about;
+    None where nobody has marked any, or labels are ratings."""
     if methods[0].context.marks is None or methods[0].context.is_regression:
         return None
     overlaps = {
         method.name: mark_overlap(method.context, np.random.default_rng([seed, 11])) for method in methods
     }
-    return Criterion(
-        AUPRC,
-        "",
-        np.stack([overlap.values[AUPRC] for overlap in overlaps.values()]),
-        np.stack([overlap.draws[AUPRC] for overlap in overlaps.values()]),
-        {name: overlap.no_evidence for name, overlap in overlaps.items()},
+    values, draws = (
+        np.stack([getattr(overlap, table)[AUPRC] for overlap in overlaps.values()])
+        for table in ("values", "draws")
     )
+    lacking = np.isnan(values).any(axis=0)
+    values[:, lacking], draws[:, :, lacking] = np.nan, np.nan
+    no_evidence = {name: overlap.no_evidence for name, overlap in overlaps.items()}
+    return Criterion(AUPRC, "", values, draws, no_evidence, WITHOUT_MARKS)
 
 
 def distinct_criteria(
     criteria: Sequence[Criterion], own: Collection[str]
 ) -> tuple[list[Criterion], dict[str, str]]:
-    """The criteria without meanings of deleting that do to this model what another one does, and which is in
+    """The criteria without meanings of deleting that do on these texts what another one does, and which is in
     the place of each. Of several that are one edit the first stays that a method uses itself (``own``), else
     the first."""
     tables: dict[str, list[Floats]] = {}
@@ -121,7 +132,7 @@ def same_tables(values: Floats, others: Floats) -> bool:
     return known and np.allclose(values, others, rtol=0, atol=RESOLUTION, equal_nan=True)
 
 
-def one_explanation(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:
+def equal_methods(methods: Sequence[ScoredMethod]) -> list[tuple[str, str]]:
     """The methods whose scores are the same for this model."""
     return [
         (one.name, other.name)

@@ -10,7 +10,7 @@ from glasshead.audits.class_scores import has_sides
 from glasshead.audits.context import Floats, same_numbers
 from glasshead.audits.null_weights import random_weights
 from glasshead.audits.ranking.methods import ScoredMethod
-from glasshead.audits.ranking.standings import corrected_level, every_text
+from glasshead.audits.ranking.standings import all_texts, corrected_level
 from glasshead.audits.summary import summarise
 from glasshead.explainers import words_of
 from glasshead.results import RANK, TAU, MethodAgreement, by_construction
@@ -49,7 +49,7 @@ def method_agreement(
             RANK,
             TAU,
             SAME if same else verdict,
-            group=every_text(len(mask), level),
+            group=all_texts(len(mask), level),
             citation=CITATION,
             against=f"{methods[one].name}+{methods[other].name}",
             undefined={"fewer than two words, or all tied": missing} if missing else {},

@@ -14,8 +14,10 @@ from glasshead.audits.context import AuditContext
 from glasshead.audits.request import StageProgress
 from glasshead.explainers import ExplanationContext, make_context
 
-TIMES, LITTLE = 3, 0.3
-"""So often at most a method is timed, as long as that takes less than so many seconds."""
+LEAST_TIMES, MOST_TIMES = 2, 50
+LITTLE, MUCH = 0.3, 3.0
+"""A method is timed so often at least and at most, until so many seconds are spent; what takes long is timed
+once."""
 T = TypeVar("T")
 
 
@@ -50,11 +52,11 @@ def score_methods(
         replace(context, explanation=replace(first), method=method).scores  # noqa: B018
     for method in methods:
         stages.begin(method)
-        own, seconds = least_seconds(partial(scored, context, method))
+        own, seconds = least_seconds(partial(view_with_scores, context, method))
         yield ScoredMethod(own, token_order(own), seconds / len(own.texts))
 
 
-def scored(context: AuditContext, method: str) -> AuditContext:
+def view_with_scores(context: AuditContext, method: str) -> AuditContext:
     """A view of the texts in which a method has scored their tokens."""
     own = replace(context, explanation=replace(context.explanation), method=method)
     own.scores  # noqa: B018
@@ -70,13 +72,14 @@ def prediction_seconds(explanation: ExplanationContext) -> float:
 
 
 def least_seconds(compute: Callable[[], T]) -> tuple[T, float]:
-    """What is computed, and the seconds that it takes: where that is little, the least of several times."""
-    least, spent = math.inf, 0.0
-    for _ in range(TIMES):
+    """What is computed, and the least seconds that it takes: once more at least, then as long as there is
+    little time spent."""
+    least, spent, times = math.inf, 0.0, 0
+    while times < LEAST_TIMES or (spent < LITTLE and times < MOST_TIMES):
         started = time.perf_counter()
         result = compute()
         seconds = time.perf_counter() - started
-        least, spent = min(least, seconds), spent + seconds
-        if spent > LITTLE:
+        least, spent, times = min(least, seconds), spent + seconds, times + 1
+        if spent > MUCH:
             break
     return result, least

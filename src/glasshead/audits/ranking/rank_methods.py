@@ -31,8 +31,8 @@ from glasshead.audits.ranking.conclusion import conclude
 from glasshead.audits.ranking.criteria import (
     Criterion,
     distinct_criteria,
+    equal_methods,
     faithfulness_criteria,
-    one_explanation,
     plausibility_criterion,
     supported_removals,
 )
@@ -119,8 +119,8 @@ def rank(
     seed: int = 0,
     **options: Unpack[RankOptions],
 ) -> MethodRanking:
-    """Hold explanations of a model against each other: which lead, which cannot be told apart, which are no
-    better than a random order of the tokens.
+    """Hold explanations of a model against each other: which lead, which cannot be told apart, which are not
+    shown to be better than a random order of the tokens.
 
     Each method is judged by its faithfulness under every meaning of deleting (`glasshead list removals`), by
     its agreement with human marks where the data have them, and by its cost; all on the same texts, by paired
@@ -210,12 +210,12 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
             for reason, names in by_reason(left_out).items()
         ),
         *(
-            f"{one} does to this model what {other} does, and is not repeated."
+            f"{one} does on these texts what {other} does, and is not repeated."
             for one, other in dropped.items()
         ),
         *(
             f"{one} and {other} give this model the same scores: they are one explanation of it."
-            for one, other in one_explanation(methods)
+            for one, other in equal_methods(methods)
         ),
         *own_edit_notes(ranked, meanings),
         *(remark for method in methods for remark in method_remarks(method.context)),
@@ -232,7 +232,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
         methods=ranked,
         differences=differences,
         agreement=agreement,
-        conclusion=conclude(ranked, differences, request.statistic, list(meanings), len(context.texts)),
+        conclusion=conclude(ranked, differences, request.statistic, list(meanings)),
         remarks=remarks,
         texts=ranked_texts(methods, taus),
         examples=example_columns(context, methods, criteria, taus),

@@ -11,14 +11,18 @@ from glasshead.audits.faithfulness import RESOLUTION, difference
 from glasshead.audits.ranking.criteria import Criterion
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, summarise
-from glasshead.results import RANK, TOO_FEW_EXAMPLES, Difference, Finding, Standing, Verdict
+from glasshead.results import RANK, TOO_FEW_EXAMPLES, Finding, MethodDifference, Standing, Verdict
 from glasshead.statistics import LEVEL, exchange_tails
 
 GROUP = "all"
-BETTER, WORSE, NOT_TOLD = "better", "worse", "cannot be told apart"
 Side = int | None
 """1 is better, −1 worse; 0: these texts do not show which; None: too few texts."""
-PAIR_VERDICTS: Mapping[Side, str] = {1: BETTER, -1: WORSE, 0: NOT_TOLD, None: TOO_FEW_EXAMPLES.words}
+PAIR_VERDICTS: Mapping[Side, str] = {
+    1: "better",
+    -1: "worse",
+    0: "cannot be told apart",
+    None: TOO_FEW_EXAMPLES.words,
+}
 
 
 class Judged(NamedTuple):
@@ -26,7 +30,7 @@ class Judged(NamedTuple):
 
     findings: list[Finding]
     standings: list[Standing]
-    differences: list[Difference]
+    differences: list[MethodDifference]
 
 
 def comparisons(methods: int, criteria: int) -> int:
@@ -40,7 +44,12 @@ def corrected_level(count: int) -> float:
     return 1 - (1 - LEVEL) / max(count, 1)
 
 
-def every_text(count: int, level: float) -> Group:
+def finding_name(statistic: str, against: str) -> str:
+    """What findings, and differences, of one criterion are called."""
+    return ".".join(part for part in (RANK, statistic, against, GROUP) if part)
+
+
+def all_texts(count: int, level: float) -> Group:
     """All texts as one group."""
     return Group(GROUP, np.ones(count, dtype=bool), level=level)
 
@@ -64,8 +73,8 @@ def judge(
     )
     usable = [rank for rank, name in enumerate(names) if criterion.no_evidence[name] is None]
     differences = pair_differences(criterion, usable, level=level, rng=rng)
-    better = {(each.one, each.other) for each in differences if each.verdict == BETTER}
-    better |= {(each.other, each.one) for each in differences if each.verdict == WORSE}
+    better = {(each.one, each.other) for each in differences if each.side == 1}
+    better |= {(each.other, each.one) for each in differences if each.side == -1}
     standings = [
         standing(over[rank], any((other, rank) in better for other in usable))
         if rank in usable
@@ -89,10 +98,10 @@ def judge(
                 RANK,
                 criterion.statistic,
                 verdict,
-                group=every_text(criterion.values.shape[1], level),
+                group=all_texts(criterion.values.shape[1], level),
                 citation=citation,
                 against=criterion.against,
-                undefined={"no number": missing} if missing else {},
+                undefined={criterion.missing: missing} if missing else {},
             )
         )
     return Judged(findings, standings, differences)
@@ -100,13 +109,13 @@ def judge(
 
 def pair_differences(
     criterion: Criterion, usable: Sequence[int], *, level: float, rng: np.random.Generator
-) -> list[Difference]:
+) -> list[MethodDifference]:
     """Each method minus each that stands behind it in the list, text by text."""
     pairs = list(combinations(usable, 2))
     if not pairs:
         return []
     gaps = [difference(criterion.values[one], criterion.values[other]) for one, other in pairs]
-    name = ".".join(part for part in (RANK, criterion.statistic, criterion.against, GROUP) if part)
+    name = finding_name(criterion.statistic, criterion.against)
     summaries = summarise(gaps, [{}] * len(gaps), rng=rng, level=level)
     sides = sides_of(
         [summary.reliable_interval for summary in summaries],
@@ -116,7 +125,7 @@ def pair_differences(
         rng=rng,
     )
     return [
-        Difference(
+        MethodDifference(
             name,
             one,
             other,
@@ -125,6 +134,7 @@ def pair_differences(
             summary.n,
             PAIR_VERDICTS[side],
             level=level,
+            side=side,
         )
         for (one, other), summary, side in zip(pairs, summaries, sides, strict=True)
         if summary.estimate is not None
@@ -143,6 +153,7 @@ def sides_of(
     any of the ``exchangeable`` numbers [S, K, N] of a text may stand in the place of the first.
 
     The test holds its level where a few texts make the whole difference, which an interval alone does not.
+    Of random orders it does so approximately: half of them are the others from behind.
     """
     larger, smaller = exchange_tails(exchangeable, rng=rng, level=level)
     alpha, sign = (1 - level) / 2, 1 if criterion.larger_is_better else -1
