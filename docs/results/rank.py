@@ -63,11 +63,7 @@ def summary(run: Path) -> dict[str, Any]:
         "accuracy": metrics["test"]["accuracy"],
         "epochs": len(metrics["epochs"]),
         "entropy": attention_entropy(run, ranking),
-        "conclusion": list(ranking.conclusion),
         "removals": list(ranking.removals),
-        "remarks": [
-            remark for remark in ranking.remarks if "not repeated" in remark or "no meaning" in remark
-        ],
         "methods": {method.name: method_numbers(method) for method in ranking.methods},
         "agreement": {pair.finding.against: pair.finding.estimate for pair in ranking.agreement},
     }

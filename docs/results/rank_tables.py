@@ -18,9 +18,9 @@ CLASSIFIERS = {
     "minilm": "MiniLM, fine-tuned (six layers, twelve heads)",
 }
 GLYPHS = {"leads": "●", "behind": "○", "not shown": "~", "worse": "▽", "undecided": "?"}
-MARKS = "auprc"
-LOWER = ("sufficiency", "deletion")
+MARKS, OWN_EDIT = "auprc", "\\*"
 STATISTICS = ("comprehensiveness", "sufficiency", "deletion", "insertion")
+LOWER = ("sufficiency", "deletion")
 Seeds = dict[int, dict[str, Any]]
 
 
@@ -37,11 +37,12 @@ def main() -> None:
 
 
 def classifier_part(title: str, seeds: Seeds) -> list[str]:
-    """One classifier: accuracy and entropy, the table, and the conclusion of the first seed."""
+    """One classifier: accuracy and entropy, and the table."""
     accuracy = [100 * each["accuracy"] for each in seeds.values()]
     entropy = [each["entropy"] for each in seeds.values()]
+    epochs = ", ".join(map(str, sorted({each["epochs"] for each in seeds.values()})))
     removals = shared_removals(seeds)
-    columns = [*(f"comprehensiveness.{removal}" for removal in removals)]
+    columns = [f"comprehensiveness.{removal}" for removal in removals]
     if all(MARKS in each["methods"][METHODS[0]] for each in seeds.values()):
         columns.append(MARKS)
     rows = [
@@ -51,7 +52,7 @@ def classifier_part(title: str, seeds: Seeds) -> list[str]:
     heads = ["", *(column.rpartition(".")[2] for column in columns), "predictions"]
     heads = ["marks (AUPRC)" if head == MARKS else head for head in heads]
     facts = (
-        f"{len(seeds)} seeds, {TEXTS} texts each. Test accuracy {np.mean(accuracy):.1f} % "
+        f"{len(seeds)} seeds, {TEXTS} texts each, {epochs} epochs. Test accuracy {np.mean(accuracy):.1f} % "
         f"({min(accuracy):.1f} to {max(accuracy):.1f}); entropy of the attention that is read "
         f"{np.mean(entropy):.2f} ({min(entropy):.2f} to {max(entropy):.2f}; 1 is uniform)."
     )
@@ -72,12 +73,15 @@ def standing_cell(seeds: Seeds, method: str, column: str) -> str:
         gains = -gains
     glyphs = "".join(GLYPHS[standing] for _, _, standing in numbers)
     half = f" ± {t_half(gains):.3f}" if len(gains) > 1 else ""
-    return f"{gains.mean():+.3f}{half} {glyphs}".replace("-", "−")
+    own = {each["methods"][method]["own_removal"] for each in seeds.values()}
+    mark = OWN_EDIT if column.rpartition(".")[2] in own else ""
+    return f"{gains.mean():+.3f}{half} {glyphs}{mark}".replace("-", "−")
 
 
 def cost(seeds: Seeds, method: str) -> str:
     """The median over seeds of how many predictions a method takes."""
-    return f"{np.median([each['methods'][method]['predictions'] for each in seeds.values()]):.2g}"
+    predictions = np.median([each["methods"][method]["predictions"] for each in seeds.values()])
+    return f"{predictions:.0f}" if predictions >= 10 else f"{predictions:.1f}"
 
 
 def other_statistics() -> str:

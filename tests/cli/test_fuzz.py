@@ -191,6 +191,7 @@ def usual(place, tiny):
         ("dynamics",): (run, "--out", place / "a.html"),
         ("audit",): (run, "synthetic", *out, *few),
         ("explain",): (run, TEXT),
+        ("rank",): (run, "synthetic", "--limit", 3, "--removals", "delete", "--out", place / "r.html"),
         ("compare",): (run, tiny.softmax, "--out", place / "a.html"),
         ("bench",): ("attention",),
         ("doctor",): (run,),

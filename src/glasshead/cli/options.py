@@ -59,7 +59,7 @@ TextColumn = Annotated[str | None, typer.Option(help="The column that holds the 
 LabelColumn = Annotated[str | None, typer.Option(help="The column that holds the class.")]
 MarksColumn = Annotated[
     str | None,
-    typer.Option(help="The column of human marks, [[start, end], …] in characters; else marks, if there."),
+    typer.Option(help=r"The column of human marks, \[\[start, end], …] in characters; else marks, if there."),
 ]
 Split = Annotated[
     str | None,

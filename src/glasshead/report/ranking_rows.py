@@ -83,14 +83,15 @@ def ranking_rows(ranking: MethodRanking, statistic: str) -> list[RankingRow]:
     return sorted(rows, key=lambda row: standing_counts(row), reverse=True)
 
 
-def standing_counts(row: RankingRow) -> tuple[int, int]:
-    """By how many criteria a method leads, and by how many it is better than random less those by which it
-    is worse."""
+def standing_counts(row: RankingRow) -> tuple[int, int, float]:
+    """By how many criteria a method leads, by how many it is better than random less those by which it is
+    worse, and by how much, all together."""
     standings = [cell.standing for cell in row.cells if cell is not None]
     leads, behind, worse = (
         standings.count(standing) for standing in (Standing.LEADS, Standing.BEHIND, Standing.WORSE)
     )
-    return leads, leads + behind - worse
+    gains = [gain_over_random(cell.finding) for cell in row.cells if cell is not None]
+    return leads, leads + behind - worse, sum(gain[0] for gain in gains if gain is not None)
 
 
 def ranking_cell(method: RankedMethod, column: CriterionColumn) -> RankingCell | None:
@@ -144,8 +145,9 @@ def intro_sentence(ranking: MethodRanking) -> str:
     facts = ranking.facts
     return (
         f"{display_name(ranking.statistic, STATISTICS).capitalize()}, over {count(facts['examples'])} texts "
-        f"of {visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired, and "
-        f"corrected for all {count(facts['comparisons'])} comparisons of a table."
+        f"of {visible(str(facts.get('data', 'data'))).rstrip('/').rsplit('/', 1)[-1]}. Paired "
+        "intervals and exchange tests, which must say the same, "
+        f"corrected for {count(facts['comparisons'])} comparison{'s' if facts['comparisons'] != 1 else ''}."
     )
 
 

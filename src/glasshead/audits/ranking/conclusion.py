@@ -36,6 +36,7 @@ def conclude(
         own = {method.name: method.own_removal for method in methods}
         sentences += leading_sentences(leaders, own, reversed_pairs(methods, differences, statistic, leaders))
         sentences += margin_sentences(methods, differences, statistic, leaders)
+        sentences += tie_sentences(methods, differences, statistic, leaders)
         sentences += random_sentences(methods, statistic, removals)
     sentences += undecided_sentences(methods, statistic, removals)
     if any(method.finding(AUPRC) for method in methods):
@@ -119,10 +120,37 @@ def margin_sentences(
             sign = (1 if names[0] == leader else -1) * (1 if larger_is_better(statistic) else -1)
             other = names[1] if names[0] == leader else names[0]
             margins.append((sign * each.estimate, other, removals[each.name]))
+            if not each.side:
+                return []  # it does not lead alone
     if not margins:
         return []
     margin, other, removal = min(margins)
     return [f"Its smallest lead is {margin:.2g}, over {other} under {removal}."]
+
+
+def tie_sentences(
+    methods: Sequence[RankedMethod],
+    differences: Sequence[MethodDifference],
+    statistic: str,
+    leaders: Leaders,
+) -> list[str]:
+    """Which methods that do not lead cannot be told apart from one that does, and under which meanings."""
+    removals = {finding_name(statistic, removal): removal for removal in leaders}
+    ties: dict[str, list[str]] = {}
+    for each in differences:
+        if each.name not in removals or each.side != 0:
+            continue
+        removal = removals[each.name]
+        pair = methods[each.one].name, methods[each.other].name
+        for one, other in (pair, pair[::-1]):
+            if one in leaders[removal] and other not in leaders[removal]:
+                own = ties.setdefault(other, [])
+                own += [] if removal in own else [removal]
+    by_meanings: dict[tuple[str, ...], list[str]] = {}
+    for name, own in ties.items():
+        by_meanings.setdefault(tuple(removal for removal in leaders if removal in own), []).append(name)
+    listed = "; ".join(f"{in_words(names)} under {in_words(own)}" for own, names in by_meanings.items())
+    return [f"Not told apart from a leader, though not shown to lead: {listed}."] if listed else []
 
 
 def random_sentences(methods: Sequence[RankedMethod], statistic: str, removals: Sequence[str]) -> list[str]:
@@ -166,7 +194,7 @@ def undecided_sentences(
             finding = method.finding(statistic, removal)
             if method.standing(statistic, removal) == Standing.UNDECIDED and finding is not None:
                 few = finding.n < MIN_UNITS and finding.status == "undecided"
-                why = f"{finding.n} texts, and it takes {MIN_UNITS}" if few else finding.verdict
+                why = f"{finding.n} texts have a number, and it takes {MIN_UNITS}" if few else finding.verdict
                 by_reason.setdefault(why.removeprefix("undecided: "), []).append(removal)
         for why, own in by_reason.items():
             undecided.setdefault((tuple(own), why), []).append(method.name)
@@ -184,7 +212,9 @@ def marks_sentence(methods: Sequence[RankedMethod]) -> str:
     names = [method.name for method in methods if method.standing(AUPRC) == Standing.LEADS]
     if not names:
         return "No method is shown to be closer to the words that people mark than a random order."
-    together = ", and cannot be told apart" if len(names) > 1 else ""
+    if len(names) == len(methods) > 1:
+        return "All methods are closer to the words that people mark than a random order, and not told apart."
+    together = ", not told apart" if len(names) > 1 else ""
     return f"Closest to the words that people mark: {in_words(names)}{together}."
 
 

@@ -26,6 +26,7 @@ from glasshead.audits.context import AuditContext, Floats, build_context
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS
+from glasshead.audits.performance import compare_with_guess
 from glasshead.audits.plausibility import Plausibility
 from glasshead.audits.ranking.conclusion import conclude
 from glasshead.audits.ranking.criteria import (
@@ -203,7 +204,9 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     ]
     differences = [difference for each in judged for difference in each.differences]
     agreement, taus = method_agreement(methods, np.random.default_rng([request.seed, 16]))
+    facts = ranking_facts(subject, context, request, data_facts)
     remarks = [
+        *guess_notes(facts),
         *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
         *(
             f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
@@ -222,7 +225,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     ]
     return MethodRanking(
         facts={
-            **ranking_facts(subject, context, request, data_facts),
+            **facts,
             "interval_level": corrected_level(count),
             "comparisons": count,
             "seconds": round(time.perf_counter() - started, 2),
@@ -237,6 +240,18 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
         texts=ranked_texts(methods, taus),
         examples=example_columns(context, methods, criteria, taus),
     )
+
+
+def guess_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Whether there is anything to explain."""
+    guess = "mean rating" if facts.get("task") == "regression" else "commonest class"
+    notes = {
+        "not better": f"The model is not better than always guessing the {guess}: what explains it is of "
+        "little interest.",
+        "undecided": f"These {facts['examples']:,} texts do not show whether the model is better than always "
+        f"guessing the {guess}.",
+    }
+    return [notes[facts["against_guessing"]]] if facts["against_guessing"] in notes else []
 
 
 def by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
@@ -289,6 +304,7 @@ def ranking_facts(
         **model_facts(subject.model, context),
         "examples": len(context.texts),
         **performance_facts(context),
+        "against_guessing": compare_with_guess(context, request.seed),
         "random_orders": ORDERS,
         "rank_seed": request.seed,
         "coverage": asdict(context.coverage),

@@ -141,11 +141,10 @@ def finding_limits(findings: Sequence[Finding]) -> tuple[float, float]:
 
 
 def method_texts(text: RankedText, ranking: MethodRanking) -> tuple[RankedText, list[tuple[str, Markup]]]:
-    """One text as every method colours it; each method has a scale of its own on the page."""
+    """One text as every method colours it, each on a scale of its own."""
     readings = []
     for place, attribution in enumerate(text.attributions):
-        scale = shared_scale([other.attributions[place] for other in ranking.texts])
-        readings.append((ranking.names[place], text_heatmap(attribution, scale)))
+        readings.append((ranking.names[place], text_heatmap(attribution, shared_scale([attribution]))))
     return text, readings
 
 
