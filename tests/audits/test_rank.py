@@ -255,7 +255,7 @@ def test_a_meaning_that_a_tokenizer_does_not_know_is_left_out_and_refused_where_
         run.tokenizer.mask_token = mask
     assert "mask-token" not in ranking.removals
     assert any("mask-token" in each and "[MASK]" in each for each in ranking.remarks)
-    assert ranking.conclusion == ["gradient is undecided: 4 texts, and it takes 20."]
+    assert ranking.conclusion == ["gradient is undecided: 4 texts have a number, and it takes 20."]
 
 
 def test_one_name_alone_is_a_list(run, data):
