@@ -31,7 +31,16 @@ exclude_patterns = [
     "reference/tables/**",
     *(
         f"results/{tables}.md"
-        for tables in ("attention", "dynamics", "encoders", "gauge", "identifiability", "news", "tables")
+        for tables in (
+            "attention",
+            "dynamics",
+            "encoders",
+            "gauge",
+            "identifiability",
+            "news",
+            "rank",
+            "tables",
+        )
     ),
 ]
 default_role = "literal"
