@@ -13,6 +13,8 @@ from glasshead.results import (
 )
 
 Leaders = Mapping[str, tuple[str, ...]]
+Pairs = Sequence[tuple[str, MethodDifference]]
+"""Differences of two methods, each behind the meaning of deleting that it is about."""
 BETTER_THAN_RANDOM = {Standing.LEADS, Standing.BEHIND}
 
 
@@ -34,9 +36,11 @@ def conclude(
     sentences = []
     if leaders:
         own = {method.name: method.own_removal for method in methods}
-        sentences += leading_sentences(leaders, own, reversed_pairs(methods, differences, statistic, leaders))
-        sentences += margin_sentences(methods, differences, statistic, leaders)
-        sentences += tie_sentences(methods, differences, statistic, leaders)
+        removal_of = {finding_name(statistic, removal): removal for removal in leaders}
+        pairs = [(removal_of[each.name], each) for each in differences if each.name in removal_of]
+        sentences += leading_sentences(leaders, own, reversed_pairs(methods, pairs, leaders))
+        sentences += margin_sentences(methods, pairs, statistic, leaders)
+        sentences += tie_sentences(methods, pairs, leaders)
         sentences += random_sentences(methods, statistic, removals)
     sentences += undecided_sentences(methods, statistic, removals)
     if any(method.finding(AUPRC) for method in methods):
@@ -81,45 +85,33 @@ def leaders_in_words(names: Sequence[str]) -> str:
     return f"{in_words(names)}, not told apart," if len(names) > 1 else in_words(names) or "none"
 
 
-def reversed_pairs(
-    methods: Sequence[RankedMethod],
-    differences: Sequence[MethodDifference],
-    statistic: str,
-    leaders: Leaders,
-) -> set[tuple[str, str]]:
+def reversed_pairs(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders) -> set[tuple[str, str]]:
     """The pairs of which one leads and is better under one meaning, and the other under another; a lead under
     the very edit by which a method scores tokens does not count."""
     ahead: set[tuple[str, str]] = set()
-    removals = {finding_name(statistic, removal): removal for removal in leaders}
-    for each in differences:
-        if each.name not in removals or each.side not in (1, -1):
-            continue
-        removal, pair = removals[each.name], (methods[each.one], methods[each.other])
+    for removal, each in pairs:
+        pair = methods[each.one], methods[each.other]
         winner, loser = pair if each.side == 1 else pair[::-1]
-        if winner.name in leaders[removal] and winner.own_removal != removal:
+        if each.side and winner.name in leaders[removal] and winner.own_removal != removal:
             ahead.add((winner.name, loser.name))
     return {(one, other) for one, other in ahead if (other, one) in ahead}
 
 
 def margin_sentences(
-    methods: Sequence[RankedMethod],
-    differences: Sequence[MethodDifference],
-    statistic: str,
-    leaders: Leaders,
+    methods: Sequence[RankedMethod], pairs: Pairs, statistic: str, leaders: Leaders
 ) -> list[str]:
     """By how little the only leader is better than another method, where one leads under all meanings."""
     sets = set(leaders.values())
     if len(sets) != 1 or len(next(iter(sets))) != 1:
         return []
     ((leader,),) = sets
-    removals = {finding_name(statistic, removal): removal for removal in leaders}
     margins = []
-    for each in differences:
+    for removal, each in pairs:
         names = methods[each.one].name, methods[each.other].name
-        if each.name in removals and leader in names:
+        if leader in names:
             sign = (1 if names[0] == leader else -1) * (1 if larger_is_better(statistic) else -1)
             other = names[1] if names[0] == leader else names[0]
-            margins.append((sign * each.estimate, other, removals[each.name]))
+            margins.append((sign * each.estimate, other, removal))
             if not each.side:
                 return []  # it does not lead alone
     if not margins:
@@ -128,19 +120,12 @@ def margin_sentences(
     return [f"Its smallest lead is {margin:.2g}, over {other} under {removal}."]
 
 
-def tie_sentences(
-    methods: Sequence[RankedMethod],
-    differences: Sequence[MethodDifference],
-    statistic: str,
-    leaders: Leaders,
-) -> list[str]:
+def tie_sentences(methods: Sequence[RankedMethod], pairs: Pairs, leaders: Leaders) -> list[str]:
     """Which methods that do not lead cannot be told apart from one that does, and under which meanings."""
-    removals = {finding_name(statistic, removal): removal for removal in leaders}
     ties: dict[str, list[str]] = {}
-    for each in differences:
-        if each.name not in removals or each.side != 0:
+    for removal, each in pairs:
+        if each.side != 0:
             continue
-        removal = removals[each.name]
         pair = methods[each.one].name, methods[each.other].name
         for one, other in (pair, pair[::-1]):
             if one in leaders[removal] and other not in leaders[removal]:
