@@ -7,12 +7,14 @@ import numpy as np
 
 from glasshead.errors import InputError
 from glasshead.results import Attribution
+from glasshead.trace import unit_of_each
 
 
 def word_starts(words: Sequence[int]) -> list[int]:
     """Where each word begins among the tokens, from the word of each token; a special token (word −1) is one
     by itself."""
-    return [index for index, word in enumerate(words) if index == 0 or word == -1 or word != words[index - 1]]
+    units = unit_of_each(words)
+    return [place for place, unit in enumerate(units) if place == 0 or unit != units[place - 1]]
 
 
 def by_word(attribution: Attribution) -> Attribution:

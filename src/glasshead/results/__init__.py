@@ -26,6 +26,15 @@ from glasshead.results.comparison import (
 )
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
+from glasshead.results.head_report import (
+    HEADS,
+    HeadLayer,
+    HeadRelation,
+    HeadReport,
+    HeadSummary,
+    HeadText,
+    LayerKind,
+)
 from glasshead.results.history import (
     ADDED,
     CURVES,
@@ -131,6 +140,7 @@ __all__ = [
     "CURVES",
     "DIFFERENCE_LEVEL",
     "HARDLY_ANY",
+    "HEADS",
     "HISTORY_FOLDER",
     "LARGE_CHANGE",
     "MAX_POSITIONS",
@@ -180,10 +190,16 @@ __all__ = [
     "DominantTerm",
     "Finding",
     "Floor",
+    "HeadLayer",
     "HeadMap",
     "HeadMaps",
+    "HeadRelation",
+    "HeadReport",
+    "HeadSummary",
+    "HeadText",
     "Highlight",
     "History",
+    "LayerKind",
     "LearnedParameter",
     "Ledger",
     "LogitRankTable",

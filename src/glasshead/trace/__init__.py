@@ -34,6 +34,7 @@ from glasshead.trace.sign_gauge import (
 )
 from glasshead.trace.subject import Subject
 from glasshead.trace.token_layout import TokenLayout, token_layout
+from glasshead.trace.word_map import unit_of_each, word_map, word_means, word_sums
 
 __all__ = [
     "LEVELS",
@@ -75,5 +76,9 @@ __all__ = [
     "text_sums",
     "token_layout",
     "uniform",
+    "unit_of_each",
+    "word_map",
+    "word_means",
+    "word_sums",
     "zero_heads",
 ]

@@ -1,0 +1,155 @@
+"""What every head of a model does: plain values, no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from glasshead.drawable import Drawable
+from glasshead.escaping import one_line
+from glasshead.results.comparison import Difference
+from glasshead.results.finding import Finding
+from glasshead.results.json_text import json_text
+from glasshead.results.plot_data import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEADS = "heads"
+"""What findings about heads say in the place of an audit."""
+
+LayerKind = Literal["encoder", "causal", "cross", "pooled"]
+"""Who attends to whom: a text to itself, to its own past, a decoder to its encoder, or a learned query."""
+
+
+@dataclass(frozen=True)
+class HeadLayer:
+    """One attention call of a model, and what its heads do together: ``findings`` are the shares of attention
+    and of gradients on special tokens."""
+
+    layer: int
+    name: str
+    kind: LayerKind
+    mechanism: str
+    num_heads: int
+    findings: Sequence[Finding]
+
+
+@dataclass(frozen=True)
+class HeadSummary:
+    """One head: its ``findings``, the ``pattern`` that they show (empty where none is shown), and the mean
+    share of its attention by ``distance`` j − i, from −``reach`` to ``reach``; beyond counts at the ends."""
+
+    layer: int
+    head: int
+    findings: Sequence[Finding]
+    pattern: str
+    distance: Sequence[float]
+
+    @property
+    def name(self) -> str:
+        """``3-7``: head 7 of layer 3, both counted from 0."""
+        return f"{self.layer}-{self.head}"
+
+    @property
+    def reach(self) -> int:
+        """The largest distance of the profile."""
+        return len(self.distance) // 2
+
+    def finding(self, statistic: str, against: str = "") -> Finding | None:
+        """The finding of one statistic."""
+        wanted = (statistic, against)
+        return next((one for one in self.findings if (one.statistic, one.against) == wanted), None)
+
+
+@dataclass(frozen=True)
+class HeadRelation:
+    """How well heads follow one relation of dependency trees: the ``best`` head (its name) among all, chosen
+    on one half of the sentences and measured on the other, beside the best fixed ``offset`` chosen likewise,
+    and the paired ``difference``. ``direction`` says who looks at whom."""
+
+    relation: str
+    direction: str
+    best: str
+    accuracy: Finding
+    offset: int
+    baseline: Finding
+    difference: Difference
+
+
+@dataclass(frozen=True)
+class HeadText:
+    """The maps of all heads before one text, or a pair of texts.
+
+    ``weights`` has by layer an array [heads, queries, keys], NaN where a query may not look; ``queries`` and
+    ``keys`` name the tokens of both sides of each layer's kind. ``words`` is the word of each token, −1 for
+    special ones, ``sides`` 0 or 1: the first or second text. ``query_vectors`` and ``key_vectors`` have by
+    layer [heads, tokens, size], where they were kept.
+    """
+
+    text: str
+    tokens: Sequence[str]
+    words: Sequence[int]
+    sides: Sequence[int]
+    weights: Mapping[int, Floats]
+    query_vectors: Mapping[int, Floats] = field(default_factory=dict)
+    key_vectors: Mapping[int, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, repr=False)
+class HeadReport(Drawable):
+    """What `glasshead.heads` gives: layers, heads, how alike they are, relations they follow, and some texts.
+
+    ``agreement`` is the mean Jensen-Shannon divergence between the rows of two heads, in bits, in the order
+    of ``heads``. ``conclusion`` says in words what these texts show.
+    """
+
+    facts: Mapping[str, Any]
+    layers: Sequence[HeadLayer]
+    heads: Sequence[HeadSummary]
+    agreement: Floats
+    findings: Sequence[Finding]
+    relations: Sequence[HeadRelation]
+    conclusion: Sequence[str]
+    remarks: Sequence[str] = ()
+    texts: Sequence[HeadText] = ()
+
+    def head(self, layer: int, head: int) -> HeadSummary:
+        """One head, by the numbers of its layer and its own."""
+        return next(one for one in self.heads if (one.layer, one.head) == (layer, head))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each head and statistic."""
+        return [
+            {
+                "layer": head.layer,
+                "head": head.head,
+                "pattern": head.pattern or None,
+                "statistic": finding.statistic,
+                "against": finding.against or None,
+                "estimate": finding.estimate,
+                "low": (finding.interval or (None, None))[0],
+                "high": (finding.interval or (None, None))[1],
+                "n": finding.n,
+                **{f"null.{name}": value for name, value in finding.null.items()},
+                "verdict": finding.verdict,
+            }
+            for head in self.heads
+            for finding in head.findings
+        ]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each head and statistic."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def to_json(self) -> str:
+        """Everything but the maps of the texts."""
+        document = asdict(replace(self, texts=()))
+        del document["texts"]
+        return json_text(document)
+
+    def __repr__(self) -> str:
+        return one_line(f"HeadReport({len(self.heads)} heads: {' '.join(self.conclusion)})")

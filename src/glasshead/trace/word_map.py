@@ -1,0 +1,47 @@
+"""From a map between tokens to a map between words."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def word_map(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Tensor, "*h w w"]:
+    """The attention between words: Ã_st = 1/a Σ_i Σ_j A_{s_i t_j}, s having a pieces.
+
+    Attention *to* a divided word is the sum over its pieces, attention *from* it the mean, so that every row
+    sums to the mean of its pieces' row sums: to one where rows do. ``words`` is the word of each token; a
+    special token (word −1) is one by itself.
+
+    Source: Clark et al. (2019), section 4.1.
+    """
+    return word_means(word_sums(weights, words), words)
+
+
+def word_sums(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Tensor, "*h q w"]:
+    """The sum over the pieces of each word that is looked at."""
+    return weights @ word_members(words, weights)
+
+
+def word_means(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Tensor, "*h w k"]:
+    """The mean over the pieces of each word that looks."""
+    members = word_members(words, weights)
+    return (members / members.sum(dim=0)).T @ weights
+
+
+def word_members(words: Sequence[int], like: Tensor) -> Float[Tensor, "k w"]:
+    """1 where a token is a piece of a word, in order of the words; 0 elsewhere."""
+    units = unit_of_each(words)
+    return torch.nn.functional.one_hot(
+        torch.tensor(units, dtype=torch.long, device=like.device), max(units, default=-1) + 1
+    ).to(like.dtype)
+
+
+def unit_of_each(words: Sequence[int]) -> list[int]:
+    """The number of the word that each token is a piece of, counted from 0; special tokens count too."""
+    units: list[int] = []
+    for place, word in enumerate(words):
+        begins = place == 0 or word == -1 or word != words[place - 1]
+        units.append((units[-1] if units else -1) + begins)
+    return units
