@@ -39,7 +39,7 @@ from glasshead.audits.request import (
 from glasshead.audits.slices import columns_to_read
 from glasshead.data import LoadOptions
 from glasshead.errors import InputError, ParameterError
-from glasshead.explainers import EXPLAINERS
+from glasshead.explainers import find_explainer
 from glasshead.huggingface import dtype_of
 from glasshead.results import ATTENTION, AuditCard
 from glasshead.trace import Subject
@@ -133,7 +133,7 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
     Raises:
         InputError: on options of other audits, and as `audit_heads`.
     """
-    if not EXPLAINERS[request.method].reads_weights:
+    if not find_explainer(request.method).reads_weights:
         raise InputError(
             f"the audit {IDENTIFIABILITY!r} has no meaning here: {NO_WEIGHTS.format(request.method)}"
         )

@@ -28,12 +28,12 @@ from glasshead.audits.slices import (
 from glasshead.data import Coverage, Marks, column_values, coverage, encode, join_pair, marks_of
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import (
-    EXPLAINERS,
     Explainer,
     ExplanationContext,
     LinearReadout,
     SentenceReadout,
     check_texts,
+    find_explainer,
     head_signs,
     make_context,
     sentence_numbers,
@@ -239,7 +239,7 @@ class AuditContext:
     @property
     def explainer(self) -> Explainer:
         """The explanation that is audited."""
-        return EXPLAINERS[self.method]
+        return find_explainer(self.method)
 
     @cached_property
     def scores(self) -> Floats:
@@ -253,7 +253,7 @@ class AuditContext:
 
     def importance_by(self, method: str) -> Floats:
         """What an explainer gives each unit [N, n]."""
-        return self.sum_by_unit(EXPLAINERS[method].importance(self.explanation).numpy())
+        return self.sum_by_unit(find_explainer(method).importance(self.explanation).numpy())
 
     @cached_property
     def importance(self) -> dict[str, Floats]:

@@ -12,8 +12,8 @@ from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
-from glasshead.errors import InputError
-from glasshead.explainers import find_explainer
+from glasshead.errors import InputError, ParameterError
+from glasshead.explainers import check_heads, find_explainer
 from glasshead.results import ATTENTION
 from glasshead.trace import AttentionSelector
 from glasshead.training import OpenOptions
@@ -144,4 +144,7 @@ class AuditRequest(SubjectRequest):
     method: str = ATTENTION
 
     def __post_init__(self) -> None:
-        find_explainer(self.method)
+        explainer = find_explainer(self.method)
+        check_heads(explainer, self.attention_selector)
+        if explainer.reads_weights and self.attention_selector.combines_heads:
+            raise ParameterError("head", "is a number or mean in an audit of attention weights")

@@ -1,13 +1,13 @@
 """Explanations of predictions: one file, one method.
 
-Methods, each a subclass of `Explainer`: attention, effective_attention, erasure, gradient, random; by Captum
-integrated_gradients, deep_lift and local_surrogates (LIME, KernelSHAP).
+Methods, each a subclass of `Explainer`: attention, effective_attention, erasure, gradient, random; through
+all layers alti, attention_flow, gradient_attention, layer_aggregation, rollout, value_norm, value_zeroing;
+by Captum integrated_gradients, deep_lift and local_surrogates (LIME, KernelSHAP).
 
 Where numbers are aggregated:
 
     over heads and query rows     forward_observation.py, `mean_weights`: the one attention that is chosen
-    over layers (rollout, flow)   a method's own file, such as rollout.py: its `importance` records all layers
-                                  with `glasshead.trace.record`; none does yet
+    over layers (rollout, flow)   a method's own file, such as rollout.py, on stack_explainer.py
     from tokens to words          aggregate_words.py
     from tokens to sentences      aggregate_sentences.py
 """
@@ -21,6 +21,7 @@ from glasshead.explainers.explainer import (
     EXPLAINERS,
     Explainer,
     ExplanationContext,
+    check_heads,
     check_texts,
     find_explainer,
     make_context,
@@ -56,6 +57,7 @@ __all__ = [
     "SentenceReadout",
     "by_sentence",
     "by_word",
+    "check_heads",
     "check_texts",
     "check_tolerance",
     "edit_read_heads",

@@ -15,6 +15,7 @@ class Attention(Explainer):
     reads_target_fn = False
     reads_weights = True
     sign_is_gauge = True
+    combines_heads = True
 
     def caveat(self, context: ExplanationContext) -> str | None:
         return unread_row(context)

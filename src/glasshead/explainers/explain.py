@@ -12,11 +12,11 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 from glasshead.data import check_utf8, coverage, encode, join_pair
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import by_word
-from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS, find_explainer
+from glasshead.explainers.explainer import DEFAULT_SELECTOR, check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.huggingface import isolated_copy
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
-from glasshead.trace import AttentionSelector, Subject
+from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
 
 
@@ -39,6 +39,7 @@ class ExplainRequest:
 
     def __post_init__(self) -> None:
         explainer = find_explainer(self.method)
+        check_heads(explainer, self.attention_selector)
         if self.intervals:
             require_weights(explainer)
             check_tolerance(self.tolerance)
@@ -92,7 +93,7 @@ def explain(
             raise InputError(f"explain has no option {name!r}: it has {names}")
     selector = AttentionSelector(
         options.get("layer"),
-        head_number(options.get("head")),
+        check_head(options.get("head")),
         options.get("row"),
         options.get("level", "word"),
     )
@@ -116,11 +117,15 @@ def explain(
     return explain_texts(subject, firsts, seconds, request)
 
 
-def head_number(head: int | str | None) -> int | None:
-    """The number of a head; None for ``mean``, the mean of all."""
-    if head is not None and head != "mean" and not isinstance(head, int):
-        raise InputError(f"`head` is a number or 'mean', not {head!r}")
-    return head if isinstance(head, int) else None
+def check_head(head: int | str | None) -> int | str | None:
+    """The number of a head, or how all are combined.
+
+    Raises:
+        InputError: if it is neither.
+    """
+    if head is None or (isinstance(head, int) and not isinstance(head, bool)) or head in HEAD_COMBINATIONS:
+        return head
+    raise InputError(f"`head` is a number, {', '.join(HEAD_COMBINATIONS)}, not {head!r}")
 
 
 def as_texts(texts: str | Iterable[str]) -> list[str]:
@@ -157,7 +162,7 @@ def explain_texts(
         pairs = [text for number, text in enumerate(pairs) if number not in skipped]
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
     inputs = isolated_copy(subject.model), tokenizer, texts, pairs
-    explainer = EXPLAINERS[request.method]
+    explainer = find_explainer(request.method)
     attributions = [
         by_word(attribution)
         for attribution in explainer(

@@ -4,6 +4,7 @@ A method that reads one attention takes it from `ExplanationContext.observation`
 layers, such as rollout, runs the model itself and records every layer (`glasshead.trace.record`).
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -113,6 +114,8 @@ class Explainer(ABC):
     """Whether its numbers depend on which number of the target is explained."""
     reads_weights: bool = False
     """Whether its numbers are the weights that are read, so that they have intervals."""
+    combines_heads: bool = False
+    """Whether the maps of all heads can become one otherwise than by their mean."""
     package: str | None = None
     """The package that the method comes from; the extra of that name installs it."""
     sign_is_gauge: bool = False
@@ -121,6 +124,14 @@ class Explainer(ABC):
     @abstractmethod
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """Importance of every token; what stands on padding is ignored."""
+
+    def with_options(self, options: dict[str, float]) -> "Explainer":
+        """The same method with numbers of its own, as in ``rollout+discard=0.9``.
+
+        Raises:
+            InputError: if it has no such option.
+        """
+        raise InputError(f"the method {self.name!r} has no option {next(iter(options))!r}: it has none")
 
     def signed(self, context: ExplanationContext) -> bool:
         """Whether the sign carries meaning."""
@@ -177,6 +188,7 @@ class Explainer(ABC):
             raise InputError(
                 f"the method {self.name!r} reads no attention: leave `layer`, `head` and `row` out"
             )
+        check_heads(self, attention_selector)
         results: list[Attribution] = []
         for start in range(0, len(texts), batch_size):
             batch = texts[start : start + batch_size]
@@ -210,14 +222,30 @@ EXPLAINERS: Registry[Explainer] = Registry("explainer")
 
 
 def find_explainer(name: str) -> Explainer:
-    """The explainer of that name, ready to be asked.
+    """The explainer of that name, with its options (``rollout+discard=0.9``), ready to be asked.
 
     Raises:
         InputError: if there is none, or if a package is missing that it needs.
     """
-    explainer = EXPLAINERS[name]
+    base, *words = name.split("+")
+    explainer = EXPLAINERS[base]
     check_installed(explainer)
+    if words:
+        explainer = explainer.with_options(dict(map(parse_option, words)))
+        explainer.name = name
     return explainer
+
+
+def parse_option(word: str) -> tuple[str, float]:
+    """``discard=0.9`` as a name and a number."""
+    option, _, value = word.partition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not option or not math.isfinite(number):
+        raise InputError(f"an option of a method reads name=number, as in rollout+discard=0.9, not {word!r}")
+    return option, number
 
 
 def check_installed(explainer: Explainer) -> None:
@@ -233,6 +261,15 @@ def register(name: str, explainer: Explainer) -> None:
     """File an explainer under its name, which its attributions carry as ``method``."""
     explainer.name = name
     EXPLAINERS.register(name)(explainer)
+
+
+def check_heads(explainer: Explainer, selector: AttentionSelector) -> None:
+    """Raise InputError where heads are combined for a method that reads their mean."""
+    if selector.combines_heads and not explainer.combines_heads:
+        raise InputError(
+            f"the method {explainer.name!r} reads one head or the mean of all: `head` {selector.head!r} is "
+            "for 'attention' and for what reads all layers, such as 'rollout'"
+        )
 
 
 def check_texts(model: PreTrainedModel, pairs: bool) -> None:

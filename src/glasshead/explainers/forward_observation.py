@@ -26,9 +26,11 @@ from glasshead.trace import (
     ResumedPasses,
     Shortcut,
     TokenLayout,
+    combine_heads,
     find_shortcut,
     head_signs_of,
     logits_of,
+    read_rows,
     record,
     target_score,
     token_layout,
@@ -127,7 +129,10 @@ class ForwardObservation(AttentionObservation):
             with torch.enable_grad(), record(self.model, [self.site.layer], keep_graph=True) as trace:
                 logits = logits_of(self.model, inputs, rows=self.site.row)
             layer, layout = trace.only[self.site.layer], token_layout(self.model, inputs, self.site.key_unit)
-            counted = query_row_mask(layer.weights, layout.mask, self.site)[:, None, :, None] * layer.allowed
+            counted = (
+                read_rows(layer.weights.shape[2], layout.mask, self.site.row)[:, None, :, None]
+                * layer.allowed
+            )
             for number, target in enumerate(targets[:, rows].to(logits.device)):
                 value = target_score(logits, target).sum()
                 more = number < len(targets) - 1
@@ -278,13 +283,12 @@ def apply_head_signs(
 def mean_weights(
     layer: LayerRecord, layout: TokenLayout, site: AttentionSite, weigh: WeightFunction
 ) -> Float[Tensor, "b n"]:
-    """The mean weight of the heads and rows that are read, for each token."""
-    wanted = query_row_mask(layer.weights, layout.mask, site)
-    weights = mask_heads(weigh(layer, wanted[:, :, None] & layout.mask[:, None]), site)
-    mean = weights.sum(dim=1) / (site.num_heads if site.head is None else 1)
-    row = wanted.to(mean.dtype)
+    """The weight of each token: that of the heads and rows that are read, combined."""
+    wanted = read_rows(layer.weights.shape[2], layout.mask, site.row)
+    combined = combine_heads(weigh(layer, wanted[:, :, None] & layout.mask[:, None]), site)
+    row = wanted.to(combined.dtype)
     row = row / row.sum(dim=1, keepdim=True).clamp(min=1.0)
-    return layout.tokens(torch.einsum("rq,rqk->rk", row, mean))
+    return layout.tokens(torch.einsum("rq,rqk->rk", row, combined))
 
 
 def head_signs(model: PreTrainedModel, site: AttentionSite) -> Int[Tensor, " heads"] | None:
@@ -308,22 +312,6 @@ def replace_heads(
         return after
     is_read = torch.arange(before.shape[1], device=before.device) == site.head
     return torch.where(is_read[:, None, None], after, before)
-
-
-def query_row_mask(
-    weights: Float[Tensor, "r h q k"], mask: Bool[Tensor, "r k"], site: AttentionSite
-) -> Bool[Tensor, "r q"]:
-    """Which queries are read."""
-    queries = weights.shape[2]
-    selected = torch.zeros(len(weights), queries, dtype=torch.bool, device=weights.device)
-    if site.row in ("first", "pooled"):
-        selected[:, 0] = True
-    elif site.row == "mean":
-        selected |= mask
-    else:
-        last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
-        selected[torch.arange(len(weights)), last] = True
-    return selected
 
 
 def removal_edit(site: AttentionSite, change: AttentionChange, gone: Bool[Tensor, "r 1 1 k"]) -> Edit:

@@ -15,7 +15,13 @@ from glasshead.data import Encoded, encode, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import sentence_numbers
 from glasshead.explainers.aggregate_words import word_starts
-from glasshead.explainers.explainer import DEFAULT_SELECTOR, EXPLAINERS, Explainer, check_texts
+from glasshead.explainers.explainer import (
+    DEFAULT_SELECTOR,
+    EXPLAINERS,
+    Explainer,
+    check_texts,
+    find_explainer,
+)
 from glasshead.explainers.interval_arithmetic import Floats, IntervalVector
 from glasshead.identifiability import FLOAT32_EPS, AttentionRow, RowSelector, attention_rows
 from glasshead.models import PooledClassifier
@@ -58,7 +64,7 @@ def with_intervals(
     Source: the constraints P1 to P3 of Bhardwaj et al. (2021); the linear programs are this project's.
     """
     for attribution in attributions:
-        require_weights(EXPLAINERS[attribution.method])
+        require_weights(find_explainer(attribution.method))
     check_tolerance(tolerance)
     if len(attributions) != len(texts):
         raise InputError(f"{len(attributions)} attributions of {len(texts)} texts: give the same texts")

@@ -1,16 +1,26 @@
 """Read or replace what attention is made of while a model runs, and say which attention is meant."""
 
 from glasshead.trace.attention_site import (
+    HEAD_COMBINATIONS,
     LEVELS,
     NO_SENTENCES,
     ROWS,
     AttentionSelector,
     AttentionSite,
     KeyUnit,
+    combine_heads,
     find_site,
     forward,
     list_attention_calls,
     logits_of,
+    read_rows,
+)
+from glasshead.trace.attention_stack import (
+    DECODER,
+    SUMMARY,
+    AttentionStack,
+    StackLayer,
+    record_stack,
 )
 from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
@@ -37,11 +47,15 @@ from glasshead.trace.token_layout import TokenLayout, token_layout
 from glasshead.trace.word_map import unit_of_each, word_map, word_means, word_sums
 
 __all__ = [
+    "DECODER",
+    "HEAD_COMBINATIONS",
     "LEVELS",
     "NO_SENTENCES",
     "ROWS",
+    "SUMMARY",
     "AttentionSelector",
     "AttentionSite",
+    "AttentionStack",
     "ClassSigns",
     "Edit",
     "ForwardPass",
@@ -50,10 +64,12 @@ __all__ = [
     "LayerRecord",
     "ResumedPasses",
     "Shortcut",
+    "StackLayer",
     "Subject",
     "TokenLayout",
     "Trace",
     "class_sides",
+    "combine_heads",
     "default_target",
     "eval_mode",
     "find_shortcut",
@@ -69,7 +85,9 @@ __all__ = [
     "list_attention_calls",
     "logits_of",
     "permute",
+    "read_rows",
     "record",
+    "record_stack",
     "replace",
     "target_polarity",
     "target_score",

@@ -1,9 +1,11 @@
 """Which attention of a model is read: which call, which head, the row of which query."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -18,6 +20,12 @@ from glasshead.trace.records import LayerRecord
 
 ROWS = ("first", "last", "mean", "pooled")
 LEVELS = ("word", "sentence")
+HEAD_COMBINATIONS: dict[str, Callable[[Float[Tensor, "r h q k"]], Float[Tensor, "r q k"]]] = {
+    "mean": lambda maps: maps.mean(dim=1),
+    "max": lambda maps: maps.amax(dim=1),
+    "min": lambda maps: maps.amin(dim=1),
+    "sum": lambda maps: maps.sum(dim=1),
+}
 NO_SENTENCES = (
     "this model reads a text as a whole, not by sentences: leave `level` out, or train `model='hierarchical'`"
 )
@@ -28,30 +36,42 @@ class AttentionSelector:
     """Where attention is read.
 
     ``layer`` is the number of an attention call in the order of a pass, or the name of its module; ``head`` a
-    number, or None for the mean. ``row`` is whose attention is read: that of the "first" or the "last" token,
-    the "mean" of all real tokens, or "pooled", which is the one learned query of a pooling. None is what the
-    model's own prediction rests on: its pooling, else the first token in the last layer (the last token in a
-    causal model). ``level`` chooses between words and sentences in models that read both.
+    number, or how the maps of all heads become one: "max", "min", "sum", or None for their mean. ``row`` is
+    whose attention is read: that of the "first" or the "last" token, the "mean" of all real tokens, or
+    "pooled", which is the one learned query of a pooling. None is what the model's own prediction rests on:
+    its pooling, else the first token in the last layer (the last token in a causal model). ``level`` chooses
+    between words and sentences in models that read both.
 
     Raises:
-        InputError: on a row or a level that no model has.
+        InputError: on a row, a level or a combination of heads that no model has.
     """
 
     layer: int | str | None = None
-    head: int | None = None
+    head: int | str | None = None
     row: str | None = None
     level: str = "word"
 
     def __post_init__(self) -> None:
-        for value, known in ((self.row, ROWS), (self.level, LEVELS)):
+        if self.head == "mean":
+            object.__setattr__(self, "head", None)
+        head = self.head if isinstance(self.head, str) else None
+        for kind, value, known in (
+            ("row", self.row, ROWS),
+            ("level", self.level, LEVELS),
+            ("combination of heads", head, tuple(HEAD_COMBINATIONS)),
+        ):
             if value is not None and value not in known:
-                kind = "row" if known is ROWS else "level"
                 raise InputError(f"unknown {kind} {value!r}: {did_you_mean(value, known)}")
 
     @property
     def is_customised(self) -> bool:
         """Whether anything but the level is chosen."""
         return (self.layer, self.head, self.row) != (None, None, None)
+
+    @property
+    def combines_heads(self) -> bool:
+        """Whether all heads are read otherwise than by their mean."""
+        return isinstance(self.head, str)
 
 
 KeyUnit = Literal["token", "packed", "sentence"]
@@ -77,11 +97,13 @@ class AttentionSite:
     above: "AttentionSite | None" = None
     has_values: bool = True
     """Whether the values are known that the weights read; not where the softmax of a model is caught."""
+    heads: str = "mean"
+    """How the maps of all heads become one, where no ``head`` is chosen."""
 
     @property
     def description(self) -> str:
         """In words."""
-        head = f"mean of {self.num_heads} heads, " if self.head is None else f"head {self.head}, "
+        head = f"{self.heads} of {self.num_heads} heads, " if self.head is None else f"head {self.head}, "
         if self.num_heads == 1:
             head = ""
         rows = {
@@ -130,7 +152,7 @@ def find_site(model: PreTrainedModel, inputs: Inputs, selector: AttentionSelecto
         InputError: if there is no such layer, head, row or level; the message says what there is.
     """
     if isinstance(model, PooledClassifier):
-        if selector.layer not in (None, 0, "pooling") or selector.head not in (None, 0):
+        if selector.layer not in (None, 0, "pooling") or selector.head not in (None, 0, *HEAD_COMBINATIONS):
             raise InputError("a pooled model has one attention with one head: leave `layer` and `head` out")
         if selector.row not in (None, "pooled") or selector.level != "word":
             raise InputError("a pooled model has one learned query over words: leave `row` and `level` out")
@@ -182,13 +204,33 @@ def find_site_among(
             f"layer {record.layer} ({record.name}) has no row {row!r}: it has {' and '.join(map(repr, rows))}"
         )
     heads = record.call.q.shape[1]
-    if selector.head is not None and not 0 <= selector.head < heads:
+    head = selector.head if isinstance(selector.head, int) else None
+    if head is not None and not 0 <= head < heads:
         valid = "one head, 0" if heads == 1 else f"heads 0 to {heads - 1}"
-        raise InputError(f"layer {record.layer} ({record.name}) has no head {selector.head}: it has {valid}")
+        raise InputError(f"layer {record.layer} ({record.name}) has no head {head}: it has {valid}")
     return AttentionSite(
-        record.layer, len(records), record.name, selector.head, heads, row, key_unit,
+        record.layer, len(records), record.name, head, heads, row, key_unit,
         record.call.mechanism, above, record.call.v.shape[-1] > 0,
+        selector.head if isinstance(selector.head, str) else "mean",
     )  # fmt: skip
+
+
+def combine_heads(maps: Float[Tensor, "r h q k"], site: AttentionSite) -> Float[Tensor, "r q k"]:
+    """One map: that of the head that is read, or of all heads."""
+    return HEAD_COMBINATIONS[site.heads](maps) if site.head is None else maps[:, site.head]
+
+
+def read_rows(queries: int, mask: Bool[Tensor, "r k"], row: str) -> Bool[Tensor, "r q"]:
+    """Which queries are read: the first, the last real one, or all real ones."""
+    selected = torch.zeros(len(mask), queries, dtype=torch.bool, device=mask.device)
+    if row in ("first", "pooled"):
+        selected[:, 0] = True
+    elif row == "mean":
+        selected |= mask
+    else:
+        last = (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
+        selected[torch.arange(len(mask)), last] = True
+    return selected
 
 
 def find_layer(records: list[LayerRecord], layer: int | str) -> LayerRecord:

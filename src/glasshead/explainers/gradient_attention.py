@@ -1,0 +1,56 @@
+"""Attention weighted by its gradient, layer by layer."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.stack_explainer import StackExplainer
+from glasshead.trace import AttentionStack, StackLayer
+
+
+class GradientAttention(StackExplainer):
+    """R_ℓ = R_{ℓ−1} + Ā_ℓ R_{ℓ−1} with R_0 = I and Ā = comb_h (A_h ⊙ ∂z/∂A_h)⁺, z the score of the target;
+    the result is R_L − I, without what a vector knows of its own token from the start.
+
+    ``keeps_signs``: Ā = comb_h A_h ⊙ ∂z/∂A_h, which speaks for and against the target and does not depend on
+    the sign gauge of signed weights, since A and ∂z/∂A change their signs together. A decoder adds
+    Ā_cross R_encoder; what a learned query gives begins with Ā alone.
+    """
+
+    needs_gradients = True
+
+    def __init__(self, *, keeps_signs: bool = False) -> None:
+        self.keeps_signs = keeps_signs
+        self.description = "attention × its gradient through all layers, " + (
+            "with signs" if keeps_signs else "as far as it speaks for the target"
+        )
+        self.citation = "Chefer, Gur and Wolf 2021" + (
+            "; signs: Huang, Yang and Wang 2024, section 6" if keeps_signs else ""
+        )
+
+    def signed(self, context: ExplanationContext) -> bool:
+        return self.keeps_signs
+
+    def settings(self, context: ExplanationContext) -> str:
+        return "gradients of the score of the target"
+
+    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        products = context.observation.contributions(context.target)
+        return products if self.keeps_signs else products.clamp(min=0)
+
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+        def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
+            assert layer.gradient is not None
+            products = layer.weights * layer.gradient
+            combined = stack.combine(products if self.keeps_signs else products.clamp(min=0))
+            attended = combined @ states[layer.source].to(combined)
+            return attended if layer.is_first else states[layer.target].to(combined) + attended
+
+        result = stack.follow(step)
+        return result if stack.top.is_first else result - stack.start[stack.top.target].to(result)
+
+
+register("gradient-attention", GradientAttention())
+register("gradient-attention-signed", GradientAttention(keeps_signs=True))

@@ -1,0 +1,58 @@
+"""Attention of all layers as one map: their mean, maximum, minimum or sum."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.stack_explainer import StackExplainer
+from glasshead.trace import SUMMARY, AttentionStack
+
+OPERATIONS = {
+    "mean": (lambda maps: maps.mean(dim=0), "mean"),
+    "max": (lambda maps: maps.amax(dim=0), "largest"),
+    "min": (lambda maps: maps.amin(dim=0), "smallest"),
+    "sum": (lambda maps: maps.sum(dim=0), "sum"),
+}
+
+
+class LayerAggregation(StackExplainer):
+    """op_ℓ comb_h A_ℓh of the layers between the vectors that are read, in the canonical gauge; nothing is
+    followed from layer to layer. Where a learned query reads the top, it reads the rows of this map too."""
+
+    citation = "Mylonas, Mollas and Tsoumakas 2023"
+    sign_is_gauge = True
+
+    def __init__(self, operation: str) -> None:
+        self.operation, word = OPERATIONS[operation]
+        self.description = f"{word} of the attention of all layers"
+
+    def signed(self, context: ExplanationContext) -> bool:
+        return context.observation.signed
+
+    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        return context.observation.canonical
+
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+        below = [layer for layer in stack.layers if layer.target != SUMMARY]
+        reader = None
+        if len(below) < len(stack.layers):
+            reader = stack.combine(stack.canonical_weights(stack.top))
+            if not below:
+                return reader
+        target = below[-1].target
+        maps = torch.stack(
+            [
+                stack.combine(stack.canonical_weights(layer)) @ stack.start[layer.source].to(stack.logits)
+                for layer in below
+                if layer.target == target
+            ]
+        )
+        total: Tensor = self.operation(maps)
+        return total if reader is None else reader @ total
+
+
+for name in OPERATIONS:
+    register(f"layer-{name}", LayerAggregation(name))

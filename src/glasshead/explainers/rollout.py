@@ -1,0 +1,141 @@
+"""Attention rollout: attention maps multiplied layer by layer, with the residual path beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.errors import InputError
+from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.stack_explainer import StackExplainer
+from glasshead.trace import AttentionStack, StackLayer
+
+RESIDUAL, DISCARD = 0.5, 0.0
+
+Shares = Callable[[StackLayer], Float[Tensor, "r q k"]]
+"""The map of a layer, whose rows sum to one."""
+
+
+class Rollout(StackExplainer):
+    """R_ℓ = (1 − r) A_ℓ R_{ℓ−1} + r R_{ℓ−1} with R_0 = I, A_ℓ the combined map of the heads, r the share of
+    the residual path (0.5). Nothing else of a layer is counted: neither its values nor what follows.
+
+    ``discard`` d sets in each row the smallest weights to zero, those that together have at most the share d
+    of its keys, and scales the rest to one. Rows must be shares of a whole: ``absolute`` takes sizes of
+    weights, |a| / Σ|a|, where they are not. A decoder adds two steps for each of its layers, one from its own
+    past and one from the encoder; what a learned query gives has no residual.
+    """
+
+    citation = "Abnar and Zuidema 2020"
+
+    def __init__(
+        self, *, absolute: bool = False, residual: float = RESIDUAL, discard: float = DISCARD
+    ) -> None:
+        self.absolute, self.residual, self.discard = absolute, residual, discard
+        self.description = "attention multiplied through all layers, with the residual paths" + (
+            ", of the sizes of the weights" if absolute else ""
+        )
+
+    def with_options(self, options: dict[str, float]) -> Rollout:
+        for option, value in options.items():
+            if option not in ("residual", "discard"):
+                raise InputError(f"{self.name!r} has no option {option!r}: it has residual and discard")
+            if not 0 <= value < 1:
+                raise InputError(f"{option} is a share from 0 to below 1, not {value:g}")
+        return Rollout(
+            absolute=self.absolute,
+            residual=options.get("residual", self.residual),
+            discard=options.get("discard", self.discard),
+        )
+
+    def settings(self, context: ExplanationContext) -> str:
+        discard = f", smallest {self.discard:.0%} of each row discarded" if self.discard else ""
+        return f"residual {self.residual:g}{discard}"
+
+    def caveat(self, context: ExplanationContext) -> str | None:
+        """Whatever is followed back through causal layers drifts to the first token."""
+        self.importance(context)
+        drift: list[Tensor] = context.computed[f"{self.name} drift"]
+        if not drift:
+            return None
+        own, uniform = torch.cat(drift).mean(dim=0).tolist()
+        return (
+            "what is followed through causal layers drifts to the first token: it has "
+            f"{own:.0%} of these numbers, and would have {uniform:.0%} if all attention were uniform"
+        )
+
+    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        context.computed[f"{self.name} drift"] = []
+        weights = context.observation.weights
+        if not self.absolute and (context.observation.signed or not sums_to_one(weights)):
+            raise InputError(
+                "the weights of this model have signs or do not sum to one, and "
+                f"{self.name!r} takes them for shares of a whole: use 'rollout-absolute'"
+            )
+        return scale_rows(weights.abs())
+
+    def tokens(
+        self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
+    ) -> Float[Tensor, "b n"]:
+        result = stack.read(self.relevance(stack))
+        drift = context.computed.setdefault(f"{self.name} drift", [])
+        if stack.is_causal and context.site is not None and stack.site is context.site:
+            null = stack.read(self.roll(stack, uniform_shares))
+            several = stack.inputs["attention_mask"].sum(dim=1) > 1
+            drift.append(torch.stack([result[several, 0], null[several, 0]], dim=1).double().cpu())
+        return result
+
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+        if not self.absolute:
+            stack.check_rows(self.name, "rollout-absolute")
+        return self.roll(stack, lambda layer: layer_shares(stack, layer))
+
+    def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r q k"]:
+        """The product of the maps that ``shares`` gives."""
+
+        def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
+            attended = discard_smallest(shares(layer), self.discard) @ states[layer.source].to(stack.logits)
+            if layer.is_first:
+                return attended
+            return (1 - self.residual) * attended + self.residual * states[layer.target].to(attended)
+
+        return stack.follow(step)
+
+
+def layer_shares(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r q k"]:
+    """Sizes of the combined weights of a layer, every row scaled to one; rows without weight stay zero."""
+    return scale_rows(stack.combine(layer.weights.abs()).to(stack.logits))
+
+
+def uniform_shares(layer: StackLayer) -> Float[Tensor, "r q k"]:
+    """Equal weights of all keys that a query may look at."""
+    return scale_rows(layer.record.allowed[:, 0].to(layer.record.output.dtype))
+
+
+def scale_rows(weights: Float[Tensor, "*r k"]) -> Float[Tensor, "*r k"]:
+    """Rows that sum to one, or to zero."""
+    total = weights.sum(dim=-1, keepdim=True)
+    return weights / torch.where(total > 0, total, 1.0)
+
+
+def discard_smallest(weights: Float[Tensor, "r q k"], share: float) -> Float[Tensor, "r q k"]:
+    """Rows without the smallest ``share`` of the keys that have weight, scaled to one again."""
+    if not share:
+        return weights
+    keys = (weights > 0).sum(dim=-1, keepdim=True)
+    rank = weights.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1, stable=True)
+    kept = rank < (keys - (share * keys).floor())
+    return scale_rows(weights * kept)
+
+
+def sums_to_one(weights: Float[Tensor, "texts tokens"]) -> bool:
+    """Whether the weights of every text that has any are shares of a whole."""
+    total = weights.sum(dim=-1)
+    return bool(((total - 1).abs() < 1e-4)[weights.abs().sum(dim=-1) > 0].all())
+
+
+register("rollout", Rollout())
+register("rollout-absolute", Rollout(absolute=True))

@@ -1,0 +1,104 @@
+"""The shape of methods that follow a prediction through all layers of attention."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import partial
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glasshead.data import Inputs, batches
+from glasshead.errors import InputError
+from glasshead.explainers.explainer import Explainer, ExplanationContext
+from glasshead.models import PooledClassifier
+from glasshead.trace import (
+    AttentionSite,
+    AttentionStack,
+    record_stack,
+    target_score,
+    token_layout,
+)
+
+
+class StackExplainer(Explainer):
+    """A method that reads the attention calls up to the one that is chosen, the last one unless another is.
+
+    ``relevance`` is the method: what the vectors of the last call know of every key [r, q, k]. The rows that
+    are read are those of every explanation by attention; where sentences were weighed, their own stack has
+    the share of each. Numbers are one for each token of a text.
+    """
+
+    reads_attention = True
+    reads_target_fn = False
+    combines_heads = True
+    needs_gradients = False
+    """Whether it reads ∂z/∂A of every layer, z being the score of the target."""
+
+    @abstractmethod
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+        """What the vectors of the last call know of every key of the text."""
+
+    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        """The same for a classifier with one attention and one learned query: nothing is to be followed.
+
+        Raises:
+            InputError: if that has no meaning.
+        """
+        raise InputError(
+            f"{type(context.model).__name__} has one attention with one learned query, so {self.name!r} "
+            "has no layers to follow: use 'contribution'"
+        )
+
+    def signed(self, context: ExplanationContext) -> bool:
+        return False
+
+    def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        if self.name not in context.computed:
+            context.computed[self.name] = self._compute(context)
+        result: Tensor = context.computed[self.name]
+        return result
+
+    def _compute(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        if isinstance(context.model, PooledClassifier):
+            return self.pooled(context)
+        assert context.site is not None
+        result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
+        maps = context.site.num_heads * context.site.num_layers
+        for texts, inputs in batches(context.encoded, device=context.model.device, maps=maps):
+            tokens = self._read(context, context.site, texts, inputs)
+            if context.site.above is not None:
+                share = self._read(context, context.site.above, texts, inputs)
+                sentences = token_layout(context.model, inputs, context.site.above.key_unit)
+                tokens = tokens * share / sentences.shares(share.dtype).clamp(min=1e-9)
+            result[texts, : tokens.shape[1]] = tokens.detach().cpu().to(result.dtype)
+        return result
+
+    def _read(
+        self, context: ExplanationContext, site: AttentionSite, texts: Tensor, inputs: Inputs
+    ) -> Float[Tensor, "b n"]:
+        """The numbers of a batch, from the calls below a site."""
+        score = partial(_score, targets=context.target[texts]) if self.needs_gradients else None
+        stack = record_stack(context.model, inputs, site, score)
+        with torch.no_grad():
+            return self.tokens(context, stack, texts)
+
+    def tokens(
+        self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
+    ) -> Float[Tensor, "b n"]:
+        """The numbers of the tokens of a batch."""
+        return stack.read(self.relevance(stack))
+
+
+def _score(logits: Tensor, targets: Tensor) -> Tensor:
+    return target_score(logits, targets.to(logits.device))
+
+
+def refuse_decoder(stack: AttentionStack, method: str, instead: str) -> None:
+    """Raise InputError where a text is read a second time by a decoder."""
+    if stack.has_decoder:
+        raise InputError(
+            f"{type(stack.model).__name__} reads a text twice, in its encoder and its decoder, and "
+            f"{method!r} is defined for one stack of layers: use {instead!r}"
+        )

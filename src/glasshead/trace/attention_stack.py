@@ -1,0 +1,244 @@
+"""All attention calls between the tokens of a text and the row that a prediction reads, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.attention import LearnedQueryAttention
+from glasshead.data import Inputs
+from glasshead.errors import InputError
+from glasshead.models import HierarchicalClassifier
+from glasshead.trace.attention_site import AttentionSite, combine_heads, forward, read_rows
+from glasshead.trace.head_gauges import head_signs_of
+from glasshead.trace.record import record
+from glasshead.trace.records import LayerRecord
+from glasshead.trace.token_layout import TokenLayout, token_layout
+
+TEXT, DECODER, SUMMARY = "text", "decoder", "summary"
+"""Streams of vectors: those of a text, those of a decoder that reads what stands before, and the one vector
+of a learned query."""
+ROW_SUM_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class StackLayer:
+    """One attention call: vectors of the stream ``target`` look at those of ``source``.
+
+    ``is_first`` says that nothing is known of the target before: what a learned query gives has no residual.
+    ``gradient`` [r, h, q, k] is the derivative of the explained score with respect to the weights.
+    """
+
+    record: LayerRecord
+    source: str
+    target: str
+    is_first: bool
+    gradient: Float[Tensor, "r h q k"] | None = None
+
+    @property
+    def weights(self) -> Float[Tensor, "r h q k"]:
+        """The weights, worked out anew each time: one layer at a time is in memory."""
+        record = self.record
+        if record.scores_and_weights is not None:
+            return record.scores_and_weights[1].detach()
+        return record.call.mechanism.weights(record.call, record.call.mechanism.scores(record.call))
+
+    @property
+    def description(self) -> str:
+        """For messages."""
+        return f"layer {self.record.layer} ({self.record.name})"
+
+
+@dataclass(frozen=True)
+class AttentionStack:
+    """The attention calls of one pass over a batch, up to the one that is read, in their order.
+
+    ``start`` holds for each stream what its vectors know of the tokens before any attention [r, stream, k]: a
+    vector of a text its own token, one of a decoder the token before. What a method follows through the
+    layers has the same shape. Encoder–decoders have the streams text and decoder; cross-attention leads from
+    the one to the other.
+    """
+
+    model: PreTrainedModel
+    inputs: Inputs
+    site: AttentionSite
+    layers: tuple[StackLayer, ...]
+    layout: TokenLayout
+    logits: Float[Tensor, "b classes"]
+    start: Mapping[str, Float[Tensor, "r stream k"]] = field(repr=False)
+
+    @property
+    def mask(self) -> Bool[Tensor, "r k"]:
+        """The real tokens of each row."""
+        return self.layout.mask
+
+    @property
+    def top(self) -> StackLayer:
+        """The layer that is read."""
+        return self.layers[-1]
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether a decoder reads the text a second time."""
+        return any(layer.target == DECODER for layer in self.layers)
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether a vector of a text sees nothing behind it."""
+        own = [layer.record for layer in self.layers if layer.source == layer.target == TEXT]
+        return bool(own) and all(is_causal(record, self.mask) for record in own)
+
+    def combine(self, maps: Float[Tensor, "r h q k"]) -> Float[Tensor, "r q k"]:
+        """One map of the heads that are read: of one head, or all of them as the site combines them.
+
+        Raises:
+            InputError: if a layer has no such head.
+        """
+        if maps.shape[1] == 1:
+            return maps[:, 0]
+        if self.site.head is not None and self.site.head >= maps.shape[1]:
+            raise InputError(f"not every layer has a head {self.site.head}: choose one below {maps.shape[1]}")
+        return combine_heads(maps, self.site)
+
+    def canonical_weights(self, layer: StackLayer) -> Float[Tensor, "r h q k"]:
+        """The weights of a layer with the canonical sign of each head, where one was fixed."""
+        signs = head_signs_of(self.model, layer.record.layer)
+        return layer.weights if signs is None else layer.weights * signs.to(layer.weights)[:, None, None]
+
+    def real_rows(self, layer: StackLayer) -> Bool[Tensor, "r q"]:
+        """Which queries of a layer are no padding."""
+        queries = layer.record.call.q.shape[2]
+        return self.mask[:, :queries] if layer.target != SUMMARY else self.mask.any(dim=1, keepdim=True)
+
+    def check_rows(self, method: str, instead: str) -> None:
+        """Refuse weights that are no shares of a whole.
+
+        Raises:
+            InputError: if a row has negative weights or does not sum to one.
+        """
+        for layer in self.layers:
+            weights = layer.weights
+            allowed = layer.record.allowed.any(dim=-1) & self.real_rows(layer)[:, None]
+            if bool((weights < -ROW_SUM_TOLERANCE).any()):
+                reason = f"the weights of {layer.description} have signs"
+            elif bool(((weights.sum(dim=-1) - 1).abs()[allowed] > ROW_SUM_TOLERANCE).any()):
+                reason = f"the weights of {layer.description} do not sum to one"
+            else:
+                continue
+            raise InputError(
+                f"{reason}, and {method!r} takes them for shares of a whole: use {instead!r}, which takes "
+                "the sizes of the weights and scales every row to one"
+            )
+
+    @cached_property
+    def row_shares(self) -> Float[Tensor, "r q"]:
+        """The share of each row of the last layer in what is read: one row, or the mean of all real ones."""
+        rows = read_rows(self.top.record.call.q.shape[2], self.mask, self.site.row).to(self.start[TEXT])
+        return rows / rows.sum(dim=1, keepdim=True).clamp(min=1.0)
+
+    def read(self, state: Float[Tensor, "r q k"]) -> Float[Tensor, "b n"]:
+        """What the rows that are read know of every token of the text."""
+        keys = torch.einsum("rq,rqk->rk", self.row_shares.to(state), state)
+        return self.layout.tokens(keys[:, : self.mask.shape[1]])
+
+    def follow(
+        self, step: Callable[[StackLayer, dict[str, Tensor]], Float[Tensor, "r q k"]]
+    ) -> Float[Tensor, "r q k"]:
+        """What the last layer's target knows once every layer has made its ``step`` from the states of all
+        streams to the new state of its target."""
+        states = dict(self.start)
+        for layer in self.layers:
+            states[layer.target] = step(layer, states)
+        return states[self.top.target]
+
+
+def record_stack(
+    model: PreTrainedModel,
+    inputs: Inputs,
+    site: AttentionSite,
+    score: Callable[[Float[Tensor, "b classes"]], Tensor] | None = None,
+) -> AttentionStack:
+    """The stack of a batch below the attention that is read, itself included.
+
+    With ``score``, from logits to a number for each text, every layer has the gradient of the sum of these
+    numbers with respect to its weights.
+
+    Raises:
+        InputError: if a decoder reads something else than the text.
+    """
+    grad = torch.no_grad() if score is None else torch.enable_grad()
+    with grad, record(model, keep_graph=score is not None) as trace:
+        logits = forward(model, inputs, rows="mean").logits
+    records = [one for one in trace.only if one.layer <= site.layer and same_part(model, one, site)]
+    gradients: list[Tensor | None] = [None] * len(records)
+    if score is not None:
+        slopes = torch.autograd.grad(
+            score(logits).sum(), [one.weights for one in records], allow_unused=True, materialize_grads=True
+        )
+        gradients = [slope.detach() for slope in slopes]
+    layout = token_layout(model, inputs, site.key_unit)
+    layers = tuple(connect(model, records, gradients, layout.mask))
+    return AttentionStack(
+        model, inputs, site, layers, layout, logits.detach(), start_of(model, layers, layout.mask)
+    )
+
+
+def same_part(model: PreTrainedModel, layer: LayerRecord, site: AttentionSite) -> bool:
+    """Whether a layer reads what the site reads: words or, in a model of documents, sentences."""
+    if not isinstance(model, HierarchicalClassifier):
+        return True
+    return layer.name.split(".")[0] == site.name.split(".")[0]
+
+
+def connect(
+    model: PreTrainedModel,
+    records: list[LayerRecord],
+    gradients: list[Tensor | None],
+    mask: Bool[Tensor, "r k"],
+) -> Iterator[StackLayer]:
+    """Which stream looks at which: in an encoder–decoder, calls are the decoder's from the first causal one
+    on, and those that are not causal read the encoder."""
+    encoder_decoder = getattr(model.config, "is_encoder_decoder", False)
+    modules = dict(model.named_modules())
+    target = TEXT
+    known = {TEXT, DECODER}
+    for one, gradient in zip(records, gradients, strict=True):
+        source = TEXT
+        if isinstance(modules.get(one.name), LearnedQueryAttention):
+            source, target = target, SUMMARY
+        elif encoder_decoder and is_causal(one, mask):
+            source = target = DECODER
+        elif target == DECODER:
+            source = TEXT
+        yield StackLayer(one, source, target, target not in known, gradient)
+        known.add(target)
+
+
+def is_causal(layer: LayerRecord, mask: Bool[Tensor, "r k"]) -> bool:
+    """Whether no query of a real token sees what stands behind it."""
+    if layer.call.mask.causal:
+        return True
+    allowed = layer.allowed
+    if allowed.shape[-1] < 2 or allowed.shape[-2:] != (mask.shape[1], mask.shape[1]):
+        return False
+    return not bool((allowed.triu(diagonal=1) & mask[:, None, :, None]).any())
+
+
+def start_of(
+    model: PreTrainedModel, layers: tuple[StackLayer, ...], mask: Bool[Tensor, "r k"]
+) -> dict[str, Float[Tensor, "r stream k"]]:
+    """What each stream knows of the tokens before any attention."""
+    first = layers[0].record
+    size = first.call.k.shape[2]
+    dtype = first.output.dtype if first.output.dtype == torch.float64 else torch.float32
+    own = torch.eye(size, dtype=dtype, device=mask.device).expand(len(mask), -1, -1)
+    start = {TEXT: own}
+    if any(layer.target == DECODER for layer in layers):
+        start[DECODER] = torch.diag_embed(torch.ones(size - 1), offset=-1).to(own).expand(len(mask), -1, -1)
+    return start
