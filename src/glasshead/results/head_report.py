@@ -82,10 +82,10 @@ class HeadRelation:
 class HeadText:
     """The maps of all heads before one text, or a pair of texts.
 
-    ``weights`` has by layer an array [heads, queries, keys], NaN where a query may not look; ``queries`` and
-    ``keys`` name the tokens of both sides of each layer's kind. ``words`` is the word of each token, −1 for
-    special ones, ``sides`` 0 or 1: the first or second text. ``query_vectors`` and ``key_vectors`` have by
-    layer [heads, tokens, size], where they were kept.
+    ``weights`` has by layer an array [heads, queries, keys], NaN where a query may not look. ``words`` is the
+    word of each token, −1 for special ones, ``sides`` 0 or 1: the first or second text. A decoder that reads
+    an encoder looks from ``decoder_tokens``, of ``decoder_words``. ``query_vectors`` and ``key_vectors`` have
+    by layer [heads, tokens, size], where they were kept.
     """
 
     text: str
@@ -95,6 +95,8 @@ class HeadText:
     weights: Mapping[int, Floats]
     query_vectors: Mapping[int, Floats] = field(default_factory=dict)
     key_vectors: Mapping[int, Floats] = field(default_factory=dict)
+    decoder_tokens: Sequence[str] = ()
+    decoder_words: Sequence[int] = ()
 
 
 @dataclass(frozen=True, repr=False)
