@@ -1,9 +1,12 @@
-"""From tokens to words: sub-words of one word are added up."""
+"""From tokens to words: numbers of sub-words are added up, or their vectors."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from glasshead.errors import InputError
 from glasshead.results import Attribution
@@ -20,8 +23,9 @@ def word_starts(words: Sequence[int]) -> list[int]:
 def by_word(attribution: Attribution) -> Attribution:
     """An attribution whose tokens are words of the original text.
 
-    A word's score is the sum over its tokens (attention *to* a split-up word adds up, Clark et al. 2019); its
-    place runs from its first to its last character. Special tokens (word −1) stay as they are.
+    A word's score is the sum over its tokens (attention *to* a split-up word adds up, Clark et al. 2019), or
+    what the method made of their vectors: a word does not win by being divided. Its place runs from its first
+    to its last character. Special tokens (word −1) stay as they are.
 
     Raises:
         InputError: if tokens that would be added up have intervals.
@@ -44,9 +48,19 @@ def by_word(attribution: Attribution) -> Attribution:
         ids=tuple(attribution.ids[a] for a in starts),
         words=tuple(attribution.words[a] for a in starts),
         offsets=offsets,
-        scores=add(attribution.scores),
+        scores=add(attribution.scores if attribution.word_scores is None else attribution.word_scores),
+        word_scores=None,
         contributions=None if attribution.contributions is None else add(attribution.contributions),
     )
+
+
+def sum_words(vectors: Float[Tensor, "*q n d"], words: Sequence[int]) -> Float[Tensor, "*q n d"]:
+    """The sum of the vectors of each word at its first token, zeros at the others; tokens beyond ``words``
+    stay as they are."""
+    starts = word_starts(words)
+    first = [starts[unit] for unit in unit_of_each(words)] + list(range(len(words), vectors.shape[-2]))
+    places = torch.tensor(first, dtype=torch.long, device=vectors.device)
+    return torch.zeros_like(vectors).index_add(-2, places, vectors)
 
 
 def check_ends(attribution: Attribution, units: int) -> None:

@@ -121,6 +121,11 @@ class Explainer(ABC):
     sign_is_gauge: bool = False
     """Whether its signs are those of the weights, which say something only once a gauge is fixed."""
 
+    def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
+        """The number of each word at its first token, 0 elsewhere, where it is not the sum of those of its
+        tokens; None: it is."""
+        return None
+
     @abstractmethod
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """Importance of every token; what stands on padding is ignored."""
@@ -355,6 +360,7 @@ def to_attributions(
     site = context.site if explainer.reads_attention else None
     caveat, settings = explainer.caveat(context), explainer.settings(context)
     gaps = explainer.completeness_gaps(context)
+    words = explainer.word_importance(context)
     results = []
     for index, text in enumerate(texts):
         keep = mask[index]
@@ -377,6 +383,7 @@ def to_attributions(
                 caveat=caveat,
                 settings=settings,
                 completeness_gap=None if gaps is None else float(gaps[index]),
+                word_scores=None if words is None else _numbers(words[index], keep),
             )
         )
     return results

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.data import batches, heads_of, layers_of, longest
 from glasshead.errors import InputError
+from glasshead.explainers.aggregate_words import sum_words
 from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_embeddings
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.targets import log_odds, probability
@@ -189,8 +190,23 @@ class Gradient(Explainer):
         )
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
-        gradients = embedding_gradients(context)
-        return fill_texts(context, ((texts, self.reduce(gradient)) for texts, gradient, _ in gradients))
+        return self._reduced(context)[0]
+
+    def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
+        """The norm of the sum of the gradients of its tokens; a mean entry adds up by itself."""
+        return None if self._signed else self._reduced(context)[1]
+
+    def _reduced(self, context: ExplanationContext) -> tuple[Tensor, Tensor]:
+        """The number of every token, and of every word at its first token."""
+        if self.name not in context.computed:
+            batches = [
+                (texts, self.reduce(gradient), self.reduce(sum_text_words(context, texts, gradient)))
+                for texts, gradient, _ in embedding_gradients(context)
+            ]
+            context.computed[self.name] = tuple(
+                fill_texts(context, ((batch[0], batch[column]) for batch in batches)) for column in (1, 2)
+            )
+        return context.computed[self.name]
 
 
 def fill_texts(
@@ -201,6 +217,14 @@ def fill_texts(
     for texts, scores in batch_scores:
         result[texts, : scores.shape[1]] = scores.to(result.dtype)
     return result
+
+
+def sum_text_words(
+    context: ExplanationContext, texts: Int[Tensor, " b"], vectors: Float[Tensor, "b *q n d"]
+) -> Float[Tensor, "b *q n d"]:
+    """The sum of the vectors of each word of some texts at its first token."""
+    words = context.encoded.words[texts.numpy(), : vectors.shape[-2]].tolist()
+    return torch.stack([sum_words(own, text) for own, text in zip(vectors, words, strict=True)])
 
 
 def normalises(context: ExplanationContext) -> bool:

@@ -40,7 +40,7 @@ class GradientAttention(StackExplainer):
         products = context.observation.contributions(context.target)
         return products if self.keeps_signs else products.clamp(min=0)
 
-    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
             assert layer.gradient is not None
             products = layer.weights * layer.gradient
@@ -49,7 +49,8 @@ class GradientAttention(StackExplainer):
             return attended if layer.is_first else states[layer.target].to(combined) + attended
 
         result = stack.follow(step)
-        return result if stack.top.is_first else result - stack.start[stack.top.target].to(result)
+        own = 0.0 if stack.top.is_first else stack.start[stack.top.target].to(result)
+        return stack.read(result - own)
 
 
 register("gradient-attention", GradientAttention())

@@ -35,13 +35,13 @@ class LayerAggregation(StackExplainer):
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
 
-    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         below = [layer for layer in stack.layers if layer.target != SUMMARY]
         reader = None
         if len(below) < len(stack.layers):
             reader = stack.combine(stack.canonical_weights(stack.top))
             if not below:
-                return reader
+                return stack.read(reader)
         target = below[-1].target
         maps = torch.stack(
             [
@@ -51,7 +51,7 @@ class LayerAggregation(StackExplainer):
             ]
         )
         total: Tensor = self.operation(maps)
-        return total if reader is None else reader @ total
+        return stack.read(total if reader is None else reader @ total)
 
 
 for name in OPERATIONS:

@@ -11,7 +11,7 @@ from torch import Tensor
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import ExplanationContext, register
 from glasshead.explainers.stack_explainer import StackExplainer
-from glasshead.trace import AttentionStack, StackLayer
+from glasshead.trace import ROW_SUM_TOLERANCE, AttentionStack, StackLayer
 
 RESIDUAL, DISCARD = 0.5, 0.0
 
@@ -69,32 +69,26 @@ class Rollout(StackExplainer):
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         context.computed[f"{self.name} drift"] = []
-        weights = context.observation.weights
-        if not self.absolute and (context.observation.signed or not sums_to_one(weights)):
-            raise InputError(
-                "the weights of this model have signs or do not sum to one, and "
-                f"{self.name!r} takes them for shares of a whole: use 'rollout-absolute'"
-            )
-        return scale_rows(weights.abs())
+        return pooled_shares(context, self.name, absolute=self.absolute)
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
     ) -> Float[Tensor, "b n"]:
-        result = stack.read(self.relevance(stack))
+        result = super().tokens(context, stack, texts)
         drift = context.computed.setdefault(f"{self.name} drift", [])
         if stack.is_causal and context.site is not None and stack.site is context.site:
-            null = stack.read(self.roll(stack, uniform_shares))
+            null = stack.layout.tokens(self.roll(stack, uniform_shares))
             several = stack.inputs["attention_mask"].sum(dim=1) > 1
             drift.append(torch.stack([result[several, 0], null[several, 0]], dim=1).double().cpu())
         return result
 
-    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         if not self.absolute:
             stack.check_rows(self.name, "rollout-absolute")
         return self.roll(stack, lambda layer: layer_shares(stack, layer))
 
-    def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r q k"]:
-        """The product of the maps that ``shares`` gives."""
+    def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r k"]:
+        """What is read of the product of the maps that ``shares`` gives."""
 
         def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
             attended = discard_smallest(shares(layer), self.discard) @ states[layer.source].to(stack.logits)
@@ -102,7 +96,7 @@ class Rollout(StackExplainer):
                 return attended
             return (1 - self.residual) * attended + self.residual * states[layer.target].to(attended)
 
-        return stack.follow(step)
+        return stack.read(stack.follow(step))
 
 
 def layer_shares(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r q k"]:
@@ -131,10 +125,22 @@ def discard_smallest(weights: Float[Tensor, "r q k"], share: float) -> Float[Ten
     return scale_rows(weights * kept)
 
 
-def sums_to_one(weights: Float[Tensor, "texts tokens"]) -> bool:
-    """Whether the weights of every text that has any are shares of a whole."""
-    total = weights.sum(dim=-1)
-    return bool(((total - 1).abs() < 1e-4)[weights.abs().sum(dim=-1) > 0].all())
+def pooled_shares(
+    context: ExplanationContext, method: str, *, absolute: bool
+) -> Float[Tensor, "texts tokens"]:
+    """The weights of the one attention of a pooled classifier, as shares of a whole.
+
+    Raises:
+        InputError: if they are none, unless sizes are taken.
+    """
+    weights = context.observation.weights
+    total = weights.sum(dim=-1)[context.encoded.mask.any(dim=-1)]
+    if not absolute and (context.observation.signed or bool(((total - 1).abs() > ROW_SUM_TOLERANCE).any())):
+        raise InputError(
+            "the weights of this model have signs or do not sum to one, and "
+            f"{method!r} takes them for shares of a whole: use {method.split('+')[0] + '-absolute'!r}"
+        )
+    return scale_rows(weights.abs())
 
 
 register("rollout", Rollout())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from glasshead.data import Inputs, batches
@@ -21,13 +22,16 @@ from glasshead.trace import (
     token_layout,
 )
 
+ReadTokens = Callable[[ExplanationContext, AttentionStack, Int[Tensor, " b"]], Float[Tensor, "b n"]]
+"""(context, stack of a batch, its texts) → the numbers of its tokens."""
+
 
 class StackExplainer(Explainer):
     """A method that reads the attention calls up to the one that is chosen, the last one unless another is.
 
-    ``relevance`` is the method: what the vectors of the last call know of every key [r, q, k]. The rows that
-    are read are those of every explanation by attention; where sentences were weighed, their own stack has
-    the share of each. Numbers are one for each token of a text.
+    ``relevance`` is the method: what is read of the last call knows of every key [r, k]. The rows that are
+    read are those of every explanation by attention; where sentences were weighed, their own stack has the
+    share of each.
     """
 
     reads_attention = True
@@ -35,10 +39,12 @@ class StackExplainer(Explainer):
     combines_heads = True
     needs_gradients = False
     """Whether it reads ∂z/∂A of every layer, z being the score of the target."""
+    needs_norms = False
+    """Whether it reads the layer norms behind the calls."""
 
     @abstractmethod
-    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r q k"]:
-        """What the vectors of the last call know of every key of the text."""
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
+        """What is read of the last call knows of every key of the text."""
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """The same for a classifier with one attention and one learned query: nothing is to be followed.
@@ -56,39 +62,45 @@ class StackExplainer(Explainer):
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         if self.name not in context.computed:
-            context.computed[self.name] = self._compute(context)
+            context.computed[self.name] = self.compute(context, self.tokens)
         result: Tensor = context.computed[self.name]
         return result
 
-    def _compute(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+    def compute(self, context: ExplanationContext, read: ReadTokens) -> Float[Tensor, "texts tokens"]:
+        """What ``read`` makes of the stacks of all texts."""
         if isinstance(context.model, PooledClassifier):
             return self.pooled(context)
         assert context.site is not None
         result = torch.zeros(context.encoded.mask.shape, dtype=context.logits.dtype)
         maps = context.site.num_heads * context.site.num_layers
         for texts, inputs in batches(context.encoded, device=context.model.device, maps=maps):
-            tokens = self._read(context, context.site, texts, inputs)
+            tokens = self._read(context, context.site, texts, inputs, read)
             if context.site.above is not None:
-                share = self._read(context, context.site.above, texts, inputs)
+                share = self._read(context, context.site.above, texts, inputs, read)
                 sentences = token_layout(context.model, inputs, context.site.above.key_unit)
                 tokens = tokens * share / sentences.shares(share.dtype).clamp(min=1e-9)
             result[texts, : tokens.shape[1]] = tokens.detach().cpu().to(result.dtype)
         return result
 
     def _read(
-        self, context: ExplanationContext, site: AttentionSite, texts: Tensor, inputs: Inputs
+        self,
+        context: ExplanationContext,
+        site: AttentionSite,
+        texts: Tensor,
+        inputs: Inputs,
+        read: ReadTokens,
     ) -> Float[Tensor, "b n"]:
         """The numbers of a batch, from the calls below a site."""
         score = partial(_score, targets=context.target[texts]) if self.needs_gradients else None
-        stack = record_stack(context.model, inputs, site, score)
+        stack = record_stack(context.model, inputs, site, score, norms=self.needs_norms)
         with torch.no_grad():
-            return self.tokens(context, stack, texts)
+            return read(context, stack, texts)
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
     ) -> Float[Tensor, "b n"]:
         """The numbers of the tokens of a batch."""
-        return stack.read(self.relevance(stack))
+        return stack.layout.tokens(self.relevance(stack))
 
 
 def _score(logits: Tensor, targets: Tensor) -> Tensor:

@@ -24,6 +24,7 @@ class Attribution(Drawable):
     probability or, where the model ``rates``, the predicted number. ``contributions`` (a_i · o_i, invariant
     under the sign gauge) accompanies attention weights and is what colours a map by default. ``reading`` says
     which attention of a model with several was read, ``caveat`` why the numbers mean little for this model.
+    ``word_scores`` has the number of each word at its first token where it is no sum of those of its tokens.
     ``settings`` says with which steps, samples or baseline, ``completeness_gap`` by how much their sum misses
     the change of the prediction that it should be.
 
@@ -57,6 +58,7 @@ class Attribution(Drawable):
     caveat: str | None = None
     settings: str | None = None
     completeness_gap: float | None = None
+    word_scores: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.intervals is not None and len(self.intervals) != len(self.scores):

@@ -1,5 +1,6 @@
 """Read or replace what attention is made of while a model runs, and say which attention is meant."""
 
+from glasshead.trace.attention_blocks import BlockRun, run_blocks
 from glasshead.trace.attention_site import (
     HEAD_COMBINATIONS,
     LEVELS,
@@ -17,6 +18,7 @@ from glasshead.trace.attention_site import (
 )
 from glasshead.trace.attention_stack import (
     DECODER,
+    ROW_SUM_TOLERANCE,
     SUMMARY,
     AttentionStack,
     StackLayer,
@@ -28,6 +30,7 @@ from glasshead.trace.head_gauges import head_gauges, head_signs_of
 from glasshead.trace.head_weights import head_maps
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
+from glasshead.trace.post_norm import BlockNorm
 from glasshead.trace.record import record
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
 from glasshead.trace.resume import ResumedPasses, Shortcut, find_shortcut
@@ -52,10 +55,13 @@ __all__ = [
     "LEVELS",
     "NO_SENTENCES",
     "ROWS",
+    "ROW_SUM_TOLERANCE",
     "SUMMARY",
     "AttentionSelector",
     "AttentionSite",
     "AttentionStack",
+    "BlockNorm",
+    "BlockRun",
     "ClassSigns",
     "Edit",
     "ForwardPass",
@@ -89,6 +95,7 @@ __all__ = [
     "record",
     "record_stack",
     "replace",
+    "run_blocks",
     "target_polarity",
     "target_score",
     "text_sums",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -17,6 +18,8 @@ from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier
 from glasshead.trace.attention_site import AttentionSite, combine_heads, forward, read_rows
 from glasshead.trace.head_gauges import head_signs_of
+from glasshead.trace.hooks import attach_hook
+from glasshead.trace.post_norm import BlockNorm, NormWatcher
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 from glasshead.trace.token_layout import TokenLayout, token_layout
@@ -32,7 +35,8 @@ class StackLayer:
     """One attention call: vectors of the stream ``target`` look at those of ``source``.
 
     ``is_first`` says that nothing is known of the target before: what a learned query gives has no residual.
-    ``gradient`` [r, h, q, k] is the derivative of the explained score with respect to the weights.
+    ``gradient`` [r, h, q, k] is the derivative of the explained score with respect to the weights, ``norm``
+    the layer norm behind the call. Both are there if they were asked for.
     """
 
     record: LayerRecord
@@ -40,6 +44,7 @@ class StackLayer:
     target: str
     is_first: bool
     gradient: Float[Tensor, "r h q k"] | None = None
+    norm: BlockNorm | None = None
 
     @property
     def weights(self) -> Float[Tensor, "r h q k"]:
@@ -142,10 +147,9 @@ class AttentionStack:
         rows = read_rows(self.top.record.call.q.shape[2], self.mask, self.site.row).to(self.start[TEXT])
         return rows / rows.sum(dim=1, keepdim=True).clamp(min=1.0)
 
-    def read(self, state: Float[Tensor, "r q k"]) -> Float[Tensor, "b n"]:
-        """What the rows that are read know of every token of the text."""
-        keys = torch.einsum("rq,rqk->rk", self.row_shares.to(state), state)
-        return self.layout.tokens(keys[:, : self.mask.shape[1]])
+    def read(self, state: Float[Tensor, "r q k"]) -> Float[Tensor, "r k"]:
+        """What the rows that are read know of every key."""
+        return torch.einsum("rq,rqk->rk", self.row_shares.to(state), state)[:, : self.mask.shape[1]]
 
     def follow(
         self, step: Callable[[StackLayer, dict[str, Tensor]], Float[Tensor, "r q k"]]
@@ -163,17 +167,21 @@ def record_stack(
     inputs: Inputs,
     site: AttentionSite,
     score: Callable[[Float[Tensor, "b classes"]], Tensor] | None = None,
+    *,
+    norms: bool = False,
 ) -> AttentionStack:
     """The stack of a batch below the attention that is read, itself included.
 
     With ``score``, from logits to a number for each text, every layer has the gradient of the sum of these
-    numbers with respect to its weights.
+    numbers with respect to its weights; with ``norms`` it has the layer norm behind it.
 
     Raises:
         InputError: if a decoder reads something else than the text.
     """
     grad = torch.no_grad() if score is None else torch.enable_grad()
-    with grad, record(model, keep_graph=score is not None) as trace:
+    watcher = NormWatcher(model)
+    watching = attach_hook(watcher) if norms else nullcontext()
+    with grad, watching, record(model, keep_graph=score is not None) as trace:
         logits = forward(model, inputs, rows="mean").logits
     records = [one for one in trace.only if one.layer <= site.layer and same_part(model, one, site)]
     gradients: list[Tensor | None] = [None] * len(records)
@@ -183,7 +191,10 @@ def record_stack(
         )
         gradients = [slope.detach() for slope in slopes]
     layout = token_layout(model, inputs, site.key_unit)
-    layers = tuple(connect(model, records, gradients, layout.mask))
+    layers = tuple(
+        replace(layer, norm=watcher.blocks.get(layer.record.layer))
+        for layer in connect(model, records, gradients, layout.mask)
+    )
     return AttentionStack(
         model, inputs, site, layers, layout, logits.detach(), start_of(model, layers, layout.mask)
     )

@@ -1,0 +1,97 @@
+"""Norms of what attention adds up: weights times the values behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.gradient import fill_texts, sum_text_words
+from glasshead.explainers.stack_explainer import StackExplainer
+from glasshead.explainers.value_vectors import (
+    block_vectors,
+    check_post_norm,
+    has_projection,
+    row_chunks,
+    value_vectors,
+)
+from glasshead.identifiability import pooled_batches
+from glasshead.models import PooledClassifier
+from glasshead.trace import SUMMARY, AttentionStack
+
+Join = Callable[[Float[Tensor, "r q k d"]], Float[Tensor, "r q k d"]]
+"""Vectors of tokens → vectors of words, at their first tokens."""
+
+
+class ValueNorm(StackExplainer):
+    """‖Σ_h a_ij^h T_j^h‖₂ of the attention that is read, the length of what token j adds to row i: a large
+    weight on a small vector moves nothing.
+
+    ``with_residual``: ‖T_i(x_j)‖₂, with the residual δ_ij x_i and behind the layer norm, in encoders that
+    normalise after the residual. The number of a divided word is the norm of the sum of its tokens' vectors.
+    """
+
+    combines_heads = False
+
+    def __init__(self, *, with_residual: bool = False) -> None:
+        self.with_residual = self.needs_norms = with_residual
+        self.description = "length of what a token adds to the row that is read, ‖weight × value‖" + (
+            ", with residual and layer norm" if with_residual else ""
+        )
+        self.citation = "Kobayashi et al. " + ("2021" if with_residual else "2020")
+
+    def settings(self, context: ExplanationContext) -> str | None:
+        self.importance(context)
+        return context.computed.get(f"{self.name} settings")
+
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
+        return self.norms(stack)
+
+    def tokens(
+        self, context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]
+    ) -> Float[Tensor, "b n"]:
+        if stack.top.target != SUMMARY and not has_projection(stack.top):
+            context.computed[f"{self.name} settings"] = (
+                "no single linear map reads the heads, so these are the values themselves"
+            )
+        return super().tokens(context, stack, texts)
+
+    def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
+        if context.site is None or context.site.key_unit != "token":
+            return None  # models that pool, or pack texts and sentences, read whole words
+
+        def read(context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]) -> Tensor:
+            return stack.layout.tokens(self.norms(stack, partial(sum_text_words, context, texts)))
+
+        return self.compute(context, read)
+
+    def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
+        """|a_i| ‖h_i‖."""
+        if self.with_residual:
+            return super().pooled(context)
+        assert isinstance(context.model, PooledClassifier)
+        norms = (
+            (batch.texts, batch.weights.abs() * batch.values.norm(dim=-1))
+            for batch in pooled_batches(context.model, context.encoded)
+        )
+        return fill_texts(context, norms)
+
+    def norms(self, stack: AttentionStack, join: Join | None = None) -> Float[Tensor, "r k"]:
+        """The norms of the rows that are read, of tokens or of words."""
+        layer = stack.top
+        vectors_of = block_vectors if self.with_residual else value_vectors
+        if self.with_residual:
+            check_post_norm(stack, layer, self.name)
+        parts = []
+        for chunk in row_chunks(layer, layer.record.call.q.shape[2]):
+            vectors = vectors_of(stack, layer, chunk)
+            parts.append((vectors if join is None else join(vectors)).norm(dim=-1))
+        return stack.read(torch.cat(parts, dim=1) @ stack.start[layer.source].to(parts[0]))
+
+
+register("value-norm", ValueNorm())
+register("value-norm-residual", ValueNorm(with_residual=True))
