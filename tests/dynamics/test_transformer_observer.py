@@ -8,13 +8,12 @@ import torch
 from scipy.stats import kendalltau
 
 from glasshead.dynamics import dynamics_callback
-from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.observers.transformer import TransformerObserver, residuals, row_entropies
 from glasshead.dynamics.post_hoc import history_from_trained_run
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.results import read_history
-from glasshead.trace import record
+from glasshead.trace import entropies, record
 from glasshead.training import load_run, preset_config, train
 from glasshead.training.build_model import build, encoded_split, label_tensor
 from glasshead.training.tensor_dataset import TensorDataset
@@ -114,7 +113,9 @@ def test_agreement_of_ratings_is_that_with_the_gradients_of_the_rating():
 def test_planted_entropies():
     weights = torch.tensor([[1.0, 0, 0], [1 / 3, 1 / 3, 1 / 3], [-0.5, 0.5, 9.0], [0.7, 9.0, 9.0]])
     mask = torch.tensor([[1, 1, 1], [1, 1, 1], [1, 1, 0], [1, 0, 0]], dtype=torch.bool)
-    torch.testing.assert_close(entropies(weights, mask), torch.tensor([0.0, 1.0, 1.0]))
+    entropy = entropies(weights, mask)
+    torch.testing.assert_close(entropy[:3], torch.tensor([0.0, 1.0, 1.0]))
+    assert entropy[3].isnan()
 
 
 def test_uniform_attention_has_collapsed():

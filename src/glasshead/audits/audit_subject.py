@@ -30,8 +30,8 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
-from glasshead.results import AuditCard, Finding
-from glasshead.trace import Subject
+from glasshead.results import AttentionUse, AuditCard, Finding
+from glasshead.trace import Subject, attention_use
 from glasshead.training import class_metrics, rating_metrics, versions
 
 MOST_DRAWS = 1000
@@ -281,6 +281,7 @@ def subject_facts(
         "run": str(subject.folder or subject.name),
         "method": context.method,
         **model_facts(subject.model, context),
+        **use_facts(subject, context),
         **made,
         "audit_seed": seed,
         "examples": len(context.texts),
@@ -352,6 +353,18 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
         "reading": context.explanation.site.description,
         "level": context.explanation.attention_selector.level,
     }
+
+
+def use_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:
+    """How the model uses its attention before these texts, and before its training as far as its run says."""
+    if context.explanation.unreadable_reason is not None:
+        return {}
+    trained = subject.record.get("attention_use") or {}
+    use = AttentionUse(
+        before=trained.get("before"),
+        after=attention_use(context.explanation.model, context.explanation.encoded),
+    )
+    return {"attention_use": use}
 
 
 def performance_facts(context: AuditContext) -> dict[str, Any]:

@@ -112,6 +112,7 @@ def describe_data(data: "DatasetDict") -> None:
 
 def print_results(out: Path, repeats: int | None) -> None:
     """Metrics beside their floor, models that predict one class only, and notes of the training."""
+    from glasshead.results import use_lines
     from glasshead.training import MEASURED, REPEATS, guess_in_words, read_object, read_record
 
     if repeats is None:
@@ -131,6 +132,10 @@ def print_results(out: Path, repeats: int | None) -> None:
             if only is not None:
                 seed = "" if repeats is None else f"seed {record['seed']}, "
                 print_line(f"{seed}{split}: the model predicts one class only, {only!r}")
+    for record in records:
+        seed = "" if repeats is None else f"seed {record['seed']}, "
+        for line in use_lines(record.get("attention_use"), whole=repeats is None):
+            print_line(f"{seed}{line}")
     for note in dict.fromkeys(note for record in records for note in record["notes"]):
         print_line(note)
 

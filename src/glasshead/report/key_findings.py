@@ -8,7 +8,14 @@ from glasshead.report.labels import Question, method_words, questions
 from glasshead.report.number_format import count, finite, number
 from glasshead.report.sign_gauge import sign_caution
 from glasshead.report.value_limits import value_limits
-from glasshead.results import ATTENTION, METRIC_NAMES, AuditCard, Difference, Finding
+from glasshead.results import (
+    ATTENTION,
+    METRIC_NAMES,
+    AuditCard,
+    Difference,
+    Finding,
+    unused_sentence,
+)
 
 SHARED_FACTS = ("data", "split", "examples", "labels")
 TEXTS = ("data", "split")
@@ -124,6 +131,12 @@ def intro_sentence(card: AuditCard) -> str:
     return f"{sentence} Identifiability is asked of {maps['read']}." if isinstance(maps, dict) else sentence
 
 
+def use_caution(card: AuditCard) -> str:
+    """Which layers hardly use their attention, as far as the card says; "" if all do."""
+    use = card.facts.get("attention_use")
+    return unused_sentence(use["after"]) if use else ""
+
+
 def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
     """What a reader must know before believing the rest."""
     notes = []
@@ -142,6 +155,8 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
                 f"{name}: these {size}texts do not show whether the model is better than always guessing the "
                 f"{guess}. If it is not, what {explanation} agrees with is of little interest."
             )
+        if unused := use_caution(card):
+            notes.append(f"{name}: {unused}")
         if (weak := sign_caution(card)) is not None:
             notes.append(f"{name}: {weak}")
     for key in SHARED_FACTS:

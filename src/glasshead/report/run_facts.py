@@ -4,9 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from glasshead.escaping import visible
-from glasshead.report.number_format import finite, number
+from glasshead.report.number_format import DASH, finite, number
 from glasshead.report.sign_gauge import sign_fact
-from glasshead.results import ATTENTION, AuditCard, distinct_names
+from glasshead.results import (
+    ATTENTION,
+    USE_QUANTITIES,
+    AttentionUse,
+    AuditCard,
+    LayerUse,
+    distinct_names,
+)
 
 NAMES = {
     "run": "Run",
@@ -55,7 +62,10 @@ NAMES = {
     "seconds": "Took",
     "versions": "Versions",
 }
-APART = ("name", "notes", "remarks")
+APART = ("name", "notes", "remarks", "attention_use")
+WHEN = {"after": " of attention, by layer", "before": " before training"}
+MOST_LAYERS = 6
+"""So many layers are named one by one."""
 
 
 class WithFacts(Protocol):
@@ -110,13 +120,40 @@ def fact_rows(cards: Sequence[WithFacts]) -> list[tuple[str, list[str]]]:
     nested = {key for card in cards for key, value in card.facts.items() if isinstance(value, dict)}
     keys = [key for key in NAMES if key in stated]
     keys += sorted(stated - set(NAMES) - set(APART) - nested)
-    return [(NAMES.get(key, key), [_value(key, card.facts.get(key)) for card in cards]) for key in keys]
+    rows = [(NAMES.get(key, key), [_value(key, card.facts.get(key)) for card in cards]) for key in keys]
+    return rows + use_rows(cards)
+
+
+def use_rows(cards: Sequence[WithFacts]) -> list[tuple[str, list[str]]]:
+    """What attention did, layer after layer: now and, where it is known, before training."""
+    uses: list[AttentionUse | None] = [card.facts.get("attention_use") for card in cards]
+    rows = []
+    for key, name in USE_QUANTITIES.items():
+        for when, words in WHEN.items():
+            values = [use[when] if use else None for use in uses]  # type: ignore[literal-required]
+            if any(values):
+                title = f"{name[:1].upper()}{name[1:]}{words}"
+                rows.append((title, [_layers(value, key) for value in values]))
+    return rows
+
+
+def _layers(layers: Sequence[LayerUse] | None, key: str) -> str:
+    """A number of each layer; the least and the largest of many."""
+    values = [layer[key] for layer in layers or ()]  # type: ignore[literal-required]
+    known = [value for value in values if value is not None]
+    if len(values) <= MOST_LAYERS or not known:
+        return ", ".join(map(number, values)) or DASH
+    return f"{number(min(known))} to {number(max(known))} in {len(values)} layers"
 
 
 def detail_rows(cards: Sequence[AuditCard]) -> list[tuple[str, list[str]]]:
     """The nested facts nobody reads first (recipe, options of the data), one row per number."""
     flat = [
-        dict(_flat("", {k: v for k, v in card.facts.items() if k not in NAMES and isinstance(v, dict)}))
+        dict(
+            _flat(
+                "", {k: v for k, v in card.facts.items() if k not in (*NAMES, *APART) and isinstance(v, dict)}
+            )
+        )
         for card in cards
     ]
     keys = dict.fromkeys(key for card in flat for key in card)

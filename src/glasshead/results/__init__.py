@@ -1,5 +1,14 @@
 """What explanations, audits, comparisons and recorded trainings found: plain values, no torch."""
 
+from glasshead.results.attention_use import (
+    NOT_USED,
+    USE_QUANTITIES,
+    AttentionUse,
+    LayerUse,
+    is_unused,
+    unused_sentence,
+    use_lines,
+)
 from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, Attribution
 from glasshead.results.attributions import Attributions
 from glasshead.results.audit_card import (
@@ -155,6 +164,7 @@ __all__ = [
     "NEUTRAL_GAMMA",
     "NONE_LEADS",
     "NOT_EXPLAINED",
+    "NOT_USED",
     "NO_SIGN",
     "ONE_SIGN",
     "ONE_SIGNED",
@@ -175,7 +185,9 @@ __all__ = [
     "TOO_SPARSE",
     "TYPICAL_GAMMA",
     "UNDECIDED",
+    "USE_QUANTITIES",
     "WEAK_GAUGE",
+    "AttentionUse",
     "Attribution",
     "Attributions",
     "AuditCard",
@@ -200,6 +212,7 @@ __all__ = [
     "Highlight",
     "History",
     "LayerKind",
+    "LayerUse",
     "LearnedParameter",
     "Ledger",
     "LogitRankTable",
@@ -231,6 +244,7 @@ __all__ = [
     "distinct_names",
     "dominant_term",
     "integration_error",
+    "is_unused",
     "ledger_terms",
     "mean_ledger",
     "rate_column",
@@ -241,6 +255,8 @@ __all__ = [
     "too_few",
     "trapezoid_error",
     "undecided_reason",
+    "unused_sentence",
+    "use_lines",
     "versus",
     "why_not_exact",
     "with_common_names",

@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 from glasshead.drawable import Drawable
 from glasshead.errors import InputError
 from glasshead.files import check_readable
+from glasshead.results.attention_use import AttentionUse
 from glasshead.results.attribution import Attribution
 from glasshead.results.finding import Finding
 from glasshead.results.slice_test import SliceTest
@@ -187,6 +188,7 @@ class StoredGauge(TypedDict, total=False):
 
 
 TAKEN_APART: dict[str, Any] = {
+    "attention_use": AttentionUse,
     "gauge": StoredGauge,
     "identifiability": dict[str, Any],
     "labels": list[str],

@@ -24,6 +24,7 @@ from glasshead.trace.attention_stack import (
     StackLayer,
     record_stack,
 )
+from glasshead.trace.attention_use import attention_use, entropies
 from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.head_gauges import head_gauges, head_signs_of
@@ -74,9 +75,11 @@ __all__ = [
     "Subject",
     "TokenLayout",
     "Trace",
+    "attention_use",
     "class_sides",
     "combine_heads",
     "default_target",
+    "entropies",
     "eval_mode",
     "find_shortcut",
     "find_site",

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from glasshead.errors import InputError
+from glasshead.results import AttentionUse
 from glasshead.training.old_names import with_current_settings
 
 
@@ -66,6 +67,7 @@ class ClassifierRecord(Record):
 
     recipe: RecipeRecord  # type: ignore[assignment]
     gauge: dict[str, Any] | None
+    attention_use: AttentionUse | None = None
 
 
 class LogsRecord(Part):

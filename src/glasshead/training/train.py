@@ -24,6 +24,7 @@ from glasshead.training.build_model import (
 )
 from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
 from glasshead.training.config import TrainingConfig
+from glasshead.training.measure_use import measure_use, sample_evenly
 from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
@@ -119,6 +120,8 @@ def _fill(
             callback.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=config)
     first = penalty_values(model, config.penalties)
     trainer = make_trainer(model, config, rows, work / CHECKPOINTS, seed, callbacks)
+    texts = sample_evenly(rows["dev"])
+    use = {"before": measure_use(model, texts)}  # of a resumed training too: the seed makes it again
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     outputs = {split: predict(trainer, rows[split]) for split in RATING_COLUMNS if split in rows}
     last = penalty_values(model, config.penalties)
@@ -138,6 +141,7 @@ def _fill(
         if isinstance(callback, PenaltyGradient)
         for note in callback.notes
     ]
+    use["after"] = measure_use(model, texts)
     gauge = store_gauge(model, rows["train"])
     metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, work / PREDICTIONS))
     metrics["epochs"] = [
@@ -160,6 +164,7 @@ def _fill(
     seconds = round(time.perf_counter() - started, 2)
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
     pairs = {split: class_names_of(model, logits, rows[split]) for split, logits in outputs.items()}
+    facts |= {"attention_use": use if use["after"] else None}
     facts |= floor_record(plan["data"], pairs)
     write_json(work / RECORD, plan | facts | {"versions": versions()})
 

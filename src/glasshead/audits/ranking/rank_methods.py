@@ -21,6 +21,7 @@ from glasshead.audits.audit_subject import (
     performance_facts,
     precision_note,
     target_note,
+    use_facts,
 )
 from glasshead.audits.context import AuditContext, Floats, build_context
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
@@ -56,7 +57,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import REMOVALS, find_explainer
 from glasshead.huggingface import dtype_of
 from glasshead.registry import did_you_mean
-from glasshead.results import AUPRC, MethodRanking, RankedMethod
+from glasshead.results import AUPRC, MethodRanking, RankedMethod, unused_sentence
 from glasshead.trace import Subject
 from glasshead.training import versions
 
@@ -207,6 +208,7 @@ def run_ranking(request: RankRequest, progress: OnProgress = no_progress) -> Met
     facts = ranking_facts(subject, context, request, data_facts)
     remarks = [
         *guess_notes(facts),
+        *use_notes(facts),
         *(f"{note}." for note in (context.label_note, *subject.notes) if note is not None),
         *(
             f"For this model {in_words(names)} {'has' if len(names) == 1 else 'have'} no meaning: {reason}."
@@ -252,6 +254,12 @@ def guess_notes(facts: Mapping[str, Any]) -> list[str]:
         f"guessing the {guess}.",
     }
     return [notes[facts["against_guessing"]]] if facts["against_guessing"] in notes else []
+
+
+def use_notes(facts: Mapping[str, Any]) -> list[str]:
+    """Whether attention has anything to say."""
+    unused = unused_sentence(facts["attention_use"]["after"]) if "attention_use" in facts else ""
+    return [f"{unused[:1].upper()}{unused[1:]}"] if unused else []
 
 
 def by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
@@ -302,6 +310,7 @@ def ranking_facts(
         "name": f"{subject.name} · {Path(data).name}",
         "run": str(subject.folder or subject.name),
         **model_facts(subject.model, context),
+        **use_facts(subject, context),
         "examples": len(context.texts),
         **performance_facts(context),
         "against_guessing": compare_with_guess(context, request.seed),

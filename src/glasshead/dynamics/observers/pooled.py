@@ -17,7 +17,6 @@ from glasshead.dynamics.embedding_products import (
     mean_rates,
     product_quartiles,
 )
-from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.forms.form import Batch, ClosedForm, Parameters, directional_change, output_gradients
 from glasshead.dynamics.forms.select import closed_form, no_closed_form_reason, parameters_of
 from glasshead.dynamics.sampling import sample_texts
@@ -27,7 +26,7 @@ from glasshead.errors import InputError
 from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
 from glasshead.results import Columns
-from glasshead.trace import target_polarity
+from glasshead.trace import entropies, target_polarity
 from glasshead.training import TensorDataset, TrainingConfig, penalty_descent
 
 PROBE = 5000
@@ -199,7 +198,7 @@ class PooledObserver:
         return [
             ("loss", "", float(loss), float("nan"), len(labels)),
             ("accuracy", "", float(right), float("nan"), len(labels)),
-            *mean_curve("entropy", "", entropy.numpy()),
+            *mean_curve("entropy", "", entropy[~entropy.isnan()].numpy()),
         ]
 
     def _per_token(self, values: Tensor) -> Floats:

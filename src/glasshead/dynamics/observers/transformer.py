@@ -10,7 +10,6 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.attention import to_name
-from glasshead.dynamics.entropy import entropies
 from glasshead.dynamics.sampling import sample_texts
 from glasshead.dynamics.snapshots import Curve, Snapshot, mean_curve
 from glasshead.errors import InputError
@@ -18,7 +17,7 @@ from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import shows_attention
 from glasshead.results import Columns
 from glasshead.statistics import kendall_tau_b
-from glasshead.trace import LayerRecord, record
+from glasshead.trace import LayerRecord, entropies, record
 from glasshead.training import TensorDataset, TrainingConfig
 
 SAMPLE = 32
@@ -81,7 +80,8 @@ class TransformerObserver:
 def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
     """The entropy of every row of attention that may attend to two tokens or more."""
     allowed = layer.allowed.expand_as(layer.weights)
-    return entropies(layer.weights.flatten(0, -2).float().cpu(), allowed.flatten(0, -2).cpu())
+    entropy = entropies(layer.weights.float().cpu(), allowed.cpu())
+    return entropy[~entropy.isnan()]
 
 
 def residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
