@@ -2,6 +2,7 @@
 
 from glasshead.bench.attention import MECHANISMS, QUICK, AttentionResult, AttentionSettings, measure_attention
 from glasshead.bench.audit import AuditSettings, AuditSpeed, measure_audit
+from glasshead.bench.explain import ExplainSettings, ExplainSpeed, measure_explain
 from glasshead.bench.identifiability import (
     IdentifiabilityResult,
     IdentifiabilitySettings,
@@ -21,6 +22,8 @@ __all__ = [
     "AuditSettings",
     "AuditSpeed",
     "BenchRequest",
+    "ExplainSettings",
+    "ExplainSpeed",
     "IdentifiabilityResult",
     "IdentifiabilitySettings",
     "TrainingResult",
@@ -29,6 +32,7 @@ __all__ = [
     "machine",
     "measure_attention",
     "measure_audit",
+    "measure_explain",
     "measure_identifiability",
     "measure_training",
     "peak_bytes",

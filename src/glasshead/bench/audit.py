@@ -113,21 +113,26 @@ def works(settings: AuditSettings, layers: int) -> Iterator[tuple[str, dict[str,
 
 def random_context(settings: AuditSettings, layers: int) -> ExplanationContext:
     """A random classifier before random texts of different lengths."""
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=WORDS + 5,
-        hidden_size=settings.hidden_size,
-        num_hidden_layers=layers,
-        num_attention_heads=settings.heads,
-        intermediate_size=4 * settings.hidden_size,
-        initializer_range=0.1,
-    )
-    model = BertForSequenceClassification(config)
+    model = random_classifier(layers, settings.hidden_size, settings.heads)
     plug(model, "softmax")
     tokenizer, rng = word_tokenizer(), np.random.default_rng(0)
     lengths = np.linspace(SHORTEST, LONGEST, settings.texts).round().astype(int)
     texts = [" ".join(f"w{word}" for word in rng.integers(0, WORDS, length)) for length in lengths]
     return make_context(isolated_copy(model, torch.float64), encode(tokenizer, texts), tokenizer)
+
+
+def random_classifier(layers: int, hidden_size: int, heads: int) -> BertForSequenceClassification:
+    """A random BERT that is always the same."""
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=WORDS + 5,
+        hidden_size=hidden_size,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * hidden_size,
+        initializer_range=0.1,
+    )
+    return BertForSequenceClassification(config)
 
 
 def word_tokenizer() -> PreTrainedTokenizerFast:

@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from glasshead.attention import KERNELS
 from glasshead.bench.attention import MECHANISMS, QUICK, AttentionResult, AttentionSettings, measure_attention
 from glasshead.bench.audit import AuditSettings, AuditSpeed, measure_audit
+from glasshead.bench.explain import ExplainSettings, ExplainSpeed, measure_explain
 from glasshead.bench.identifiability import (
     CASES,
     SIZES,
@@ -18,7 +19,13 @@ from glasshead.bench.identifiability import (
     IdentifiabilitySettings,
     measure_identifiability,
 )
-from glasshead.bench.tables import attention_table, audit_table, identifiability_table, training_table
+from glasshead.bench.tables import (
+    attention_table,
+    audit_table,
+    explain_table,
+    identifiability_table,
+    training_table,
+)
 from glasshead.bench.training import MECHANISMS as TRAINED
 from glasshead.bench.training import TrainingResult, TrainingSettings, measure_training
 from glasshead.errors import InputError, ParameterError
@@ -105,10 +112,30 @@ def audit_settings(request: BenchRequest) -> AuditSettings:
     return AuditSettings()
 
 
+def explain_settings(request: BenchRequest) -> ExplainSettings:
+    """What is measured of explanations.
+
+    Raises:
+        InputError: on lengths that are too large, and on options of the other benchmarks.
+    """
+    request.refuse("mechanisms", "kernels", "backward", "full")
+    if request.device != "cpu":
+        raise InputError("explanations are measured on the processor: leave `device` out")
+    return ExplainSettings(tokens=request.lengths) if request.lengths else ExplainSettings()
+
+
+Result = AttentionResult | TrainingResult | IdentifiabilityResult | AuditSpeed | ExplainSpeed
+Settings = AttentionSettings | TrainingSettings | IdentifiabilitySettings | AuditSettings | ExplainSettings
+
+
 def as_json(
-    results: Sequence[AttentionResult | TrainingResult | IdentifiabilityResult | AuditSpeed],
+    results: Sequence[AttentionResult | TrainingResult | IdentifiabilityResult | AuditSpeed | ExplainSpeed],
     facts: Mapping[str, object],
-    settings: AttentionSettings | TrainingSettings | IdentifiabilitySettings | AuditSettings,
+    settings: AttentionSettings
+    | TrainingSettings
+    | IdentifiabilitySettings
+    | AuditSettings
+    | ExplainSettings,
 ) -> str:
     """Everything that was measured, in full precision."""
     fields = asdict(settings)
@@ -130,6 +157,7 @@ BENCHMARKS: Registry[Benchmark] = Registry("benchmark")
 BENCHMARKS.register("attention")(Benchmark(attention_settings, measure_attention, attention_table))
 BENCHMARKS.register("training")(Benchmark(training_settings, measure_training, training_table))
 BENCHMARKS.register("audit")(Benchmark(audit_settings, measure_audit, audit_table))
+BENCHMARKS.register("explain")(Benchmark(explain_settings, measure_explain, explain_table))
 BENCHMARKS.register("identifiability")(
     Benchmark(identifiability_settings, measure_identifiability, identifiability_table)
 )

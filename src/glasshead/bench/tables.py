@@ -9,6 +9,7 @@ from rich.text import Text
 
 from glasshead.bench.attention import AttentionResult
 from glasshead.bench.audit import AuditSpeed
+from glasshead.bench.explain import ExplainSpeed
 from glasshead.bench.identifiability import JUDGED, IdentifiabilityResult
 from glasshead.bench.timing import Spread
 from glasshead.bench.training import TrainingResult
@@ -132,6 +133,31 @@ def audit_table(results: Sequence[AuditSpeed], facts: Mapping[str, object]) -> R
             "Random classifiers of the size of MiniLM (384) in float64, eight texts of 8 to 40 words, the "
             "last layer edited. ÷: time over that of the first row, median and range of the rounds in which "
             "both ran. Captum: FeatureAblation, the same edit by a hook, all variants of a text at once.",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def explain_table(results: Sequence[ExplainSpeed], facts: Mapping[str, object]) -> RenderableType:
+    """One table for each piece of work."""
+    parts: list[RenderableType] = [machine_line(facts)]
+    for work in dict.fromkeys(result.work for result in results):
+        rows = [result for result in results if result.work == work]
+        compared = rows[0].error is not None
+        table = empty_table(f"\n{work}")
+        table.add_column("way", no_wrap=True)
+        for heading in ("ms", "× the first", *(["difference"] if compared else [])):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for result in rows:
+            error = [] if result.error is None else [f"{result.error:.0e}"]
+            milliseconds = format_number(result.seconds.median * 1e3)
+            table.add_row(Text(result.way), milliseconds, format_ratio(result.ratio), *error)
+        parts.append(WrappingTable(table))
+    parts.append(
+        Text(
+            "A random classifier of the size of MiniLM (six layers, 384) in float32. ×: time over that of "
+            "the first row, median and range of the rounds in which both ran. Flows are those of two tokens.",
             style="dim",
         )
     )

@@ -16,7 +16,7 @@ from glasshead.errors import InputError
 @app.command()
 def bench(
     what: Annotated[
-        str, typer.Argument(metavar="WHAT", help="attention, training, identifiability or audit.")
+        str, typer.Argument(metavar="WHAT", help="attention, training, identifiability, audit or explain.")
     ],
     lengths: Annotated[
         str | None,
@@ -42,6 +42,7 @@ def bench(
 
     Or training: a step of the encoder by each mechanism against softmax, and two ways to sum heads.
     Or audit: erasure and draws from the edited layer on, against the whole model and against Captum.
+    Or explain: what reads all layers against one forward and backward pass, and flows against networkx.
     Or identifiability: intervals of weights against SciPy, ranks against the forward pass, in minutes.
 
     Example: [bold]glasshead bench attention --lengths 1024,4096 --out results.json[/]

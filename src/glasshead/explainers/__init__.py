@@ -14,6 +14,7 @@ Where numbers are aggregated:
 
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.aggregate_words import by_word
+from glasshead.explainers.attention_flow import FlowNetwork
 from glasshead.explainers.attention_observation import AttentionObservation
 from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
@@ -36,6 +37,7 @@ from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
 from glasshead.explainers.removals import REMOVALS, Removal, words_of
+from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.explainers.targets import TARGETS, probability, value_change
 from glasshead.registry import import_siblings
 
@@ -50,11 +52,13 @@ __all__ = [
     "ExplainRequest",
     "Explainer",
     "ExplanationContext",
+    "FlowNetwork",
     "ForwardObservation",
     "IntervalVector",
     "LinearReadout",
     "Removal",
     "SentenceReadout",
+    "StackExplainer",
     "by_sentence",
     "by_word",
     "check_heads",

@@ -58,7 +58,7 @@ class AttentionFlow(StackExplainer):
             (keys,) = mask.nonzero()
             if not len(keys):
                 continue
-            network = Network(np.arange(len(keys), dtype=np.int32))
+            network = FlowNetwork(np.arange(len(keys), dtype=np.int32))
             nodes = {
                 stream: network.add_layer((start[row][np.ix_(keys, keys)], network.tokens))
                 for stream, start in starts.items()
@@ -80,7 +80,7 @@ class AttentionFlow(StackExplainer):
 
 
 @dataclass
-class Network:
+class FlowNetwork:
     """Pipes between nodes, built from the tokens up."""
 
     tokens: Nodes
@@ -100,12 +100,15 @@ class Network:
             self.edges.append((new[tails], nodes[heads], whole))
         return new
 
-    def flows(self, source: int) -> Floats:
-        """The largest flow from a node to each token."""
+    def flows(self, source: int, sinks: Nodes | None = None) -> Floats:
+        """The largest flow from a node to each token, or to each of some."""
         tails, heads, capacities = (np.concatenate(parts) for parts in zip(*self.edges, strict=True))
         graph = csr_array((capacities, (tails, heads)), shape=(self.size, self.size))
         graph = csr_array(graph, dtype=np.int32)
-        flows = [maximum_flow(graph, source, int(token)).flow_value for token in self.tokens]
+        flows = [
+            maximum_flow(graph, source, int(token)).flow_value
+            for token in (self.tokens if sinks is None else sinks)
+        ]
         return np.array(flows) / UNIT
 
 
