@@ -133,6 +133,13 @@ RENDERERS.register("Figure")(
         lazy_function("figure_file", "image_file"),
     )
 )
+RENDERERS.register("HeadReport")(
+    Renderer(
+        lazy_function("html.heads_page", "heads_fragment"),
+        lazy_function("html.heads_page", "heads_page"),
+        lazy_function("value_image", "value_image"),
+    )
+)
 RENDERERS.register("MethodRanking")(
     Renderer(
         lazy_function("html.ranking_page", "ranking_fragment"),

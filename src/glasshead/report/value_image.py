@@ -11,6 +11,7 @@ from glasshead.results import (
     Attributions,
     AuditCard,
     AuditComparison,
+    HeadReport,
     MethodRanking,
     RecordedAttention,
     RunComparison,
@@ -19,6 +20,7 @@ from glasshead.results import (
 PLOT_OF: dict[type, str] = {
     Attributions: "texts",
     AuditComparison: "audit-differences",
+    HeadReport: "head-grid",
     MethodRanking: "method-ranking",
     RecordedAttention: "recorded-attention",
     RunComparison: "run-differences",

@@ -1,0 +1,109 @@
+"""What heads do, which nobody computed, with names that must be escaped."""
+
+import numpy as np
+
+from glasshead.results import (
+    HEADS,
+    Difference,
+    Finding,
+    HeadLayer,
+    HeadRelation,
+    HeadReport,
+    HeadSummary,
+    HeadText,
+)
+
+HOSTILE = "</script><i>\x1b[31mmine\u202e"
+PAIR = ("[CLS]", "it", "un", "##known", "[SEP]", "nobody", HOSTILE, "[SEP]")
+WORDS = (-1, 0, 1, 1, -1, 2, 3, -1)
+SIDES = (0, 0, 0, 0, 0, 1, 1, 1)
+
+
+def finding(statistic: str, estimate: float, against: str = "", width: float = 0.125) -> Finding:
+    """One number with its interval."""
+    return Finding(
+        audit=HEADS,
+        statistic=statistic,
+        against=against,
+        group="all",
+        estimate=estimate,
+        std=0.1,
+        interval=(estimate - width, estimate + width),
+        null={"uniform": 0.125},
+        n=40,
+        undefined={},
+        significant_fraction=None,
+        citation="somebody",
+        verdict=f"a verdict {HOSTILE}",
+        status="evidence",
+    )
+
+
+def softmax_maps(heads: int, queries: int, keys: int, spread: float = 6.0, phase: float = 0.0):
+    """Weights of a closed formula: softmax of sines, other ones for each head."""
+    head, row, column = np.ogrid[:heads, :queries, :keys]
+    scores = spread * np.sin(1.0 + phase + 0.7 * row + 1.3 * column * (head + 1) + 0.011 * row * column)
+    exponentials = np.exp(scores)
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def pair_text(layers: int = 2, heads: int = 3, signed: bool = False) -> HeadText:
+    """A pair of texts with queries and keys; in layer 1 nobody looks ahead."""
+    n = len(PAIR)
+    weights = {layer: softmax_maps(heads, n, n, phase=layer) for layer in range(layers)}
+    if signed:
+        weights[0] = weights[0] * np.where(np.arange(n) % 2, -1.0, 1.0)
+    if layers > 1:
+        weights[1] = np.where(np.tri(n, dtype=bool), weights[1], np.nan)
+    vectors = {
+        layer: np.sin(np.arange(heads * n * 4).reshape(heads, n, 4) + layer) for layer in range(layers)
+    }
+    return HeadText(
+        f"it unknown nobody {HOSTILE}", PAIR, WORDS, SIDES, weights, vectors, {**vectors, 0: vectors[0][:1]}
+    )
+
+
+def make(*texts: HeadText, layers: int = 2, heads: int = 3) -> HeadReport:
+    """Heads of which the second of layer 0 matters most."""
+    kinds = ["encoder", "causal", "cross", "pooled"]
+    summaries = [
+        HeadSummary(
+            layer,
+            head,
+            [
+                finding("importance", 0.5 if (layer, head) == (0, 1) else 0.03125),
+                finding("share", 0.25, HOSTILE),
+            ],
+            "previous token" if head == 1 else HOSTILE if head == 2 else "",
+            [0.25, 0.5, 0.25],
+        )
+        for layer in range(layers)
+        for head in range(heads)
+    ]
+    return HeadReport(
+        facts={
+            "name": f"model {HOSTILE}",
+            "data": "reviews.csv",
+            "examples": 40,
+            "versions": {"glasshead": "0.1"},
+            "notes": ["a note"],
+        },
+        layers=[
+            HeadLayer(
+                layer, f"layer.{layer}", kinds[layer % 2], "softmax", heads, [finding("share", 0.5, "[SEP]")]
+            )  # type: ignore[arg-type]
+            for layer in range(layers)
+        ],
+        heads=summaries,
+        agreement=np.zeros((len(summaries), len(summaries))),
+        findings=[finding("agreement", 0.5)],
+        relations=[
+            HeadRelation(
+                HOSTILE, "to the head", "0-1", finding("accuracy", 0.75), -1, finding("accuracy", 0.5),
+                Difference("accuracy", 0, 1, 0.25, (0.125, 0.375), 40, "better"),
+            )
+        ],
+        conclusion=["One head looks back.", f"Nothing else {HOSTILE} matters."],
+        remarks=[f"{HOSTILE} is odd."],
+        texts=texts or (pair_text(layers, heads),),
+    )  # fmt: skip
