@@ -247,9 +247,9 @@ class MatrixView {
     this.say(cell ? this.words(...cell) : "");
   }
   words(row, column) {
-    const { rowNames, columnNames, may } = this.shown;
+    const { rowNames, columnNames, may, absent } = this.shown;
     const weight = this.weights.get(row * columnNames.length + column);
-    const value = !may(row, column) ? "may not look" : weight ? inWords(weight, 4) : "0 or left out";
+    const value = !may(row, column) ? "may not look" : weight ? inWords(weight, 4) : absent;
     return `${rowNames[row]} → ${columnNames[column]}: ${value}`;
   }
   key(event) {

@@ -13,7 +13,7 @@ const buttonOf = head => grid.querySelector(`button[data-head="${head}"]`);
 
 // Small maps: the darkest place of each is its largest weight.
 async function paintThumbnails() {
-  const rgb = name => colour(name).match(/\w\w/g).map(part => parseInt(part, 16));
+  const rgb = name => colour(name).match(/\d+/g).map(Number);
   const above = rgb("--above"), below = rgb("--below"), of = text();
   for (const [layer, packed] of Object.entries(of.layers)) {
     const { rows, columns, bytes } = packed.thumbnails, levels = await unpack(bytes);
@@ -48,6 +48,7 @@ async function show() {
     [queries, keys] = [wordAxis(queries), wordAxis(keys)];
   }
   current = { map, vectors, shown: filteredMap(shown, queries, keys, state.pair, state.special === "hidden") };
+  current.shown.absent = of.remark ? "about 0, or left out" : "about 0";
   settings(of, packed);
   if (state.view === "lines") lines.show(current.shown);
   if (state.view === "matrix") matrix.show(current.shown);
