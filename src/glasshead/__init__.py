@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from glasshead.attention import Mask, Mechanism, attend, mechanism
-    from glasshead.audits import audit, compare, rank
+    from glasshead.audits import audit, compare, heads, rank
     from glasshead.errors import InputError
     from glasshead.explainers import explain
     from glasshead.huggingface import doctor, load, plug, unplug
@@ -26,6 +26,7 @@ PUBLIC = {
     "compare": "glasshead.audits",
     "doctor": "glasshead.huggingface",
     "explain": "glasshead.explainers",
+    "heads": "glasshead.audits",
     "intervene": "glasshead.trace",
     "load": "glasshead.huggingface",
     "mechanism": "glasshead.attention",
@@ -37,7 +38,7 @@ PUBLIC = {
 }
 
 # Functions whose results can be drawn: `glasshead.report`, which registers how, is imported with them.
-RETURNS_DRAWABLE = {"audit", "compare", "explain", "rank", "record"}
+RETURNS_DRAWABLE = {"audit", "compare", "explain", "heads", "rank", "record"}
 
 __all__ = [
     "InputError",
@@ -48,6 +49,7 @@ __all__ = [
     "compare",
     "doctor",
     "explain",
+    "heads",
     "intervene",
     "load",
     "mechanism",

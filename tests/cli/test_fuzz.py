@@ -191,6 +191,7 @@ def usual(place, tiny):
         ("dynamics",): (run, "--out", place / "a.html"),
         ("audit",): (run, "synthetic", *out, *few),
         ("explain",): (run, TEXT),
+        ("heads",): (run, "synthetic", "--limit", 3, "--out", place / "h.json"),
         ("rank",): (run, "synthetic", "--limit", 3, "--removals", "delete", "--out", place / "r.html"),
         ("compare",): (run, tiny.softmax, "--out", place / "a.html"),
         ("bench",): ("attention",),

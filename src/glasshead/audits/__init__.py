@@ -5,6 +5,7 @@ perturbation.py, plausibility.py, tokens.py.
 
     `audit`          any model, on any data, by several audits → `AuditCard`       audit_model.py
     `compare`        audits, or runs → `Comparison`                                comparison.py
+    `heads`          what every head of a model does → `HeadReport`                head_report/
     `rank`           explanations of a model against each other → `MethodRanking`  ranking/
     `run_request`    the same of an `AuditRequest`                                 audit_model.py
     `AuditContext`   what every audit is given                                     context.py
@@ -17,6 +18,7 @@ from glasshead.audits.compare_audits import finding_differences
 from glasshead.audits.compare_runs import compare_runs
 from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.context import AuditContext, build_context
+from glasshead.audits.head_report import HeadsOptions, HeadsRequest, heads, run_heads
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.ranking import RankOptions, RankRequest, rank, run_ranking
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, SubjectOptions, SubjectRequest
@@ -33,6 +35,8 @@ __all__ = [
     "AuditRequest",
     "AuditResult",
     "Comparable",
+    "HeadsOptions",
+    "HeadsRequest",
     "Identifiability",
     "RankOptions",
     "RankRequest",
@@ -43,7 +47,9 @@ __all__ = [
     "compare",
     "compare_runs",
     "finding_differences",
+    "heads",
     "rank",
+    "run_heads",
     "run_ranking",
     "run_request",
 ]

@@ -5,6 +5,7 @@ from glasshead.data.align_labels import align_labels
 from glasshead.data.batching import PAIRS, TOKENS, Inputs, batch_size, batches, heads_of, layers_of, longest
 from glasshead.data.columns import column_values
 from glasshead.data.coverage import Coverage, coverage
+from glasshead.data.dependency_trees import ROOT, Sentence, is_conllu, read_conllu
 from glasshead.data.describe import describe, describe_in_words, has_ratings
 from glasshead.data.encode import LONGEST, Encoded, check_utf8, encode, join_pair, occurrences
 from glasshead.data.in_memory import as_dataset, as_split
@@ -23,6 +24,7 @@ __all__ = [
     "LONGEST",
     "NEUTRAL",
     "PAIRS",
+    "ROOT",
     "TOKENS",
     "Coverage",
     "Encoded",
@@ -30,6 +32,7 @@ __all__ = [
     "LoadOptions",
     "Marks",
     "RatingError",
+    "Sentence",
     "SyntheticDataset",
     "SyntheticOptions",
     "align_labels",
@@ -46,6 +49,7 @@ __all__ = [
     "encode",
     "has_ratings",
     "heads_of",
+    "is_conllu",
     "join_pair",
     "layers_of",
     "load",
@@ -53,6 +57,7 @@ __all__ = [
     "marks_of",
     "occurrences",
     "planted_groups",
+    "read_conllu",
     "select",
     "split_words",
     "token_groups",

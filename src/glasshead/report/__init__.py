@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from glasshead.report.terminal.comparison_table import comparison_table
     from glasshead.report.terminal.doctor_table import doctor_table
     from glasshead.report.terminal.dynamics_table import dynamics_table
+    from glasshead.report.terminal.head_table import head_table
     from glasshead.report.terminal.method_table import method_table
     from glasshead.report.terminal.ranking_table import ranking_table
     from glasshead.report.terminal.text_heatmap import text_heatmap
@@ -52,6 +53,7 @@ MODULES = {
     "dynamics_table": "glasshead.report.terminal.dynamics_table",
     "figure_page": "glasshead.report.html.figure_page",
     "image_file": "glasshead.report.figure_file",
+    "head_table": "glasshead.report.terminal.head_table",
     "method_table": "glasshead.report.terminal.method_table",
     "number": "glasshead.report.number_format",
     "plot": "glasshead.report.plot_registry",
@@ -85,6 +87,7 @@ __all__ = [
     "dynamics_page",
     "dynamics_table",
     "figure_page",
+    "head_table",
     "image_file",
     "method_table",
     "number",

@@ -36,7 +36,9 @@ from glasshead.results.comparison import (
 from glasshead.results.finding import Finding, PairedDifference
 from glasshead.results.gauge_kinds import MIN_TEXTS_PER_CLASS, ONE_SIGN, SIGN_IN_WEIGHTS, UNDECIDED
 from glasshead.results.head_report import (
+    HEAD_STATISTICS,
     HEADS,
+    LAYER_STATISTICS,
     HeadLayer,
     HeadRelation,
     HeadReport,
@@ -150,7 +152,9 @@ __all__ = [
     "DIFFERENCE_LEVEL",
     "HARDLY_ANY",
     "HEADS",
+    "HEAD_STATISTICS",
     "HISTORY_FOLDER",
+    "LAYER_STATISTICS",
     "LARGE_CHANGE",
     "MAX_POSITIONS",
     "METHOD",

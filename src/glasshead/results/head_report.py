@@ -19,14 +19,39 @@ if TYPE_CHECKING:
 HEADS = "heads"
 """What findings about heads say in the place of an audit."""
 
+HEAD_STATISTICS = {
+    "share": "share of attention on {}",
+    "previous": "share of attention on the token before",
+    "next": "share of attention on the token behind",
+    "itself": "share of attention on the token itself",
+    "same-token": "share of attention on the same token elsewhere",
+    "entropy": "entropy of a row, as a share of log n",
+    "effective-tokens": "effective number of tokens, exp(entropy)",
+    "score-sd": "standard deviation of the scores of a row",
+    "removal": "how much smaller the prediction is without the head",
+    "removal-size": "how much the prediction changes without the head, in size",
+    "gradient-importance": "|Σ A ∂z/∂A| of the head",
+    "identifiable": "share of texts before which no other map has the same output",
+}
+"""The statistics of heads, in their order; ``{}`` is what `Finding.against` says. Those with the null
+``uniform`` have the value of uniform attention beside them."""
+LAYER_STATISTICS = {
+    "share": "share of attention on {}",
+    "gradient-share": "share of |∂z/∂A| on {}",
+    "relevance-share": "share of |A ∂z/∂A| on {}",
+    "inflation": "share of attention minus share of |A ∂z/∂A| on {}",
+    "joined-share": "share of attention on {} once words are joined",
+    "joining": "share on {} once words are joined, minus the share before",
+    "beyond-unsplit-words": "attention to one of {} minus that to one frequent word that is never split",
+}
+"""The statistics of layers, z being the log-odds of the predicted class, or the rating."""
 LayerKind = Literal["encoder", "causal", "cross", "pooled"]
 """Who attends to whom: a text to itself, to its own past, a decoder to its encoder, or a learned query."""
 
 
 @dataclass(frozen=True)
 class HeadLayer:
-    """One attention call of a model, and what its heads do together: ``findings`` are the shares of attention
-    and of gradients on special tokens."""
+    """One attention call of a model, and what its heads do together: ``findings`` are `LAYER_STATISTICS`."""
 
     layer: int
     name: str
@@ -38,8 +63,9 @@ class HeadLayer:
 
 @dataclass(frozen=True)
 class HeadSummary:
-    """One head: its ``findings``, the ``pattern`` that they show (empty where none is shown), and the mean
-    share of its attention by ``distance`` j − i, from −``reach`` to ``reach``; beyond counts at the ends."""
+    """One head: its ``findings`` (`HEAD_STATISTICS`), the ``pattern`` that they show (empty where none is
+    shown), and the mean share of its attention by ``distance`` j − i, from −``reach`` to ``reach``; beyond
+    counts at the ends. It is empty where queries and keys are of different sequences."""
 
     layer: int
     head: int

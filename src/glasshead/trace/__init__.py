@@ -22,6 +22,8 @@ from glasshead.trace.attention_stack import (
     SUMMARY,
     AttentionStack,
     StackLayer,
+    connect,
+    is_causal,
     record_stack,
 )
 from glasshead.trace.attention_use import attention_use, entropies
@@ -78,6 +80,7 @@ __all__ = [
     "attention_use",
     "class_sides",
     "combine_heads",
+    "connect",
     "default_target",
     "entropies",
     "eval_mode",
@@ -90,6 +93,7 @@ __all__ = [
     "head_maps",
     "head_signs_of",
     "intervene",
+    "is_causal",
     "learned_positions",
     "list_attention_calls",
     "logits_of",

@@ -11,6 +11,7 @@ from glasshead.training.build_model import (
     label_tensor,
     load_embeddings,
 )
+from glasshead.training.check_model import NoClassError
 from glasshead.training.checkpointing import CHECKPOINTS, workspace
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
@@ -65,6 +66,7 @@ __all__ = [
     "TRAINING_PRESETS",
     "Batch",
     "BuiltModel",
+    "NoClassError",
     "OpenOptions",
     "RecommenderRecord",
     "Run",

@@ -14,6 +14,10 @@ from glasshead.models import TextClassifier
 from glasshead.training.pretrained import check_vocabulary
 
 
+class NoClassError(InputError):
+    """A model predicts no class of a text."""
+
+
 def check_model(model: PreTrainedModel, classifies: bool) -> None:
     """Raise InputError for a model that cannot be read, or predicts what has no explanation here."""
     kind = type(model).__name__
@@ -47,20 +51,20 @@ def has_own_classifier(config: PreTrainedConfig) -> bool:
 
 
 def refuse_other_tasks(config: PreTrainedConfig) -> None:
-    """Raise InputError for a model that was saved to do something else than classifying texts."""
+    """Raise NoClassError for a model that was saved to do something else than classifying texts."""
     saved = (config.architectures or ["a model without a head"])[0]
     if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
-        raise InputError(
+        raise NoClassError(
             f"{saved} writes texts and has no classes: look at its attention with "
             "`audits=['identifiability']`, or make a classifier of it with `glasshead.training.train` and "
             "`model`"
         )
     tagged = getattr(AutoModelForTokenClassification, "_model_mapping", {})
     if saved.endswith("ForTokenClassification") or saved in str(tagged.get(type(config), "")):
-        raise InputError(f"{saved} classifies every token, not the text: give a classifier of texts")
+        raise NoClassError(f"{saved} classifies every token, not the text: give a classifier of texts")
     if saved.endswith("ForImageClassification"):
-        raise InputError(f"{saved} reads images: give a classifier of texts")
-    raise InputError(
+        raise NoClassError(f"{saved} reads images: give a classifier of texts")
+    raise NoClassError(
         f"{saved} predicts no class of a text: give a classifier of texts (…ForSequenceClassification); "
         "only the audit 'identifiability' needs none"
     )

@@ -1,0 +1,16 @@
+"""What every head of a model does: `glasshead.heads`.
+
+    `heads`          any model, before any texts → `HeadReport`              inspect_heads.py
+    `HeadsRequest`   what is asked                                           inspect_heads.py
+    `run_heads`      the same of a `HeadsRequest`                            inspect_heads.py
+
+Texts, perhaps with dependency trees (read_texts.py), and kinds of tokens (token_kinds.py) → one attention
+call before one text at a time (views.py) → statistics of rows, gathered by text (row_statistics.py,
+text_statistics.py), how alike heads are (head_agreement.py), predictions without a head (ablation.py),
+whether a map is the only one (identifiable.py), relations of trees (relations.py, relation_tables.py) →
+findings (summaries.py, layer_summaries.py, verdicts.py, patterns.py) → what follows (conclusion.py).
+"""
+
+from glasshead.audits.head_report.inspect_heads import HeadsOptions, HeadsRequest, heads, run_heads
+
+__all__ = ["HeadsOptions", "HeadsRequest", "heads", "run_heads"]

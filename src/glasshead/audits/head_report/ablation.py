@@ -1,0 +1,56 @@
+"""What a prediction loses without a head."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glasshead.audits.request import StageProgress
+from glasshead.data import batches, heads_of
+from glasshead.explainers import ExplanationContext, value_change
+from glasshead.trace import ResumedPasses, find_shortcut, zero_heads
+
+
+def ablate_heads(
+    context: ExplanationContext, predicted: Int[Tensor, " texts"], heads: list[tuple[int, int]],
+    stages: StageProgress,
+) -> NDArray[np.float64]:  # fmt: skip
+    """ŷ(x) − ŷ(x without the head) [texts, heads] of the predicted class, or of the rating, for heads (layer,
+    head): their weights are zero.
+
+    The model is entered at the layer that is edited, where it can be. Source: Michel, Levy and Neubig (2019),
+    eq. 1.
+    """
+    model, encoded = context.model, context.encoded
+    drops = np.zeros((len(encoded.ids), len(heads)))
+    lengths = encoded.mask.sum(dim=1)
+    ends = torch.stack([lengths.argmax(), lengths.argmin()])
+    layers = sorted({layer for layer, _ in heads})
+    shortcuts = {layer: find_shortcut(model, encoded.inputs(ends, model.device), layer) for layer in layers}
+    done = 0
+    for texts, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
+        for layer in layers:
+            passes = ResumedPasses(model, inputs, shortcuts[layer])
+            whole = passes.logits(lambda number, weights, call: weights).cpu()
+            for place, (number, head) in enumerate(heads):
+                if number == layer:
+                    drops[texts, place] = drop(
+                        context, whole, passes.logits(zero_heads(head)), predicted[texts]
+                    )
+        done += len(texts)
+        stages.on_texts(done, len(lengths))
+    return drops
+
+
+def drop(
+    context: ExplanationContext,
+    before: Float[Tensor, "b classes"],
+    after: Float[Tensor, "b classes"],
+    target: Int[Tensor, " b"],
+) -> NDArray[np.float64]:
+    """How much smaller the explained number of each text has become."""
+    target_fn = context.target_fn
+    return np.asarray(value_change(target_fn, before, after.cpu(), target).double().numpy())

@@ -1,0 +1,278 @@
+"""What every head of a model does: `glasshead.heads`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+
+import numpy as np
+from datasets import Dataset, DatasetDict
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from glasshead.audits.head_report.ablation import ablate_heads
+from glasshead.audits.head_report.conclusion import conclude
+from glasshead.audits.head_report.identifiable import identifiable_heads
+from glasshead.audits.head_report.layer_summaries import summarise_layer
+from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
+from glasshead.audits.head_report.relations import follow_relations
+from glasshead.audits.head_report.shown_texts import shown_texts
+from glasshead.audits.head_report.summaries import summarise_heads
+from glasshead.audits.head_report.text_statistics import LayerStatistics, gather_statistics
+from glasshead.audits.head_report.token_kinds import token_table
+from glasshead.audits.head_report.views import Score
+from glasshead.audits.memory import check_memory
+from glasshead.audits.open_request import limit_length, with_datasets
+from glasshead.audits.request import (
+    OnProgress,
+    StageProgress,
+    SubjectOptions,
+    SubjectRequest,
+    check_options,
+    no_progress,
+    subject_settings,
+)
+from glasshead.data import Encoded, coverage, encode
+from glasshead.errors import InputError, ParameterError
+from glasshead.explainers import TARGETS, ExplanationContext, make_context
+from glasshead.huggingface import dtype_of, isolated_copy
+from glasshead.models import PooledClassifier, is_regression
+from glasshead.results import HeadReport
+from glasshead.statistics import simultaneous_level
+from glasshead.trace import Subject, list_attention_calls
+from glasshead.training import NoClassError, open_subject, versions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = 2
+"""Maps of so many texts are kept to be drawn."""
+NO_PREDICTION = (
+    "The model predicts no class of a text, so nothing is said of what its heads do to predictions: no "
+    "importance, no gradients."
+)
+ONE_QUERY = (
+    "A pooled classifier has one learned query: there are no tokens before and behind it, its words are not "
+    "joined, and nothing is left without its only head. What is read of it are shares and breadth."
+)
+
+
+@dataclass(frozen=True)
+class HeadsRequest(SubjectRequest):
+    """Which model is asked what its heads do, before which texts.
+
+    ``data`` is what `glasshead.audit` takes, or a CoNLL-U file, plain or gzipped, whose dependency relations
+    heads are held against. A ``limit`` of None is 50 texts, or all sentences of a CoNLL-U file for relations.
+    ``texts`` are drawn in the place of the first ones of the data.
+
+    Raises:
+        InputError: where some attention is chosen: all of it is read.
+    """
+
+    texts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.attention_selector.is_customised or self.attention_selector.level != "word":
+            raise InputError("all heads are read: leave `layer`, `head`, `row` and `level` out")
+
+
+class HeadsOptions(SubjectOptions, total=False):
+    """What can be said beside model and data: ``texts`` to be drawn, and all `SubjectOptions`."""
+
+    texts: Sequence[str]
+
+
+def heads(
+    model: object,
+    data: str | Path | Dataset | DatasetDict | pd.DataFrame | list[dict[str, Any]],
+    *,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    **options: Unpack[HeadsOptions],
+) -> HeadReport:
+    """Say of every head of a model what it looks at, how much it matters, and which others are like it.
+
+    ``model`` is what `glasshead.audit` takes, or a model without a classifier, of which nothing is said about
+    predictions. ``data`` is a data set, or a CoNLL-U file: then also which dependency relation every head
+    follows. ``limit`` is the size of a random part of the texts (None: 50). ``options`` are `HeadsOptions`.
+
+    Raises:
+        InputError: if the model cannot be opened or shows no attention, if the data cannot be read, and on an
+            unknown option.
+    """
+    check_options(options, HeadsOptions, "heads")
+    texts = options.get("texts", ())
+    request = HeadsRequest(
+        model=model,
+        data=data,
+        tokenizer=tokenizer,
+        limit=limit,
+        seed=seed,
+        texts=(texts,) if isinstance(texts, str) else tuple(texts),
+        **subject_settings(options),
+    )
+    return run_heads(request, options.get("progress", no_progress))
+
+
+class Predictions(NamedTuple):
+    """A model before texts, the class that it predicts of each, and the range of what it predicts."""
+
+    context: ExplanationContext
+    predicted: Tensor
+    scale: float
+
+
+def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> HeadReport:
+    """Open the model and the data of a request, and look at every head.
+
+    Raises:
+        InputError: as `heads`.
+    """
+    started = time.perf_counter()
+    stages = StageProgress(progress)
+    subject, predicts = open_model(with_datasets(request))
+    texts = read_texts(with_datasets(request), subject)
+    tokenizer = limit_length(subject.tokenizer, request.max_length)
+    encoded = encode(tokenizer, texts.firsts, texts.seconds)
+    if not encoded.mask.any():
+        raise InputError("there is no text to look at: every text is empty")
+    dtype = dtype_of(request.dtype)
+    check_memory(subject.model, encoded, dtype)
+    model = isolated_copy(subject.model, dtype)
+    if not isinstance(model, PooledClassifier):
+        list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
+    predictions = predict(model, encoded, replace(subject, tokenizer=tokenizer)) if predicts else None
+    stages.begin("rows")
+    layers, agreement = gather_statistics(
+        model, encoded, token_table(tokenizer, encoded, texts.shown),
+        None if predictions is None else target_scores(predictions), stages,
+    )  # fmt: skip
+    names = [(layer.facts.layer, head) for layer in layers for head in range(layer.facts.num_heads)]
+    more, unread = head_effects(model, encoded, layers, predictions, stages)
+    stages.begin("comparing")
+    rng = np.random.default_rng([request.seed, 17])
+    level = simultaneous_level(len(names))
+    scale = 1.0 if predictions is None else predictions.scale
+    summaries = [
+        head
+        for layer in layers
+        for head in summarise_heads(layer, more[layer.facts.layer], level=level, scale=scale, rng=rng)
+    ]
+    layer_summaries = [summarise_layer(layer, simultaneous_level(len(layers)), rng) for layer in layers]
+    relations, relation_notes = follow_relations(model, tokenizer, texts.sentences, request.seed, stages)
+    remarks = [
+        *(f"{note}." for note in subject.notes),
+        *([] if predictions is not None else [NO_PREDICTION]),
+        *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
+        *([] if not unread else [f"Which heads are identifiable is not known: {unread}."]),
+        *signed_notes(layers),
+        *relation_notes,
+        *coverage(tokenizer, texts.firsts, texts.seconds, encoded).lines("read"),
+    ]
+    stages.begin("drawing")
+    return HeadReport(
+        facts=report_facts(request, subject, texts, level)
+        | {"heads": len(names), "seconds": round(time.perf_counter() - started, 2)},
+        layers=layer_summaries,
+        heads=summaries,
+        agreement=agreement.matrix(names),
+        findings=[],
+        relations=relations,
+        conclusion=conclude(layer_summaries, summaries, relations, len(texts.firsts)),
+        remarks=remarks,
+        texts=list(drawn_texts(request, model, tokenizer, texts)),
+    )
+
+
+def open_model(request: HeadsRequest) -> tuple[Subject, bool]:
+    """The model of a request, and whether it predicts anything of a text.
+
+    Raises:
+        InputError: as `heads`.
+    """
+    try:
+        return open_subject(request.model, request.tokenizer, request.opening), True
+    except NoClassError:
+        opening = replace(request.opening, classifies=False)
+        return open_subject(request.model, request.tokenizer, opening), False
+
+
+def predict(model: PreTrainedModel, encoded: Encoded, subject: Subject) -> Predictions:
+    """What the model predicts of every text."""
+    context = make_context(model, encoded, subject.tokenizer)
+    if is_regression(model.config):
+        spread = float(np.ptp(context.logits[:, 0].numpy()))
+        return Predictions(context, context.target, spread or 1.0)
+    return Predictions(context, context.logits.argmax(dim=-1), 1.0)
+
+
+def target_scores(predictions: Predictions) -> Callable[[Tensor], Score]:
+    """Of the numbers of texts what is differentiated: the log-odds of the predicted class, or the rating."""
+    name = "rating" if predictions.context.is_regression else "log-odds"
+    return lambda texts: lambda logits: TARGETS[name](logits, predictions.predicted[texts].to(logits.device))
+
+
+def head_effects(
+    model: PreTrainedModel, encoded: Encoded, layers: list[LayerStatistics],
+    predictions: Predictions | None, stages: StageProgress,
+) -> tuple[dict[int, list[dict[str, NDArray[np.float64]]]], str]:  # fmt: skip
+    """By layer and head what is known beside its rows: changes of predictions, and whether it is
+    identifiable; and why that is not known, where it is not."""
+    more: dict[int, list[dict[str, NDArray[np.float64]]]] = {
+        layer.facts.layer: [{} for _ in range(layer.facts.num_heads)] for layer in layers
+    }
+    if predictions is not None and not isinstance(model, PooledClassifier):
+        names = [(layer, head) for layer, ones in more.items() for head in range(len(ones))]
+        stages.begin("predictions without each head")
+        drops = ablate_heads(predictions.context, predictions.predicted, names, stages)
+        for place, (layer, head) in enumerate(names):
+            more[layer][head] |= {"removal": drops[:, place], "removal-size": np.abs(drops[:, place])}
+        for statistics in layers:
+            importance = np.abs(statistics.by_head(("gradient-importance", "")))
+            for head, one in enumerate(more[statistics.facts.layer]):
+                one["gradient-importance"] = importance[:, head]
+    stages.begin("identifiability")
+    known, reason = identifiable_heads(model, encoded, layers)
+    for layer, values in known.items():
+        for head, one in enumerate(more[layer]):
+            one["identifiable"] = values[:, head]
+    return more, reason
+
+
+def signed_notes(layers: Sequence[LayerStatistics]) -> list[str]:
+    """That the sizes of signed weights are read."""
+    if not any(layer.facts.signed for layer in layers):
+        return []
+    return ["Weights have signs here: shares and breadth are those of their sizes |a|."]
+
+
+def report_facts(request: HeadsRequest, subject: Subject, texts: HeadTexts, level: float) -> dict[str, Any]:
+    """What was looked at, by which protocol."""
+    return {
+        "name": f"{subject.name} · {Path(str(texts.facts.get('data', 'data'))).name}",
+        "run": str(subject.folder or subject.name),
+        "model": type(subject.model).__name__,
+        "examples": len(texts.firsts),
+        "head_seed": request.seed,
+        "interval_level": level,
+        "dtype": str(dtype_of(request.dtype)).removeprefix("torch."),
+        "versions": versions(),
+        "date": date.today().isoformat(),
+        **texts.facts,
+    }
+
+
+def drawn_texts(request: HeadsRequest, model: PreTrainedModel, tokenizer: Any, texts: HeadTexts) -> Any:
+    """The texts of the request, or the first ones of the data."""
+    if not request.texts:
+        seconds = None if texts.seconds is None else texts.seconds[:SHOWN]
+        return shown_texts(model, tokenizer, texts.firsts[:SHOWN], seconds)
+    if texts.seconds is not None:
+        raise ParameterError("text", "is for models of single texts: of pairs the first ones are drawn")
+    return shown_texts(model, tokenizer, request.texts)

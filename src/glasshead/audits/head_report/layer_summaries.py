@@ -1,0 +1,61 @@
+"""What the heads of a layer do together: shares of special tokens, what gradients say of these, and whether
+joining words is why they are large."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.summaries import Statistic, summaries, to_finding
+from glasshead.audits.head_report.text_statistics import LayerStatistics
+from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
+from glasshead.audits.head_report.verdicts import layer_verdict
+from glasshead.audits.slices import Group
+from glasshead.results import HeadLayer
+
+OF_LAYERS = ("share", "gradient-share", "relevance-share")
+UNSPLIT = "unsplit words"
+
+
+def summarise_layer(layer: LayerStatistics, level: float, rng: np.random.Generator) -> HeadLayer:
+    """One layer; intervals have that ``level``."""
+    facts = layer.facts
+    group = Group(f"layer {facts.layer}", np.ones(layer.texts, dtype=bool), level=level)
+    statistics = [one for one in layer_statistics(layer) if not np.isnan(one.values).all()]
+    findings = [
+        to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
+        for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
+    ]
+    return HeadLayer(facts.layer, facts.name, facts.kind, facts.mechanism, facts.num_heads, findings)
+
+
+def layer_statistics(layer: LayerStatistics) -> Iterator[Statistic]:
+    """Shares of attention and of gradients by kind of token; the differences that say whether attention to
+    special tokens is inflated, and whether joining words is why."""
+    for name in OF_LAYERS:
+        for against in layer.about(name):
+            null = layer.null_of_layer((name, against))
+            nulls = {} if null is None else {UNIFORM: null}
+            yield Statistic(name, against, layer.of_layer((name, against)), nulls)
+    for against in layer.about("relevance-share"):
+        shares, relevance = (layer.of_layer((name, against)) for name in ("share", "relevance-share"))
+        yield Statistic("inflation", against, shares - relevance, {})
+    special = all_special(layer)
+    if special is None or not layer.about("joined-share"):
+        return
+    joined = layer.of_layer(("joined-share", SPECIAL))
+    yield Statistic("joined-share", special, joined, {})
+    yield Statistic("joining", special, joined - layer.of_layer(("share", special)), {})
+    if UNSPLIT in layer.about("received"):
+        tokens, words = (layer.of_layer(("received", kind)) for kind in (SPECIAL, UNSPLIT))
+        yield Statistic("beyond-unsplit-words", special, tokens - words, {})
+
+
+def all_special(layer: LayerStatistics) -> str | None:
+    """By which name the share of all special tokens goes: their common one, or that of the only one."""
+    kinds = layer.about("share")
+    if SPECIAL in kinds:
+        return SPECIAL
+    return next((kind for kind in kinds if kind not in (FIRST, PUNCTUATION)), None)

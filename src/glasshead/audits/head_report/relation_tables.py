@@ -1,0 +1,166 @@
+"""How often attention heads, and fixed offsets, find the head of a word: the best of each, by relation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.results import HEADS, MIN_UNITS, Difference, Finding, HeadRelation, Verdict
+from glasshead.statistics import interval_ends, resampled_counts, resamples_for, simultaneous_level
+
+ALL, PUNCT = "all", "punct"
+"""Every relation but that of punctuation, and that one."""
+CITATION = "Clark et al. 2019, Table 1"
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class TreeLike(Protocol):
+    """A sentence whose words have heads and relations."""
+
+    @property
+    def heads(self) -> Integers: ...
+    @property
+    def relations(self) -> Sequence[str]: ...
+
+
+class HeadCounts:
+    """By direction, layer and head, how many words of each relation have the head that is predicted
+    [relations, sentences, heads]; and how many there are [relations, sentences]."""
+
+    def __init__(self, trees: Sequence[TreeLike], directions: Sequence[str]) -> None:
+        self.trees, self.directions = trees, directions
+        labels = Counter(
+            relation
+            for tree in trees
+            for relation, head in zip(tree.relations, tree.heads, strict=True)
+            if head >= 0
+        )
+        self.relations = [ALL, *(relation for relation, _ in labels.most_common())]
+        rows = {relation: row for row, relation in enumerate(self.relations)}
+        self.row_of_word = [
+            np.array([rows.get(name, 0) for name in tree.relations], dtype=int) for tree in trees
+        ]
+        self.totals = np.stack(
+            [self.tally(text, tree.heads >= 0) for text, tree in enumerate(trees)], axis=1
+        )  # [relations, sentences]
+        self.correct: dict[tuple[str, int], Floats] = {}
+
+    def tally(self, text: int, right: NDArray[np.bool_]) -> Floats:
+        """Words [w] or [h, w] of a sentence, counted by relation [relations] or [h, relations]."""
+        size = len(self.relations)
+        counted = right & (self.trees[text].heads >= 0)
+        members = np.zeros((len(self.row_of_word[text]), size))
+        members[np.arange(len(members)), self.row_of_word[text]] = 1
+        sums = counted.astype(float) @ members
+        sums[..., 0] = 0
+        punct = self.relations.index(PUNCT) if PUNCT in self.relations else None
+        sums[..., 0] = sums.sum(-1) - (0 if punct is None else sums[..., punct])
+        return np.asarray(sums)
+
+    def add(self, layer: int, text: int, *predictions: Integers) -> None:
+        """What the heads of a layer predict for a sentence [h, w], by direction."""
+        for direction, predicted in zip(self.directions, predictions, strict=True):
+            key = (direction, layer)
+            if key not in self.correct:
+                shape = (len(self.relations), len(self.trees), len(predicted))
+                self.correct[key] = np.zeros(shape)
+            right = predicted == self.trees[text].heads
+            self.correct[key][:, text] = self.tally(text, right).T
+
+    def of_direction(self, direction: str) -> tuple[list[str], Floats]:
+        """The names of all heads, and their counts [relations, sentences, heads]."""
+        layers = sorted(layer for one, layer in self.correct if one == direction)
+        parts = [self.correct[direction, layer] for layer in layers]
+        names = [
+            f"{layer}-{head}"
+            for layer, part in zip(layers, parts, strict=True)
+            for head in range(part.shape[2])
+        ]
+        return names, np.concatenate(parts, axis=2)
+
+
+def judge_relations(
+    counts: HeadCounts, offsets: Iterable[tuple[int, list[Integers]]], seed: int
+) -> list[HeadRelation]:
+    """Every relation that enough sentences have, in both directions: the best head and the best offset of one
+    half of the sentences on the other half."""
+    numbers, baseline = [], []
+    for offset, predictions in offsets:
+        numbers.append(offset)
+        right = [
+            counts.tally(text, predicted == tree.heads)
+            for text, (tree, predicted) in enumerate(zip(counts.trees, predictions, strict=True))
+        ]
+        baseline.append(np.stack(right, axis=1))
+    by_offset = np.stack(baseline, axis=2)  # [relations, sentences, offsets]
+    rng = np.random.default_rng([seed, 18])
+    first = np.zeros(len(counts.trees), dtype=bool)
+    first[rng.permutation(len(first))[: len(first) // 2]] = True
+    there = counts.totals > 0
+    asked = [
+        row
+        for row in range(len(counts.relations))
+        if min(there[row, first].sum(), there[row, ~first].sum()) >= MIN_UNITS
+    ]
+    level = simultaneous_level(len(asked) * len(counts.directions))
+    draws = np.concatenate(list(resampled_counts(int((~first).sum()), resamples_for(level), rng)))
+    results = []
+    for row in asked:
+        for direction in counts.directions:
+            names, correct = counts.of_direction(direction)
+            halves = (first, ~first)
+            head = int(correct[row, first].sum(0).argmax())
+            offset = int(by_offset[row, first].sum(0).argmax())
+            own, other = (part[row, halves[1]] for part in (correct[..., head], by_offset[..., offset]))
+            results.append(
+                relation_finding(
+                    counts.relations[row], direction, names[head], numbers[offset],
+                    np.stack([own, other, counts.totals[row, ~first]]), draws, level,
+                )
+            )  # fmt: skip
+    return results
+
+
+def relation_finding(
+    relation: str, direction: str, best: str, offset: int, columns: Floats, draws: Floats, level: float
+) -> HeadRelation:
+    """One relation, from how many words the head and the offset get right in each sentence, and how many
+    there are; intervals are over sentences, of the share of all words."""
+    totals = draws @ columns[2]
+    defined = totals > 0
+    shares = [(draws @ column)[defined] / totals[defined] for column in columns[:2]]
+    means = columns[:2].sum(axis=1) / columns[2].sum()
+    n = int((columns[2] > 0).sum())
+    head, baseline = (
+        Finding(
+            audit=HEADS, statistic=name, against=against, group=relation, estimate=float(mean), std=None,
+            interval=ends(share, level), null={}, n=n, undefined={}, significant_fraction=None,
+            citation=CITATION, level=level, **Verdict("").fields,
+        )
+        for name, against, mean, share in zip(
+            ("accuracy", "offset-accuracy"), (direction, direction), means, shares, strict=True
+        )
+    )  # fmt: skip
+    interval = ends(shares[0] - shares[1], level)
+    words = "better" if interval[0] > 0 else "worse" if interval[1] < 0 else "undecided"
+    difference = Difference(
+        f"{relation}, {direction}", 0, 1, float(means[0] - means[1]), interval, n,
+        {
+            "better": f"head {best} follows it better than any fixed offset",
+            "worse": "a fixed offset is better than any head",
+            "undecided": "no head is shown to follow it better than a fixed offset",
+        }[words],
+        level=level,
+    )  # fmt: skip
+    return HeadRelation(relation, direction, best, head, offset, baseline, difference)
+
+
+def ends(replicates: Floats, level: float) -> tuple[float, float]:
+    """The ends of an interval."""
+    low, high = interval_ends(replicates, level)
+    return float(low), float(high)

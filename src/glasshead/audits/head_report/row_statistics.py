@@ -1,0 +1,208 @@
+"""What the rows of a head look like before one text: shares, places, breadth, and what the gradient says.
+
+Weights count by their size: p_ij = |a_ij| / Σ_k |a_ik| are the shares of a row. Every statistic is a mean
+over the rows of a text that it is defined for, kept as a sum and a count; nulls are those of uniform shares
+over the keys that a row may look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL, TokenTable
+from glasshead.audits.head_report.views import START, AttentionView
+from glasshead.data import Encoded
+from glasshead.trace import unit_of_each, word_map
+
+REACH = 10
+"""The largest distance of a profile; what is further away counts there."""
+UNIFORM = "uniform"
+
+
+class RowSum(NamedTuple):
+    """A sum over rows, by head [h], and over how many; the same of uniform attention, where that says
+    something."""
+
+    statistic: str
+    against: str
+    total: Float[Tensor, " h"]
+    rows: Float[Tensor, " h"]
+    null: Float[Tensor, " h"] | None = None
+
+
+class TextTokens(NamedTuple):
+    """Of the tokens of one text their ids, words, kinds, and which are frequent words."""
+
+    ids: NDArray[np.int64]
+    words: NDArray[np.int64]
+    kinds: NDArray[np.object_]
+    frequent: NDArray[np.bool_]
+
+
+def text_tokens(encoded: Encoded, table: TokenTable, text: int) -> TextTokens:
+    """The same of one of many texts."""
+    keep = encoded.mask[text].numpy()
+    return TextTokens(
+        encoded.ids[text].numpy()[keep], encoded.words[text][keep], table.kinds[text][keep],
+        table.frequent[text][keep],
+    )  # fmt: skip
+
+
+def tokens_at(tokens: TextTokens, places: NDArray[np.int64]) -> TextTokens:
+    """The tokens at these places; what a decoder begins with is a special token without an id."""
+    start = places == START
+    return TextTokens(
+        np.where(start, -1, tokens.ids[places]),
+        np.where(start, -1, tokens.words[places]),
+        np.where(start, "start of the decoder", tokens.kinds[places]),
+        np.where(start, False, tokens.frequent[places]),
+    )
+
+
+def row_shares(view: AttentionView) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "h q"]]:
+    """p, and which rows have any weight; zeros in the others."""
+    sizes = view.weights.abs().masked_fill(~view.allowed, 0.0)
+    totals = sizes.sum(dim=-1, keepdim=True)
+    return sizes / totals.masked_fill(totals == 0, 1.0), totals[..., 0] > 0
+
+
+def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
+    """Every statistic of a view."""
+    shares, real = row_shares(view)
+    allowed = view.allowed & real[..., None]
+    uniform = allowed / allowed.sum(dim=-1, keepdim=True).clamp(min=1)
+    keys = tokens_at(tokens, view.keys)
+    masks = kind_masks(view, keys)
+    for kind, mask in masks.items():
+        at = torch.from_numpy(mask).to(shares.device)
+        yield mean_over("share", kind, shares[..., at].sum(-1), real, uniform[..., at].sum(-1))
+    yield from breadth(view, shares, allowed)
+    if view.within:
+        yield from places(view, shares, uniform, real, keys)
+        yield from joined(shares, real, keys, masks)
+    if view.gradient is not None:
+        yield from gradient_sums(view, allowed, masks)
+
+
+def mean_over(
+    statistic: str, against: str, values: Tensor, rows: Bool[Tensor, "h q"], null: Tensor | None = None
+) -> RowSum:
+    """Numbers of rows [h, q], summed over some of the rows."""
+    zero = values.new_zeros(())
+    return RowSum(
+        statistic,
+        against,
+        torch.where(rows, values, zero).sum(-1),
+        rows.sum(-1).to(values),
+        None if null is None else torch.where(rows, null.to(values), zero).sum(-1),
+    )
+
+
+def kind_masks(view: AttentionView, keys: TextTokens) -> dict[str, NDArray[np.bool_]]:
+    """Which keys are of which kind: every special token by its name, all of them together, punctuation, and
+    the first token of a causal text where that is a word."""
+    special = keys.words < 0
+    masks = {kind: special & (keys.kinds == kind) for kind in dict.fromkeys(keys.kinds[special].tolist())}
+    if len(masks) > 1:
+        masks[SPECIAL] = special
+    masks[PUNCTUATION] = keys.kinds == PUNCTUATION
+    if view.facts.kind == "causal" and not special[0]:
+        masks[FIRST] = np.arange(len(special)) == 0
+    return masks
+
+
+def breadth(
+    view: AttentionView, shares: Float[Tensor, "h q k"], allowed: Bool[Tensor, "h q k"]
+) -> Iterator[RowSum]:
+    """H(p) / log n and exp H(p) of rows with n > 1 keys, and the standard deviation of their scores."""
+    counts = allowed.sum(-1)
+    rows = counts > 1
+    sizes = counts.clamp(min=2).to(shares)
+    entropy = torch.special.entr(shares).sum(-1)
+    yield mean_over("entropy", "", entropy / sizes.log(), rows, torch.ones_like(entropy))
+    yield mean_over("effective-tokens", "", entropy.exp(), rows, sizes)
+    scores = view.scores.to(shares).masked_fill(~allowed, 0.0)
+    means = scores.sum(-1, keepdim=True) / sizes[..., None]
+    squares = (scores - means).square().masked_fill(~allowed, 0.0).sum(-1)
+    yield mean_over("score-sd", "", (squares / sizes).sqrt(), rows)
+
+
+def places(
+    view: AttentionView,
+    shares: Float[Tensor, "h q k"],
+    uniform: Float[Tensor, "h q k"],
+    real: Bool[Tensor, "h q"],
+    keys: TextTokens,
+) -> Iterator[RowSum]:
+    """Shares on the token before, behind, itself, and on the same token elsewhere; the profile of distances
+    j − i, whose statistic is `distance` and whose `against` is the distance."""
+    for name, offset in (("previous", -1), ("next", 1), ("itself", 0)):
+        there, even, sees = (
+            matrix.diagonal(offset, dim1=-2, dim2=-1) for matrix in (shares, uniform, view.allowed)
+        )
+        rows = real[:, 1:] if offset < 0 else real[:, : real.shape[1] - offset]
+        yield mean_over(name, "", there, rows & sees, even)
+    ids, word = (torch.from_numpy(part).to(shares.device) for part in (keys.ids, keys.words >= 0))
+    same = (ids[:, None] == ids) & ~torch.eye(len(ids), dtype=torch.bool, device=ids.device) & word
+    rows = real & (same & view.allowed).any(-1)
+    yield mean_over("same-token", "", (shares * same).sum(-1), rows, (uniform * same).sum(-1))
+    steps = torch.arange(len(ids), device=ids.device)
+    bins = (steps - steps[:, None]).clamp(-REACH, REACH).flatten() + REACH
+    heads = len(shares)
+    profile = shares.new_zeros(heads, 2 * REACH + 1).index_add(1, bins, shares.flatten(1))
+    for distance, total in enumerate(profile.T, start=-REACH):
+        yield RowSum("distance", str(distance), total, real.sum(-1).to(shares))
+
+
+def joined(
+    shares: Float[Tensor, "h q k"],
+    real: Bool[Tensor, "h q"],
+    keys: TextTokens,
+    masks: dict[str, NDArray[np.bool_]],
+) -> Iterator[RowSum]:
+    """The share of special tokens once the pieces of words are joined; what one special token, and one
+    frequent word that is never split, receives there on average."""
+    special = keys.words < 0
+    if not special.any():
+        return
+    kinds = torch.from_numpy(np.stack([special, keys.frequent])).to(shares)
+    words = keys.words.tolist()
+    between = word_map(shares, words)
+    present = word_map(real.to(shares)[..., None].expand_as(shares) / len(words), words).sum(-1) > 0.5
+    units = units_of_kind(kinds, words)
+    masses = between @ units.T  # [h, w, 2]
+    yield mean_over("joined-share", SPECIAL, masses[..., 0], present)
+    sizes = units.sum(-1)
+    if sizes[1]:
+        yield mean_over("received", SPECIAL, masses[..., 0] / sizes[0], present)
+        yield mean_over("received", "unsplit words", masses[..., 1] / sizes[1], present)
+
+
+def units_of_kind(kinds: Float[Tensor, "2 k"], words: list[int]) -> Float[Tensor, "2 w"]:
+    """Which units of a word map are of a kind: those whose first piece is."""
+    units = np.array(unit_of_each(words))
+    return kinds[:, torch.from_numpy(np.unique(units, return_index=True)[1]).to(kinds.device)]
+
+
+def gradient_sums(
+    view: AttentionView, allowed: Bool[Tensor, "h q k"], masks: dict[str, NDArray[np.bool_]]
+) -> Iterator[RowSum]:
+    """Shares of Σ|∂z/∂A| and Σ|A ∂z/∂A| on the keys of a kind, and Σ A ∂z/∂A."""
+    assert view.gradient is not None
+    slopes = view.gradient.masked_fill(~allowed, 0.0)
+    flow = view.weights * slopes
+    for kind, mask in masks.items():
+        at = torch.from_numpy(mask).to(slopes.device)
+        for name, sizes in (("gradient-share", slopes.abs()), ("relevance-share", flow.abs())):
+            pairs = allowed.sum((1, 2)).to(sizes).clamp(min=1)
+            total = sizes.sum((1, 2))
+            even = allowed[..., at].sum((1, 2)) / pairs * total
+            yield RowSum(name, kind, sizes[..., at].sum((1, 2)), total, even)
+    yield RowSum("gradient-importance", "", flow.sum((1, 2)), torch.ones_like(flow[:, 0, 0]))

@@ -1,0 +1,89 @@
+"""The maps of all heads before some texts, to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from glasshead.audits.head_report.views import START, attention_views
+from glasshead.data import Encoded, encode, join_pair
+from glasshead.results import HeadText
+
+Floats = NDArray[np.float32]
+
+
+def shown_texts(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    texts: Sequence[str],
+    pairs: Sequence[str] | None = None,
+) -> Iterator[HeadText]:
+    """The same of texts, or pairs of them, one after the other."""
+    for index, text in enumerate(texts):
+        pair = None if pairs is None else pairs[index]
+        encoded = encode(tokenizer, [text], None if pair is None else [pair])
+        if encoded.mask.any():
+            yield text_maps(model, tokenizer, encoded, text, pair)
+
+
+def text_maps(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, encoded: Encoded, text: str, pair: str | None
+) -> HeadText:
+    """The maps of all heads before one text."""
+    views = [view for batch in attention_views(model, encoded) for view in batch]
+    keep = encoded.mask[0].numpy()
+    size = int(keep.sum())
+    words = encoded.words[0][keep]
+    tokens = tokenizer.convert_ids_to_tokens(encoded.ids[0].numpy()[keep].tolist())
+    decodes = any(START in view.queries for view in views if view.facts.kind != "pooled")
+    weights: dict[int, Floats] = {}
+    queries: dict[int, Floats] = {}
+    keys: dict[int, Floats] = {}
+    for view in views:
+        layer, heads = view.facts.layer, len(view.weights)
+        rows = 1 if view.facts.kind == "pooled" else size
+        whole = weights.setdefault(layer, np.full((heads, rows, size), np.nan, dtype=np.float32))
+        at = (np.arange(heads)[:, None, None], row_numbers(view.queries)[:, None], row_numbers(view.keys))
+        whole[at] = np.where(view.allowed.cpu().numpy(), view.weights.float().cpu().numpy(), np.nan)
+        for vectors, kept, places in (
+            (view.query_vectors, queries, view.queries),
+            (view.key_vectors, keys, view.keys),
+        ):
+            if vectors is not None:
+                shape = (heads, rows if kept is queries else size, vectors.shape[-1])
+                kept.setdefault(layer, np.zeros(shape, dtype=np.float32))[:, row_numbers(places)] = (
+                    vectors.float().cpu().numpy()
+                )
+    return HeadText(
+        text=join_pair(text, pair),
+        tokens=tuple(tokens),
+        words=tuple(words.tolist()),
+        sides=tuple(token_sides(encoded, text, pair).tolist()),
+        weights=weights,
+        query_vectors=queries,
+        key_vectors=keys,
+        decoder_tokens=(decoder_start(model, tokenizer), *tokens[:-1]) if decodes else (),
+        decoder_words=(-1, *words[:-1].tolist()) if decodes else (),
+    )
+
+
+def row_numbers(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of a map: a decoder's begin with its start."""
+    return places - START if len(places) and places[0] == START else places
+
+
+def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
+    """The name of what a decoder begins with."""
+    start = getattr(model.config, "decoder_start_token_id", None)
+    return "" if start is None else str(tokenizer.convert_ids_to_tokens(int(start)))
+
+
+def token_sides(encoded: Encoded, text: str, pair: str | None) -> NDArray[np.int64]:
+    """0 for tokens of the first text, 1 for those of the second; a special token goes with what stands
+    before it."""
+    keep = encoded.mask[0].numpy()
+    second = (encoded.words[0][keep] >= 0) & (encoded.offsets[0][keep, 0] > len(text)) & (pair is not None)
+    return np.asarray(np.maximum.accumulate(second.astype(np.int64)))

@@ -1,0 +1,113 @@
+"""From statistics of texts to findings with intervals, head by head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.head_report.patterns import head_pattern
+from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.text_statistics import LayerStatistics
+from glasshead.audits.head_report.verdicts import head_verdict
+from glasshead.audits.slices import Group
+from glasshead.audits.summary import StatSummary, summarise
+from glasshead.results import HEADS, Finding, HeadSummary, Verdict
+from glasshead.statistics import share_interval
+
+Floats = NDArray[np.float64]
+CITATIONS = {
+    "removal": "Michel, Levy and Neubig 2019, eq. 1",
+    "removal-size": "Michel, Levy and Neubig 2019, eq. 1",
+    "gradient-importance": "Michel, Levy and Neubig 2019, eq. 2",
+    "identifiable": "Bhardwaj et al. 2021, section 2.2",
+    "gradient-share": "Clark et al. 2019, Fig. 3",
+    "relevance-share": "Clark et al. 2019, Fig. 3",
+    "inflation": "Clark et al. 2019, Fig. 3",
+}
+CITATION = "Clark et al. 2019, sections 3 and 4"
+OF_HEADS = ("share", "previous", "next", "itself", "same-token", "entropy", "effective-tokens", "score-sd")
+"""The statistics of rows that every head has, where they have a meaning."""
+
+
+class Statistic(NamedTuple):
+    """One number for every text [N], and its null."""
+
+    name: str
+    against: str
+    values: Floats
+    nulls: Mapping[str, Floats]
+
+
+def summarise_heads(
+    layer: LayerStatistics,
+    more: Sequence[Mapping[str, Floats]],
+    *,
+    level: float,
+    scale: float,
+    rng: np.random.Generator,
+) -> Iterator[HeadSummary]:
+    """The heads of a layer; ``more`` holds further statistics [texts] of each, ``scale`` is the range of what
+    is predicted, intervals have that ``level``."""
+    profiles = layer.profile()
+    for head in range(layer.facts.num_heads):
+        statistics = [*row_statistics(layer, head), *of_predictions(more[head])]
+        group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=level)
+        findings = [
+            to_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale))
+            for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
+        ]
+        if "identifiable" in more[head]:
+            findings.append(identifiable_finding(more[head]["identifiable"], group))
+        yield HeadSummary(
+            layer.facts.layer, head, findings, head_pattern(findings), profiles[head].round(6).tolist()
+        )
+
+
+def row_statistics(layer: LayerStatistics, head: int) -> Iterator[Statistic]:
+    """The statistics of the rows of one head."""
+    for name in OF_HEADS:
+        for against in layer.about(name):
+            key = (name, against)
+            values = layer.by_head(key)[:, head]
+            null = layer.null_by_head(key)
+            if not np.isnan(values).all():
+                yield Statistic(name, against, values, {} if null is None else {UNIFORM: null[:, head]})
+
+
+def of_predictions(more: Mapping[str, Floats]) -> Iterator[Statistic]:
+    """Statistics of what a head does to predictions."""
+    for name, values in more.items():
+        if name != "identifiable":
+            yield Statistic(name, "", values, {})
+
+
+def summaries(statistics: Sequence[Statistic], rng: np.random.Generator, level: float) -> list[StatSummary]:
+    """Means, intervals and nulls of statistics of the same texts."""
+    if not statistics:
+        return []
+    return summarise(
+        [one.values for one in statistics], [one.nulls for one in statistics], rng=rng, level=level
+    )
+
+
+def to_finding(statistic: Statistic, summary: StatSummary, group: Group, verdict: Verdict) -> Finding:
+    """A statistic as a finding of a head or a layer."""
+    return summary.finding(
+        HEADS,
+        statistic.name,
+        verdict,
+        group=group,
+        against=statistic.against,
+        citation=CITATIONS.get(statistic.name, CITATION),
+    )
+
+
+def identifiable_finding(values: Floats, group: Group) -> Finding:
+    """The share of texts before which the weights of a head are the only ones with its output."""
+    estimate = share_interval(values[~np.isnan(values)] > 0.5, group.level)
+    summary = StatSummary(estimate.mean, estimate.std, estimate.interval, {}, estimate.n)
+    statistic = Statistic("identifiable", "", values, {})
+    return to_finding(statistic, summary, group, head_verdict("identifiable", summary, 1.0))

@@ -1,0 +1,116 @@
+"""Statistics of every head before every text, gathered over batches; how alike heads are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.audits.head_report.head_agreement import HeadAgreement
+from glasshead.audits.head_report.row_statistics import REACH, RowSum, row_sums, text_tokens
+from glasshead.audits.head_report.token_kinds import TokenTable
+from glasshead.audits.head_report.views import LayerFacts, Score, attention_views
+from glasshead.audits.request import StageProgress
+from glasshead.data import Encoded
+
+Floats = NDArray[np.float64]
+Key = tuple[str, str]
+"""A statistic, and what it is about."""
+
+
+@dataclass
+class LayerStatistics:
+    """Sums, counts and sums of nulls [texts, heads] of the statistics of a layer."""
+
+    facts: LayerFacts
+    texts: int
+    totals: dict[Key, Floats] = field(default_factory=dict)
+    counts: dict[Key, Floats] = field(default_factory=dict)
+    nulls: dict[Key, Floats] = field(default_factory=dict)
+
+    def add(self, text: int, row_sum: RowSum) -> None:
+        """The rows of a text, or of a part of it."""
+        key = (row_sum.statistic, row_sum.against)
+        for sums, values in (
+            (self.totals, row_sum.total),
+            (self.counts, row_sum.rows),
+            (self.nulls, row_sum.null),
+        ):
+            if values is not None:
+                sums.setdefault(key, np.zeros((self.texts, self.facts.num_heads)))
+                sums[key][text] += values.detach().cpu().numpy()
+
+    def by_head(self, key: Key) -> Floats:
+        """The mean over the rows of each text [texts, heads]; NaN where there is none."""
+        return ratio(self.totals[key], self.counts[key])
+
+    def null_by_head(self, key: Key) -> Floats | None:
+        """The same of uniform attention."""
+        return ratio(self.nulls[key], self.counts[key]) if key in self.nulls else None
+
+    def of_layer(self, key: Key) -> Floats:
+        """The mean over the rows of all heads [texts]; of shares of a gradient, the share of all heads."""
+        return ratio(self.totals[key].sum(axis=1), self.counts[key].sum(axis=1))
+
+    def null_of_layer(self, key: Key) -> Floats | None:
+        """The same of uniform attention."""
+        if key not in self.nulls:
+            return None
+        return ratio(self.nulls[key].sum(axis=1), self.counts[key].sum(axis=1))
+
+    def about(self, statistic: str) -> list[str]:
+        """What a statistic is about here, in the order in which it came; kinds of tokens that no text has are
+        left out."""
+        return [
+            against
+            for name, against in self.totals
+            if name == statistic and ((name, against) not in self.nulls or self.nulls[name, against].any())
+        ]
+
+    def profile(self) -> Floats:
+        """The mean share by distance [heads, 2 · reach + 1]; of no columns where there are no distances."""
+        keys = [("distance", str(distance)) for distance in range(-REACH, REACH + 1)]
+        if keys[0] not in self.totals:
+            return np.zeros((self.facts.num_heads, 0))
+        columns = []
+        for key in keys:
+            shares = self.by_head(key)
+            columns.append(np.nansum(shares, axis=0) / np.maximum((~np.isnan(shares)).sum(axis=0), 1))
+        return np.stack(columns, axis=1)
+
+
+def ratio(totals: Floats, counts: Floats) -> Floats:
+    """One over the other, NaN over nothing."""
+    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+
+
+def gather_statistics(
+    model: PreTrainedModel,
+    encoded: Encoded,
+    table: TokenTable,
+    score: Callable[[Tensor], Score] | None,
+    stages: StageProgress,
+) -> tuple[list[LayerStatistics], HeadAgreement]:
+    """Every statistic of rows, by layer in the order of a pass, and how alike heads are."""
+    layers: dict[int, LayerStatistics] = {}
+    agreement = HeadAgreement()
+    texts, done = len(encoded.ids), 0
+    for batch in attention_views(model, encoded, score):
+        seen = set()
+        for view in batch:
+            facts = view.facts
+            layer = layers.setdefault(facts.layer, LayerStatistics(facts, texts))
+            if facts.kind == "encoder" and layer.facts.kind == "causal":
+                layer.facts = facts  # one token sees nothing behind it in any model
+            for row_sum in row_sums(view, text_tokens(encoded, table, view.text)):
+                layer.add(view.text, row_sum)
+            agreement.add(view)
+            seen.add(view.text)
+        agreement.finish_batch()
+        done += len(seen)
+        stages.on_texts(done, texts)
+    return [layers[number] for number in sorted(layers)], agreement

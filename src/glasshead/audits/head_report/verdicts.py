@@ -1,0 +1,109 @@
+"""What a number about a head or a layer comes to, in words."""
+
+from __future__ import annotations
+
+from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.summary import StatSummary
+from glasshead.results import (
+    ALMOST_ALL,
+    HARDLY_ANY,
+    LARGE_CHANGE,
+    SMALL_CHANGE,
+    TOO_FEW_EXAMPLES,
+    Verdict,
+)
+
+HALF = 0.5
+CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
+HARDLY_CHANGES = "predictions hardly change without it"
+UNUSED = 0.98
+"""Attention of a higher entropy, as a share of log n, is nearly uniform: it is not used."""
+
+
+def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
+    """On a statistic of a head; ``scale`` is the range of what is predicted."""
+    interval = summary.reliable_interval
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    low, high = interval
+    if statistic == "entropy":
+        if low > UNUSED:
+            return Verdict("nearly uniform: this attention is not used")
+        return Verdict("not nearly uniform" if high < UNUSED else "undecided: nearly uniform or not")
+    if statistic == "removal":
+        if low > 0 or high < 0:
+            return Verdict(f"predictions become {'weaker' if low > 0 else 'stronger'} without it")
+        return Verdict("neither weaker nor stronger predictions without it are shown")
+    if statistic == "removal-size":
+        return size_verdict(low / scale, high / scale)
+    if statistic == "identifiable":
+        return identifiable_verdict(low, high)
+    if UNIFORM in summary.null and statistic != "effective-tokens":
+        return share_verdict(summary)
+    return Verdict("")
+
+
+def share_verdict(summary: StatSummary) -> Verdict:
+    """On a share of attention, beside one half and beside uniform attention."""
+    interval, beside = summary.reliable_interval, summary.reliable_differences.get(UNIFORM)
+    if interval is None or beside is None:
+        return TOO_FEW_EXAMPLES
+    if interval[0] > HALF:
+        return Verdict("more than half of its attention")
+    if beside[0] > 0:
+        return Verdict("more than uniform attention gives")
+    if beside[1] < 0:
+        return Verdict("less than uniform attention gives")
+    return Verdict("not shown to differ from uniform attention")
+
+
+def size_verdict(low: float, high: float) -> Verdict:
+    """On how much a prediction changes, as a share of the range of predictions."""
+    if high < SMALL_CHANGE:
+        return Verdict(HARDLY_CHANGES)
+    if low > LARGE_CHANGE:
+        return Verdict(CHANGES_MUCH)
+    if low > SMALL_CHANGE:
+        return Verdict(CHANGES)
+    return Verdict("undecided: predictions may hardly change", "undecided")
+
+
+def identifiable_verdict(low: float, high: float) -> Verdict:
+    """On the share of texts before which a head could have drawn no other map."""
+    if high < HARDLY_ANY:
+        return Verdict("hardly ever the only map with its output")
+    if low > ALMOST_ALL:
+        return Verdict("almost always the only map with its output")
+    if low > HALF:
+        return Verdict("mostly the only map with its output")
+    return Verdict(
+        "mostly not the only map with its output" if high < HALF else "undecided: every other text"
+    )
+
+
+def layer_verdict(statistic: str, summary: StatSummary) -> Verdict:
+    """On a statistic of a layer."""
+    interval = summary.reliable_interval
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    low, high = interval
+    words = {
+        "inflation": (
+            "more attention than A ∂z/∂A accounts for",
+            "less attention than A ∂z/∂A accounts for",
+            "not shown to differ from what A ∂z/∂A accounts for",
+        ),
+        "joining": (
+            "joining words raises the share",
+            "joining words lowers the share",
+            "joining words is not shown to change the share",
+        ),
+        "beyond-unsplit-words": (
+            "more for a special token than for a word that is never split",
+            "less for a special token than for a word that is never split",
+            "not shown to differ from a word that is never split",
+        ),
+    }
+    if statistic in words:
+        return Verdict(words[statistic][0 if low > 0 else 1 if high < 0 else 2])
+    return share_verdict(summary) if UNIFORM in summary.null else Verdict("")
