@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.token_kinds import SPECIAL
-from glasshead.audits.head_report.verdicts import HALF, UNUSED
-from glasshead.results import MIN_UNITS, Finding
+from glasshead.audits.head_report.verdicts import HALF
+from glasshead.results import MIN_UNITS, NOT_USED, Finding
 
 NAMES = {
     "previous": "previous token",
@@ -26,7 +26,7 @@ def head_pattern(findings: Sequence[Finding]) -> str:
             continue
         if finding.statistic in (*NAMES, "share") and is_most(finding):
             ends[NAMES.get(finding.statistic, finding.against)] = finding.interval[0]
-        if finding.statistic == "entropy" and finding.interval[0] > UNUSED:
+        if finding.statistic == "entropy" and finding.interval[0] > NOT_USED:
             return "uniform"
     together = ends.pop(SPECIAL, None)
     return max(ends, key=lambda name: ends[name], default="" if together is None else SPECIAL)

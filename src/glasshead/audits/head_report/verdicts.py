@@ -8,6 +8,7 @@ from glasshead.results import (
     ALMOST_ALL,
     HARDLY_ANY,
     LARGE_CHANGE,
+    NOT_USED,
     SMALL_CHANGE,
     TOO_FEW_EXAMPLES,
     Verdict,
@@ -16,8 +17,6 @@ from glasshead.results import (
 HALF = 0.5
 CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
 HARDLY_CHANGES = "predictions hardly change without it"
-UNUSED = 0.98
-"""Attention of a higher entropy, as a share of log n, is nearly uniform: it is not used."""
 
 
 def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
@@ -27,9 +26,9 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
         return TOO_FEW_EXAMPLES
     low, high = interval
     if statistic == "entropy":
-        if low > UNUSED:
+        if low > NOT_USED:
             return Verdict("nearly uniform: this attention is not used")
-        return Verdict("not nearly uniform" if high < UNUSED else "undecided: nearly uniform or not")
+        return Verdict("not nearly uniform" if high < NOT_USED else "undecided: nearly uniform or not")
     if statistic == "removal":
         if low > 0 or high < 0:
             return Verdict(f"predictions become {'weaker' if low > 0 else 'stronger'} without it")
