@@ -71,7 +71,7 @@ def make(*texts: HeadText, layers: int = 2, heads: int = 3) -> HeadReport:
             layer,
             head,
             [
-                finding("importance", 0.5 if (layer, head) == (0, 1) else 0.03125),
+                finding("removal-size", 0.5 if (layer, head) == (0, 1) else 0.03125),
                 finding("share", 0.25, HOSTILE),
             ],
             "previous token" if head == 1 else HOSTILE if head == 2 else "",

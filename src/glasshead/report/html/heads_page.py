@@ -4,20 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from glasshead.escaping import one_line, visible
+from glasshead.report.head_titles import BRIEF, IMPORTANCE, LOOKS, head_title, layer_title
 from glasshead.report.html.environment import environment
 from glasshead.report.html.figure_page import figure_fragment
 from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.html.packed_maps import data_script, pack_texts, rounding_in_words
-from glasshead.report.labels import AGAINST, STATISTICS, display_name
 from glasshead.report.number_format import count, finite, interval, number
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.report.run_facts import fact_rows, notes, origin
 from glasshead.results import Finding, HeadLayer, HeadReport, HeadSummary
 
-IMPORTANCE = "importance"
 TITLE_LETTERS = 60
 NOTEBOOK_ROWS = 20
 
@@ -53,10 +53,10 @@ class FindingRow:
 
 @dataclass(frozen=True)
 class FindingsBy:
-    """Findings of heads or layers: a column for each statistic."""
+    """Findings of heads or layers: a column for each statistic, and rows under headings."""
 
     columns: Sequence[str]
-    rows: Sequence[FindingRow]
+    groups: Sequence[tuple[str, Sequence[FindingRow]]]
 
 
 def heads_page(report: HeadReport) -> str:
@@ -67,7 +67,7 @@ def heads_page(report: HeadReport) -> str:
     data = {
         "texts": [text.data for text in packed],
         "first": first,
-        "numbers": {head.name: head_numbers(head) for head in report.heads},
+        "numbers": {head.name: head_numbers(report, place) for place, head in enumerate(report.heads)},
     }
     return (
         environment()
@@ -80,7 +80,7 @@ def heads_page(report: HeadReport) -> str:
             most_heads=max((len(row.cells) for row in grid), default=1),
             several_kinds=len({layer.kind for layer in report.layers}) > 1,
             signed=any(layer["signed"] for text in packed for layer in text.data["layers"].values()),
-            has_importance=any(head.finding(IMPORTANCE) for head in report.heads),
+            importance=importance_title(report),
             texts=[text_title(text.text) for text in report.texts],
             layers=layer_table(report),
             heads=head_table(report),
@@ -110,50 +110,76 @@ def text_title(text: str) -> str:
 
 def grid_rows(report: HeadReport) -> list[GridRow]:
     """The heads by layer, with bars as long as they are important."""
-    sizes = [importance_of(head) for head in report.heads]
+    statistic = importance_statistic(report)
+    sizes = [importance_of(head, statistic) for head in report.heads]
     longest = max((size for size in sizes if size is not None), default=0.0) or 1.0
     return [
         GridRow(
             layer,
-            [grid_cell(head, longest) for head in report.heads if head.layer == layer.layer],
+            [grid_cell(head, statistic, longest) for head in report.heads if head.layer == layer.layer],
         )
         for layer in report.layers
     ]
 
 
-def grid_cell(head: HeadSummary, longest: float) -> GridCell:
+def grid_cell(head: HeadSummary, statistic: str, longest: float) -> GridCell:
     """One head, beside the most important one."""
-    finding, size = head.finding(IMPORTANCE), importance_of(head)
-    does = f"Pattern: {head.pattern}." if head.pattern else "No pattern is shown."
+    finding, size = head.finding(statistic), importance_of(head, statistic)
+    does = f"Looks mostly at: {head.pattern}." if head.pattern else "No pattern is shown."
     spoken = f"layer {head.layer}, head {head.head}: {head.pattern or 'no pattern shown'}"
     if finding is None or size is None:
         return GridCell(head, does, spoken, None, False)
-    spoken += f"; importance {number(finding.estimate)} {interval(finding.interval)}"
+    spoken += f"; {head_title(statistic, '')} {number(finding.estimate)} {interval(finding.interval)}"
     excludes_zero = finding.interval is not None and not finding.interval[0] <= 0 <= finding.interval[1]
-    return GridCell(head, does, spoken, round(100 * size / longest), excludes_zero)
+    shown = finding.status == "evidence" and excludes_zero
+    return GridCell(head, does, spoken, round(100 * size / longest), shown)
 
 
-def importance_of(head: HeadSummary) -> float | None:
+def importance_statistic(report: HeadReport) -> str:
+    """The statistic that says how much depends on a head; empty where none does."""
+    return next((name for name in IMPORTANCE if any(head.finding(name) for head in report.heads)), "")
+
+
+def importance_title(report: HeadReport) -> str:
+    """What the bars of the grid are; empty where there are none."""
+    statistic = importance_statistic(report)
+    return head_title(statistic, "") if statistic else ""
+
+
+def importance_of(head: HeadSummary, statistic: str) -> float | None:
     """How much depends on a head, without its sign."""
-    finding = head.finding(IMPORTANCE)
+    finding = head.finding(statistic)
     value = None if finding is None else finite(finding.estimate)
     return None if value is None else abs(value)
 
 
 def first_head(report: HeadReport) -> str:
     """The head that is open at first: the most important one, else the first that does something."""
-    weighed = [(size, head) for head in report.heads if (size := importance_of(head)) is not None]
+    statistic = importance_statistic(report)
+    weighed = [(size, head) for head in report.heads if (size := importance_of(head, statistic)) is not None]
     if weighed:
         return max(weighed, key=lambda pair: pair[0])[1].name
     return next((head.name for head in report.heads if head.pattern), report.heads[0].name)
 
 
-def head_numbers(head: HeadSummary) -> dict[str, str]:
-    """The numbers of one head as a line above its map."""
-    return {
-        visible(finding_title(finding)): f"{number(finding.estimate)} {interval(finding.interval)}"
-        for finding in head.findings
+def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
+    """The numbers above the map of a head: what it looks at most, how much that matters, who is like it."""
+    head = report.heads[place]
+    looks = [one for one in head.findings if one.statistic in LOOKS and finite(one.estimate) is not None]
+    most = sorted(looks, key=lambda one: -(one.estimate or 0.0))[:1]
+    brief = [finding for name in BRIEF if (finding := head.finding(name)) is not None]
+    numbers = {
+        visible(head_title(finding.statistic, finding.against)): (
+            f"{number(finding.estimate)} {interval(finding.interval)}"
+        )
+        for finding in (*most, *brief)
     }
+    divergences = np.array(report.agreement[place], dtype=float)
+    divergences[place] = np.nan
+    if np.isfinite(divergences).any():
+        nearest = int(np.nanargmin(divergences))
+        numbers["most alike"] = f"{report.heads[nearest].name} ({number(divergences[nearest])} bits apart)"
+    return numbers
 
 
 def head_table(report: HeadReport) -> FindingsBy:
@@ -163,16 +189,24 @@ def head_table(report: HeadReport) -> FindingsBy:
         FindingRow(head.name, head.pattern, cells_of(head.findings, columns), head.name)
         for head in report.heads
     ]
-    return FindingsBy([column_title(*column) for column in columns], rows)
+    return FindingsBy([head_title(*column) for column in columns], [("", rows)])
 
 
 def layer_table(report: HeadReport) -> FindingsBy:
-    """What goes to special tokens, layer by layer."""
+    """What goes to each kind of special token, layer by layer, attention beside gradients."""
     columns = statistics_of(layer.findings for layer in report.layers)
-    rows = [
-        FindingRow(str(layer.layer), layer.kind, cells_of(layer.findings, columns)) for layer in report.layers
+    statistics = list(dict.fromkeys(statistic for statistic, _ in columns))
+    kinds = list(dict.fromkeys(against for _, against in columns))
+    groups = [
+        (kind, [layer_row(layer, [(statistic, kind) for statistic in statistics]) for layer in report.layers])
+        for kind in kinds
     ]
-    return FindingsBy([column_title(*column) for column in columns], rows)
+    return FindingsBy([layer_title(statistic) for statistic in statistics], groups)
+
+
+def layer_row(layer: HeadLayer, columns: Sequence[tuple[str, str]]) -> FindingRow:
+    """One layer."""
+    return FindingRow(f"layer {layer.layer}", "", cells_of(layer.findings, columns))
 
 
 def statistics_of(findings: Iterable[Sequence[Finding]]) -> list[tuple[str, str]]:
@@ -186,36 +220,32 @@ def cells_of(findings: Sequence[Finding], columns: Sequence[tuple[str, str]]) ->
     return [by_name.get(column) for column in columns]
 
 
-def column_title(statistic: str, against: str) -> str:
-    """What a statistic is called above its column."""
-    words = display_name(statistic, STATISTICS).replace("-", " ")
-    return f"{words}: {display_name(against, AGAINST)}" if against else words
-
-
 def finding_title(finding: Finding) -> str:
     """What a finding is called beside its number."""
-    return column_title(finding.statistic, finding.against)
+    return head_title(finding.statistic, finding.against)
 
 
 def heads_fragment(report: HeadReport) -> str:
     """The conclusion, the small maps and the most important heads, for a notebook."""
-    table = head_table(report)
+    statistic = importance_statistic(report)
     ranked = sorted(
-        zip(report.heads, table.rows, strict=True),
-        key=lambda pair: (-(importance_of(pair[0]) or 0.0), not pair[0].pattern),
+        report.heads, key=lambda head: (-(importance_of(head, statistic) or 0.0), not head.pattern)
     )
-    lines = [notebook_row(row) for _, row in ranked[:NOTEBOOK_ROWS]]
     parts: list[Any] = [Markup("<b>{}</b>").format(visible(" ".join(report.conclusion)))]
     parts.append(quiet_line(intro_sentence(report)))
     if report.texts:
         parts.append(Markup(figure_fragment(head_grid(report))))
-    parts.append(notebook_table(("head", "pattern", *table.columns), lines, words=(0, 1)))
+    columns = [name for name in BRIEF if any(head.finding(name) for head in report.heads)]
+    lines = [notebook_row(head, columns) for head in ranked[:NOTEBOOK_ROWS]]
+    titles = [head_title(name, "") for name in columns]
+    parts.append(notebook_table(("head", "looks mostly at", *titles), lines, words=(0, 1)))
     if len(lines) < len(report.heads):
         parts.append(quiet_line(f"{len(report.heads) - len(lines)} more heads: to_pandas()"))
     parts += [*map(quiet_line, report.remarks), quiet_line('All maps: save("heads.html")')]
     return str(Markup('<div style="{};overflow-x:auto">{}</div>').format(WIDE, Markup("").join(parts)))
 
 
-def notebook_row(row: FindingRow) -> tuple[str, ...]:
+def notebook_row(head: HeadSummary, columns: Sequence[str]) -> tuple[str, ...]:
     """One head in numbers."""
-    return (row.name, row.note, *(number(None if cell is None else cell.estimate) for cell in row.cells))
+    findings = [head.finding(name) for name in columns]
+    return (head.name, head.pattern, *(number(None if one is None else one.estimate) for one in findings))

@@ -186,6 +186,7 @@ def pack_vectors(text: HeadText) -> dict[int, list[dict[str, Any]]]:
 
 def vector_bytes(queries: Floats, keys: Floats) -> dict[str, Any]:
     """The vectors of one head."""
+    queries, keys = np.nan_to_num(queries), np.nan_to_num(keys)
     scales = [float(np.abs(each).max()) or 1.0 for each in (queries, keys)]
     parts = [
         np.rint(each / scale * SIGNED_STEPS).astype(np.int8).tobytes()

@@ -1,0 +1,42 @@
+"""What the statistics of heads and layers are called where room is scarce: above columns, beside a map."""
+
+HEAD_TITLES = {
+    "share": "on {}",
+    "previous": "on the previous token",
+    "next": "on the next token",
+    "itself": "on itself",
+    "same-token": "on the same token elsewhere",
+    "entropy": "entropy",
+    "effective-tokens": "effective tokens",
+    "score-sd": "SD of scores",
+    "removal": "prediction falls without it by",
+    "removal-size": "prediction changes without it by",
+    "gradient-importance": "|Σ A ∂z/∂A|",
+    "identifiable": "only map with its output",
+}
+LAYER_TITLES = {
+    "share": "attention",
+    "gradient-share": "|∂z/∂A|",
+    "relevance-share": "|A ∂z/∂A|",
+    "inflation": "attention − |A ∂z/∂A|",
+    "joined-share": "attention, words joined",
+    "joining": "joined − before",
+    "beyond-unsplit-words": "minus a word never split",
+}
+IMPORTANCE = ("removal-size", "gradient-importance")
+"""What may say how much depends on a head, the better one first."""
+LOOKS = ("share", "previous", "next", "itself", "same-token")
+"""What a head looks at."""
+BRIEF = ("entropy", *IMPORTANCE, "identifiable")
+"""What a notebook shows of every head."""
+
+
+def head_title(statistic: str, against: str) -> str:
+    """What a statistic of a head is called."""
+    title = HEAD_TITLES.get(statistic, statistic.replace("-", " "))
+    return title.format(against) if "{}" in title else f"{title}: {against}" if against else title
+
+
+def layer_title(statistic: str) -> str:
+    """What a statistic of a layer is called, among those about the same kind of token."""
+    return LAYER_TITLES.get(statistic, statistic.replace("-", " "))
