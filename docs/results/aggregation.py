@@ -1,0 +1,64 @@
+"""Attention of all heads and layers as an explanation: every aggregation of two classifiers on three data sets.
+
+    python docs/results/aggregation.py run [TABLE …]   train and rank what is missing, PROCESSES at a time
+
+Writes a JSON file per table into docs/results/aggregation, of which `aggregation_tables.py` makes
+aggregation.md. The classifiers are those of `rank.py`, and their runs are shared with it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from study import DATA, Study, main  # isort: skip  (before torch: it says how threads wait)
+
+from rank import SEEDS, classifiers, method_numbers
+
+import glasshead
+
+TEXTS = 50
+METHODS = (
+    "attention",
+    "layer-mean",
+    "layer-max",
+    "layer-min",
+    "rollout",
+    "attention-flow",
+    "gradient-attention",
+    "gradient-attention-signed",
+    "value-norm",
+    "value-norm-residual",
+    "value-zeroing",
+    "alti",
+    "erasure-delete",
+    "random",
+)
+"""Every aggregation (the sum over layers ranks as their mean), beside deleting each word and random numbers."""
+TABLES = {
+    folder: [cell for cell in classifiers(folder, epochs) if cell.name != "pooled"]
+    for folder, epochs in (("sst2", 1), ("trec", 2), ("ag_news", 2))
+}
+
+
+def summary(run: Path) -> dict[str, Any]:
+    """The standings of every method, and what the attention of the model does."""
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    data, seed = DATA / run.parents[1].name, record["seed"]
+    ranking = glasshead.rank(
+        run, data, METHODS, removals=("delete",), limit=TEXTS, seed=seed, dtype="float32"
+    )
+    metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
+    return {
+        "accuracy": metrics["test"]["accuracy"],
+        "epochs": len(metrics["epochs"]),
+        "use": ranking.facts["attention_use"]["after"],
+        "methods": {method.name: method_numbers(method) for method in ranking.methods},
+        "agreement": {pair.finding.against: pair.finding.estimate for pair in ranking.agreement},
+    }
+
+
+STUDY = Study("aggregation", TABLES, summary, runs="rank")
+
+
+if __name__ == "__main__":
+    main(STUDY, __doc__)
