@@ -1,4 +1,4 @@
-"""Attention of all heads and layers as an explanation: every aggregation of two classifiers on three data sets.
+"""Attention of all heads and layers as an explanation: two classifiers, three data sets, five trainings.
 
     python docs/results/aggregation.py run [TABLE …]   train and rank what is missing, PROCESSES at a time
 
@@ -12,9 +12,8 @@ from typing import Any
 
 from study import DATA, Study, main  # isort: skip  (before torch: it says how threads wait)
 
-from rank import SEEDS, classifiers, method_numbers
-
 import glasshead
+from rank import classifiers, method_numbers
 
 TEXTS = 50
 METHODS = (
@@ -33,7 +32,7 @@ METHODS = (
     "erasure-delete",
     "random",
 )
-"""Every aggregation (the sum over layers ranks as their mean), beside deleting each word and random numbers."""
+"""Every aggregation (the sum over layers ranks as the mean), beside deleting each word and random numbers."""
 TABLES = {
     folder: [cell for cell in classifiers(folder, epochs) if cell.name != "pooled"]
     for folder, epochs in (("sst2", 1), ("trec", 2), ("ag_news", 2))
