@@ -137,7 +137,7 @@ def flows(layers: int, tokens: int) -> dict[str, Work]:
             graph.add_edge((layer + 1, query), (layer, key), capacity=float(weight))
 
     def ours() -> NDArray[np.floating]:
-        return network.flows(int(nodes[0]), np.arange(SINKS))
+        return network.flows(int(nodes[0]), network.tokens[:SINKS])
 
     def theirs(solver: Callable[..., object]) -> list[float]:
         return [
