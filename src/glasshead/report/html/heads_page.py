@@ -174,11 +174,13 @@ def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
         )
         for finding in (*most, *brief)
     }
-    divergences = np.array(report.agreement[place], dtype=float)
-    divergences[place] = np.nan
-    if np.isfinite(divergences).any():
-        nearest = int(np.nanargmin(divergences))
-        numbers["most alike"] = f"{report.heads[nearest].name} ({number(divergences[nearest])} bits apart)"
+    divergences = np.array(report.agreement, dtype=float)
+    np.fill_diagonal(divergences, np.nan)
+    if np.isfinite(divergences[place : place + 1]).any():
+        nearest = int(np.nanargmin(divergences[place]))
+        numbers["most alike"] = (
+            f"{report.heads[nearest].name} ({number(divergences[place, nearest])} bits apart)"
+        )
     return numbers
 
 

@@ -22,6 +22,8 @@ LARGEST = (None, 128, 64, 48, 32, 24, 20, 16, 12, 10, 8, 6, 4, 3, 2, 1)
 THUMBNAIL = 32
 """Rows and columns of a small map."""
 PEAK_STEPS, STEPS, SIGNED_STEPS = 65535, 255, 127
+WORD_STARTS = "\u2581\u0120"
+"""What SentencePiece and byte-level tokenizers write for the blank before a word."""
 FURTHEST = 255
 """The largest step from one kept weight to the next."""
 
@@ -244,7 +246,7 @@ def axis(tokens: Sequence[str], words: Sequence[int], sides: Sequence[int]) -> d
     return {
         "tokens": [one_line(token) for token in tokens],
         "units": units,
-        "words": [one_line(name) for name in names],
+        "words": [one_line(name.lstrip(WORD_STARTS) or name) for name in names],
         "sides": [int(side) for side in sides] or [0] * len(tokens),
         "special": [int(word == -1) for word in words],
     }

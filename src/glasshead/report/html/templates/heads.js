@@ -11,7 +11,7 @@ const text = () => REPORT.texts[state.text];
 const place = () => state.head.split("-").map(Number);
 const buttonOf = head => grid.querySelector(`button[data-head="${head}"]`);
 
-// Small maps: the darkest place of each is its largest weight.
+// Small maps: the strongest colour of each is its largest weight.
 async function paintThumbnails() {
   const rgb = name => colour(name).match(/\d+/g).map(Number);
   const above = rgb("--above"), below = rgb("--below"), of = text();
@@ -83,7 +83,7 @@ function settings(of, packed) {
   offer("special", special);
   for (const name of ["text", "level", "pair"]) find(`[name=${name}]`).value = state[name];
   find("[name=special]").checked = state.special === "hidden";
-  find(".sides").textContent = packed.queries === packed.keys ? "" : "Queries are on the left, keys on the right.";
+  find(".sides").textContent = packed.queries === packed.keys || state.view !== "lines" ? "" : "Queries are on the left, keys on the right.";
   note(of.remark && `${of.remark} Of this head's: ${Math.round(100 * packed.heads[place()[1]].kept)}\u00a0%.`);
   find(".said").dataset.hint = state.view === "lines" ? "The lines of the queries in sight. Point at a token, or move to it with the arrow keys, to see its lines alone."
     : state.view === "matrix" ? "A row is a query, a column a key; colour grows with the square root of the weight. Point at a cell, or move with the arrow keys."
