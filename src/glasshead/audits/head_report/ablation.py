@@ -37,7 +37,7 @@ def ablate_heads(
             whole = passes.logits(lambda number, weights, call: weights).cpu()
             for place, (number, head) in enumerate(heads):
                 if number == layer:
-                    drops[texts, place] = drop(
+                    drops[texts.numpy(), place] = drop(
                         context, whole, passes.logits(zero_heads(head)), predicted[texts]
                     )
         done += len(texts)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from glasshead.audits.head_report.token_kinds import FIRST
+from glasshead.audits.head_report.row_statistics import UNIFORM
+from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, HARDLY_CHANGES
 from glasshead.errors import pluralise
 from glasshead.results import MIN_UNITS, SMALL_CHANGE, Finding, HeadLayer, HeadRelation, HeadSummary
@@ -16,6 +17,7 @@ NAMED = 6
 def conclude(
     layers: Sequence[HeadLayer],
     heads: Sequence[HeadSummary],
+    findings: Sequence[Finding],
     relations: Sequence[HeadRelation],
     texts: int,
 ) -> list[str]:
@@ -25,7 +27,7 @@ def conclude(
     return [
         *pattern_sentences(heads),
         *importance_sentences(heads),
-        *special_sentences(layers),
+        *special_sentences(layers, findings),
         *relation_sentences(relations),
     ]
 
@@ -72,14 +74,86 @@ def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     if matter:
         yield f"Without {names_of(matter)} alone predictions change by more than {share} on average."
     if hardly:
-        yield f"Without any one of {len(hardly)} of {len(known)} heads they change by less."
+        yield f"Without one of {len(hardly)} of {len(known)} heads predictions change by less than {share}."
     if undecided:
-        yield f"Of {pluralise(undecided, 'head')} that stays undecided."
+        yield f"Of {pluralise(undecided, 'head')} it stays undecided how much predictions change."
+    first = largest(known)
+    if first is not None:
+        yield f"They change most without head {first.name}: its interval lies above those of all others."
 
 
-def special_sentences(layers: Sequence[HeadLayer]) -> Iterator[str]:
-    """How much attention special tokens get, and whether gradients agree."""
-    yield from ()
+def largest(known: Sequence[tuple[HeadSummary, Finding]]) -> HeadSummary | None:
+    """The head whose interval lies above those of all others, which hold at once; None: there is none."""
+    intervals = [finding.interval or (0.0, 0.0) for _, finding in known]
+    for place, (low, _) in enumerate(intervals):
+        if len(known) > 1 and all(low > high for _, high in intervals[:place] + intervals[place + 1 :]):
+            return known[place][0]
+    return None
+
+
+def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) -> Iterator[str]:
+    """How much attention special tokens get, whether gradients agree, and whether it is because they are
+    never split; ``findings`` are those of all layers together."""
+    overall = {one.statistic: one for one in findings}
+    if "share" not in overall:
+        return
+    share = overall["share"]
+    even = (share.null or {}).get(UNIFORM)
+    beside = "" if even is None else f" (uniform attention: {100 * even:.0f} %)"
+    yield f"Special tokens get {percent(share)} of the attention{beside}."
+    if "inflation" in overall:
+        ends = overall["inflation"].interval
+        relevance = percent(overall["relevance-share"])
+        if ends is not None and ends[0] > 0:
+            yield f"Gradients account for less: of |A ∂z/∂A| they have {relevance}."
+        elif ends is not None and ends[1] < 0:
+            yield f"Gradients account for more: of |A ∂z/∂A| they have {relevance}."
+        else:
+            yield f"Gradients are not shown to disagree: of |A ∂z/∂A| they have {relevance}."
+        yield layer_counts(layers, "inflation", "more attention than |A ∂z/∂A| accounts for")
+    if "joining" in overall:
+        yield joining_sentence(overall["joining"])
+    if "beyond-unsplit-words" in overall:
+        ends = overall["beyond-unsplit-words"].interval
+        if ends is not None and ends[0] > 0:
+            yield (
+                "One of them gets more than a frequent word that is never split: that they are never split "
+                "does not explain it."
+            )
+        elif ends is not None and ends[1] < 0:
+            yield "One of them gets less than a frequent word that is never split."
+        else:
+            yield "Whether one of them gets more than a frequent word that is never split stays undecided."
+
+
+def joining_sentence(finding: Finding) -> str:
+    """What joining words does to the share."""
+    points = f"{100 * (finding.estimate or 0.0):+.1f} percentage points".replace("-", "−")
+    ends = finding.interval
+    if ends is None or ends[0] <= 0 <= ends[1]:
+        return f"Joining the pieces of words is not shown to change that share ({points})."
+    return f"Joining the pieces of words {'raises' if ends[0] > 0 else 'lowers'} that share by {points}."
+
+
+def layer_counts(layers: Sequence[HeadLayer], statistic: str, words: str) -> str:
+    """In how many layers a difference is above and below zero."""
+    ends = [
+        one.interval
+        for layer in layers
+        for one in layer.findings
+        if one.statistic == statistic and one.against in (SPECIAL, only_special(layer)) and one.interval
+    ]
+    above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
+    rest = len(ends) - above - below
+    total = pluralise(len(ends), "layer")
+    return f"They get {words} in {above} of {total}, less in {below}; {rest} stay undecided."
+
+
+def only_special(layer: HeadLayer) -> str | None:
+    """The special token of a layer whose keys have one kind of them."""
+    kinds = [one.against for one in layer.findings if one.statistic == "share"]
+    special = [kind for kind in kinds if kind not in (FIRST, PUNCTUATION)]
+    return special[0] if len(special) == 1 else None
 
 
 def percent(finding: Finding) -> str:

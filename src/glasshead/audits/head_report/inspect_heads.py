@@ -18,7 +18,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from glasshead.audits.head_report.ablation import ablate_heads
 from glasshead.audits.head_report.conclusion import conclude
 from glasshead.audits.head_report.identifiable import identifiable_heads
-from glasshead.audits.head_report.layer_summaries import summarise_layer
+from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers
 from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
 from glasshead.audits.head_report.relations import follow_relations
 from glasshead.audits.head_report.shown_texts import shown_texts
@@ -165,6 +165,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         for head in summarise_heads(layer, more[layer.facts.layer], level=level, scale=scale, rng=rng)
     ]
     layer_summaries = [summarise_layer(layer, simultaneous_level(len(layers)), rng) for layer in layers]
+    findings = summarise_layers(layers, rng)
     relations, relation_notes = follow_relations(model, tokenizer, texts.sentences, request.seed, stages)
     remarks = [
         *(f"{note}." for note in subject.notes),
@@ -182,9 +183,9 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         layers=layer_summaries,
         heads=summaries,
         agreement=agreement.matrix(names),
-        findings=[],
+        findings=findings,
         relations=relations,
-        conclusion=conclude(layer_summaries, summaries, relations, len(texts.firsts)),
+        conclusion=conclude(layer_summaries, summaries, findings, relations, len(texts.firsts)),
         remarks=remarks,
         texts=list(drawn_texts(request, model, tokenizer, texts)),
     )

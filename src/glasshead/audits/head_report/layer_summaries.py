@@ -3,17 +3,17 @@ joining words is why they are large."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from glasshead.audits.head_report.row_statistics import UNIFORM
-from glasshead.audits.head_report.summaries import Statistic, summaries, to_finding
+from glasshead.audits.head_report.summaries import Floats, Statistic, summaries, to_finding
 from glasshead.audits.head_report.text_statistics import LayerStatistics
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import layer_verdict
 from glasshead.audits.slices import Group
-from glasshead.results import HeadLayer
+from glasshead.results import Finding, HeadLayer
 
 OF_LAYERS = ("share", "gradient-share", "relevance-share")
 UNSPLIT = "unsplit words"
@@ -29,6 +29,36 @@ def summarise_layer(layer: LayerStatistics, level: float, rng: np.random.Generat
         for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
     ]
     return HeadLayer(facts.layer, facts.name, facts.kind, facts.mechanism, facts.num_heads, findings)
+
+
+def summarise_layers(layers: Sequence[LayerStatistics], rng: np.random.Generator) -> list[Finding]:
+    """The means over all layers of what is said of all special tokens."""
+    values: dict[str, list[Statistic]] = {}
+    for layer in layers:
+        special = all_special(layer)
+        for one in layer_statistics(layer):
+            if one.against == special and not np.isnan(one.values).all():
+                values.setdefault(one.name, []).append(one)
+    group = Group("all layers", np.ones(layers[0].texts if layers else 0, dtype=bool))
+    statistics = [
+        Statistic(name, SPECIAL, mean_of(one.values for one in of_layers), nulls_of(of_layers))
+        for name, of_layers in values.items()
+    ]
+    return [
+        to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
+        for statistic, summary in zip(statistics, summaries(statistics, rng, group.level), strict=True)
+    ]
+
+
+def nulls_of(statistics: Sequence[Statistic]) -> dict[str, Floats]:
+    """The mean of the nulls of one statistic of several layers."""
+    nulls = [one.nulls[UNIFORM] for one in statistics if UNIFORM in one.nulls]
+    return {UNIFORM: mean_of(nulls)} if nulls else {}
+
+
+def mean_of(columns: Iterable[Floats]) -> Floats:
+    """The mean of columns [texts], NaN where one of them is."""
+    return np.asarray(np.mean(list(columns), axis=0))
 
 
 def layer_statistics(layer: LayerStatistics) -> Iterator[Statistic]:

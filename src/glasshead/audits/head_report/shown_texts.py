@@ -82,8 +82,10 @@ def decoder_start(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) ->
 
 
 def token_sides(encoded: Encoded, text: str, pair: str | None) -> NDArray[np.int64]:
-    """0 for tokens of the first text, 1 for those of the second; a special token goes with what stands
-    before it."""
+    """0 for tokens of the first text, 1 for those of the second; where the tokenizer does not say it, a
+    special token goes with what stands before it."""
     keep = encoded.mask[0].numpy()
+    if pair is not None and encoded.types is not None and bool(encoded.types.any()):
+        return np.asarray(encoded.types[0].numpy()[keep])
     second = (encoded.words[0][keep] >= 0) & (encoded.offsets[0][keep, 0] > len(text)) & (pair is not None)
     return np.asarray(np.maximum.accumulate(second.astype(np.int64)))

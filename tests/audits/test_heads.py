@@ -1,0 +1,204 @@
+"""What heads are found to do, where it was built into them."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import glasshead
+import planted_heads
+import readable
+from classifier_families import FAMILIES, labelled_data
+from glasshead.errors import InputError
+from model_state import model_state
+from planted_heads import DECIDES, IDLE, ITSELF, NEXT, PREVIOUS, SAME, SEPARATOR, UNIFORM
+
+WORDS = ["a", "b", "c", "d", "e", "good", "bad"]
+
+
+@pytest.fixture(scope="module")
+def report():
+    model, tokenizer = planted_heads.planted_model(WORDS)
+    texts = planted_heads.planted_texts(WORDS, 40)
+    return glasshead.heads(
+        model, planted_heads.as_data(texts), tokenizer=tokenizer, limit=30, dtype="float32"
+    )
+
+
+def share(report, head, statistic, against=""):
+    return report.head(0, head).finding(statistic, against)
+
+
+def test_heads_are_named_for_what_they_were_built_to_look_at(report):
+    patterns = [head.pattern for head in report.heads]
+    expected = {
+        PREVIOUS: "previous token",
+        NEXT: "next token",
+        ITSELF: "itself",
+        SAME: "same token elsewhere",
+        SEPARATOR: "[SEP]",
+        UNIFORM: "uniform",
+        DECIDES: "",
+        IDLE: "",
+    }
+    assert {number: patterns[number] for number in expected} == expected
+
+
+def test_shares_and_their_nulls(report):
+    previous = share(report, PREVIOUS, "previous")
+    assert previous.estimate == pytest.approx(1.0, abs=1e-4)
+    assert previous.null["uniform"] == pytest.approx(1 / 12)  # ten words, [CLS] and [SEP]
+    assert previous.over_null["uniform"].interval[0] > 0.9
+    assert previous.n == 30
+    assert share(report, PREVIOUS, "next").estimate < 0.02  # the first row looks at all alike
+    assert share(report, UNIFORM, "entropy").estimate == pytest.approx(1.0)
+    assert share(report, UNIFORM, "effective-tokens").estimate == pytest.approx(12.0, rel=1e-4)
+    assert share(report, UNIFORM, "score-sd").estimate == pytest.approx(0.0, abs=1e-4)
+    assert share(report, SEPARATOR, "effective-tokens").estimate == pytest.approx(1.0, abs=1e-3)
+
+
+def test_distance_profiles(report):
+    for head, distance in ((PREVIOUS, -1), (ITSELF, 0), (NEXT, 1)):
+        one = report.head(0, head)
+        assert np.argmax(one.distance) == one.reach + distance
+        assert sum(one.distance) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_head_that_nobody_reads_has_no_importance_and_the_one_that_decides_has_most(report):
+    for statistic in ("removal", "removal-size", "gradient-importance"):
+        values = [head.finding(statistic).estimate for head in report.heads]
+        assert np.argmax(np.abs(values)) == DECIDES
+        assert values[IDLE] == pytest.approx(0.0, abs=1e-6)
+        assert values[DECIDES] > 0.1
+    assert any(f"most without head 0-{DECIDES}" in sentence for sentence in report.conclusion)
+
+
+def test_heads_that_are_built_alike_agree(report):
+    assert report.agreement[DECIDES, IDLE] == pytest.approx(0.0, abs=1e-4)
+    assert report.agreement[PREVIOUS, SEPARATOR] > 0.7
+    np.testing.assert_allclose(report.agreement, report.agreement.T)
+    np.testing.assert_allclose(np.diag(report.agreement), 0.0, atol=1e-6)
+
+
+def test_gradients_disagree_with_attention_to_the_separator(report):
+    """One of eight heads looks at [SEP]; what decides does not."""
+    (layer,) = report.layers
+    found = {(one.statistic, one.against): one for one in layer.findings}
+    assert found["relevance-share", "[SEP]"].estimate < 0.01
+    assert found["inflation", "[SEP]"].interval[0] > 0.1
+    assert found["joining", "special tokens"].estimate == pytest.approx(0.0, abs=1e-6)  # nothing is split
+
+
+def test_maps_of_texts(report):
+    first = report.texts[0]
+    assert first.tokens[0] == "[CLS]"
+    assert first.weights[0].shape == (8, 12, 12)
+    np.testing.assert_allclose(np.diag(first.weights[0][PREVIOUS], k=-1), 1.0, atol=1e-4)
+    q, k = first.query_vectors[0][NEXT], first.key_vectors[0][NEXT]
+    assert (q @ k.T)[3].argmax() == 4
+    assert json.loads(report.to_json())["heads"][PREVIOUS]["pattern"] == "previous token"
+
+
+def test_few_texts_decide_nothing():
+    model, tokenizer = planted_heads.planted_model(WORDS)
+    texts = planted_heads.planted_texts(WORDS, 6)
+    report = glasshead.heads(model, planted_heads.as_data(texts), tokenizer=tokenizer, dtype="float32")
+    assert all(head.pattern == "" for head in report.heads)
+    assert report.head(0, PREVIOUS).finding("previous").status == "undecided"
+
+
+FEW = ("Bert", "GPT2", "Bart", "MPNet")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *FEW,
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in FAMILIES
+            if name not in (*FEW, "XLNet", "Longformer")
+        ),
+    ],
+)
+def test_families_that_others_made(name):
+    model, tokenizer = (
+        FAMILIES[name].build(labels=2, id2label={0: "bad", 1: "good"}),
+        FAMILIES[name].tokenizer(),
+    )
+    before = model_state(model, tokenizer)
+    report = glasshead.heads(model, labelled_data(22), tokenizer=tokenizer, dtype="float32")
+    assert model_state(model, tokenizer) == before
+    assert len(report.heads) == sum(layer.num_heads for layer in report.layers)
+    kinds = {layer.kind for layer in report.layers}
+    assert kinds == {"Bart": {"encoder", "causal", "cross"}, "GPT2": {"causal"}}.get(name, kinds)
+    for head in report.heads:
+        assert head.finding("entropy").estimate <= 1 + 1e-6
+        assert np.isfinite(head.finding("removal-size").estimate)
+        assert np.isfinite(head.finding("gradient-importance").estimate)
+        assert (head.finding("identifiable") is None) == ("values" in FAMILIES[name].lacks)
+    for layer, weights in report.texts[0].weights.items():
+        size = len(report.texts[0].tokens)
+        assert weights.shape[1:] == (size, size)
+        np.testing.assert_allclose(np.nansum(weights, axis=-1), 1.0, atol=1e-4, err_msg=f"layer {layer}")
+
+
+@pytest.mark.parametrize(
+    "name", ["pooled", "pair-encoder", "hierarchical", "encoder first", "encoder rating"]
+)
+def test_our_own_models(name):
+    kind = readable.KINDS[name]()
+    labels = [0, 1] * (len(kind.texts) // 2)
+    report = glasshead.heads(readable.as_run(kind, labels), readable.data(kind, labels))
+    assert report.heads
+    for head in report.heads:
+        entropy = head.finding("entropy")
+        assert entropy.n > 0
+        assert 0 <= entropy.estimate <= 1 + 1e-9
+    if name == "pooled":
+        assert [layer.kind for layer in report.layers] == ["pooled"]
+        assert any("one learned query" in remark for remark in report.remarks)
+        assert report.heads[0].finding("previous") is None
+    if name == "encoder first":  # TanhMax
+        assert any("have signs" in remark for remark in report.remarks)
+    if name == "pair-encoder":
+        (first, *_) = report.texts
+        assert set(first.sides) == {0, 1}
+        across = first.weights[0][:, np.array(first.sides) == 0][:, :, np.array(first.sides) == 1]
+        assert np.isnan(across).all()
+
+
+def test_an_encoder_without_a_classifier_is_read_without_predictions():
+    model, tokenizer = planted_heads.planted_model(WORDS)
+    texts = planted_heads.planted_texts(WORDS, 24)
+    report = glasshead.heads(model.bert, planted_heads.as_data(texts), tokenizer=tokenizer, dtype="float32")
+    assert report.head(0, NEXT).pattern == "next token"
+    assert report.head(0, NEXT).finding("removal") is None
+    assert any("predicts no class" in remark for remark in report.remarks)
+
+
+def test_what_is_refused():
+    model, tokenizer = planted_heads.planted_model(WORDS)
+    data = planted_heads.as_data(planted_heads.planted_texts(WORDS, 3))
+    with pytest.raises(InputError, match="all heads are read"):
+        glasshead.heads(
+            model, data, tokenizer=tokenizer, attention_selector=glasshead.trace.AttentionSelector(head=1)
+        )
+    family = FAMILIES["Longformer"]
+    with pytest.raises(InputError, match="computes its attention itself"):
+        glasshead.heads(family.build(labels=2), data, tokenizer=family.tokenizer())
+
+
+def test_batches_change_nothing():
+    """Texts of several lengths in one batch, and one by one."""
+    family = FAMILIES["Bert"]
+    model, tokenizer = family.build(labels=2), family.tokenizer()
+    data = labelled_data(8)
+    together = glasshead.heads(model, data, tokenizer=tokenizer)
+    alone = [glasshead.heads(model, data.select([row]), tokenizer=tokenizer) for row in range(8)]
+    for place, head in enumerate(together.heads):
+        for name in ("entropy", "previous", "removal", "gradient-importance"):
+            values = [one.heads[place].finding(name).estimate for one in alone]
+            assert head.finding(name).estimate == pytest.approx(np.mean(values), abs=1e-9), name
+    assert torch.is_grad_enabled()
