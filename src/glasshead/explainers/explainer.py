@@ -150,6 +150,10 @@ class Explainer(ABC):
         """Why the numbers mean little for this model, and what to use instead; None: nothing is known."""
         return None
 
+    def reading(self, context: ExplanationContext) -> str | None:
+        """Which attention of a model with several it reads, in words; None: there is no choice."""
+        return context.site.description if self.reads_attention and context.site is not None else None
+
     def settings(self, context: ExplanationContext) -> str | None:
         """With which steps, samples or baseline the numbers were computed; None: nothing to set."""
         return None
@@ -272,8 +276,8 @@ def check_heads(explainer: Explainer, selector: AttentionSelector) -> None:
     """Raise InputError where heads are combined for a method that reads their mean."""
     if selector.combines_heads and not explainer.combines_heads:
         raise InputError(
-            f"the method {explainer.name!r} reads one head or the mean of all: `head` {selector.head!r} is "
-            "for 'attention' and for what reads all layers, such as 'rollout'"
+            f"the method {explainer.name!r} makes no one map of all heads: `head` {selector.head!r} is for "
+            "those that do, such as 'attention' and 'rollout'"
         )
 
 
@@ -357,7 +361,7 @@ def to_attributions(
     predicted = context.logits.argmax(dim=-1)
     mask = context.encoded.mask.numpy()
     signed = explainer.signed(context)
-    site = context.site if explainer.reads_attention else None
+    reading = explainer.reading(context)
     caveat, settings = explainer.caveat(context), explainer.settings(context)
     gaps = explainer.completeness_gaps(context)
     words = explainer.word_importance(context)
@@ -379,7 +383,7 @@ def to_attributions(
                 method=explainer.name,
                 contributions=None if contributions is None else _numbers(contributions[index], keep),
                 rates=context.is_regression,
-                reading=None if site is None else site.description,
+                reading=reading,
                 caveat=caveat,
                 settings=settings,
                 completeness_gap=None if gaps is None else float(gaps[index]),

@@ -57,6 +57,15 @@ class StackExplainer(Explainer):
             "has no layers to follow: use 'contribution'"
         )
 
+    def reading(self, context: ExplanationContext) -> str | None:
+        site = context.site
+        if site is None:
+            return None
+        combined = site.heads_in_words if self.combines_heads or site.head is not None else "all heads"
+        layers = f"layers 0 to {site.layer}" if site.layer else "layer 0"
+        text = f"{layers} (up to {site.name}), {combined}, {site.row_in_words}"
+        return text if site.above is None else f"{text}, times that of the sentence"
+
     def signed(self, context: ExplanationContext) -> bool:
         return False
 

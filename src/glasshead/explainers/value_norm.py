@@ -44,6 +44,13 @@ class ValueNorm(StackExplainer):
         )
         self.citation = "Kobayashi et al. " + ("2021" if with_residual else "2020")
 
+    def reading(self, context: ExplanationContext) -> str | None:
+        site = context.site
+        if site is None:
+            return None
+        heads = site.heads_in_words if site.head is not None else "all heads"
+        return f"layer {site.layer} ({site.name}), {heads}, {site.row_in_words}"
+
     def settings(self, context: ExplanationContext) -> str | None:
         self.importance(context)
         return context.computed.get(f"{self.name} settings")

@@ -101,18 +101,27 @@ class AttentionSite:
     """How the maps of all heads become one, where no ``head`` is chosen."""
 
     @property
-    def description(self) -> str:
-        """In words."""
-        head = f"{self.heads} of {self.num_heads} heads, " if self.head is None else f"head {self.head}, "
+    def heads_in_words(self) -> str:
+        """Which heads, and how their maps become one; one head alone needs no word."""
         if self.num_heads == 1:
-            head = ""
-        rows = {
+            return "one head"
+        return f"{self.heads} of {self.num_heads} heads" if self.head is None else f"head {self.head}"
+
+    @property
+    def row_in_words(self) -> str:
+        """Whose attention."""
+        return {
             "pooled": "the learned query",
             "first": "row of the first token",
             "last": "row of the last token",
             "mean": "mean of all rows",
-        }
-        text = f"layer {self.layer} ({self.name}), {head}{rows[self.row]}"
+        }[self.row]
+
+    @property
+    def description(self) -> str:
+        """In words."""
+        heads = "" if self.num_heads == 1 else f"{self.heads_in_words}, "
+        text = f"layer {self.layer} ({self.name}), {heads}{self.row_in_words}"
         return text if self.above is None else f"{text}, times that of the sentence: {self.above.description}"
 
 
