@@ -31,8 +31,8 @@ def classifier_part(title: str, seeds: Seeds) -> list[str]:
     accuracy = [100 * each["accuracy"] for each in seeds.values()]
     facts = (
         f"{len(seeds)} seeds, {TEXTS} texts each. Test accuracy {np.mean(accuracy):.1f} % "
-        f"({min(accuracy):.1f} to {max(accuracy):.1f}). Entropy of the weights, from the first attention to the "
-        f"last, mean over seeds: {layer_means(seeds, 'entropy')}; SD of the scores: "
+        f"({min(accuracy):.1f} to {max(accuracy):.1f}). Entropy of the weights, from the first attention to "
+        f"the last, mean over seeds: {layer_means(seeds, 'entropy')}; SD of the scores: "
         f"{layer_means(seeds, 'score_sd')}."
     )
     rows = [

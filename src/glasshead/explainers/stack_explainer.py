@@ -61,7 +61,9 @@ class StackExplainer(Explainer):
         site = context.site
         if site is None:
             return None
-        combined = site.heads_in_words if self.combines_heads or site.head is not None else "all heads"
+        combined = f"{site.heads} of the heads" if site.head is None else f"head {site.head}"
+        if site.head is None and not self.combines_heads:
+            combined = "all heads"
         layers = f"layers 0 to {site.layer}" if site.layer else "layer 0"
         text = f"{layers} (up to {site.name}), {combined}, {site.row_in_words}"
         return text if site.above is None else f"{text}, times that of the sentence"

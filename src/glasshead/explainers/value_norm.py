@@ -48,7 +48,7 @@ class ValueNorm(StackExplainer):
         site = context.site
         if site is None:
             return None
-        heads = site.heads_in_words if site.head is not None else "all heads"
+        heads = f"head {site.head}" if site.head is not None else "all heads"
         return f"layer {site.layer} ({site.name}), {heads}, {site.row_in_words}"
 
     def settings(self, context: ExplanationContext) -> str | None:

@@ -101,13 +101,6 @@ class AttentionSite:
     """How the maps of all heads become one, where no ``head`` is chosen."""
 
     @property
-    def heads_in_words(self) -> str:
-        """Which heads, and how their maps become one; one head alone needs no word."""
-        if self.num_heads == 1:
-            return "one head"
-        return f"{self.heads} of {self.num_heads} heads" if self.head is None else f"head {self.head}"
-
-    @property
     def row_in_words(self) -> str:
         """Whose attention."""
         return {
@@ -120,7 +113,8 @@ class AttentionSite:
     @property
     def description(self) -> str:
         """In words."""
-        heads = "" if self.num_heads == 1 else f"{self.heads_in_words}, "
+        head = f"{self.heads} of {self.num_heads} heads, " if self.head is None else f"head {self.head}, "
+        heads = "" if self.num_heads == 1 else head
         text = f"layer {self.layer} ({self.name}), {heads}{self.row_in_words}"
         return text if self.above is None else f"{text}, times that of the sentence: {self.above.description}"
 
