@@ -32,16 +32,16 @@ def tokenizer_of(words: Sequence[str]) -> PreTrainedTokenizerFast:
     )
 
 
-def empty_bert(words: Sequence[str]) -> Any:
-    """A BERT of one layer and eight heads, all of whose weights are 0, before one-hot vectors of words and
-    places: first those of words, then those of places."""
+def empty_bert(words: Sequence[str], layers: int = 1) -> Any:
+    """A BERT of eight heads and one layer or more, all of whose weights are 0, before one-hot vectors of
+    words and places: first those of words, then those of places."""
     vocabulary = len(SPECIAL) + len(words)
     head_dim = vocabulary + LENGTH
     config = hf.BertConfig(
         vocab_size=vocabulary,
         hidden_size=8 * head_dim,
         num_attention_heads=8,
-        num_hidden_layers=1,
+        num_hidden_layers=layers,
         intermediate_size=2,
         max_position_embeddings=LENGTH,
         num_labels=2,
@@ -67,12 +67,12 @@ def place_map(model: Any, offset: int) -> Tensor:
     return matrix
 
 
-def set_head(model: Any, head: int, query: Tensor, constant: Tensor | None = None) -> None:
+def set_head(model: Any, head: int, query: Tensor, constant: Tensor | None = None, *, layer: int = 0) -> None:
     """A head whose query is a linear map of the one-hot vectors, plus a constant, times `SHARP`; its keys are
     these vectors."""
     size = model.config.hidden_size // 8
     rows = slice(head * size, (head + 1) * size)
-    attention = model.bert.encoder.layer[0].attention.self
+    attention = model.bert.encoder.layer[layer].attention.self
     wide = model.config.hidden_size
     # Two of `wide` numbers are 1: their layer norm is (x − mean) / deviation, the same for every token.
     mean = 2 / wide
