@@ -99,8 +99,8 @@ def test_value_zeroing_finds_the_word_and_nothing_else(by_mark):
 
 @pytest.mark.parametrize("method", ["rollout", "attention-flow", "gradient-attention"])
 def test_the_path_leads_through_the_head_that_was_built_for_it(by_mark, method):
-    """One number of a head is chosen for all layers. That of layer 0 moves the word, and all look at all above
-    it; that of layer 1 looks at the carrier, which has seen all words alike."""
+    """One number of a head is chosen for all layers. That of layer 0 moves the word, and above it all
+    look at all; that of layer 1 looks at the carrier, which has seen all words alike."""
     assert by_mark.ranks("rollout", KEYS, head=MOVES) == [0] * 20
     for one in by_mark.explained(method, head=READS):
         assert np.ptp(np.array(one.scores)[np.array(one.words) != -1]) < 1e-5
