@@ -82,6 +82,11 @@ def test_a_head_opens_by_mouse_and_by_keyboard_and_the_address_restores_it(
     page, again = opened(browser, link, "light", 1280)
     page.wait_for_selector(MATRIX, state="visible")
     assert page.locator("#head-title").inner_text() == "Layer 1, head 1"
+    # A number in a table leads to its head, in the same view.
+    page.evaluate(OPEN_ALL)
+    page.locator("#numbers a").first.click()
+    page.wait_for_function("document.getElementById('head-title').textContent === 'Layer 0, head 0'")
+    assert page.locator(MATRIX).is_visible()
     assert said + again == []
     page.close()
 

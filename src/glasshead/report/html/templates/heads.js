@@ -182,6 +182,9 @@ function change(news) {
 
 async function open(head) {
   await change({ head });
+  arrive();
+}
+function arrive() {
   opened.scrollIntoView({ block: "start" });
   find("h2").focus({ preventScroll: true });
 }
@@ -249,11 +252,17 @@ function redraw() {
 }
 new ResizeObserver(redraw).observe(opened);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { paintThumbnails(); redraw(); });
-addEventListener("hashchange", () => { if (restore()) { paintThumbnails(); show(); } });
+addEventListener("hashchange", () => { if (restore()) { paintThumbnails(); show().then(arrive); } });
+document.querySelectorAll('#everything a[href^="#head="]').forEach(link => link.addEventListener("click", event => {
+  const head = link.hash.slice("#head=".length);
+  if (!buttonOf(head)) return;
+  event.preventDefault();
+  open(head);
+}));
 
 if ("DecompressionStream" in window) {
-  restore();
+  const linked = restore();
   opened.hidden = false;
   paintThumbnails();
-  show();
+  show().then(linked ? arrive : null);
 } else document.querySelector(".too-old").hidden = false;
