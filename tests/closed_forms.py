@@ -1,0 +1,33 @@
+"""A BERT whose weights are given by a formula, so that any machine can build it again."""
+
+from __future__ import annotations
+
+import torch
+import transformers as hf
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+from planted_heads import tokenizer_of
+
+WORDS = [f"w{number}" for number in range(4, 12)]
+TEXT = "w5 w7 w4 w9 w5"
+
+
+def closed_form_bert(layers: int = 2) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
+    """In float64; entry k of parameter i is 0.6 sin(1.7 k + 0.9 i), and 1 more in the weights of norms."""
+    config = hf.BertConfig(
+        vocab_size=12,
+        hidden_size=8,
+        num_attention_heads=2,
+        num_hidden_layers=layers,
+        intermediate_size=16,
+        max_position_embeddings=16,
+        type_vocab_size=1,
+        attn_implementation="eager",
+    )
+    model = hf.BertForSequenceClassification(config).eval().double()
+    with torch.no_grad():
+        for index, (name, parameter) in enumerate(model.named_parameters()):
+            entries = torch.arange(parameter.numel(), dtype=torch.float64)
+            values = 0.6 * torch.sin(1.7 * entries + 0.9 * index) + ("LayerNorm.weight" in name)
+            parameter.copy_(values.view_as(parameter))
+    return model, tokenizer_of(WORDS)
