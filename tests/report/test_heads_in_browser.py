@@ -1,5 +1,8 @@
 """The page of all heads in a real browser: heads opened by mouse and keyboard, lines, filters, links."""
 
+import dataclasses
+from pathlib import Path
+
 import fake_heads
 import numpy as np
 import pytest
@@ -196,5 +199,18 @@ def test_weights_below_zero_have_the_other_colour(browser: Browser, address: str
     below = page.locator(".lines .keys button.below")
     strong = np.abs(weights) > 0.05 * np.abs(weights).max()
     assert below.count() >= int(((weights < 0) & strong).sum()) > 0
+    assert said == []
+    page.close()
+
+
+def test_without_texts_there_is_the_grid_and_every_number(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "heads.html"
+    file.write_text(heads_page(dataclasses.replace(fake_heads.make(), texts=())), encoding="utf-8")
+    page, said = opened(browser, file.as_uri(), "light", 1280)
+    page.locator("button[data-head='0-1']").click()
+    assert not page.locator("#head").is_visible()
+    assert not page.locator(".too-old").is_visible()
+    page.evaluate(OPEN_ALL)
+    assert page.locator("#numbers tbody tr").count() == 6
     assert said == []
     page.close()

@@ -5,6 +5,7 @@ const find = selector => opened.querySelector(selector);
 const say = words => { find(".said").textContent = words || find(".said").dataset.hint; };
 const lines = new LinesView(find(".lines"), say), matrix = new MatrixView(find(".matrix"), say);
 const state = { head: REPORT.first, view: "lines", text: 0, level: "tokens", pair: "all", special: "shown", query: -1, key: -1 };
+const usable = REPORT.texts.length > 0 && "DecompressionStream" in window;
 let current = null, asked = 0;
 
 const text = () => REPORT.texts[state.text];
@@ -181,6 +182,7 @@ function change(news) {
 }
 
 async function open(head) {
+  if (!usable) return;
   await change({ head });
   arrive();
 }
@@ -251,8 +253,11 @@ function redraw() {
   if (current && state.view === "neurons") show();
 }
 new ResizeObserver(redraw).observe(opened);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { paintThumbnails(); redraw(); });
-addEventListener("hashchange", () => { if (restore()) { paintThumbnails(); show().then(arrive); } });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  if (usable) paintThumbnails();
+  redraw();
+});
+addEventListener("hashchange", () => { if (usable && restore()) { paintThumbnails(); show().then(arrive); } });
 document.querySelectorAll('#everything a[href^="#head="]').forEach(link => link.addEventListener("click", event => {
   const head = link.hash.slice("#head=".length);
   if (!buttonOf(head)) return;
@@ -260,9 +265,9 @@ document.querySelectorAll('#everything a[href^="#head="]').forEach(link => link.
   open(head);
 }));
 
-if ("DecompressionStream" in window) {
+if (usable) {
   const linked = restore();
   opened.hidden = false;
   paintThumbnails();
   show().then(linked ? arrive : null);
-} else document.querySelector(".too-old").hidden = false;
+} else document.querySelector(".too-old").hidden = REPORT.texts.length === 0;
