@@ -136,6 +136,7 @@ def plots() -> Table:
         "key-findings": "AuditCard.save",
         "audit-differences": "compare",
         "run-differences": "compare",
+        "head-grid": "HeadReport.save",
         "method-ranking": "rank",
     }
 
