@@ -1,8 +1,8 @@
 """Explanations of predictions: one file, one method.
 
 Methods, each a subclass of `Explainer`: attention, effective_attention, erasure, gradient, random; through
-all layers alti, attention_flow, gradient_attention, layer_aggregation, rollout, value_norm, value_zeroing;
-by Captum integrated_gradients, deep_lift and local_surrogates (LIME, KernelSHAP).
+all layers alti, attn_lrp, attention_flow, gradient_attention, layer_aggregation, rollout, value_norm,
+value_zeroing; by Captum integrated_gradients, deep_lift and local_surrogates (LIME, KernelSHAP).
 
 Where numbers are aggregated:
 

@@ -31,6 +31,7 @@ from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.head_gauges import head_gauges, head_signs_of
 from glasshead.trace.head_weights import head_maps
+from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.post_norm import BlockNorm
@@ -60,6 +61,7 @@ __all__ = [
     "ROWS",
     "ROW_SUM_TOLERANCE",
     "SUMMARY",
+    "AttentionHook",
     "AttentionSelector",
     "AttentionSite",
     "AttentionStack",
@@ -77,6 +79,7 @@ __all__ = [
     "Subject",
     "TokenLayout",
     "Trace",
+    "attach_hook",
     "attention_use",
     "class_sides",
     "combine_heads",
@@ -103,6 +106,7 @@ __all__ = [
     "record_stack",
     "replace",
     "run_blocks",
+    "substituted_forward",
     "target_polarity",
     "target_score",
     "text_sums",
