@@ -36,6 +36,7 @@ exclude_patterns = [
             "dynamics",
             "encoders",
             "gauge",
+            "heads",
             "identifiability",
             "news",
             "rank",

@@ -73,6 +73,10 @@ SHELL = {
         ["which.html", "which.json"],
         ["comprehensiveness", "sufficiency", "random order", "Report: which.json"],
     ),
+    "heads": (
+        ["heads.html", "trees.json"],
+        ["Special tokens get", "chosen on one half of the sentences", "Report: trees.json"],
+    ),
     "slices": (["audits/slices/card.json", "audits/slices/report.html"], ["Report: audits/slices"]),
     "list": (
         [],
@@ -108,7 +112,7 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
-MAKERS = {"own_model": "own_model", "minilm": "minilm", "all_layers": "own_model"}
+MAKERS = {"own_model": "own_model", "minilm": "minilm", "all_layers": "own_model", "heads": "own_model"}
 """Shell examples that read a model which a Python example saves."""
 # A regular expression for what a Python example prints.
 PYTHON = {
@@ -128,6 +132,7 @@ PYTHON = {
         r"channel: web .* n = 60 level 0\.975\nno difference between slices .* p = [01]\.\d+"
     ),
     "rank": r"delet[\s\S]*attention [\s\S]*erasure [\s\S]*leads at least once: \['",
+    "heads": r"verdict\n[\s\S]*without it\nlayer 0 \[[\s\S]*heads",
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
     "kendall": r"rows: 50 equal to SciPy: True",
@@ -176,6 +181,7 @@ ALONE = {
     "demo.sh",
     "make_ratings.py",
     "make_reviews.py",
+    "make_trees.py",
     "make_vectors.py",
     "mark_reviews.py",
     "minilm.py",
@@ -211,6 +217,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runpy.run_path(str(EXAMPLES / "make_reviews.py"))
         runpy.run_path(str(EXAMPLES / "make_ratings.py"))
         runpy.run_path(str(EXAMPLES / "mark_reviews.py"))
+        runpy.run_path(str(EXAMPLES / "make_trees.py"))
         runpy.run_path(str(EXAMPLES / "make_vectors.py"))
     assert len((folder / "my_reviews.csv").read_text(encoding="utf-8").splitlines()) == 1201
     check_shell("train", folder)

@@ -89,9 +89,9 @@ def relation_table(report: HeadReport) -> Table:
 def relation_cells(one: HeadRelation) -> list[Text]:
     """One relation."""
     ends = one.difference.interval
-    difference = number(100 * one.difference.estimate, plus=True)
+    difference = number(100 * one.difference.estimate, 1, plus=True)
     if ends is not None:
-        difference += f" {interval((100 * ends[0], 100 * ends[1]), plus=True)}"
+        difference += f" {interval((100 * ends[0], 100 * ends[1]), 1, plus=True)}"
     return [
         Text(visible(cell))
         for cell in (
@@ -108,7 +108,7 @@ def relation_cells(one: HeadRelation) -> list[Text]:
 
 def percent(finding: Finding) -> str:
     """A share in percent."""
-    return number(None if finding.estimate is None else 100 * finding.estimate)
+    return number(None if finding.estimate is None else 100 * finding.estimate, 1)
 
 
 def estimate(finding: Finding | None) -> str:
