@@ -4,13 +4,14 @@ import pytest
 
 from glasshead.bench import ExplainSettings, measure_explain
 from glasshead.errors import InputError
-from glasshead.explainers import EXPLAINERS, StackExplainer
+from glasshead.explainers import EXPLAINERS, LayerwiseRelevance, StackExplainer
 
 
 def test_every_method_is_measured_and_flows_agree():
     settings = ExplainSettings(tokens=(8,), layers=2, hidden_size=24, heads=2, budget=0.01)
     results = list(measure_explain(settings))
-    stack = {name for name, one in EXPLAINERS.items() if isinstance(one, StackExplainer)}
+    kinds = StackExplainer | LayerwiseRelevance
+    stack = {name for name, one in EXPLAINERS.items() if isinstance(one, kinds)}
     methods = [result for result in results if result.error is None]
     assert stack < {result.way for result in methods}
     assert methods[0].ratio.median == 1

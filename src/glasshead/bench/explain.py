@@ -16,8 +16,10 @@ from glasshead.data import encode
 from glasshead.errors import InputError
 from glasshead.explainers import (
     EXPLAINERS,
+    Explainer,
     ExplanationContext,
     FlowNetwork,
+    LayerwiseRelevance,
     StackExplainer,
     make_context,
 )
@@ -93,7 +95,7 @@ def methods(settings: ExplainSettings, tokens: int) -> dict[str, Work]:
     context = make_context(model, encode(tokenizer, [text]), tokenizer)
     ways: dict[str, Work] = {PASSES: partial(gradient_of_class, plain.eval(), context.encoded.inputs())}
     for name, explainer in EXPLAINERS.items():
-        if isinstance(explainer, StackExplainer):
+        if isinstance(explainer, StackExplainer | LayerwiseRelevance):
             ways[name] = partial(explain_anew, explainer, context)
     return ways
 
@@ -114,7 +116,7 @@ def gradient_of_class(model: BertForSequenceClassification, inputs: dict[str, Te
     return gradient
 
 
-def explain_anew(explainer: StackExplainer, context: ExplanationContext) -> Tensor:
+def explain_anew(explainer: Explainer, context: ExplanationContext) -> Tensor:
     """The numbers of a method, nothing remembered but which attention is read."""
     fresh = replace(context)
     fresh.__dict__["site"] = context.site

@@ -16,6 +16,7 @@ from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbe
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.attention_flow import FlowNetwork
 from glasshead.explainers.attention_observation import AttentionObservation
+from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
 from glasshead.explainers.explainer import (
@@ -55,6 +56,7 @@ __all__ = [
     "FlowNetwork",
     "ForwardObservation",
     "IntervalVector",
+    "LayerwiseRelevance",
     "LinearReadout",
     "Removal",
     "SentenceReadout",
