@@ -47,13 +47,14 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     shown = {pattern: ones for pattern, ones in by_pattern.items() if pattern}
     unused = shown.pop("uniform", [])
     if shown:
-        parts = [f"at {article(pattern)}{pattern} {names_of(ones)}" for pattern, ones in shown.items()]
-        yield f"More than half of the attention goes {'; '.join(parts)}."
+        parts = [f"{names_of(ones)} to {article(pattern)}{pattern}" for pattern, ones in shown.items()]
+        sentence = f"{'; '.join(parts)}: more than half of the attention goes there."
+        yield sentence[0].upper() + sentence[1:]
     if unused:
         yield f"Nearly uniform, so not used: {names_of(unused)}."
     others = len(by_pattern.get("", []))
     if others:
-        yield f"Of {others} of {pluralise(len(heads), 'head')} no such pattern is shown."
+        yield f"{others} of {pluralise(len(heads), 'head')} show no such pattern."
 
 
 def article(pattern: str) -> str:
@@ -72,14 +73,15 @@ def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     undecided = len(known) - len(matter) - len(hardly)
     share = f"{100 * SMALL_CHANGE:.0f} %"
     if matter:
-        yield f"Without {names_of(matter)} alone predictions change by more than {share} on average."
+        yield f"Taking out {names_of(matter)} alone changes predictions by more than {share} on average."
     if hardly:
-        yield f"Without one of {len(hardly)} of {len(known)} heads predictions change by less than {share}."
+        these = f"{len(hardly)} of {len(known)} heads"
+        yield f"Taking out any one of {these} changes predictions by less than {share}."
     if undecided:
-        yield f"Of {pluralise(undecided, 'head')} it stays undecided how much predictions change."
+        yield f"For {pluralise(undecided, 'head')} that stays undecided."
     first = largest(known)
     if first is not None:
-        yield f"They change most without head {first.name}: its interval lies above those of all others."
+        yield f"Predictions change most without head {first.name}: its interval lies above all others."
 
 
 def largest(known: Sequence[tuple[HeadSummary, Finding]]) -> HeadSummary | None:
@@ -117,13 +119,13 @@ def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) 
         ends = overall["beyond-unsplit-words"].interval
         if ends is not None and ends[0] > 0:
             yield (
-                "One of them gets more than a frequent word that is never split: that they are never split "
+                "A special token gets more than a frequent word that is never split: that it is never split "
                 "does not explain it."
             )
         elif ends is not None and ends[1] < 0:
-            yield "One of them gets less than a frequent word that is never split."
+            yield "A special token gets less than a frequent word that is never split."
         else:
-            yield "Whether one of them gets more than a frequent word that is never split stays undecided."
+            yield "Whether one gets more than a frequent word that is never split stays undecided."
 
 
 def joining_sentence(finding: Finding) -> str:
@@ -146,7 +148,8 @@ def layer_counts(layers: Sequence[HeadLayer], statistic: str, words: str) -> str
     above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
     rest = len(ends) - above - below
     total = pluralise(len(ends), "layer")
-    return f"They get {words} in {above} of {total}, less in {below}; {rest} stay undecided."
+    sentence = f"Special tokens get {words} in {above} of {total}"
+    return sentence + (f", less in {below}" if below else "") + (f"; {rest} undecided" if rest else "") + "."
 
 
 def only_special(layer: HeadLayer) -> str | None:
