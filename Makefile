@@ -63,6 +63,8 @@ results: .venv/base
 	$(BIN)/python docs/results/identifiability_tables.py
 	$(BIN)/python docs/results/rank.py run
 	$(BIN)/python docs/results/rank_tables.py
+	$(BIN)/python docs/results/aggregation.py run
+	$(BIN)/python docs/results/aggregation_tables.py
 	$(BIN)/python docs/results/heads.py run
 
 # What `glasshead list` shows, written down so that it needs no torch; after a change of any registry.

@@ -40,6 +40,7 @@ exclude_patterns = [
             "identifiability",
             "news",
             "rank",
+            "aggregation",
             "tables",
         )
     ),
