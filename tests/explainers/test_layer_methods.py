@@ -1,0 +1,259 @@
+"""What follows attention through the layers: which models it takes, and formulas written out."""
+
+import threading
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+import glasshead
+from classifier_families import FAMILIES, TEXTS
+from closed_forms import TEXT, closed_form_bert
+from glasshead.errors import InputError
+from glasshead.explainers import EXPLAINERS
+from glasshead.explainers.attention_flow import FlowNetwork
+from glasshead.explainers.explainer import find_explainer
+from glasshead.huggingface import plug
+from glasshead.trace import AttentionSelector
+from readable import KINDS, bert, turn
+from tolerances import ALL_LAYERS, EXACT_MATHS, ONE_MODEL
+
+SHARES = ["rollout", "attention-flow"]
+SIZES = ["rollout-absolute", "attention-flow-absolute"]
+GRADIENTS = ["gradient-attention", "gradient-attention-signed"]
+METHODS = [*SHARES, *GRADIENTS, "layer-max", "value-norm", "value-zeroing", "alti"]
+POST_NORM = ["Bert", "Roberta", "DistilBert", "Albert", "Electra"]
+
+
+def explained(name, method, texts=TEXTS, **options):
+    family = FAMILIES[name]
+    return glasshead.explain(family.build(), texts, tokenizer=family.tokenizer(), method=method, **options)
+
+
+@pytest.mark.parametrize("name", [*POST_NORM, "DebertaV2", "Bloom"])
+def test_a_batch_is_its_texts_one_by_one(name):
+    """DeBERTa hands each block what is of all texts, Bloom what is of each head of each."""
+    for method in ["value-zeroing", "alti"] if name in POST_NORM else ["value-zeroing", "rollout"]:
+        together = explained(name, method, [*TEXTS, "the film is good"])
+        for own in together:
+            (alone,) = explained(name, method, own.text)
+            np.testing.assert_allclose(own.scores, alone.scores, **ONE_MODEL)
+            assert sum(own.scores) == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["GPT2", "Llama", "ModernBert"])
+@pytest.mark.parametrize("method", ["alti", "value-norm-residual"])
+def test_models_that_normalise_before_are_refused_by_name(name, method):
+    with pytest.raises(InputError, match=rf"post-norm.*{FAMILIES[name].build().__class__.__name__}"):
+        explained(name, method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_model_stays_as_it_was(method):
+    """No hook and no gradient is left, after an error too, and two threads do not meet."""
+    kind = bert()
+    before = {name: value.clone() for name, value in kind.model.state_dict().items()}
+
+    def hooks():
+        return sum(
+            len(module._forward_hooks) + len(module._forward_pre_hooks) for module in kind.model.modules()
+        )
+
+    own_hooks = hooks()
+    call = EXPLAINERS[method]
+    (first,) = call(kind.model, kind.tokenizer, kind.texts[:1])
+    results = {}
+
+    def work(index):
+        results[index] = call(kind.model, kind.tokenizer, kind.texts[: index + 1])[0].scores
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for scores in results.values():
+        np.testing.assert_allclose(scores, first.scores, **ONE_MODEL)
+    assert len(results) == 2
+    broken = kind.model.classifier.register_forward_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        call(kind.model, kind.tokenizer, kind.texts[:1])
+    broken.remove()
+    assert hooks() == own_hooks
+    assert all(parameter.grad is None for parameter in kind.model.parameters())
+    for name, value in kind.model.state_dict().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+@pytest.mark.parametrize("activation", ["tanhmax", "relu", "dot-product"])
+def test_weights_that_are_no_shares_are_refused_and_their_sizes_taken(activation):
+    kind = bert(activation)
+    for shares, sizes in zip(SHARES, SIZES, strict=True):
+        with pytest.raises(InputError, match=sizes):
+            EXPLAINERS[shares](kind.model, kind.tokenizer, kind.texts[:2])
+        for own in EXPLAINERS[sizes](kind.model, kind.tokenizer, kind.texts[:2]):
+            assert sum(own.scores) == pytest.approx(1.0, abs=1e-5)
+            assert min(own.scores) >= 0
+
+
+def test_sizes_are_the_shares_of_weights_that_are_shares():
+    kind = bert()
+    for shares, sizes in zip(SHARES, SIZES, strict=True):
+        for own, other in zip(
+            *(EXPLAINERS[name](kind.model, kind.tokenizer, kind.texts[:2]) for name in (shares, sizes)),
+            strict=True,
+        ):
+            np.testing.assert_allclose(own.scores, other.scores, **ONE_MODEL)
+
+
+@pytest.mark.parametrize("method", [*GRADIENTS, *SIZES, "value-norm", "alti"])
+def test_the_sign_gauge_of_a_head_changes_nothing(method):
+    def scores(turned):
+        kind = bert("tanhmax")
+        if turned:
+            turn(kind.model.bert.encoder.layer[0].attention.self, 1)
+        return EXPLAINERS[method](kind.model, kind.tokenizer, kind.texts[:1], target=1)[0].scores
+
+    np.testing.assert_allclose(scores(False), scores(True), **ALL_LAYERS)
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "bert"])
+def test_models_of_ours_and_pairs_are_taken_or_refused(name):
+    kind = KINDS[name]()
+    taken = []
+    for method in [*METHODS, *SIZES]:
+        try:
+            whole = EXPLAINERS[method](kind.model, kind.tokenizer, kind.texts, kind.pairs)
+        except InputError:
+            continue
+        taken.append(method)
+        one = kind.of(2)
+        (alone,) = EXPLAINERS[method](one.model, one.tokenizer, one.texts, one.pairs)
+        np.testing.assert_allclose(whole[2].scores, alone.scores, **ALL_LAYERS)
+        assert np.isfinite(whole[2].scores).all()
+    assert {*GRADIENTS, *SIZES} <= {*taken}
+
+
+@pytest.mark.parametrize(("n", "layers", "seed"), [(2, 1, 1), (3, 2, 2), (4, 3, 3), (5, 2, 4)])
+def test_flow_is_that_of_networkx(n, layers, seed):
+    """From one node and from the mean of several, in graphs with edges left out."""
+    network, graph = FlowNetwork(np.arange(n, dtype=np.int32)), nx.DiGraph()
+    nodes, number = network.tokens, 0
+    for layer in range(layers + 1):
+        rows = n if layer < layers else 1
+        entries = np.sin(1.7 * (np.arange(rows * n) + number) + seed)
+        number += rows * n
+        capacities = np.where(entries > -0.4, np.abs(entries), 0.0).reshape(rows, n)
+        above = network.add_layer((capacities, nodes))
+        for i, j in zip(*capacities.nonzero(), strict=True):
+            graph.add_edge(int(above[i]), int(nodes[j]), capacity=capacities[i, j])
+        nodes = above
+    expected = [
+        nx.maximum_flow_value(graph, int(nodes[0]), token) if token in graph else 0.0 for token in range(n)
+    ]
+    np.testing.assert_allclose(network.flows(int(nodes[0])), expected, atol=1e-7)
+    assert max(expected) > 0.1
+
+
+def attentions(name, text):
+    """What transformers records: the mean of the heads of each layer."""
+    family = FAMILIES[name]
+    model, tokenizer = family.build(), family.tokenizer()
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        return model(input_ids=tokenizer(text, return_tensors="pt").input_ids, output_attentions=True)
+
+
+def test_rollout_of_an_encoder_decoder():
+    """Two steps in each layer of the decoder; what it reads there is the token before, at first nothing."""
+    output = attentions("Bart", TEXTS[0])
+    n = output.encoder_attentions[0].shape[-1]
+    text, decoder = np.eye(n), np.eye(n, k=-1)
+    for layer in output.encoder_attentions:
+        text = (layer[0].mean(0).numpy() @ text + text) / 2
+    for own, cross in zip(output.decoder_attentions, output.cross_attentions, strict=True):
+        decoder = (own[0].mean(0).numpy() @ decoder + decoder) / 2
+        decoder = (cross[0].mean(0).numpy() @ text + decoder) / 2
+    (ours,) = explained("Bart", "rollout", TEXTS[0])
+    np.testing.assert_allclose(ours.scores, decoder[-1], **ALL_LAYERS)
+
+
+def test_the_null_of_causal_models_is_the_rollout_of_uniform_attention():
+    output = attentions("GPT2", TEXTS[0])
+    n = len(output.attentions[0][0, 0])
+    uniform = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
+    step = (uniform + np.eye(n)) / 2
+    null = np.linalg.matrix_power(step, len(output.attentions))[-1, 0]
+    own = np.eye(n)
+    for layer in output.attentions:
+        own = (layer[0].mean(0).numpy() @ own + own) / 2
+    (ours,) = explained("GPT2", "rollout", TEXTS[0])
+    np.testing.assert_allclose(ours.scores, own[-1], **ALL_LAYERS)
+    assert f"{own[-1, 0]:.0%} of these numbers" in ours.caveat
+    assert f"{null:.0%} if all attention were uniform" in ours.caveat
+
+
+@pytest.fixture(scope="module")
+def closed_form():
+    model, tokenizer = closed_form_bert()
+    with torch.no_grad():
+        maps = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True).attentions
+    return plug(model, "softmax"), tokenizer, [one[0].numpy() for one in maps]
+
+
+def rolled(closed_form, method, **reading):
+    model, tokenizer, _ = closed_form
+    (own,) = find_explainer(method)(model, tokenizer, [TEXT], attention_selector=AttentionSelector(**reading))
+    return np.array(own.scores)
+
+
+@pytest.mark.parametrize("head", ["max", "min", "sum", 1])
+def test_heads_become_one_map_as_is_asked(closed_form, head):
+    first, last = closed_form[2]
+    one = {"max": lambda a: a.max(0), "min": lambda a: a.min(0), "sum": lambda a: a.sum(0)}.get(
+        head, lambda a: a[1]
+    )
+
+    def step(maps):
+        return (one(maps) / one(maps).sum(-1, keepdims=True) + np.eye(maps.shape[-1])) / 2
+
+    np.testing.assert_allclose(
+        rolled(closed_form, "rollout", head=head), (step(last) @ step(first))[0], **EXACT_MATHS
+    )
+    np.testing.assert_allclose(
+        rolled(closed_form, "layer-sum", head=head), (one(first) + one(last))[0], **EXACT_MATHS
+    )
+
+
+def test_one_layer_is_its_map_with_the_residual(closed_form):
+    first = closed_form[2][0].mean(0)
+    expected = (first + np.eye(len(first))) / 2
+    for row, own in (("first", expected[0]), ("mean", expected.mean(0))):
+        np.testing.assert_allclose(rolled(closed_form, "rollout", layer=0, row=row), own, **EXACT_MATHS)
+    np.testing.assert_allclose(rolled(closed_form, "layer-max", layer=0), first[0], **EXACT_MATHS)
+
+
+def test_residual_and_discard(closed_form):
+    n = closed_form[2][0].shape[-1]
+
+    def step(maps, residual, discard):
+        weights = maps.mean(0).copy()
+        for row in weights:
+            row[np.argsort(row)[: int(discard * n)]] = 0.0
+        return (1 - residual) * weights / weights.sum(-1, keepdims=True) + residual * np.eye(n)
+
+    for residual, discard in ((0.5, 0.9), (0.0, 0.5), (0.2, 0.0)):
+        first, last = (step(maps, residual, discard) for maps in closed_form[2])
+        scores = rolled(closed_form, f"rollout+residual={residual}+discard={discard}")
+        np.testing.assert_allclose(scores, (last @ first)[0], **EXACT_MATHS)
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["rollout+discard=1", "rollout+residual=-0.1", "rollout+depth=2", "rollout+discard", "alti+discard=0.5"],
+)
+def test_options_that_mean_nothing_are_refused_in_one_line(method):
+    with pytest.raises(InputError) as caught:
+        find_explainer(method)
+    assert "\n" not in str(caught.value)
