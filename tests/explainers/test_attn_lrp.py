@@ -9,12 +9,16 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from classifier_families import FAMILIES, TEXTS, planted
+from classifier_families import FAMILIES, TEXTS, planted, word_tokenizer
 from glasshead.data import encode
+from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.trace import eval_mode, target_score
 from glasshead.training import open_subject
 from model_state import model_state
+from small import random_model
+from small import tokenizer as pooled_tokenizer
+from small_encoders import small
 from tolerances import ONE_MODEL
 
 COMPLETE = sorted(FAMILIES.keys() - {"XLNet", "Longformer"})
@@ -46,6 +50,22 @@ def test_relevance_is_complete_where_attention_is_held(name):
     assert relevance.total == pytest.approx(float(scores.abs().sum()), rel=1e-6)
     assert ends == pytest.approx(relevance.total, rel=1e-6)
     assert EXPLAINERS["cp-lrp"].caveat(context) is None
+
+
+@pytest.mark.parametrize("attention", ["softmax", "tanhmax", "relu+distance-aware"])
+@pytest.mark.parametrize("family", ["encoder", "hierarchical"])
+def test_relevance_is_complete_in_our_own_models(family, attention):
+    model = small(family, vocab_size=60, attention=attention, num_hidden_layers=2).double()
+    context = context_of(model, word_tokenizer())
+    relevance = EXPLAINERS["cp-lrp"].relevance(context)
+    assert abs(relevance.rest) < 1e-6
+    assert EXPLAINERS["attn-lrp"].relevance(context).total == pytest.approx(relevance.total)
+
+
+def test_one_pooled_attention_has_no_layers():
+    context = context_of(random_model(), pooled_tokenizer(), ["w1 w2"])
+    with pytest.raises(InputError, match="contribution"):
+        EXPLAINERS["cp-lrp"].importance(context)
 
 
 METHODS = ["attn-lrp", "cp-lrp"]

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.data import Inputs, batches, heads_of, layers_of
+from glasshead.errors import InputError
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.gradient import (
     fill_texts,
@@ -18,6 +19,7 @@ from glasshead.explainers.gradient import (
     word_embeddings,
 )
 from glasshead.explainers.relevance_rules import relevance_rules
+from glasshead.models import PooledClassifier
 from glasshead.trace import target_score
 
 COMPLETE = 0.01
@@ -78,7 +80,7 @@ class LayerwiseRelevance(Explainer):
             "biases": relevance.share(relevance.biases),
             "rest": relevance.rest,
         }
-        shares = ", ".join(f"{name} {share:.1%}" for name, share in named.items())
+        shares = ", ".join(f"{name} {round(share, 3) + 0.0:.1%}" for name, share in named.items())
         return f"relevance of the score of the target (its logit against the others), which ends in: {shares}"
 
     def caveat(self, context: ExplanationContext) -> str | None:
@@ -97,6 +99,11 @@ class LayerwiseRelevance(Explainer):
         return result
 
     def _relevance(self, context: ExplanationContext) -> Relevance:
+        if isinstance(context.model, PooledClassifier):
+            raise InputError(
+                f"{type(context.model).__name__} has one attention with one learned query, so {self.name!r} "
+                "has no layers to go down: use 'contribution'"
+            )
         maps = heads_of(context.model.config) * layers_of(context.model.config)
         parts = [
             (texts, *self._batch(context, texts, inputs))

@@ -32,6 +32,8 @@ ELEMENTWISE = {
 DEVIATIONS = {"sqrt", "rsqrt"}
 QUOTIENTS = {"div", "divide", "true_divide", "__truediv__", "__itruediv__"}
 SUMS = {"add", "__add__", "__radd__", "__iadd__", "sub", "__sub__", "cat", "stack"}
+MASKS = 1e4
+"""Constants of this size forbid attention and are no part of a sum."""
 
 
 class RelevanceRules(TorchFunctionMode):
@@ -123,13 +125,16 @@ class RelevanceRules(TorchFunctionMode):
         return shared_gradient(func(*factors, **options), followed)
 
     def sum(self, func: Function, *terms: Any, **options: Any) -> Any:
-        """Parameters that are added are biases."""
+        """Parameters that are added are biases, and other constants places, but for masks."""
         return func(*map(self.term, terms), **options)
 
     def term(self, value: Any) -> Any:
         if isinstance(value, list | tuple):
-            return [self.bias(part) for part in value]
-        return self.bias(value)
+            return [self.term(part) for part in value]
+        if not isinstance(value, Tensor) or depends(value) or is_constant(value):
+            return self.bias(value)
+        is_number = value.is_floating_point() and value.ndim and bool((value.abs() < MASKS).all())
+        return value * self.places.to(value) if is_number else value
 
     def elementwise(self, func: Function, x: Tensor, *args: Any, **options: Any) -> Tensor:
         """y = x · (f(x)/x), the quotient held constant."""
