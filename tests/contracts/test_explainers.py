@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import glasshead
+from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, TARGETS
 from readable import KINDS, planted
 from small import TEXTS, as_run, planted_model, planted_texts, random_model, split, tokenizer
@@ -15,6 +16,9 @@ from tolerances import ONE_MODEL
 SURROGATES = ("captum:kernel-shap", "captum:lime")  # hundreds of passes a text
 REFUSING = ("captum:deep-lift",)  # what its rules do not cover, such as attention: test_deep_lift.py
 METHODS = [name for name in EXPLAINERS if name not in (*SURROGATES, *REFUSING)]
+NEED_LAYERS = {"alti", "value-norm-residual", "value-zeroing", "attn-lrp", "cp-lrp"}
+NEED_SHARES = {"rollout", "attention-flow"}
+SIDE_BY_SIDE = {"layer-mean", "layer-max", "layer-min", "layer-sum"}
 every_explainer = pytest.mark.parametrize(
     "name", [*METHODS, *(pytest.param(name, marks=pytest.mark.slow) for name in SURROGATES)]
 )
@@ -28,6 +32,12 @@ every_model = pytest.mark.parametrize("model", list(MODELS))
 
 
 def explain(name, model, texts=TEXTS, **options):
+    """Attributions; skips what a pooled model is refused, which has one attention and one learned query."""
+    signed = model.config.attention in ("tanhmax", "dot-product")
+    if name in NEED_LAYERS or (name in NEED_SHARES and signed):
+        with pytest.raises(InputError):
+            EXPLAINERS[name](model, tokenizer(), list(TEXTS))
+        pytest.skip("refused by name")
     return EXPLAINERS[name](model, tokenizer(), list(texts), **options)
 
 
@@ -86,7 +96,11 @@ def test_every_family_in_batches_and_one_by_one(kind, methods):
     before = copy.deepcopy(kind.model.state_dict())
     hooks = {name: len(each._forward_pre_hooks) for name, each in kind.model.named_modules()}
     for name in methods:
-        together = told(name, kind)
+        try:
+            together = told(name, kind)
+        except InputError:
+            assert name in NEED_LAYERS | NEED_SHARES
+            continue
         assert together == told(name, kind)
         for index, attribution in enumerate(together):
             (alone,) = told(name, kind.of(index))
@@ -117,6 +131,8 @@ def test_planted_truth_in_an_encoder(name, pooling):
     """Its decision rests on ``good``: every method must put it first, and the random one must not."""
     if name == "gradient-mean":
         pytest.skip("a layer norm feels no shift, so the mean entry of its gradient is 0")
+    if pooling == "attention" and name in SIDE_BY_SIDE | {"value-zeroing"}:
+        pytest.skip("the layer below the learned query does nothing, and they read it")
     kind = planted(pooling)
     texts = ["the film was good and the plot was long", "good music and a long scene", "the end was good"]
     first = [
@@ -173,10 +189,12 @@ def test_targets_agree_on_the_sign(of):
 
 
 def test_every_explainer_can_be_ranked_and_leads_where_one_token_is_read():
-    """All but random numbers put that token first, and so cannot be told apart."""
+    """All but random numbers put that token first, and so cannot be told apart; `gradient-attention` keeps
+    what speaks for the class alone, which in texts of the other class is nothing."""
     texts, labels = planted_texts(counts=(15, 8))
     run = as_run(planted_model("softmax"), texts, labels)
-    ranking = glasshead.rank(run, split(texts, labels), METHODS, removals=["delete"])
+    methods = [name for name in METHODS if name not in NEED_LAYERS]
+    ranking = glasshead.rank(run, split(texts, labels), methods, removals=["delete"])
     leaders = ranking.leaders("comprehensiveness", "delete")
-    assert leaders == [name for name in METHODS if name != "random"]
-    assert ranking.methods[METHODS.index("random")].standing("comprehensiveness", "delete") == "not shown"
+    assert leaders == [name for name in methods if name not in ("random", "gradient-attention")]
+    assert ranking.methods[methods.index("random")].standing("comprehensiveness", "delete") == "not shown"

@@ -64,7 +64,10 @@ def test_any_hugging_face_classifier_can_be_explained_by_gradient_and_erasure(be
         assert [w for w, i in zip(words.tokens, words.words, strict=True) if i != -1] == [
             text[a:b] for (a, b), i in zip(words.offsets, words.words, strict=True) if i != -1
         ]
-        assert sum(words.scores) == pytest.approx(sum(attribution.scores), abs=1e-6)
+        if method == "gradient-l2":  # the norm of a sum
+            assert sum(words.scores) <= sum(attribution.scores) + 1e-6
+        else:
+            assert sum(words.scores) == pytest.approx(sum(attribution.scores), abs=1e-6)
         assert len(words.tokens) < len(attribution.tokens) or text == "Bad."
 
 
