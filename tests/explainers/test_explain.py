@@ -78,7 +78,7 @@ def test_refusals_are_one_line(bert):
         "2 texts need as many second texts": {"pairs": ["one"]},
         "there is nothing to explain": {"texts": []},
         "a text is a string, not 3": {"texts": iter([3])},
-        "`head` is a number or 'mean'": {"head": "first"},
+        "`head` is a number, mean, max, min, sum": {"head": "first"},
         "`labels` is a mapping of old names to new": {"labels": ["bad", "good"]},
     }
     for says, options in refusals.items():
