@@ -1,4 +1,4 @@
-"""Draw: plot distance-aware, positions, heads, ranks, logits, dynamics, ratios."""
+"""Draw: plot distance-aware, positions, heads, ranks, logits, collapse, dynamics, ratios."""
 
 import os
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from glasshead.cli.app import app
 from glasshead.cli.console import print_line
 from glasshead.cli.history_options import Step, TrainingData, load_history, split_followed_tokens
 from glasshead.cli.options import SEEDS, Data, Overwrite, RunFolder, TextColumn, default_out
-from glasshead.cli.plot_arguments import PAGE, file_kind, numbers, whole_numbers
+from glasshead.cli.plot_arguments import JSON, PAGE, file_kind, numbers, whole_numbers
 from glasshead.cli.progress import progress_stages
 from glasshead.errors import InputError
 from glasshead.registry import did_you_mean
@@ -51,8 +51,8 @@ plots = typer.Typer(cls=PlotGroup, no_args_is_help=True, rich_markup_mode="rich"
 app.add_typer(
     plots,
     name="plot",
-    help="Draw what a mechanism does with distance, what a run has learned and when, and how far its weights "
-    "are determined.",
+    help="Draw what a mechanism does with distance, what a run has learned and when, how far its weights "
+    "are determined, and what depth leaves of them.",
 )
 
 
@@ -218,6 +218,64 @@ def logits(
     write_table(table, ranks.COLUMNS, ranks.lines, overwrite)
 
 
+@plots.command("collapse")
+def collapse(
+    model: Annotated[
+        Path | None,
+        typer.Argument(metavar="MODEL", help="A run, or a saved model; none: random weights alone."),
+    ] = None,
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help="Texts that the model reads.")] = None,
+    attention: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,…", help="Mechanisms with random weights; else all activations."),
+    ] = None,
+    texts: Annotated[int, typer.Option(help="Texts that the model reads.", min=1)] = 16,
+    seeds: Annotated[int, typer.Option(help="Random models of the same configuration.", min=1)] = 5,
+    split: Split = "test",
+    seed: Seed = 0,
+    text_column: TextColumn = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file to write: .png, .svg, .pdf or .json.", show_default=False),
+    ] = None,
+    table: TableOut = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Draw how fast depth makes all tokens alike: attention alone, with skips, and the whole layer.
+
+    Trained and random weights of a model; and of mechanisms with Gaussian weights, with the rank of log |A|.
+
+    Example: [bold]glasshead plot collapse runs/mine my_reviews.csv --out collapse.svg[/]
+    """
+    from glasshead.attention import ACTIVATIONS
+    from glasshead.files import check_writable, write_text
+    from glasshead.identifiability import CollapseSample, rank_collapse, read_sample
+    from glasshead.training import open_model
+
+    if (model is None) != (data is None):
+        raise InputError("give a model and data that it reads, or neither")
+    out = out or (Path("collapse.svg") if model is None else default_out(model, "collapse.svg"))
+    file_kind(out, JSON)
+    for path in (out, table):
+        if path is not None:
+            check_writable(path, overwrite=overwrite, reads=[] if model is None else [model])
+    mechanisms = list(ACTIVATIONS) if attention is None else attention.split(",")
+    sample = None
+    if model is not None and data is not None:
+        read = read_sample(data, split, texts, text_column=text_column, seed=seed)
+        sample = CollapseSample(model.resolve().name, *open_model(model), *read)
+    with progress_stages("depth") as progress:
+        value = rank_collapse(sample, mechanisms, seeds=seeds, progress=progress)
+    if out.suffix == f".{JSON}":
+        write_text(out, value.to_json(), overwrite=overwrite)
+        print_line(f"Written to {out}")
+    else:
+        write_plot(out, "collapse", value, overwrite)
+    write_table(table, value.COLUMNS, value.lines, overwrite)
+    for remark in value.remarks:
+        print_line(remark)
+
+
 @plots.command("dynamics")
 def dynamics(
     run: RunFolder,
@@ -329,7 +387,7 @@ def write_plot(out: Path, name: str, values: Any, overwrite: bool, *options: Any
 
 
 def write_table(
-    table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float]], overwrite: bool
+    table: Path | None, columns: Sequence[str], lines: Sequence[Sequence[float | str]], overwrite: bool
 ) -> None:
     """Write what was drawn as comma-separated values, if that is wanted."""
     from glasshead.files import write_text

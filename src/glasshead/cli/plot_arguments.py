@@ -7,8 +7,8 @@ from glasshead.errors import InputError
 from glasshead.files import format_from_suffix
 
 KINDS = ("png", "svg", "pdf")
-PAGE = "html"
-"""What plots of histories can be besides."""
+PAGE, JSON = "html", "json"
+"""What some plots can be besides."""
 
 
 def file_kind(out: Path, *more: str) -> str:

@@ -11,6 +11,7 @@ from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from glasshead.identifiability.attention_row import AttentionRow, weight_domain
+    from glasshead.identifiability.depth_collapse import CollapseSample, collapse_by_depth, rank_collapse, read_sample
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.interval_batches import PARTS, ResultStore, merge_parts, solve_batches
@@ -23,12 +24,26 @@ if TYPE_CHECKING:
     from glasshead.identifiability.lp.rank import FLOAT32_EPS, ColumnSpace, column_space, rank_threshold
     from glasshead.identifiability.parallel_intervals import IntervalOptions, solve_parallel
     from glasshead.identifiability.pooled import pooled_batches
+    from glasshead.identifiability.random_collapse import (
+        composite_norm,
+        gaussian_collapse,
+        log_ranks,
+        residual,
+    )
     from glasshead.identifiability.rank_by_length import ranks_by_length
     from glasshead.identifiability.row_extraction import attention_rows, projected_values, query_values
     from glasshead.identifiability.row_selector import RowSelector
 
 # The linear programs run in processes of their own, which need no torch.
 MODULES = {
+    "CollapseSample": "glasshead.identifiability.depth_collapse",
+    "collapse_by_depth": "glasshead.identifiability.depth_collapse",
+    "composite_norm": "glasshead.identifiability.random_collapse",
+    "gaussian_collapse": "glasshead.identifiability.random_collapse",
+    "log_ranks": "glasshead.identifiability.random_collapse",
+    "rank_collapse": "glasshead.identifiability.depth_collapse",
+    "read_sample": "glasshead.identifiability.depth_collapse",
+    "residual": "glasshead.identifiability.random_collapse",
     "logit_ranks_by_length": "glasshead.identifiability.logit_rank_by_length",
     "ranks_by_length": "glasshead.identifiability.rank_by_length",
     "read_texts": "glasshead.identifiability.length_sampling",
@@ -69,6 +84,7 @@ __all__ = [
     "PARTS",
     "WEIGHT_DOMAINS",
     "AttentionRow",
+    "CollapseSample",
     "ColumnSpace",
     "HeadRanks",
     "IntervalOptions",
@@ -78,20 +94,27 @@ __all__ = [
     "ResultStore",
     "RowSelector",
     "attention_rows",
+    "collapse_by_depth",
     "column_space",
+    "composite_norm",
     "effective_weights",
+    "gaussian_collapse",
     "highs_maxima",
     "intervals",
     "layer_ranks",
     "least_ranks",
+    "log_ranks",
     "logit_ranks_by_length",
     "merge_parts",
     "pooled_batches",
     "projected_values",
     "query_values",
+    "rank_collapse",
     "rank_threshold",
     "ranks_by_length",
+    "read_sample",
     "read_texts",
+    "residual",
     "solve_batches",
     "solve_parallel",
     "to_csv",

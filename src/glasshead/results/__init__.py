@@ -21,6 +21,7 @@ from glasshead.results.audit_card import (
     curve_column,
 )
 from glasshead.results.audited_method import with_common_names
+from glasshead.results.collapse import DepthCurve, LogRank, RankCollapse
 from glasshead.results.comparison import (
     METRIC_NAMES,
     AuditComparison,
@@ -201,6 +202,7 @@ __all__ = [
     "Columns",
     "Comparison",
     "CouplingByRatio",
+    "DepthCurve",
     "Difference",
     "DistanceCoefficients",
     "DominantTerm",
@@ -219,11 +221,13 @@ __all__ = [
     "LayerUse",
     "LearnedParameter",
     "Ledger",
+    "LogRank",
     "LogitRankTable",
     "MethodAgreement",
     "MethodDifference",
     "MethodRanking",
     "PairedDifference",
+    "RankCollapse",
     "RankTable",
     "RankedMethod",
     "RankedText",
