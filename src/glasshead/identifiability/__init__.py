@@ -11,7 +11,12 @@ from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from glasshead.identifiability.attention_row import AttentionRow, weight_domain
-    from glasshead.identifiability.depth_collapse import CollapseSample, collapse_by_depth, rank_collapse, read_sample
+    from glasshead.identifiability.depth_collapse import (
+        CollapseSample,
+        collapse_by_depth,
+        rank_collapse,
+        read_sample,
+    )
     from glasshead.identifiability.effective_attention import effective_weights
     from glasshead.identifiability.head_ranks import HeadRanks, layer_ranks, value_ranks
     from glasshead.identifiability.interval_batches import PARTS, ResultStore, merge_parts, solve_batches

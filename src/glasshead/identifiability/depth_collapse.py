@@ -35,7 +35,7 @@ Progress = Callable[[str], None]
 
 
 class CollapseSample(NamedTuple):
-    """A model by its name, its tokenizer, and texts that it reads (of pairs the first and the second ones)."""
+    """A model by its name, its tokenizer, and texts that it reads; of pairs the second ones too."""
 
     name: str
     model: PreTrainedModel

@@ -17,8 +17,8 @@ class DepthCurve:
     """The residual ‖H − 1x̄ᵀ‖ / ‖H‖ after 0, 1, … layers, a mean over units (texts or seeds) with its 95 %
     interval (NaN for fewer than two units).
 
-    ``panel`` says whose weights they are, ``name`` what of a layer was run. ``n`` are the units of each depth:
-    those whose states are not 0.
+    ``panel`` says whose weights they are, ``name`` what of a layer was run. ``n`` are the units of each
+    depth, those whose states are not 0.
     """
 
     panel: str

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from glasshead.escaping import visible
 from glasshead.report.figure import Figure, Ink, LegendEntry, Panel
@@ -17,8 +18,8 @@ from glasshead.results import DepthCurve, LogRank, RankCollapse
 SIZE = (4.6, 3.2)
 DEPTH = ("layers", "‖H − 1x̄ᵀ‖ / ‖H‖")
 RANK_CAPTION = (
-    "The logarithm of softmax is linear in the scores but for one number of each row, so its rank is d_k + 1 at "
-    "most; singular values up to n·ε·σ₁ count as zero."
+    "The logarithm of softmax is linear in the scores but for one number of each row, so its rank is d_k + 1 "
+    "at most; singular values up to n·ε·σ₁ count as zero."
 )
 GAP = 0.055
 """The least distance of two names at the ends of curves."""
@@ -64,7 +65,7 @@ def depth_panel(curves: Sequence[DepthCurve]) -> Panel:
     def draw(axes: Axes, ink: Ink) -> None:
         axes.set_ylim(-0.03, top)
         axes.axhline(0.0, color=ink("--line"), linewidth=0.8, zorder=0)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         for rank, curve in enumerate(curves):
             colour = ink(class_colour(rank))
             axes.fill_between(depth, curve.low, curve.high, color=colour, alpha=0.18, linewidth=0)
