@@ -202,6 +202,7 @@ def usual(place, tiny):
         ("plot", "heads"): (run, TEXT, "--out", place / "a.svg"),
         ("plot", "ranks"): (run, "synthetic", "--out", place / "a.svg"),
         ("plot", "logits"): (run, "synthetic", "--out", place / "a.svg"),
+        ("plot", "collapse"): ("--attention", "softmax", "--out", place / "a.svg"),
         ("plot", "dynamics"): (run, "--out", place / "a.svg"),
         ("plot", "ratios"): (run, "--out", place / "a.svg"),
         ("recommend", "generate"): (place / "logs",),

@@ -40,6 +40,10 @@ SHELL = {
     "explain": (["explanation.html", "explanation.json"], ["charming", "contribution", "score"]),
     "own_model": (["my-bert.json", "audits/my-bert/card.json"], ["charming", "Report: audits/my-bert"]),
     "minilm": (["audits/my-minilm/card.json"], ["charming", "Report: audits/my-minilm"]),
+    "collapse": (
+        ["collapse.svg", "collapse.csv", "activations.png"],
+        ["Written to collapse.csv", "Written to activations.png"],
+    ),
     "all_layers": (
         ["all-layers.html", "audits/alti/card.json"],
         ["residual 0.5", "smallest 50%", "value-zeroing", "Report: audits/alti"],
@@ -112,7 +116,7 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
-MAKERS = {"own_model": "own_model", "minilm": "minilm", "all_layers": "own_model", "heads": "own_model"}
+MAKERS = {"minilm": "minilm"} | dict.fromkeys(("own_model", "all_layers", "heads", "collapse"), "own_model")
 """Shell examples that read a model which a Python example saves."""
 # A regular expression for what a Python example prints.
 PYTHON = {

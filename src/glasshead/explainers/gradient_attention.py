@@ -34,7 +34,7 @@ class GradientAttention(StackExplainer):
         return self.keeps_signs
 
     def settings(self, context: ExplanationContext) -> str:
-        return "gradients of the score of the target"
+        return "gradients of the target's logit against the others"
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         products = context.observation.contributions(context.target)
