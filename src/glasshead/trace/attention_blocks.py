@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers import Cache, PreTrainedModel
 
-from glasshead.attention import AttentionInputs
+from glasshead.attention import ACTIVE_HOOKS, AttentionInputs
 from glasshead.data import Inputs
 from glasshead.trace.attention_site import forward
 from glasshead.trace.hooks import AttentionHook, attach_hook
@@ -107,11 +107,13 @@ class BlockWatcher(AttentionHook):
 
     def enter(self, module: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """A block begins."""
-        self.open[module] = BlockRun(module, args, options)
+        if self in ACTIVE_HOOKS.get():  # another thread may run the same model
+            self.open[module] = BlockRun(module, args, options)
 
     def leave(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """A block ends."""
-        self.open.pop(module).output = hidden_of(output)
+        if self in ACTIVE_HOOKS.get():
+            self.open.pop(module).output = hidden_of(output)
 
 
 @torch.no_grad()

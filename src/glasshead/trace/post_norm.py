@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from glasshead.attention import TracedCall
+from glasshead.attention import ACTIVE_HOOKS, TracedCall
 from glasshead.huggingface import MECHANISM
 from glasshead.trace.hooks import AttentionHook
 
@@ -79,11 +79,13 @@ class NormWatcher(AttentionHook):
         return handles
 
     def _enter_attention(self, module: nn.Module, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        if self not in ACTIVE_HOOKS.get():
+            return  # another thread runs the same model
         hidden = args[0] if args else options.get("hidden_states")
         self.last_input = hidden.detach() if isinstance(hidden, Tensor) else None
 
     def _enter_norm(self, module: nn.LayerNorm, args: tuple[Any, ...]) -> None:
-        if self.open is not None and args:
+        if self in ACTIVE_HOOKS.get() and self.open is not None and args:
             layer, hidden = self.open
             self.blocks[layer] = BlockNorm(hidden, module, args[0].detach())
             self.open = None
