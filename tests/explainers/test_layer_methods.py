@@ -17,6 +17,8 @@ from glasshead.explainers.explainer import find_explainer
 from glasshead.huggingface import plug
 from glasshead.trace import AttentionSelector
 from readable import KINDS, bert, turn
+from small import planted_model
+from small import tokenizer as small_tokenizer
 from tolerances import ALL_LAYERS, EXACT_MATHS, ONE_MODEL
 
 SHARES = ["rollout", "attention-flow"]
@@ -84,6 +86,48 @@ def test_the_model_stays_as_it_was(method):
     assert all(parameter.grad is None for parameter in kind.model.parameters())
     for name, value in kind.model.state_dict().items():
         np.testing.assert_array_equal(value, before[name])
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["alti", "value-norm-residual", "value-zeroing", "rollout", "gradient", "gradient-after-norm",
+     "erasure-mean-embedding", "attn-lrp"],
+)  # fmt: skip
+def test_a_pass_of_another_thread_in_the_middle_of_one_is_not_seen(method):
+    kind, call, own = bert(), EXPLAINERS[method], threading.get_ident()
+    (expected,) = call(kind.model, kind.tokenizer, kind.texts[:1])
+    others = kind.tokenizer(list(kind.texts[:3]), padding=True, return_tensors="pt")
+    passes = []
+
+    def run():
+        with torch.no_grad():
+            passes.append(kind.model(**others).logits)
+
+    def meanwhile(*_):
+        if threading.get_ident() == own:
+            thread = threading.Thread(target=run)
+            thread.start()
+            thread.join()
+
+    handle = kind.model.bert.encoder.layer[0].attention.self.register_forward_hook(meanwhile)
+    (scores,) = call(kind.model, kind.tokenizer, kind.texts[:1])
+    handle.remove()
+    assert passes
+    np.testing.assert_allclose(scores.scores, expected.scores, **ONE_MODEL)
+
+
+def test_a_learned_query_that_pools_has_no_residual_and_discards_as_is_asked():
+    def rolled(name):
+        (own,) = find_explainer(name)(planted_model("softmax"), small_tokenizer(), ["good film, the end"])
+        return own
+
+    whole, half = rolled("rollout"), rolled("rollout+discard=0.5+residual=0.3")
+    weights = np.array(whole.scores)
+    weights[np.argsort(weights, kind="stable")[: len(weights) // 2]] = 0
+    assert np.count_nonzero(half.scores) == len(weights) - len(weights) // 2
+    assert max(half.scores) == pytest.approx(weights.max() / weights.sum())
+    assert whole.settings is None
+    assert half.settings == "smallest 50% of each row discarded"
 
 
 @pytest.mark.parametrize("activation", ["tanhmax", "relu", "dot-product"])
@@ -154,6 +198,18 @@ def test_flow_is_that_of_networkx(n, layers, seed):
     ]
     np.testing.assert_allclose(network.flows(int(nodes[0])), expected, atol=1e-7)
     assert max(expected) > 0.1
+
+
+def test_the_flow_to_a_word_is_that_to_all_of_its_tokens_together():
+    """Two pieces share a pipe of ½ above them: each alone has ½, and so have both."""
+    network = FlowNetwork(np.arange(3, dtype=np.int32))
+    above = network.add_layer((np.array([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]), network.tokens))
+    (source,) = network.add_layer((np.array([[0.5, 0.5]]), above))
+    flows = network.flows(int(source))
+    np.testing.assert_allclose(flows, [0.5, 0.5, 0.5], atol=1e-8)
+    np.testing.assert_allclose(network.join_flows(int(source), flows, [0, 1]), [0.5, 0.5, 0.0], atol=1e-8)
+    np.testing.assert_allclose(network.join_flows(int(source), flows, [0, 2]), [1.0, 0.0, 0.5], atol=1e-8)
+    np.testing.assert_allclose(network.flows(int(source)), flows, atol=1e-8)
 
 
 def attentions(name, text):

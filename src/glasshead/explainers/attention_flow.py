@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from torch import Tensor
 
+from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import ExplanationContext, register
+from glasshead.explainers.gradient import fill_texts
 from glasshead.explainers.rollout import RESIDUAL, layer_shares, pooled_shares, scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer
+from glasshead.models import PooledClassifier
 from glasshead.trace import AttentionStack
 
 UNIT = 2**30
@@ -31,7 +36,9 @@ class AttentionFlow(StackExplainer):
     The layers of the network are those of the model, its capacities (A_ℓ + I) / 2, A_ℓ the combined map of
     the heads. Where the mean of all rows is read, each of them may let out its share. Rows must be shares of
     a whole: ``absolute`` takes sizes of weights, |a| / Σ|a|, where they are not. What a learned query gives
-    has no residual; a decoder adds two layers for each of its own.
+    has no residual; a decoder adds two layers for each of its own. The number of a divided word is the
+    largest flow to all of its tokens together, divided by the sum over words: flows to one token after the
+    other use the same pipes.
     """
 
     citation = "Abnar and Zuidema 2020"
@@ -42,18 +49,43 @@ class AttentionFlow(StackExplainer):
             ", of the sizes of the weights" if absolute else ""
         )
 
-    def settings(self, context: ExplanationContext) -> str:
+    def settings(self, context: ExplanationContext) -> str | None:
+        if isinstance(context.model, PooledClassifier):
+            return None
         return f"residual {RESIDUAL:g}, capacities exact to 2⁻³⁰"
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return pooled_shares(context, self.name, absolute=self.absolute)
 
+    def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
+        if context.site is None or context.site.key_unit != "token":
+            return None  # models that pool, or pack texts and sentences, read whole words
+        self.importance(context)
+        return fill_texts(context, context.computed[f"{self.name} words"])
+
+    def tokens(
+        self, context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]
+    ) -> Float[Tensor, "b n"]:
+        words = None
+        if stack.site.key_unit == "token":
+            words = context.encoded.words[texts.numpy(), : stack.mask.shape[1]]
+        by_token, by_word = self.flows(stack, words)
+        context.computed.setdefault(f"{self.name} words", []).append((texts, by_word.cpu()))
+        return stack.layout.tokens(by_token)
+
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
+        return self.flows(stack)[0]
+
+    def flows(
+        self, stack: AttentionStack, words: NDArray[np.integer[Any]] | None = None
+    ) -> tuple[Float[Tensor, "r k"], Float[Tensor, "r k"]]:
+        """Shares of the flow of every token, and of every word at its first token."""
         if not self.absolute:
             stack.check_rows(self.name, "attention-flow-absolute")
         maps = [layer_shares(stack, layer).cpu().numpy() for layer in stack.layers]
         starts = {stream: start.cpu().numpy() for stream, start in stack.start.items()}
-        result = torch.zeros(stack.mask.shape, dtype=torch.float64)
+        by_token = torch.zeros(stack.mask.shape, dtype=torch.float64)
+        by_word = torch.zeros_like(by_token)
         for row, mask in enumerate(stack.mask.cpu().numpy()):
             (keys,) = mask.nonzero()
             if not len(keys):
@@ -75,8 +107,12 @@ class AttentionFlow(StackExplainer):
                     )
             shares = stack.row_shares[row].cpu().numpy()[queries]
             (source,) = network.add_layer((shares[None], nodes[stack.top.target]))
-            result[row, keys] = torch.from_numpy(network.flows(int(source)))
-        return scale_rows(result).to(stack.logits)
+            flows = network.flows(int(source))
+            by_token[row, keys] = torch.from_numpy(flows)
+            if words is not None:
+                joint = network.join_flows(int(source), flows, word_starts(words[row, keys].tolist()))
+                by_word[row, keys] = torch.from_numpy(joint)
+        return scale_rows(by_token).to(stack.logits), scale_rows(by_word).to(stack.logits)
 
 
 @dataclass
@@ -110,6 +146,21 @@ class FlowNetwork:
             for token in (self.tokens if sinks is None else sinks)
         ]
         return np.array(flows) / UNIT
+
+    def join_flows(self, source: int, flows: Floats, starts: Sequence[int]) -> Floats:
+        """The largest flow from a node to all tokens of each word together, at the first of them, zeros at
+        the others; ``flows`` has those to each token, ``starts`` where words begin."""
+        joint = np.zeros_like(flows)
+        for first, end in pairwise([*starts, len(self.tokens)]):
+            if end - first == 1:
+                joint[first] = flows[first]
+                continue
+            sink = np.array([self.size], dtype=np.int32)
+            self.size += 1
+            pieces = self.tokens[first:end]
+            self.edges.append((pieces, sink.repeat(len(pieces)), np.full(len(pieces), UNIT)))
+            (joint[first],) = self.flows(source, sink)
+        return joint
 
 
 register("attention-flow", AttentionFlow())

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs
+from glasshead.trace import thread_hook
 
 SAME_STATES = 0.05
 """Doubled embeddings that move the states by less are normalised; others double the states. The ε in a layer
@@ -53,7 +54,7 @@ def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
         for name, module in lists.items()
         if len(module) and not any(name.startswith(f"{outer}.") for outer in lists)
     ]
-    hooks = [layer.register_forward_pre_hook(read, with_kwargs=True) for layer in layers]
+    hooks = [layer.register_forward_pre_hook(thread_hook(read), with_kwargs=True) for layer in layers]
     try:
         yield inputs
     finally:
@@ -69,7 +70,7 @@ def doubled_embeddings(model: PreTrainedModel) -> Iterator[None]:
         return 2 * embedded
 
     tables = [module for module in model.modules() if isinstance(module, nn.Embedding)]
-    hooks = [module.register_forward_hook(double) for module in tables]
+    hooks = [module.register_forward_hook(thread_hook(double)) for module in tables]
     try:
         yield
     finally:

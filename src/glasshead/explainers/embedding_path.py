@@ -20,6 +20,7 @@ from glasshead.data import Inputs, batches, heads_of, layers_of
 from glasshead.explainers.explainer import ExplanationContext
 from glasshead.explainers.gradient import embedding_leaves, lookup_shifts, sum_shifted, word_embeddings
 from glasshead.explainers.targets import Target
+from glasshead.trace import thread_hook
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def replaced_lookups(model: PreTrainedModel, vectors: Sequence[Tensor]) -> Itera
     def replace(module: nn.Module, args: tuple[Tensor, ...], embedded: Tensor) -> Tensor:
         return next(waiting)
 
-    hooks = [module.register_forward_hook(replace) for module in word_embeddings(model)]
+    hooks = [module.register_forward_hook(thread_hook(replace)) for module in word_embeddings(model)]
     try:
         yield
     finally:

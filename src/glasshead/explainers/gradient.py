@@ -14,6 +14,7 @@ from glasshead.explainers.aggregate_words import sum_words
 from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_embeddings
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.targets import log_odds, probability
+from glasshead.trace import thread_hook
 
 Reduction = Callable[[Tensor], Tensor]
 REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
@@ -73,7 +74,7 @@ def embedding_leaves(model: PreTrainedModel) -> Iterator[list[tuple[Tensor, Tens
         lookups.append((args[0], embedded.detach().requires_grad_()))
         return lookups[-1][1]
 
-    hooks = [module.register_forward_hook(leaf) for module in word_embeddings(model)]
+    hooks = [module.register_forward_hook(thread_hook(leaf)) for module in word_embeddings(model)]
     try:
         yield lookups
     finally:

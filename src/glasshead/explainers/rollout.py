@@ -11,6 +11,7 @@ from torch import Tensor
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import ExplanationContext, register
 from glasshead.explainers.stack_explainer import StackExplainer
+from glasshead.models import PooledClassifier
 from glasshead.trace import ROW_SUM_TOLERANCE, AttentionStack, StackLayer
 
 RESIDUAL, DISCARD = 0.5, 0.0
@@ -51,9 +52,11 @@ class Rollout(StackExplainer):
             discard=options.get("discard", self.discard),
         )
 
-    def settings(self, context: ExplanationContext) -> str:
-        discard = f", smallest {self.discard:.0%} of each row discarded" if self.discard else ""
-        return f"residual {self.residual:g}{discard}"
+    def settings(self, context: ExplanationContext) -> str | None:
+        parts = [] if isinstance(context.model, PooledClassifier) else [f"residual {self.residual:g}"]
+        if self.discard:
+            parts.append(f"smallest {self.discard:.0%} of each row discarded")
+        return ", ".join(parts) or None
 
     def caveat(self, context: ExplanationContext) -> str | None:
         """Whatever is followed back through causal layers drifts to the first token."""
@@ -69,7 +72,7 @@ class Rollout(StackExplainer):
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         context.computed[f"{self.name} drift"] = []
-        return pooled_shares(context, self.name, absolute=self.absolute)
+        return discard_smallest(pooled_shares(context, self.name, absolute=self.absolute), self.discard)
 
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
@@ -115,7 +118,7 @@ def scale_rows(weights: Float[Tensor, "*r k"]) -> Float[Tensor, "*r k"]:
     return weights / torch.where(total > 0, total, 1.0)
 
 
-def discard_smallest(weights: Float[Tensor, "r q k"], share: float) -> Float[Tensor, "r q k"]:
+def discard_smallest(weights: Float[Tensor, "*r k"], share: float) -> Float[Tensor, "*r k"]:
     """Rows without the smallest ``share`` of the keys that have weight, scaled to one again."""
     if not share:
         return weights

@@ -69,10 +69,12 @@ def check_post_norm(stack: AttentionStack, layer: StackLayer, method: str) -> No
     attention; a summary has none."""
     if layer.target == SUMMARY:
         return
-    if layer.norm is None or layer.source != layer.target or not _is_post_norm(stack, layer):
+    is_cross = layer.source != layer.target
+    if layer.norm is None or is_cross or not _is_post_norm(stack, layer):
         raise InputError(
             f"{method!r} is for encoders that normalise the sum of residual and attention (post-norm), as "
-            f"BERT does, and {layer.description} of {type(stack.model).__name__} does not: use 'value-norm'"
+            f"BERT does, and {layer.description} of {type(stack.model).__name__} "
+            f"{'is cross-attention' if is_cross else 'does not'}: use 'value-norm'"
         )
 
 

@@ -16,6 +16,7 @@ from glasshead.errors import InputError
 from glasshead.identifiability.attention_row import AttentionRow, weight_domain_of_activation
 from glasshead.identifiability.row_selector import RowSelector
 from glasshead.models import PooledClassifier
+from glasshead.trace import thread_hook
 
 
 class PooledBatch(NamedTuple):
@@ -36,7 +37,7 @@ def pooled_batches(model: PooledClassifier, encoded: Encoded) -> Iterator[Pooled
     def record_output(module: AttentionPooling, inputs: object, pooled: tuple[Tensor, ...]) -> None:
         recorded.append(tuple(tensor.cpu() for tensor in pooled[1:4]))
 
-    hook = model.pooling.register_forward_hook(record_output)
+    hook = model.pooling.register_forward_hook(thread_hook(record_output))
     try:
         for texts, inputs in batches(encoded, device=model.device):
             recorded.clear()

@@ -31,7 +31,7 @@ from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.head_gauges import head_gauges, head_signs_of
 from glasshead.trace.head_weights import head_maps
-from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward
+from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
 from glasshead.trace.post_norm import BlockNorm
@@ -110,6 +110,7 @@ __all__ = [
     "target_polarity",
     "target_score",
     "text_sums",
+    "thread_hook",
     "token_layout",
     "uniform",
     "unit_of_each",

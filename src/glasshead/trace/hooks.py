@@ -92,6 +92,16 @@ class AttentionHook:
             )
 
 
+def thread_hook(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook of a module that sees the passes of this thread alone: another may run the same model."""
+    thread = threading.get_ident()
+
+    def of_thread(*args: Any) -> Any:
+        return hook(*args) if threading.get_ident() == thread else None
+
+    return of_thread
+
+
 @contextmanager
 def attach_hook(hook: AttentionHook) -> Iterator[None]:
     """Let a hook see the calls of this thread; afterwards the model is as it was, whatever happened.

@@ -21,7 +21,7 @@ from glasshead.attention import ACTIVE_HOOKS, AttentionInputs, TracedCall
 from glasshead.data import Inputs
 from glasshead.errors import InputError
 from glasshead.trace.attention_site import logits_of
-from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward
+from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.read_row import CallReader, LastBlock, ReadRow, has_row, select_texts
 
@@ -81,7 +81,7 @@ class ResumedPasses:
                 def keep(module: nn.Module, args: Any, output: Any, chain: str = block.chain) -> None:
                     self.outputs[chain] = output
 
-                stack.callback(block.module.register_forward_hook(keep).remove)
+                stack.callback(block.module.register_forward_hook(thread_hook(keep)).remove)
             if self.shortcut.last is not None:
                 stack.enter_context(attach_hook(reader))
             expected = self.model(**self.inputs).logits
@@ -179,7 +179,7 @@ def find_blocks(
     with ExitStack() as stack:
         for name in lists:
             for element in model.get_submodule(name).children():
-                stack.callback(element.register_forward_pre_hook(count).remove)
+                stack.callback(element.register_forward_pre_hook(thread_hook(count)).remove)
         stack.enter_context(attach_hook(calls))
         model(**inputs)
     owners = [outermost_element(names[module], lists) for module in calls.modules]

@@ -13,6 +13,7 @@ from glasshead.errors import InputError
 from glasshead.explainers.explainer import ExplanationContext
 from glasshead.explainers.gradient import shift_of, word_embeddings
 from glasshead.explainers.removals.removal import Removal, register
+from glasshead.trace import thread_hook
 
 
 class MeanEmbedding(Removal):
@@ -64,7 +65,7 @@ def average_embeddings(
         mean = weight.mean(dim=0) * scale_of(args[0], weight, embedded)
         return torch.where(gone[..., None], mean, embedded)
 
-    hooks = [module.register_forward_hook(average) for module in word_embeddings(model)]
+    hooks = [module.register_forward_hook(thread_hook(average)) for module in word_embeddings(model)]
     try:
         yield
     finally:
