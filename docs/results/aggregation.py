@@ -29,6 +29,8 @@ METHODS = (
     "value-norm-residual",
     "value-zeroing",
     "alti",
+    "attn-lrp",
+    "cp-lrp",
     "erasure-delete",
     "random",
 )
