@@ -1,4 +1,4 @@
-"""Bootstrap intervals, Kendall's τ, AUC, paired and permutation tests; numpy and SciPy alone."""
+"""Bootstrap intervals, Kendall's τ, AUC, divergences, paired and permutation tests; numpy and SciPy alone."""
 
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval
 from glasshead.statistics.bootstrap import (
@@ -12,6 +12,7 @@ from glasshead.statistics.bootstrap import (
     share_interval,
     tau_interval,
 )
+from glasshead.statistics.divergence import jensen_shannon, kl_divergence, total_variation
 from glasshead.statistics.exchange import exchange_tails
 from glasshead.statistics.group_tests import GroupTest, group_tests, holm, simultaneous_level
 from glasshead.statistics.kendall import KendallResult, kendall_tau_b
@@ -57,7 +58,9 @@ __all__ = [
     "intersection_over_union",
     "interval_ends",
     "intervals_beside_nulls",
+    "jensen_shannon",
     "kendall_tau_b",
+    "kl_divergence",
     "largest_mean",
     "mean_difference_interval",
     "mean_interval",
@@ -74,4 +77,5 @@ __all__ = [
     "tau_interval",
     "token_f1",
     "top_tokens",
+    "total_variation",
 ]
