@@ -10,7 +10,8 @@ from glasshead.attention.activation import properties_of
 from glasshead.attention.activation_properties import ActivationProperties
 
 # The table as it is printed, in its order of columns; sigmoid is not in it, but called log-nonlinear after
-# Kanai et al. (2018) in the text. Cosformer is sum normalisation of scores that are not negative.
+# Kanai et al. (2018) in the text. Cosformer is sum normalisation of scores that are not negative. Nor is
+# uniform in it, which reads no score.
 TABLE_3 = {
     #                mono   log-nonlinear  normalised  origin-symmetric
     "softmax": (True, False, True, False),
@@ -20,6 +21,7 @@ TABLE_3 = {
     "sum": (True, True, True, False),
     "tanhmax": (True, True, True, True),
     "sigmoid": (True, True, True, False),
+    "uniform": (False, False, False, False),
 }
 COLUMNS = ("monotone", "log_nonlinear", "normalised", "origin_symmetric")
 
@@ -39,7 +41,7 @@ def test_signs_and_sums():
     signed = {name for name in TABLE_3 if ACTIVATIONS[name].signed}
     ones = {name for name in TABLE_3 if ACTIVATIONS[name].rows_sum_to_one}
     assert signed == {"dot-product", "tanhmax"}
-    assert ones == {"softmax", "sigsoftmax", "sigmoid", "sum"}
+    assert ones == {"softmax", "sigsoftmax", "sigmoid", "sum", "uniform"}
 
 
 def test_the_domain_decides_whether_rows_of_sum_add_up_to_one():

@@ -21,6 +21,7 @@ RATIOS = {
     "sigmoid": (sigma, sigma),
     "sum": (lambda s: max(s, 0.0), lambda s: max(s, 0.0)),
     "dot-product": (lambda s: s, lambda s: 1.0),
+    "uniform": (lambda s: 1.0, lambda s: 1.0),
 }
 
 

@@ -10,6 +10,7 @@ import torch
 
 from glasshead.audits import Identifiability, audit
 from glasshead.audits.identifiability_verdicts import keys_verdict, share_verdict
+from glasshead.errors import InputError
 from glasshead.identifiability import IntervalOptions
 from glasshead.report.weight_intervals import summary_of_ranges
 from glasshead.results import PairedDifference
@@ -227,3 +228,8 @@ def test_a_rank_close_to_rounding_makes_no_map_certain():
     clear = replace(shown, conditioning=1e-3)
     assert all(map(clear.certain, range(4)))
     assert summary_of_ranges(clear).endswith("; ends good to about 1·10⁻⁵")
+
+
+def test_of_uniform_weights_there_is_nothing_to_ask():
+    with pytest.raises(InputError, match="the same whatever the scores"):
+        card(random_model(activation="uniform"), unlike())

@@ -19,7 +19,14 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, summarise
 from glasshead.data import Encoded
 from glasshead.errors import InputError, pluralise
-from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches, weight_domain
+from glasshead.identifiability import (
+    IntervalOptions,
+    RowSelector,
+    solve_batches,
+    weight_domain,
+    weight_domain_of_activation,
+)
+from glasshead.models import PooledClassifier
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
 from glasshead.trace import AttentionSite
 
@@ -56,13 +63,15 @@ class Identifiability(Audit):
         """Why intervals have no meaning for this subject."""
         if not context.explainer.reads_weights:
             return NO_WEIGHTS.format(context.method)
-        site = context.explanation.site
+        site, model = context.explanation.site, context.trained_model
         if site is not None and not site.has_values:
             return (
-                f"{type(context.trained_model).__name__} computes its attention itself, or caps its scores, "
+                f"{type(model).__name__} computes its attention itself, or caps its scores, "
                 "so its values, which bound the weights, cannot be read"
             )
         try:
+            if isinstance(model, PooledClassifier):
+                weight_domain_of_activation(model.activation, model.activation.signed)
             for one in (site, site.above) if site is not None else ():
                 if one is not None:
                     weight_domain(one.mechanism)

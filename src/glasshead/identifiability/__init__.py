@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from glasshead.identifiability.attention_row import AttentionRow, weight_domain
+    from glasshead.identifiability.attention_row import (
+        AttentionRow,
+        weight_domain,
+        weight_domain_of_activation,
+    )
     from glasshead.identifiability.depth_collapse import (
         CollapseSample,
         collapse_by_depth,
@@ -74,6 +78,7 @@ MODULES = {
     "intervals": "glasshead.identifiability.lp.intervals",
     "merge_parts": "glasshead.identifiability.interval_batches",
     "weight_domain": "glasshead.identifiability.attention_row",
+    "weight_domain_of_activation": "glasshead.identifiability.attention_row",
     "least_ranks": "glasshead.identifiability.logit_rank",
     "unsupported_call_reason": "glasshead.identifiability.logit_rank",
     "layer_ranks": "glasshead.identifiability.head_ranks",
@@ -126,6 +131,7 @@ __all__ = [
     "unsupported_call_reason",
     "value_ranks",
     "weight_domain",
+    "weight_domain_of_activation",
 ]
 
 __getattr__, __dir__, _ = lazy_exports(globals(), MODULES)

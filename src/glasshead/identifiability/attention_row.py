@@ -78,7 +78,16 @@ def weight_domain(mechanism: Mechanism) -> str:
 
 
 def weight_domain_of_activation(activation: Activation, signed: bool) -> str:
-    """The same for an activation alone; ``signed`` is false where no score is negative."""
+    """The same for an activation alone; ``signed`` is false where no score is negative.
+
+    Raises:
+        InputError: where weights do not depend on scores: there is one row of them.
+    """
+    if activation.rows_sum_to_one and not activation.normalised:
+        # Each weight depends on its own score at most, and their sum on none.
+        raise InputError(
+            "these weights are the same whatever the scores, so there are no others that the head could make"
+        )
     if activation.rows_sum_to_one and not signed:
         return "simplex"
     if signed:
