@@ -52,6 +52,10 @@ SHELL = {
         ["runs/encoder/run.json", "audits/encoder/report.html"],
         ["charming", "contribution"],
     ),
+    "other_run": (
+        [f"runs/{name}/run.json" for name in ("lstm", "uniform", "imposed", "adversary")],
+        ["Run in runs/imposed", "Run in runs/adversary"],
+    ),
     "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
     "compare_runs": (
         ["runs.html", "positions.svg", "heads.png", "runs/distance/repeats.json"],

@@ -6,10 +6,11 @@ import torch
 from transformers import EvalPrediction
 
 from glasshead.data import Encoded
+from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.length_sampler import LengthGroupedSampler
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
-from glasshead.training.trainer import LengthTrainer, scaled_loss
+from glasshead.training.trainer import scaled_loss
 
 
 def rows_of(ids, labels, types=None):
@@ -70,7 +71,8 @@ def test_buckets_spare_padding():
     class Arguments:
         train_batch_size = 32
 
-    trainer = LengthTrainer.__new__(LengthTrainer)
+    trainer = ClassifierTrainer.__new__(ClassifierTrainer)
+    trainer.by_length = True
     trainer.args, trainer.train_dataset = Arguments, rows
     torch.manual_seed(0)
     drawn, shuffled = list(trainer._get_train_sampler()), torch.randperm(2000).tolist()

@@ -42,29 +42,36 @@ def pooling_activation(word: str) -> Activation:
 class AttentionPooling(nn.Module):
     """Σ_i a_i v_i with a = φ(s): a sequence becomes one vector.
 
-    ``value_dim`` None takes the hidden vectors themselves as values (Sun and Lu 2020); a number gives an
-    affine value map V_i (Huang et al. 2024, section 3).
+    ``score`` None computes no scores: every call brings its own. ``value_dim`` None takes the hidden vectors
+    themselves as values (Sun and Lu 2020); a number gives an affine value map V_i (Huang et al. 2024,
+    section 3).
     """
 
     def __init__(
         self,
         hidden_size: int,
         *,
-        score: str,
+        score: str | None,
         activation: str,
         temperature: float,
         head_dim: int,
         value_dim: int | None = None,
     ) -> None:
         super().__init__()
-        self.score = SCORE_FUNCTIONS[score](hidden_size, head_dim, temperature)
+        self.score = None if score is None else SCORE_FUNCTIONS[score](hidden_size, head_dim, temperature)
         self.activation = pooling_activation(activation)
         self.value: nn.Module = nn.Identity() if value_dim is None else nn.Linear(hidden_size, value_dim)
 
     def forward(
-        self, hidden: Float[Tensor, "batch keys d"], mask: Bool[Tensor, "batch keys"]
+        self,
+        hidden: Float[Tensor, "batch keys d"],
+        mask: Bool[Tensor, "batch keys"],
+        scores: Float[Tensor, "batch keys"] | None = None,
     ) -> PoolingOutput:
-        scores = self.score(hidden)
+        if self.score is not None:
+            scores = self.score(hidden)
+        elif scores is None:
+            raise ValueError("this attention has no scores of its own: pass them in")
         weights = self.activation.weights(scores, mask)
         values = self.value(hidden)
         there = values.masked_fill(~mask[..., None], 0.0)  # a weight of 0 times NaN would be NaN

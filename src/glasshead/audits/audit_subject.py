@@ -333,9 +333,12 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
     """Family and parts of the model, and which attention was read."""
     config = model.config
     if isinstance(model, PooledClassifier):
-        return {
+        facts = {
             "activation": config.activation, "score_function": config.score, "encoder": config.encoder,
         }  # fmt: skip
+        if config.imposed is not None:
+            facts["attention"] = f"frozen: scores of another run, of encoder {config.imposed['encoder']}"
+        return facts
     family = next((name for name, kind in MODELS.items() if type(model) is kind), type(model).__name__)
     facts = {"model": family, "attention": mechanism_name(context)}
     if isinstance(model, TransformerClassifier):

@@ -64,6 +64,9 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
     if request.note is not None:
         print_line(request.note)
     mechanism = config.model if config.attention is None else to_name(config.attention)
+    if config.other_run is not None:
+        how = "frozen" if config.adversary_of is None else "adversarial"
+        mechanism = f"{how}:{Path(config.other_run).name}"
     bar = ProgressBar(f"{out.name} ({mechanism})", begin=cache(lambda: describe_data(data)))
     options: dict[str, Any] = {
         "seed": request.seed,

@@ -28,7 +28,10 @@ def train(
     out: Out,
     attention: Annotated[
         str | None,
-        typer.Option(help="How scores become weights (glasshead list mechanisms), or a JSON spec."),
+        typer.Option(
+            help="How scores become weights (glasshead list mechanisms), or a JSON spec; frozen:RUN imposes "
+            "the weights of a run, adversarial:RUN departs from them with the same predictions."
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -60,6 +63,10 @@ def train(
     penalty: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=WEIGHT", help="A term added to the loss (glasshead list penalties)."),
+    ] = None,
+    adversary_weight: Annotated[
+        float | None,
+        typer.Option(help="For adversarial:RUN: λ, what divergence from its weights is worth; else 0.001."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Texts in one step.")] = None,
@@ -139,6 +146,7 @@ def train(
         "word_vectors": vectors,
         "compile": compile or None,
         "dev_fraction": dev_fraction,
+        "adversary_weight": adversary_weight,
         "penalties": parse_numbers(penalty or []) or None,
     }
     settings = {name: value for name, value in settings.items() if value is not None}
@@ -149,6 +157,7 @@ def train(
         None if data in DATASETS else data,
         config.model if config.pretrained else None,
         config.word_vectors,
+        config.other_run,
     ]
     reads = [Path(path) for path in inputs if path is not None]
     check_writable(out, overwrite=overwrite, resume=resume, reads=reads)

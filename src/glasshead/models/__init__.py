@@ -11,7 +11,7 @@ from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
 from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
 from glasshead.models.pair_classifier import PairEncoderClassifier, PairEncoderConfig
-from glasshead.models.pooled import ENCODERS, PooledClassifier, PooledConfig, PooledOutput
+from glasshead.models.pooled import ENCODERS, SCORE_FIELDS, PooledClassifier, PooledConfig, PooledOutput
 from glasshead.models.registry import MODELS
 from glasshead.models.segments import SegmentLayout
 from glasshead.models.text_classifier import REGRESSION, TextClassifier, as_logits, is_regression
@@ -22,6 +22,7 @@ __all__ = [
     "ENCODERS",
     "MODELS",
     "REGRESSION",
+    "SCORE_FIELDS",
     "Encoder",
     "EncoderClassifier",
     "EncoderConfig",

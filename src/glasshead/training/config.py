@@ -14,10 +14,18 @@ from glasshead.models import MODELS
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training.field_types import validate_type
 from glasshead.training.old_names import OLD_NAMES, with_current_names
+from glasshead.training.other_run import split_attention_word
 from glasshead.training.penalties import validate_penalties
 
-SET_BY_DATA = ("vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers")
+SET_BY_DATA = (
+    "vocab_size", "pad_token_id", "max_length", "gauge", "sentence_ends", "sentence_closers", "imposed",
+)  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
+
+CAME_LATER = ("penalties", "frozen_attention", "adversary_of", "adversary_weight")
+"""Left out of records where they are not used."""
+USUAL_ADVERSARY_WEIGHT = 1e-3
+"""λ where nobody chooses it."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,11 @@ class TrainingConfig:
     mechanism that is put into it. ``dev_fraction`` is the part of train that becomes dev where there is none.
     ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile. ``penalties`` are
     weights c of terms c·P(θ) beside the loss of a pooled model (`glasshead.training.penalties`).
+
+    ``frozen_attention`` is the folder of a run of a pooled model whose weights are imposed, ``adversary_of``
+    that of one from whose attention the model is to depart while it predicts the same, with
+    ``adversary_weight`` λ (`glasshead.training.adversary_loss`). As a word for `with_settings`, ``attention``
+    is ``frozen:RUN`` or ``adversarial:RUN``.
 
     Raises:
         InputError: if a value cannot be meant, before any work.
@@ -53,6 +66,10 @@ class TrainingConfig:
     by_length: bool = False
     compile: bool = False
     penalties: Mapping[str, float] = field(default_factory=dict)
+    # Another run
+    frozen_attention: str | None = None
+    adversary_of: str | None = None
+    adversary_weight: float | None = None
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -73,6 +90,36 @@ class TrainingConfig:
             object.__setattr__(self, "architecture", self.validate_architecture())
             self.model_config().check()
         object.__setattr__(self, "penalties", self.validate_penalties())
+        self.check_other_run()
+
+    @property
+    def other_run(self) -> str | None:
+        """The run that the training builds on."""
+        return self.adversary_of if self.frozen_attention is None else self.frozen_attention
+
+    def check_other_run(self) -> None:
+        """Raise InputError where a training cannot build on another run in this way."""
+        if self.adversary_weight is not None and self.adversary_of is None:
+            raise InputError(
+                "`adversary_weight` is for `attention='adversarial:RUN'`: name the run, or leave it out"
+            )
+        if self.other_run is None:
+            return
+        if self.adversary_of is not None and self.frozen_attention is not None:
+            raise InputError("attention is frozen or adversarial, not both: choose one")
+        if self.model != "pooled":
+            raise InputError(
+                f"frozen and adversarial attention are for the model 'pooled', not {self.model!r}, which has "
+                "no one weight for each token"
+            )
+        if self.frozen_attention is not None and "context-output" in self.penalties:
+            raise InputError("frozen attention has no V to train: leave the penalty 'context-output' out")
+        if self.adversary_of is not None and self.adversary_weight is None:
+            object.__setattr__(self, "adversary_weight", USUAL_ADVERSARY_WEIGHT)
+        if self.adversary_weight is not None and not 0 <= self.adversary_weight < math.inf:
+            raise ParameterError(
+                "adversary_weight", f"must be 0 or a positive number, not {self.adversary_weight}"
+            )
 
     @property
     def pretrained(self) -> bool:
@@ -145,7 +192,7 @@ class TrainingConfig:
         of their layer, whatever that of a preset's concatenated ones.
         """
         own = {option.name for option in fields(self)}
-        settings = with_current_names(settings, OLD_NAMES)
+        settings = split_attention_word(with_current_names(settings, OLD_NAMES))
         own_fields = {name: value for name, value in settings.items() if name in own}
         model = own_fields.get("model", self.model)
         architecture = config_field_names(model, own_fields.get("architecture", self.architecture))
@@ -160,11 +207,10 @@ class TrainingConfig:
         return replace(self, **own_fields | {"architecture": architecture | chosen})
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON; without penalties it is what it was before there were any, and so are fingerprints."""
+        """Plain JSON; without what came later it is what it was before, and so are fingerprints."""
         settings = asdict(self) | {"architecture": dict(self.architecture)}
-        if not self.penalties:
-            del settings["penalties"]
-        return settings
+        unused = {name for name in CAME_LATER if settings[name] in (None, {})}
+        return {name: value for name, value in settings.items() if name not in unused}
 
 
 SETTINGS = [

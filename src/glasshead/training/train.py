@@ -25,6 +25,7 @@ from glasshead.training.build_model import (
 from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
 from glasshead.training.config import TrainingConfig
 from glasshead.training.measure_use import measure_use, sample_evenly
+from glasshead.training.other_run import fingerprint_of
 from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
@@ -34,6 +35,10 @@ from glasshead.training.train_data import train_counts
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
+
+
+OTHER = "other_run"
+"""The weights of the run that a training builds on."""
 
 
 @runtime_checkable
@@ -84,7 +89,8 @@ def training_fingerprint(
     """Everything that decides what comes out; a training is resumed only with the same."""
     settings = config.as_dict()
     del settings["dev_fraction"]  # a wish of the preset; what was cut is told by the data
-    return {"recipe": settings, "seed": seed, "data": (source or {}) | describe(data)}
+    plan = {"recipe": settings, "seed": seed, "data": (source or {}) | describe(data)}
+    return plan if config.other_run is None else plan | {OTHER: fingerprint_of(config.other_run)}
 
 
 def _fill(
@@ -119,7 +125,7 @@ def _fill(
         if isinstance(callback, RunAwareCallback):
             callback.attach(work, model=model, tokenizer=tokenizer, rows=rows["train"], recipe=config)
     first = penalty_values(model, config.penalties)
-    trainer = make_trainer(model, config, rows, work / CHECKPOINTS, seed, callbacks)
+    trainer = make_trainer(model, config, rows, work / CHECKPOINTS, seed, callbacks, built.adversary_of)
     texts = sample_evenly(rows["dev"])
     use = {"before": measure_use(model, texts)}  # of a resumed training too: the seed makes it again
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)

@@ -5,24 +5,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from torch.utils.data import Sampler
+from torch import nn
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from glasshead.models import is_regression
+from glasshead.models import PooledClassifier, is_regression
+from glasshead.training.adversary import AdversaryTrainer
+from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
-from glasshead.training.length_sampler import LengthGroupedSampler
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.penalties import PenaltyGradient
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
-
-
-class LengthTrainer(Trainer):
-    """Batches of texts of similar length, in random order."""
-
-    def _get_train_sampler(self, train_dataset: Any = None) -> Sampler | None:
-        rows = self.train_dataset if train_dataset is None else train_dataset
-        assert isinstance(rows, TensorDataset)
-        return LengthGroupedSampler(rows.lengths, self.args.train_batch_size)
 
 
 class Optimisation(Protocol):
@@ -77,19 +69,24 @@ def make_trainer(
     folder: Path,
     seed: int,
     callbacks: Sequence[TrainerCallback],
+    other: PooledClassifier | None = None,
 ) -> Trainer:
-    """A trainer for a model, whose checkpoints go into ``folder``."""
+    """A trainer for a model, whose checkpoints go into ``folder``.
+
+    Of an adversary of the model ``other`` the epoch with the least loss on dev is kept, without labels.
+    """
     rated = is_regression(model.config)
+    best, greatest = ("rmse", False) if rated else ("accuracy", True)
     settings = training_arguments(
         config,
         folder,
         seed,
-        best="rmse" if rated else "accuracy",
-        greatest=not rated,
+        best=best if other is None else "loss",
+        greatest=greatest and other is None,
         bf16=half_precision() and config.model != "pooled",  # those are too small to gain from it
         torch_compile=config.compile,
     )
-    kind = LengthTrainer if config.by_length else Trainer
+    kind = ClassifierTrainer if other is None else AdversaryTrainer
     penalised = [PenaltyGradient(config.penalties)] if config.penalties else []
     trainer = kind(
         model,
@@ -102,6 +99,12 @@ def make_trainer(
         optimizer_cls_and_kwargs=(OPTIMIZERS[config.optimizer], {"lr": config.learning_rate}),
         callbacks=[*penalised, *callbacks],
     )
+    trainer.by_length = config.by_length
+    if isinstance(trainer, AdversaryTrainer):
+        assert other is not None
+        assert config.adversary_weight is not None
+        trainer.other = nn.Module.to(other, trainer.args.device)
+        trainer.weight, trainer.loss_scale = config.adversary_weight, config.loss_scale
     trainer.remove_callback(PrinterCallback)
     return trainer
 

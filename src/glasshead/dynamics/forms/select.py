@@ -21,6 +21,8 @@ def no_closed_form_reason(model: PreTrainedModel) -> str | None:
     config = model.config
     if is_regression(config):
         return "closed forms are known for classes, not for ratings"
+    if config.imposed is not None:
+        return "closed forms are known for scores that are trained, not for those of another run"
     if config.activation != "softmax":
         return f"closed forms are known for softmax, not for {config.activation}"
     if config.value_dim is not None:

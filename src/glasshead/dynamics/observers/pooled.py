@@ -62,6 +62,8 @@ class PooledObserver:
     ) -> None:
         assert isinstance(model, PooledClassifier)
         reason = no_closed_form_reason(model)
+        if recipe.adversary_of is not None:
+            reason = "closed forms are known for cross-entropy, not for an adversary of another run"
         self.penalties = dict(recipe.penalties)
         self.loss_scale = recipe.loss_scale
         self.labels = class_names(model)

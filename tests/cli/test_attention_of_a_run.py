@@ -1,0 +1,62 @@
+"""`glasshead train --attention frozen:RUN|adversarial:RUN`, as it is typed."""
+
+import pytest
+from typed import TINY, glasshead, refusal
+
+from glasshead.training import load_run
+
+FROZEN, ADVERSARIAL = "--attention frozen:{}", "--attention adversarial:{}"
+
+
+def typed(options, run):
+    return options.format(run).split()
+
+
+@pytest.mark.parametrize(
+    ("options", "recipe"),
+    [
+        (FROZEN, {"frozen_attention"}),
+        (ADVERSARIAL, {"adversary_of", "adversary_weight"}),
+        (f"{ADVERSARIAL} --adversary-weight 0", {"adversary_of", "adversary_weight"}),
+    ],
+)
+def test_it_is_trained_and_read(tmp_path, tiny, options, recipe):
+    out = tmp_path / "run"
+    ran = glasshead("train", *TINY, *typed(options, tiny.softmax), "--out", out)
+    assert f"Run in {out}" in "".join(ran.stdout.splitlines())
+    record = load_run(out).record["recipe"]
+    assert recipe == {"frozen_attention", "adversary_of", "adversary_weight"} & set(record)
+    glasshead("audit", out, "synthetic", "--limit", 10, "--out", tmp_path / "audit")
+
+
+def test_repeats(tmp_path, tiny):
+    out = tmp_path / "runs"
+    glasshead("train", *TINY, *typed(FROZEN, tiny.softmax), "--repeats", 2, "--out", out)
+    first, second = (load_run(out / f"seed-{seed}").model for seed in (0, 1))
+    assert first.imposed.embedding.weight.equal(second.imposed.embedding.weight)
+    assert not first.embedding.weight.equal(second.embedding.weight)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("--attention frozen:", "names no run"),
+        ("--attention frozen:no/where", "no/where is not a run (does not exist)"),
+        ("--attention adversarial:no/where", "no/where is not a run (does not exist)"),
+        (f"{FROZEN} --score context", "leave --score out"),
+        (f"{FROZEN} --max-length 7", "take --max-length 128"),
+        (f"{FROZEN} --minimum-frequency 5", "with the same --vocabulary-size and --minimum-frequency"),
+        (f"{FROZEN} --model encoder", "are for the model 'pooled', not 'encoder'"),
+        (f"{ADVERSARIAL} --adversary-weight -1", "--adversary-weight must be 0 or a positive number"),
+        (f"{ADVERSARIAL} --set activation=tanhmax", "no distribution over tokens"),
+        ("--adversary-weight 1", "--adversary-weight is for --attention adversarial:RUN"),
+    ],
+)
+def test_refused(tmp_path, tiny, options, says):
+    command = ("train", *TINY, *typed(options, tiny.softmax), "--out", tmp_path / "new" / "run")
+    assert says in refusal(tmp_path, *command)
+
+
+def test_a_run_is_not_replaced_by_what_builds_on_it(tmp_path, tiny):
+    command = ("train", *TINY, *typed(FROZEN, tiny.softmax), "--overwrite", "--out", tiny.softmax)
+    refusal(tiny.softmax, *command)
