@@ -12,6 +12,7 @@ perturbation.py, plausibility.py, tokens.py.
     `Audit`          one question → `AuditResult`                                  base.py
 """
 
+from glasshead.audits.adversary_curve import adversary_curve
 from glasshead.audits.audit_model import AuditOptions, audit, run_request
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.compare_audits import finding_differences
@@ -20,6 +21,7 @@ from glasshead.audits.comparison import Comparable, compare
 from glasshead.audits.context import AuditContext, build_context
 from glasshead.audits.head_report import HeadsOptions, HeadsRequest, heads, run_heads
 from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.map_divergence import map_divergence
 from glasshead.audits.ranking import RankOptions, RankRequest, rank, run_ranking
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, SubjectOptions, SubjectRequest
 from glasshead.registry import import_siblings
@@ -42,12 +44,14 @@ __all__ = [
     "RankRequest",
     "SubjectOptions",
     "SubjectRequest",
+    "adversary_curve",
     "audit",
     "build_context",
     "compare",
     "compare_runs",
     "finding_differences",
     "heads",
+    "map_divergence",
     "rank",
     "run_heads",
     "run_ranking",

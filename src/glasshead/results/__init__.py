@@ -87,6 +87,7 @@ from glasshead.results.ledger import (
     token_ledger,
     why_not_exact,
 )
+from glasshead.results.map_divergence import MAPS, PREDICTIONS, MapDivergence
 from glasshead.results.method_ranking import (
     AUPRC,
     RANK,
@@ -157,6 +158,7 @@ __all__ = [
     "HISTORY_FOLDER",
     "LARGE_CHANGE",
     "LAYER_STATISTICS",
+    "MAPS",
     "MAX_POSITIONS",
     "METHOD",
     "METRIC_NAMES",
@@ -174,6 +176,7 @@ __all__ = [
     "ONE_SIGN",
     "ONE_SIGNED",
     "POINT_WIDTH",
+    "PREDICTIONS",
     "PRODUCTS",
     "PRODUCT_RATE",
     "QUANTITIES",
@@ -223,6 +226,7 @@ __all__ = [
     "Ledger",
     "LogRank",
     "LogitRankTable",
+    "MapDivergence",
     "MethodAgreement",
     "MethodDifference",
     "MethodRanking",

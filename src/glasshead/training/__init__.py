@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from glasshead.lazy import lazy_exports
+from glasshead.training.adversary_sweep import train_adversaries
 from glasshead.training.baselines import guess_in_words
 from glasshead.training.build_model import (
     BuiltModel,
@@ -100,6 +101,7 @@ __all__ = [
     "read_record",
     "run_folders",
     "train",
+    "train_adversaries",
     "train_repeats",
     "training_arguments",
     "validate_record",

@@ -1,0 +1,188 @@
+"""How far is one model's attention from another's, and how far are their predictions?"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import PreTrainedTokenizerFast
+
+from glasshead.audits.null_weights import random_weights
+from glasshead.audits.slices import Group
+from glasshead.audits.summary import Interval, summarise
+from glasshead.data import batches, encode
+from glasshead.errors import InputError
+from glasshead.huggingface import class_names
+from glasshead.models import PooledClassifier, is_regression
+from glasshead.results import MAPS, PREDICTIONS, TOO_FEW_EXAMPLES, MapDivergence, Verdict
+from glasshead.statistics import jensen_shannon, total_variation
+from glasshead.trace import Subject
+from glasshead.training import open_subject, run_folders
+
+CITATION = "Wiegreffe and Pinter 2019"
+SEED, UNIFORM, RANDOM, CONSTANT = "seed", "uniform", "random", "constant"
+DECISIVE = {
+    SEED: "that of another seed", UNIFORM: "uniform weights", CONSTANT: "always answering the same",
+}  # fmt: skip
+"""What a verdict rests on, the first that there is."""
+
+Floats = NDArray[np.float64]
+
+
+class ModelOutputs(NamedTuple):
+    """Weights [N, n] and probabilities [N, K] of the same texts."""
+
+    weights: Floats
+    probabilities: Floats
+
+
+def map_divergence(
+    model: object,
+    base: object,
+    texts: Sequence[str],
+    *,
+    seeds: Sequence[object] = (),
+    seed: int = 0,
+) -> MapDivergence:
+    """The divergence of a model's attention, and of its predictions, from those of ``base``, text by text.
+
+    JSD(a, a_base) in nats and TVD(ŷ, ŷ_base) = ½ Σ_k |ŷ_k − ŷ_base,k|, as means over texts with bootstrap
+    intervals. Both are held against what means nothing: maps of uniform and of random weights (U(0, 1),
+    normalised), and the mean prediction of ``base`` for every text. ``seeds`` are runs, or folders of
+    repeats, of the recipe of ``base`` with other seeds: the mean over them is the ruler for both, by which
+    the verdict goes where they are given. Models are whatever `glasshead.open` takes; ``seed`` is that of
+    random weights and bootstrap.
+
+    Raises:
+        InputError: where a model is no pooled classifier, has weights that are no distribution, or reads
+            texts in another way than ``base``, or there are no texts.
+
+    Source: Wiegreffe and Pinter (2019), sections 3.2 and 4; Jain and Wallace (2019), section 3.
+    """
+    if not len(texts):
+        raise InputError("there are no texts to compare the maps of")
+    subject, origin = opened(base), opened(model)
+    rulers = [opened(run) for one in seeds for run in expand(one)]
+    expected = outputs_of(subject, texts)
+    found = outputs_of(origin, texts, like=subject)
+    others = [outputs_of(ruler, texts, like=subject) for ruler in rulers]
+    mask = encode(subject.tokenizer, texts).mask.numpy()
+    by_text = dict(zip((MAPS, PREDICTIONS), distances(found, expected, mask), strict=True))
+    rng = np.random.default_rng([seed, 11])
+    nulls = null_distances(expected, others, mask, rng)
+    findings = {}
+    everything = Group("all", np.ones(len(texts), dtype=bool))
+    for name, values in by_text.items():
+        (summary,) = summarise([values], [nulls[name]], rng=rng)
+        findings[name] = summary.finding(
+            "divergence",
+            name,
+            distance_verdict(summary.reliable_interval, summary.reliable_differences),
+            group=everything,
+            citation=CITATION,
+            against=subject.name,
+            undefined={"no token": int(np.isnan(values).sum())} if np.isnan(values).any() else {},
+        )
+    facts = {"model": origin.name, "base": subject.name, "seeds": len(rulers)}
+    return MapDivergence(findings[MAPS], findings[PREDICTIONS], by_text, facts)
+
+
+def distances(one: ModelOutputs, other: ModelOutputs, mask: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """JSD of the maps and TVD of the predictions of every text; NaN for the map of a text without tokens."""
+    maps = np.where(mask.any(axis=1), jensen_shannon(one.weights, other.weights), np.nan)
+    return maps, total_variation(one.probabilities, other.probabilities)
+
+
+def null_distances(
+    expected: ModelOutputs,
+    seeds: Sequence[ModelOutputs],
+    mask: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> dict[str, dict[str, Floats]]:
+    """How far away is what means nothing, and the mean over other seeds."""
+    always = np.broadcast_to(expected.probabilities.mean(axis=0), expected.probabilities.shape)
+    uniform, constant = distances(ModelOutputs(normalised(mask), always), expected, mask)
+    chance = normalised(random_weights(mask, False, rng))
+    random, _ = distances(ModelOutputs(chance, always), expected, mask)
+    nulls = {MAPS: {UNIFORM: uniform, RANDOM: random}, PREDICTIONS: {CONSTANT: constant}}
+    if seeds:
+        maps, predictions = np.mean([distances(one, expected, mask) for one in seeds], axis=0)
+        nulls[MAPS][SEED], nulls[PREDICTIONS][SEED] = maps, predictions
+    return nulls
+
+
+def expand(run: object) -> list[object]:
+    """The runs of a folder of repeats, or what was given."""
+    return list(run_folders(Path(run))) if isinstance(run, str | Path) else [run]
+
+
+def opened(model: object) -> Subject:
+    """A model whose tokens have one weight each.
+
+    Raises:
+        InputError: if it has none, or they are no distribution.
+    """
+    subject = open_subject(model)
+    if not isinstance(subject.model, PooledClassifier) or is_regression(subject.model.config):
+        raise InputError(
+            f"{subject.name} is no classifier with one weight for each token: give runs of `model='pooled'`"
+        )
+    activation = subject.model.activation
+    if activation.signed or not activation.rows_sum_to_one:
+        raise InputError(
+            f"the weights of {subject.name} ({subject.model.config.activation}) are no distribution over "
+            "tokens, so there is no divergence from them"
+        )
+    return subject
+
+
+def outputs_of(subject: Subject, texts: Sequence[str], *, like: Subject | None = None) -> ModelOutputs:
+    """Weights and probabilities of texts.
+
+    Raises:
+        InputError: if the model reads texts, or names classes, in another way than the other one.
+    """
+    if like is not None:
+        if reads(subject.tokenizer) != reads(like.tokenizer):
+            raise InputError(f"{subject.name} and {like.name} have other tokens: train both on the same data")
+        if class_names(subject.model) != class_names(like.model):
+            raise InputError(
+                f"{subject.name} and {like.name} predict other classes: train both on the same data"
+            )
+    encoded = encode(subject.tokenizer, texts)
+    weights = np.zeros(encoded.mask.shape)
+    probabilities = np.zeros((len(texts), len(class_names(subject.model))))
+    with torch.inference_mode():
+        for places, inputs in batches(encoded, device=subject.model.device):
+            output = subject.model(**inputs, output_attentions=True)
+            length = output.weights.shape[1]
+            weights[places.numpy(), :length] = output.weights.double().cpu()
+            probabilities[places.numpy()] = output.logits.double().softmax(dim=-1).cpu()
+    return ModelOutputs(weights, probabilities)
+
+
+def reads(tokenizer: PreTrainedTokenizerFast) -> tuple[dict[str, int], int]:
+    """What decides the tokens of a text."""
+    return tokenizer.get_vocab(), tokenizer.model_max_length
+
+
+def normalised(values: NDArray[np.generic]) -> Floats:
+    """Rows that sum to one; a row of zeros stays."""
+    weights = values.astype(np.float64)
+    total = weights.sum(axis=1, keepdims=True)
+    return weights / np.where(total > 0, total, 1.0)
+
+
+def distance_verdict(interval: Interval | None, over: Mapping[str, Interval | None]) -> Verdict:
+    """In words, from the interval of the paired difference from what decides."""
+    null = next(null for null in DECISIVE if null in over)
+    difference = over[null]
+    if interval is None or difference is None:
+        return TOO_FEW_EXAMPLES
+    if difference[0] > 0:
+        return Verdict(f"farther away than {DECISIVE[null]}")
+    if difference[1] < 0:
+        return Verdict(f"closer than {DECISIVE[null]}")
+    return Verdict(f"no difference from {DECISIVE[null]} that these texts show")

@@ -1,0 +1,63 @@
+"""Adversaries of one run for several λ: the models behind the curve of Wiegreffe and Pinter (2019)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glasshead.errors import InputError, ParameterError
+from glasshead.files import partial_path
+from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_checkpoints
+from glasshead.training.config import TrainingConfig
+from glasshead.training.run import RECORD, read_record
+from glasshead.training.train import train, training_fingerprint
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+
+WEIGHTS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+
+
+def train_adversaries(
+    data: "DatasetDict",
+    config: TrainingConfig,
+    out: Path,
+    *,
+    weights: Sequence[float] = WEIGHTS,
+    seed: int = 0,
+    source: dict[str, Any] | None = None,
+) -> dict[float, Path]:
+    """Train one adversary for each of the ``weights`` λ into OUT/weight-λ, and say where each is.
+
+    ``config`` names the run that they depart from (``attention="adversarial:RUN"``). What is there already
+    from the same training stays, and one that was cut off goes on.
+
+    Raises:
+        InputError: where ``config`` names no run, on a weight that is given twice, if a folder holds another
+            training, and wherever `train` raises it.
+
+    Source: Wiegreffe and Pinter (2019), section 4 and Fig. 5.
+    """
+    if config.adversary_of is None:
+        raise InputError("a sweep needs a run to depart from: take `attention='adversarial:RUN'`")
+    if len(set(weights)) < len(weights) or not weights:
+        raise ParameterError("weights", f"must be different numbers, not {list(weights)}")
+    folders = {}
+    for weight in weights:
+        folder = out / f"weight-{weight:g}"
+        recipe = config.with_settings({"adversary_weight": weight})
+        if (folder / RECORD).is_file():
+            check_finished(folder, training_fingerprint(data, recipe, seed, source))
+        else:
+            started = bool(valid_checkpoints(partial_path(folder) / CHECKPOINTS))
+            train(data, recipe, folder, seed=seed, source=source, resume=started)
+        folders[weight] = folder
+    return folders
+
+
+def check_finished(folder: Path, plan: dict[str, Any]) -> None:
+    """Raise InputError unless a run came out of the same training."""
+    read_record(folder)
+    try:
+        check_same(plan, folder / RECORD)
+    except InputError:
+        raise InputError(f"{folder} holds another training: choose another `out`") from None

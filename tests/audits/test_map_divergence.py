@@ -1,0 +1,172 @@
+"""How far maps and predictions are apart: by hand, against nulls and rulers, and what cannot be compared."""
+
+import numpy as np
+import pytest
+import torch
+
+from glasshead.audits import adversary_curve, map_divergence
+from glasshead.data import LoadOptions, encode, load
+from glasshead.errors import InputError
+from glasshead.results import MAPS, PREDICTIONS
+from glasshead.statistics import jensen_shannon, total_variation
+from glasshead.training import TRAINING_PRESETS, load_run, train, train_adversaries, train_repeats
+from small import TEXTS, as_run, planted_texts, random_model, tokenizer
+
+REVIEWS, LABELS = planted_texts(40)
+
+
+def run(seed=0, **options):
+    return as_run(random_model(seed, **options), REVIEWS, LABELS)
+
+
+def outputs(run, text):
+    """Weights and probabilities of one text, without padding."""
+    encoded = encode(tokenizer(), [text])
+    with torch.inference_mode():
+        output = run.model(**encoded.inputs(), output_attentions=True)
+    return output.weights[0].numpy(), output.logits[0].softmax(dim=-1).numpy()
+
+
+def test_text_by_text_and_by_hand():
+    one, other = run(0), run(1, encoder="lstm")
+    found = map_divergence(one, other, REVIEWS)
+    pairs = [(outputs(one, text), outputs(other, text)) for text in REVIEWS]
+    maps = [jensen_shannon(a, b) for (a, _), (b, _) in pairs]
+    predictions = [total_variation(y, z) for (_, y), (_, z) in pairs]
+    assert found.by_text[MAPS] == pytest.approx(maps, abs=1e-6)
+    assert found.by_text[PREDICTIONS] == pytest.approx(predictions, abs=1e-6)
+    assert found.maps.estimate == pytest.approx(np.mean(maps), abs=1e-6)
+    low, high = found.predictions.interval
+    assert low < np.mean(predictions) < high
+    assert found.maps.n == found.predictions.n == len(REVIEWS)
+    uniform = np.mean([jensen_shannon(b, np.full(len(b), 1 / len(b))) for _, (b, _) in pairs])
+    assert found.maps.null["uniform"] == pytest.approx(uniform, abs=1e-6)
+    always = np.mean([z for _, (_, z) in pairs], axis=0)
+    constant = np.mean([total_variation(z, always) for _, (_, z) in pairs])
+    assert found.predictions.null["constant"] == pytest.approx(constant, abs=1e-6)
+
+
+def test_of_a_model_from_itself_there_is_none():
+    found = map_divergence(run(), run(), REVIEWS)
+    assert found.maps.estimate == pytest.approx(0, abs=1e-12)
+    assert found.predictions.estimate == pytest.approx(0, abs=1e-12)
+    assert found.maps.verdict == "closer than uniform weights"
+    assert found.predictions.verdict == "closer than always answering the same"
+
+
+def test_uniform_attention_is_where_the_null_says():
+    found = map_divergence(run(activation="uniform"), run(), REVIEWS)
+    assert found.maps.estimate == pytest.approx(found.maps.null["uniform"], abs=1e-6)
+    assert found.maps.null["random"] > found.maps.null["uniform"]
+
+
+def test_other_seeds_are_the_ruler():
+    """A model as far away as other seeds are is not shown to be special; its own copy is closer."""
+    base, seeds = run(0), [run(seed) for seed in (1, 2, 3)]
+    ruler = np.mean([map_divergence(one, base, REVIEWS).by_text[MAPS] for one in seeds], axis=0)
+    copy = map_divergence(run(0), base, REVIEWS, seeds=seeds)
+    assert copy.maps.null["seed"] == pytest.approx(ruler.mean())
+    assert copy.facts["seeds"] == 3
+    assert copy.maps.verdict == "closer than that of another seed"
+    assert copy.predictions.verdict == "closer than that of another seed"
+    with torch.no_grad():
+        far = run(0)
+        far.model.embedding.weight.mul_(-8)  # one-hot maps, on what had least weight
+    assert map_divergence(far, base, REVIEWS, seeds=[run(0)]).maps.verdict.startswith("farther away")
+
+
+def test_texts_without_tokens_have_no_map():
+    found = map_divergence(run(1), run(0), TEXTS)
+    assert found.maps.undefined == {"no token": 1}
+    assert found.maps.n == len(TEXTS) - 1
+    assert found.predictions.n == len(TEXTS)
+    assert found.maps.verdict == "undecided: too few examples"
+    assert found.by_text[MAPS][TEXTS.index("film")] == 0  # one token has all the weight
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    first, second = (map_divergence(run(1), run(0), REVIEWS, seed=5) for _ in range(2))
+    assert first.row() == second.row()
+    assert first.row() != map_divergence(run(1), run(0), REVIEWS, seed=6).row()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"activation": "tanhmax"}, "no distribution over tokens"),
+        ({"activation": "relu"}, "no distribution over tokens"),
+        ({"classes": 3}, "predict other classes"),
+    ],
+)
+def test_what_cannot_be_compared(options, says):
+    for pair in ((run(**options), run()), (run(), run(**options))):
+        with pytest.raises(InputError, match=says):
+            map_divergence(*pair, REVIEWS)
+
+
+def test_nothing_to_compare():
+    with pytest.raises(InputError, match="no texts"):
+        map_divergence(run(), run(), [])
+
+
+RECIPE = TRAINING_PRESETS["s4"].with_settings(
+    {"embedding_size": 12, "temperature": 1.0, "optimizer": "adam", "learning_rate": 0.05, "epochs": 8}
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("sweep")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load("synthetic", LoadOptions(generator={"instances": 300}))
+
+
+@pytest.fixture(scope="module")
+def adversaries(folder, data):
+    train(data, RECIPE, folder / "base")
+    recipe = RECIPE.with_settings({"attention": f"adversarial:{folder / 'base'}"})
+    return recipe, train_adversaries(data, recipe, folder / "sweep", weights=(0.03, 0.0), seed=1)
+
+
+def test_a_row_for_every_weight(folder, data, adversaries):
+    texts = data["test"]["text"][:]
+    repeats = train_repeats(data, RECIPE, folder / "repeats", 2, seed=5)
+    plain, far = adversary_curve(adversaries[1], folder / "base", texts, seeds=[repeats])
+    assert (plain.row()["weight"], far.row()["weight"]) == (0.0, 0.03)
+    assert far.maps.estimate > plain.maps.estimate
+    assert far.predictions.verdict == "farther away than that of another seed"
+    row = far.row()
+    assert row["maps"] == far.maps.estimate
+    assert (row["maps.low"], row["maps.high"]) == far.maps.interval
+    assert row["predictions.n"] == len(texts)
+    assert row["seeds"] == 2
+    assert {"maps.null.uniform", "maps.null.random", "maps.null.seed", "predictions.null.seed"} <= set(row)
+
+
+def test_what_is_there_is_not_trained_again(folder, data, adversaries):
+    recipe, folders = adversaries
+    assert set(folders) == {0.03, 0.0}
+    before = {weight: (one / "run.json").stat().st_mtime_ns for weight, one in folders.items()}
+    again = train_adversaries(data, recipe, folder / "sweep", weights=(0.0, 0.03), seed=1)
+    assert {weight: (one / "run.json").stat().st_mtime_ns for weight, one in again.items()} == before
+    with pytest.raises(InputError, match="holds another training"):
+        train_adversaries(data, recipe, folder / "sweep", weights=(0.0,), seed=2)
+
+
+def test_each_has_its_weight(adversaries):
+    for weight, one in adversaries[1].items():
+        assert load_run(one).record["recipe"]["adversary_weight"] == weight
+
+
+@pytest.mark.parametrize("weights", [(), (0.1, 0.1)])
+def test_weights_that_make_no_sweep(data, adversaries, tmp_path, weights):
+    with pytest.raises(InputError, match="different numbers"):
+        train_adversaries(data, adversaries[0], tmp_path, weights=weights)
+
+
+def test_a_sweep_needs_a_run(data, tmp_path):
+    with pytest.raises(InputError, match="needs a run to depart from"):
+        train_adversaries(data, RECIPE, tmp_path)
