@@ -143,7 +143,7 @@ PYTHON = {
     "heads": r"verdict\n[\s\S]*without it\nlayer 0 \[[\s\S]*heads",
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",
-    "adversary": r"λ = 0 +maps 0\.\d+ .*\nλ = 0\.03 +maps 0\.[3-6]\d+ \[.*farther away than that of another seed",
+    "adversary": r"λ = 0 +maps 0\.\d+ .*\nλ = 0\.03 +maps 0\.[3-6]\d+ \[.*farther away than",
     "kendall": r"rows: 50 equal to SciPy: True",
     "values": (
         r"Attributions of 1 text:\n.*charming \+.*text 2 is left out.*"
