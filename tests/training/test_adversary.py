@@ -1,9 +1,14 @@
 """Adversaries: their loss by other code, what it does to predictions and maps, and what cannot be one."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
+from transformers import TrainerCallback
 
+import kinds
+from alike import assert_same_weights
 from glasshead.data import LoadOptions, encode, load
 from glasshead.errors import InputError
 from glasshead.statistics import jensen_shannon, kl_divergence, total_variation
@@ -105,11 +110,49 @@ def test_labels_are_not_used(data, other, tmp_path):
     assert total_variation(outputs(run, texts)[1], outputs(other, texts)[1]).mean() < 0.2
 
 
-def test_it_is_resumed_only_against_the_same_weights(data, other, tmp_path):
-    run = load_run(train(data, adversary(other, 0.01, epochs=1), tmp_path / "run"))
-    assert len(run.record["other_run"]) == 16
-    assert run.record["recipe"]["adversary_of"] == str(other)
-    assert run.record["recipe"]["adversary_weight"] == 0.01
+class Stop(TrainerCallback):
+    """A Ctrl-C in the second epoch."""
+
+    def on_step_end(self, args, state, control, **options):
+        if state.global_step == 10:
+            raise KeyboardInterrupt
+
+
+def test_it_is_resumed_against_the_same_weights_alone(data, other, tmp_path):
+    """To the same model as one that never stopped; batches are by length, and dropout is drawn."""
+    copied = shutil.copytree(other, tmp_path / "other")
+    recipe = adversary(copied, 0.01, epochs=3, dropout=0.2, by_length=True)
+    whole = train(data, recipe, tmp_path / "whole")
+    cut = tmp_path / "cut"
+    with pytest.raises(KeyboardInterrupt):
+        train(data, recipe, cut, callbacks=[Stop()])
+    weights = (copied / "model.safetensors").read_bytes()
+    train(data, RECIPE.with_settings({"epochs": 1}), copied, seed=9, overwrite=True)
+    with pytest.raises(InputError, match="started with another other_run"):
+        train(data, recipe, cut, resume=True)
+    (copied / "model.safetensors").write_bytes(weights)
+    train(data, recipe, cut, resume=True)
+    assert_same_weights(cut, whole)
+    assert load_run(cut).record["resumed"]
+
+
+def test_ratings_have_no_classes_to_keep(tmp_path):
+    data = kinds.data("pooled ratings")
+    rated = train(data, RECIPE.with_settings({"epochs": 1}), tmp_path / "rated")
+    with pytest.raises(InputError, match="predicts ratings"):
+        train(data, adversary(rated, 0.1), tmp_path / "out")
+    imposed = RECIPE.with_settings({"attention": f"frozen:{rated}", "epochs": 1})
+    assert load_run(train(data, imposed, tmp_path / "imposed")).model.imposed is not None
+
+
+def test_three_classes(tmp_path):
+    data = load("synthetic", LoadOptions(generator={"instances": 300, "classes": 3}))
+    base = train(data, RECIPE, tmp_path / "base")
+    run = train(data, adversary(base, 0.0), tmp_path / "run", seed=1)
+    texts = data["test"]["text"][:]
+    distance = total_variation(outputs(run, texts)[1], outputs(base, texts)[1]).mean()
+    always = outputs(base, texts)[1]
+    assert distance < total_variation(always, always.mean(axis=0)).mean() / 2
 
 
 @pytest.mark.parametrize("word", ["tanhmax", "relu"])

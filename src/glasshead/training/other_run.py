@@ -46,7 +46,7 @@ def load_other_run(folder: str, tokenizer: PreTrainedTokenizerFast) -> PooledCla
     Raises:
         InputError: if it is no run of a pooled classifier, or reads texts in another way.
     """
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=[]):
         run = load_run(Path(folder))
     if not isinstance(run.model, PooledClassifier):
         raise InputError(
