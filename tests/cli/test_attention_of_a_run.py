@@ -1,5 +1,7 @@
 """`glasshead train --attention frozen:RUN|adversarial:RUN`, as it is typed."""
 
+import json
+
 import pytest
 from typed import TINY, glasshead, refusal
 
@@ -60,3 +62,25 @@ def test_refused(tmp_path, tiny, options, says):
 def test_a_run_is_not_replaced_by_what_builds_on_it(tmp_path, tiny):
     command = ("train", *TINY, *typed(FROZEN, tiny.softmax), "--overwrite", "--out", tiny.softmax)
     refusal(tiny.softmax, *command)
+
+
+def test_the_curve(tmp_path, tiny):
+    adversaries = [tmp_path / f"weight-{weight}" for weight in (0, 1)]
+    for weight, out in enumerate(adversaries):
+        options = typed(f"{ADVERSARIAL} --adversary-weight {weight}", tiny.softmax)
+        glasshead("train", *TINY, *options, "--out", out)
+    command = ("plot", "adversary-curve", tiny.softmax, "synthetic", *adversaries)
+    ran = glasshead(*command, "--seeds", adversaries[0], "--out", tmp_path / "curve.json")
+    assert "λ = 1: predictions 0." in ran.stdout
+    rows = json.loads((tmp_path / "curve.json").read_text())
+    assert [row["weight"] for row in rows] == [0, 1]
+    assert rows[0]["maps"] == pytest.approx(rows[0]["maps.null.seed"])
+    for kind in ("svg", "html"):
+        glasshead(*command, "--out", tmp_path / f"curve.{kind}")
+        assert (tmp_path / f"curve.{kind}").stat().st_size > 1000
+    says = refusal(tmp_path, *command, adversaries[0], "--out", tmp_path / "new.svg")
+    assert "have one λ, 0: leave one of them out" in says
+    says = refusal(tmp_path, *command, tiny.softmax, "--out", tmp_path / "new.svg")
+    assert f"is no adversary: train one with --attention adversarial:{tiny.softmax}" in says
+    other = ("plot", "adversary-curve", adversaries[0], "synthetic", adversaries[1])
+    assert "departs from another run" in refusal(tmp_path, *other, "--out", tmp_path / "new.svg")

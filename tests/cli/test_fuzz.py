@@ -205,6 +205,7 @@ def usual(place, tiny):
         ("plot", "collapse"): ("--attention", "softmax", "--out", place / "a.svg"),
         ("plot", "dynamics"): (run, "--out", place / "a.svg"),
         ("plot", "ratios"): (run, "--out", place / "a.svg"),
+        ("plot", "adversary-curve"): (run, "synthetic", run, "--out", place / "a.svg"),
         ("recommend", "generate"): (place / "logs",),
         ("recommend", "train"): (place / "logs", *out),
         ("recommend", "evaluate"): (run, place / "logs"),

@@ -53,8 +53,8 @@ SHELL = {
         ["charming", "contribution"],
     ),
     "other_run": (
-        [f"runs/{name}/run.json" for name in ("lstm", "uniform", "imposed", "adversary")],
-        ["Run in runs/imposed", "Run in runs/adversary"],
+        ["adversaries.svg", *(f"runs/{name}/run.json" for name in ("uniform", "imposed", "adversary"))],
+        ["Run in runs/imposed", "Run in runs/adversary", "λ = 0.01: maps 0.", "Written to adversaries.svg"],
     ),
     "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
     "compare_runs": (

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from glasshead.audits.map_divergence import map_divergence
-from glasshead.results import MapDivergence
+from glasshead.results import AdversaryCurve
 
 
 def adversary_curve(
@@ -14,7 +14,7 @@ def adversary_curve(
     *,
     seeds: Sequence[object] = (),
     seed: int = 0,
-) -> list[MapDivergence]:
+) -> AdversaryCurve:
     """`map_divergence` of the adversaries of ``base``, by λ, as `glasshead.training.train_adversaries` has
     them; each says its ``weight`` λ, and its ``row()`` is one of a table.
 
@@ -30,4 +30,4 @@ def adversary_curve(
     for weight, model in sorted(adversaries.items()):
         point = map_divergence(model, base, texts, seeds=seeds, seed=seed)
         points.append(replace(point, facts={"weight": weight} | dict(point.facts)))
-    return points
+    return AdversaryCurve(points)

@@ -1,4 +1,7 @@
-"""Draw: plot distance-aware, positions, heads, ranks, logits, collapse, dynamics, ratios."""
+"""Draw: plot distance-aware, positions, heads, ranks, logits, collapse, dynamics, ratios.
+
+`plot_adversary_curve` adds plot adversary-curve.
+"""
 
 import os
 from collections.abc import Sequence

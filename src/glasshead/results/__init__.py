@@ -87,7 +87,7 @@ from glasshead.results.ledger import (
     token_ledger,
     why_not_exact,
 )
-from glasshead.results.map_divergence import MAPS, PREDICTIONS, MapDivergence
+from glasshead.results.map_divergence import MAPS, PREDICTIONS, AdversaryCurve, MapDivergence
 from glasshead.results.method_ranking import (
     AUPRC,
     RANK,
@@ -195,6 +195,7 @@ __all__ = [
     "UNDECIDED",
     "USE_QUANTITIES",
     "WEAK_GAUGE",
+    "AdversaryCurve",
     "AttentionUse",
     "Attribution",
     "Attributions",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from glasshead.lazy import lazy_exports
-from glasshead.training.adversary_sweep import train_adversaries
+from glasshead.training.adversary_sweep import adversaries_by_weight, train_adversaries
 from glasshead.training.baselines import guess_in_words
 from glasshead.training.build_model import (
     BuiltModel,
@@ -74,6 +74,7 @@ __all__ = [
     "RunGroupPredictions",
     "TensorDataset",
     "TrainingConfig",
+    "adversaries_by_weight",
     "align_classes",
     "check_texts",
     "class_metrics",

@@ -8,8 +8,9 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.files import partial_path
 from glasshead.training.checkpointing import CHECKPOINTS, check_same, valid_checkpoints
 from glasshead.training.config import TrainingConfig
+from glasshead.training.other_run import fingerprint_of
 from glasshead.training.run import RECORD, read_record
-from glasshead.training.train import train, training_fingerprint
+from glasshead.training.train import OTHER, train, training_fingerprint
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -61,3 +62,26 @@ def check_finished(folder: Path, plan: dict[str, Any]) -> None:
         check_same(plan, folder / RECORD)
     except InputError:
         raise InputError(f"{folder} holds another training: choose another `out`") from None
+
+
+def adversaries_by_weight(folders: Sequence[Path], base: Path) -> dict[float, Path]:
+    """The runs by their λ.
+
+    Raises:
+        InputError: if one is no adversary of ``base`` as it is now, or has the λ of another.
+    """
+    known = fingerprint_of(str(base))
+    runs: dict[float, Path] = {}
+    for folder in folders:
+        record = read_record(folder)
+        weight = record["recipe"].get("adversary_weight")
+        if not isinstance(weight, int | float):
+            raise InputError(
+                f"{folder} is no adversary: train one with `attention='adversarial:{base}'`, or leave it out"
+            )
+        if record.get(OTHER) != known:
+            raise InputError(f"{folder} departs from another run than {base}: give that one")
+        if weight in runs:
+            raise InputError(f"{runs[weight]} and {folder} have one λ, {weight:g}: leave one of them out")
+        runs[weight] = folder
+    return runs
