@@ -41,6 +41,7 @@ def adversary_curve(
     from glasshead.audits import adversary_curve as curve_of
     from glasshead.files import check_writable, write_text
     from glasshead.identifiability import read_texts
+    from glasshead.report import number
     from glasshead.training import adversaries_by_weight
 
     out = default_out(run, "adversary-curve.svg") if out is None else out
@@ -50,9 +51,9 @@ def adversary_curve(
     models = adversaries_by_weight(adversaries, run)
     curve = curve_of(models, run, read_texts(data, split, text_column), seeds=rulers, seed=seed)
     for point in curve:
-        name = f"λ = {point.facts['weight']:g}"
-        print_line(f"{name}: maps {point.maps.estimate:.3f} {point.maps.verdict}")
-        print_line(f"{name}: predictions {point.predictions.estimate:.3f} {point.predictions.verdict}")
+        for what, finding in (("maps", point.maps), ("predictions", point.predictions)):
+            estimate = number(finding.estimate)
+            print_line(f"λ = {point.facts['weight']:g}: {what} {estimate}, {finding.verdict}")
     if kind == JSON:
         write_text(out, curve.to_json(), overwrite=overwrite)
         print_line(f"Written to {out}")
