@@ -75,10 +75,30 @@ def test_a_head_that_nobody_reads_has_no_importance_and_the_one_that_decides_has
 
 
 def test_heads_that_are_built_alike_agree(report):
-    assert report.agreement[DECIDES, IDLE] == pytest.approx(0.0, abs=1e-4)
-    assert report.agreement[PREVIOUS, SEPARATOR] > 0.7
-    np.testing.assert_allclose(report.agreement, report.agreement.T)
-    np.testing.assert_allclose(np.diag(report.agreement), 0.0, atol=1e-6)
+    agreement = report.agreement
+    assert agreement.divergence[DECIDES, IDLE] == pytest.approx(0.0, abs=1e-4)
+    assert agreement.divergence[PREVIOUS, SEPARATOR] > 0.7
+    np.testing.assert_allclose(agreement.divergence, agreement.divergence.T)
+    np.testing.assert_allclose(np.diag(agreement.divergence), 0.0, atol=1e-6)
+
+
+def test_heads_are_held_against_unrelated_maps(report):
+    """Rows with one key each at random places of twelve share it in one row of twelve; uniform rows say
+    nothing about who is alike."""
+    agreement = report.agreement
+    assert agreement.null[PREVIOUS, SEPARATOR] == pytest.approx(11 / 12, abs=0.05)
+    assert agreement.further[PREVIOUS, ITSELF]  # the previous token is never the token itself
+    assert not (agreement.closer | agreement.further)[UNIFORM, UNIFORM]
+    assert agreement.divergence[UNIFORM, NEXT] == pytest.approx(agreement.null[UNIFORM, NEXT], abs=1e-3)
+    assert [pair for pair in agreement.pairs() if agreement.closer[pair]] == [(DECIDES, IDLE)]
+    low, high = agreement.interval
+    pairs = tuple(np.triu_indices(len(low), k=1))
+    assert (low[pairs] <= agreement.divergence[pairs] + 1e-6).all()
+    assert (agreement.divergence[pairs] <= high[pairs] + 1e-6).all()
+    (whole,) = [one for one in report.findings if one.statistic == "pair-divergence"]
+    assert whole.estimate == pytest.approx(agreement.divergence[pairs].mean(), abs=1e-5)
+    assert whole.null["unrelated maps"] == pytest.approx(agreement.null[pairs].mean(), abs=1e-5)
+    assert whole.n == 30
 
 
 def test_gradients_disagree_with_attention_to_the_separator(report):

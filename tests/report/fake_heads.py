@@ -6,6 +6,7 @@ from glasshead.results import (
     HEADS,
     Difference,
     Finding,
+    HeadAgreement,
     HeadLayer,
     HeadRelation,
     HeadReport,
@@ -63,6 +64,21 @@ def pair_text(layers: int = 2, heads: int = 3, signed: bool = False) -> HeadText
     )
 
 
+def agreement(heads: int) -> HeadAgreement:
+    """Heads 0 and 1 are alike, the last one was never compared, and all others stay undecided."""
+    divergence = np.full((heads, heads), 0.5)
+    divergence[:1, 1:2] = divergence[1:2, :1] = 0.25
+    np.fill_diagonal(divergence, 0.0)
+    divergence[-1, :-1] = divergence[:-1, -1] = np.nan
+    over_null = np.stack([divergence - 0.6, divergence - 0.4])
+    return HeadAgreement(
+        divergence,
+        np.stack([divergence - 0.1, divergence + 0.1]),
+        np.where(divergence > 0, 0.5, divergence),
+        over_null,
+    )
+
+
 def make(*texts: HeadText, layers: int = 2, heads: int = 3) -> HeadReport:
     """Heads of which the second of layer 0 matters most."""
     kinds = ["encoder", "causal", "cross", "pooled"]
@@ -95,7 +111,7 @@ def make(*texts: HeadText, layers: int = 2, heads: int = 3) -> HeadReport:
             for layer in range(layers)
         ],
         heads=summaries,
-        agreement=np.zeros((len(summaries), len(summaries))),
+        agreement=agreement(len(summaries)),
         findings=[finding("agreement", 0.5)],
         relations=[
             HeadRelation(

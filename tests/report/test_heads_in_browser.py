@@ -14,7 +14,7 @@ from glasshead.report.html.heads_page import heads_page
 from glasshead.results import HeadText
 
 pytestmark = pytest.mark.slow
-LINES, MATRIX = ".lines .queries button", ".matrix"
+LINES, MATRIX = ".lines .queries button", "#view-matrix .matrix"
 # How much ink is on a drawing.
 INK = """selector => {
   const canvas = document.querySelector(selector), copy = document.createElement("canvas");
@@ -103,7 +103,7 @@ def test_a_word_that_is_pointed_at_shows_its_lines_alone_and_says_their_weights(
     page.locator(LINES).nth(5).hover()
     weights = fake_heads.pair_text().weights[0][1][5]
     best = int(np.argmax(weights))
-    words = page.locator(".said").inner_text()
+    words = page.locator("#head .said").inner_text()
     assert words.startswith(f"nobody looks at: {names(page, '.lines .keys button')[best]}")
     assert f"{weights[best]:.3f}" in words
     assert 0 < page.evaluate(INK, ".lines canvas") < everything / 2
@@ -113,7 +113,7 @@ def test_a_word_that_is_pointed_at_shows_its_lines_alone_and_says_their_weights(
     page.locator(LINES).first.focus()
     for key in ("ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-    assert page.locator(".said").inner_text().startswith("it is looked at by:")
+    assert page.locator("#head .said").inner_text().startswith("it is looked at by:")
     page.keyboard.press("Escape")
     assert page.locator(".lit").count() == 0
     assert said == []
@@ -133,7 +133,7 @@ def test_filters_leave_one_direction_of_a_pair_and_ordinary_tokens(browser: Brow
     assert names(page, LINES) == ["it", "unknown"]
     page.locator(LINES).nth(1).hover()
     weights = fake_heads.pair_text().weights[0][1][2:4, 5].mean()
-    assert f"nobody {weights:.3f}" in page.locator(".said").inner_text()
+    assert f"nobody {weights:.3f}" in page.locator("#head .said").inner_text()
     page.locator(".as-table summary").click()
     assert f"nobody {weights:.3f}" in page.locator(".as-table tbody tr").nth(1).inner_text()
     assert said == []
@@ -149,13 +149,13 @@ def test_cells_of_a_matrix_say_their_weights_and_where_nobody_may_look(
     page.locator(MATRIX).focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    assert page.locator(".said").inner_text() == "[CLS] → it: may not look"
+    assert page.locator("#head .said").inner_text() == "[CLS] → it: may not look"
     row = fake_heads.pair_text().weights[1][0][4, :5]
     for key in ("ArrowDown",) * 4 + ("ArrowLeft",) * (1 - int(np.argmax(row))):
         page.keyboard.press(key)
     for _ in range(int(np.argmax(row)) - 1):
         page.keyboard.press("ArrowRight")
-    assert abs(float(page.locator(".said").inner_text().split(": ")[1]) - row.max()) < 1 / 255
+    assert abs(float(page.locator("#head .said").inner_text().split(": ")[1]) - row.max()) < 1 / 255
     assert said == []
     page.close()
 
@@ -184,7 +184,7 @@ def test_a_long_text_scrolls_inside_and_draws_what_is_in_sight(browser: Browser,
     page.locator(LINES).first.focus()
     page.keyboard.press("End")
     assert page.evaluate("document.querySelector('.lines').scrollTop") > 10_000
-    assert page.locator(".said").inner_text().startswith("word511 looks at")
+    assert page.locator("#head .said").inner_text().startswith("word511 looks at")
     assert page.evaluate(INK, ".lines canvas") > 0
     assert page.evaluate("document.querySelector('.lines canvas').height") < 2000
     assert said == []
@@ -212,5 +212,20 @@ def test_without_texts_there_is_the_grid_and_every_number(browser: Browser, tmp_
     assert not page.locator(".too-old").is_visible()
     page.evaluate(OPEN_ALL)
     assert page.locator("#numbers tbody tr").count() == 6
+    assert said == []
+    page.close()
+
+
+def test_every_two_heads_are_a_matrix_that_is_read_by_keys(browser: Browser, address: str) -> None:
+    page, said = opened(browser, address, "light", 1280)
+    page.wait_for_selector(LINES)
+    page.locator("#alike summary").click()
+    page.wait_for_function(f"({INK})('#alike canvas') > 1000")
+    page.locator("#alike .matrix").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#alike .said").inner_text() == "0-0: the same head"
+    page.keyboard.press("ArrowRight")
+    words = "0-0 and 0-1: 0.25 bits apart [0.15, 0.35], unrelated maps 0.50: more alike than these"
+    assert page.locator("#alike .said").inner_text() == words
     assert said == []
     page.close()

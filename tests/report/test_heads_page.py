@@ -14,6 +14,7 @@ import glasshead.report  # noqa: F401 — registers how values are drawn
 from glasshead.report.figure_file import to_matplotlib
 from glasshead.report.html.heads_page import heads_page
 from glasshead.report.html.packed_maps import data_script, pack_texts
+from glasshead.report.html.packed_pairs import closest_pairs, pack_pairs
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.results import HeadText
 
@@ -61,6 +62,25 @@ def test_the_conclusion_stands_first_and_every_head_has_its_cell(report, html):
     assert bars[1].attributes["style"] == "--w:100%"
     assert "hollow" in bars[0].classes
     assert "hollow" not in bars[1].classes
+
+
+def test_every_two_heads_come_as_bytes_and_the_closest_as_a_table(report, html, data):
+    size, agreement = len(report.heads), report.agreement
+    half = np.triu_indices(size, k=1)
+    content = np.frombuffer(zlib.decompress(b64decode(data["pairs"]["bytes"])), np.uint8)
+    bits, low, high, null, shown = content.reshape(5, -1).astype(float)
+    for levels, matrix in zip(
+        (bits, low, high, null), (agreement.divergence, *agreement.interval, agreement.null), strict=True
+    ):
+        known = np.isfinite(matrix[half])
+        assert (levels[~known] == 255).all()
+        assert levels[known] / 254 == pytest.approx(matrix[half][known].clip(0, 1), abs=0.002)
+    assert shown.tolist() == [1] + [0] * (len(shown) - 1)
+    (table,) = [one for one in Page(html).all("table") if "most alike pairs" in one.text]
+    assert "0-00-10.250[0.150, 0.350]0.500more alike" in table.text
+    many = fake_heads.make(fake_heads.pair_text(1, 520), layers=1, heads=520)
+    assert pack_pairs(many) is None
+    assert len(closest_pairs(many)) == 20
 
 
 def test_nothing_from_outside_is_markup_and_no_network_is_needed(html):

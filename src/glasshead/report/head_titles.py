@@ -13,6 +13,7 @@ HEAD_TITLES = {
     "removal-size": "prediction changes without it by",
     "gradient-importance": "|Σ A ∂z/∂A|",
     "identifiable": "only map with its output",
+    "pair-divergence": "divergence of two heads, bits",
 }
 LAYER_TITLES = {
     "share": "attention",

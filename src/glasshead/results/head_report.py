@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from glasshead.drawable import Drawable
 from glasshead.escaping import one_line
 from glasshead.results.comparison import Difference
@@ -45,6 +48,8 @@ LAYER_STATISTICS = {
     "beyond-unsplit-words": "attention to one of {} minus that to one frequent word that is never split",
 }
 """The statistics of layers, z being the log-odds of the predicted class, or the rating."""
+PAIR_DIVERGENCE = "pair-divergence"
+"""The mean divergence of all pairs of heads, among the findings of the model as a whole."""
 LayerKind = Literal["encoder", "causal", "cross", "pooled"]
 """Who attends to whom: a text to itself, to its own past, a decoder to its encoder, or a learned query."""
 
@@ -89,6 +94,39 @@ class HeadSummary:
         return next((one for one in self.findings if (one.statistic, one.against) == wanted), None)
 
 
+@dataclass(frozen=True, eq=False)
+class HeadAgreement:
+    """How far apart the rows of every two heads are: matrices [heads, heads], in the order of the heads.
+
+    ``divergence`` is the mean Jensen-Shannon divergence over texts, in bits, ``interval`` [2, heads, heads]
+    its ends. ``null`` is the divergence from an unrelated map of the same breadth: the weights of each row of
+    the other head, in random order over the keys that it may look at. ``over_null`` [2, heads, heads] are the
+    ends of the paired difference from it. Intervals hold for all pairs at once; they are NaN where fewer than
+    20 texts have both heads, all of it where none has.
+    """
+
+    divergence: Floats
+    interval: Floats
+    null: Floats
+    over_null: Floats
+
+    @property
+    def closer(self) -> NDArray[np.bool_]:
+        """Which pairs are shown to be more alike than unrelated maps of the same breadth."""
+        return np.asarray(self.over_null[1] < 0)
+
+    @property
+    def further(self) -> NDArray[np.bool_]:
+        """Which pairs are shown to be less alike than these."""
+        return np.asarray(self.over_null[0] > 0)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """The pairs of different heads that some text has, the most alike first."""
+        first, second = np.nonzero(np.triu(np.isfinite(self.divergence), k=1))
+        order = np.argsort(self.divergence[first, second], kind="stable")
+        return list(zip(first[order].tolist(), second[order].tolist(), strict=True))
+
+
 @dataclass(frozen=True)
 class HeadRelation:
     """How well heads follow one relation of dependency trees: the ``best`` head (its name) among all, chosen
@@ -129,14 +167,14 @@ class HeadText:
 class HeadReport(Drawable):
     """What `glasshead.heads` gives: layers, heads, how alike they are, relations they follow, and some texts.
 
-    ``agreement`` is the mean Jensen-Shannon divergence between the rows of two heads, in bits, in the order
-    of ``heads``. ``conclusion`` says in words what these texts show.
+    ``agreement`` holds every two heads, in the order of ``heads``. ``conclusion`` says in words what these
+    texts show.
     """
 
     facts: Mapping[str, Any]
     layers: Sequence[HeadLayer]
     heads: Sequence[HeadSummary]
-    agreement: Floats
+    agreement: HeadAgreement
     findings: Sequence[Finding]
     relations: Sequence[HeadRelation]
     conclusion: Sequence[str]

@@ -35,6 +35,7 @@ from glasshead.statistics.rationale_overlap import (
     top_tokens,
 )
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
+from glasshead.statistics.student import student_interval
 
 __all__ = [
     "LEVEL",
@@ -74,6 +75,7 @@ __all__ = [
     "seed_test",
     "share_interval",
     "simultaneous_level",
+    "student_interval",
     "tau_interval",
     "token_f1",
     "top_tokens",

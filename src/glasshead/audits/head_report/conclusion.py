@@ -8,7 +8,15 @@ from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, HARDLY_CHANGES
 from glasshead.errors import pluralise
-from glasshead.results import MIN_UNITS, SMALL_CHANGE, Finding, HeadLayer, HeadRelation, HeadSummary
+from glasshead.results import (
+    MIN_UNITS,
+    SMALL_CHANGE,
+    Finding,
+    HeadAgreement,
+    HeadLayer,
+    HeadRelation,
+    HeadSummary,
+)
 
 NAMED = 6
 """More heads than that are counted, not named."""
@@ -17,8 +25,10 @@ NAMED = 6
 def conclude(
     layers: Sequence[HeadLayer],
     heads: Sequence[HeadSummary],
+    agreement: HeadAgreement,
     findings: Sequence[Finding],
     relations: Sequence[HeadRelation],
+    *,
     texts: int,
 ) -> list[str]:
     """What these texts show; intervals of heads hold for all heads at once."""
@@ -27,6 +37,7 @@ def conclude(
     return [
         *pattern_sentences(heads),
         *importance_sentences(heads),
+        *agreement_sentences(heads, agreement),
         *special_sentences(layers, findings),
         *relation_sentences(relations),
     ]
@@ -91,6 +102,28 @@ def largest(known: Sequence[tuple[HeadSummary, Finding]]) -> HeadSummary | None:
         if len(known) > 1 and all(low > high for _, high in intervals[:place] + intervals[place + 1 :]):
             return known[place][0]
     return None
+
+
+def agreement_sentences(heads: Sequence[HeadSummary], agreement: HeadAgreement) -> Iterator[str]:
+    """How many heads are alike, and which most of all."""
+    pairs = agreement.pairs()
+    closer = [pair for pair in pairs if agreement.closer[pair]]
+    if not pairs:
+        return
+    further = sum(bool(agreement.further[pair]) for pair in pairs)
+    rest = len(pairs) - len(closer) - further
+    sentence = (
+        f"{len(closer)} of {pluralise(len(pairs), 'pair')} of heads are more alike than unrelated maps of "
+        f"the same breadth, {further} less; {rest} undecided"
+    )
+    if closer:
+        one, other = closer[0]
+        bits, null = agreement.divergence[one, other], agreement.null[one, other]
+        sentence += (
+            f". Most alike are {heads[one].name} and {heads[other].name}: {bits:.2f} bits apart, unrelated "
+            f"maps {null:.2f}"
+        )
+    yield f"{sentence}."
 
 
 def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) -> Iterator[str]:

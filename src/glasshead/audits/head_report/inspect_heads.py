@@ -18,7 +18,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from glasshead.audits.head_report.ablation import ablate_heads
 from glasshead.audits.head_report.conclusion import conclude
 from glasshead.audits.head_report.identifiable import identifiable_heads
-from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers
+from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers, summarise_pairs
 from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
 from glasshead.audits.head_report.relations import follow_relations
 from glasshead.audits.head_report.shown_texts import shown_texts
@@ -149,7 +149,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
     predictions = predict(model, encoded, replace(subject, tokenizer=tokenizer)) if predicts else None
     stages.begin("rows")
-    layers, agreement = gather_statistics(
+    layers, agreement_sums = gather_statistics(
         model, encoded, token_table(tokenizer, encoded, texts.shown),
         None if predictions is None else target_scores(predictions), stages,
     )  # fmt: skip
@@ -165,7 +165,8 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         for head in summarise_heads(layer, more[layer.facts.layer], level=level, scale=scale, rng=rng)
     ]
     layer_summaries = [summarise_layer(layer, simultaneous_level(len(layers)), rng) for layer in layers]
-    findings = summarise_layers(layers, rng)
+    findings = [*summarise_layers(layers, rng), *summarise_pairs(agreement_sums.of_texts, rng)]
+    agreement = agreement_sums.agreement(names)
     relations, relation_notes = follow_relations(model, tokenizer, texts.sentences, request.seed, stages)
     remarks = [
         *(f"{note}." for note in subject.notes),
@@ -182,10 +183,12 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         | {"heads": len(names), "seconds": round(time.perf_counter() - started, 2)},
         layers=layer_summaries,
         heads=summaries,
-        agreement=agreement.matrix(names),
+        agreement=agreement,
         findings=findings,
         relations=relations,
-        conclusion=conclude(layer_summaries, summaries, findings, relations, len(texts.firsts)),
+        conclusion=conclude(
+            layer_summaries, summaries, agreement, findings, relations, texts=len(texts.firsts)
+        ),
         remarks=remarks,
         texts=list(drawn_texts(request, model, tokenizer, texts)),
     )

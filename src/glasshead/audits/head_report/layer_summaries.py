@@ -11,9 +11,9 @@ from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.summaries import Floats, Statistic, summaries, to_finding
 from glasshead.audits.head_report.text_statistics import LayerStatistics
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
-from glasshead.audits.head_report.verdicts import layer_verdict
+from glasshead.audits.head_report.verdicts import UNRELATED, layer_verdict, pair_verdict
 from glasshead.audits.slices import Group
-from glasshead.results import Finding, HeadLayer
+from glasshead.results import PAIR_DIVERGENCE, Finding, HeadLayer
 
 OF_LAYERS = ("share", "gradient-share", "relevance-share")
 UNSPLIT = "unsplit words"
@@ -48,6 +48,17 @@ def summarise_layers(layers: Sequence[LayerStatistics], rng: np.random.Generator
         to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
         for statistic, summary in zip(statistics, summaries(statistics, rng, group.level), strict=True)
     ]
+
+
+def summarise_pairs(of_texts: Sequence[tuple[float, float]], rng: np.random.Generator) -> list[Finding]:
+    """How far apart two heads are on average, beside unrelated maps; nothing where there are no pairs."""
+    if not of_texts:
+        return []
+    own, null = np.array(of_texts).T
+    statistics = [Statistic(PAIR_DIVERGENCE, "", own, {UNRELATED: null})]
+    group = Group("all pairs of heads", np.ones(len(own), dtype=bool))
+    (summary,) = summaries(statistics, rng, group.level)
+    return [to_finding(statistics[0], summary, group, pair_verdict(summary))]
 
 
 def nulls_of(statistics: Sequence[Statistic]) -> dict[str, Floats]:

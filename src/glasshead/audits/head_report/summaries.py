@@ -14,7 +14,7 @@ from glasshead.audits.head_report.text_statistics import LayerStatistics
 from glasshead.audits.head_report.verdicts import head_verdict
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
-from glasshead.results import HEADS, Finding, HeadSummary, Verdict
+from glasshead.results import HEADS, PAIR_DIVERGENCE, Finding, HeadSummary, Verdict
 from glasshead.statistics import share_interval
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,7 @@ CITATIONS = {
     "removal-size": "Michel, Levy and Neubig 2019, eq. 1",
     "gradient-importance": "Michel, Levy and Neubig 2019, eq. 2",
     "identifiable": "Bhardwaj et al. 2021, section 2.2",
+    PAIR_DIVERGENCE: "Clark et al. 2019, section 6",
     "gradient-share": "Clark et al. 2019, Fig. 3",
     "relevance-share": "Clark et al. 2019, Fig. 3",
     "inflation": "Clark et al. 2019, Fig. 3",

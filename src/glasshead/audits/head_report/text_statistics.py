@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from glasshead.audits.head_report.head_agreement import HeadAgreement
+from glasshead.audits.head_report.head_agreement import AgreementSums
 from glasshead.audits.head_report.row_statistics import REACH, RowSum, row_sums, text_tokens
 from glasshead.audits.head_report.token_kinds import TokenTable
 from glasshead.audits.head_report.views import LayerFacts, Score, attention_views
@@ -94,10 +94,10 @@ def gather_statistics(
     table: TokenTable,
     score: Callable[[Tensor], Score] | None,
     stages: StageProgress,
-) -> tuple[list[LayerStatistics], HeadAgreement]:
+) -> tuple[list[LayerStatistics], AgreementSums]:
     """Every statistic of rows, by layer in the order of a pass, and how alike heads are."""
     layers: dict[int, LayerStatistics] = {}
-    agreement = HeadAgreement()
+    agreement = AgreementSums()
     texts, done = len(encoded.ids), 0
     for batch in attention_views(model, encoded, score):
         seen = set()

@@ -18,6 +18,8 @@ HALF = 0.5
 CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
 HARDLY_CHANGES = "predictions hardly change without it"
 
+UNRELATED = "unrelated maps"
+
 
 def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
     """On a statistic of a head; ``scale`` is the range of what is predicted."""
@@ -106,3 +108,15 @@ def layer_verdict(statistic: str, summary: StatSummary) -> Verdict:
     if statistic in words:
         return Verdict(words[statistic][0 if low > 0 else 1 if high < 0 else 2])
     return share_verdict(summary) if UNIFORM in summary.null else Verdict("")
+
+
+def pair_verdict(summary: StatSummary) -> Verdict:
+    """On how far apart heads are on average, beside unrelated maps of the same breadth."""
+    beside = summary.reliable_differences.get(UNRELATED)
+    if beside is None:
+        return TOO_FEW_EXAMPLES
+    if beside[0] <= 0 <= beside[1]:
+        return Verdict("heads are not shown to be more alike than unrelated maps of the same breadth")
+    return Verdict(
+        f"heads are {'more' if beside[1] < 0 else 'less'} alike than unrelated maps of the same breadth"
+    )

@@ -13,6 +13,7 @@ from glasshead.report.html.environment import environment
 from glasshead.report.html.figure_page import figure_fragment
 from glasshead.report.html.notebook_table import WIDE, notebook_table, quiet_line
 from glasshead.report.html.packed_maps import data_script, pack_texts, rounding_in_words
+from glasshead.report.html.packed_pairs import closest_pairs, pack_pairs
 from glasshead.report.number_format import count, finite, interval, number
 from glasshead.report.plots.head_grid import head_grid
 from glasshead.report.run_facts import fact_rows, notes, origin
@@ -61,12 +62,13 @@ class FindingsBy:
 
 def heads_page(report: HeadReport) -> str:
     """The conclusion, the grid of all heads, the head that is opened, and every number."""
-    packed = pack_texts(report)
+    packed, pairs = pack_texts(report), pack_pairs(report)
     grid = grid_rows(report)
     first = first_head(report)
     data = {
         "texts": [text.data for text in packed],
         "first": first,
+        "pairs": pairs,
         "numbers": {head.name: head_numbers(report, place) for place, head in enumerate(report.heads)},
     }
     return (
@@ -84,6 +86,8 @@ def heads_page(report: HeadReport) -> str:
             texts=[text_title(text.text) for text in report.texts],
             layers=layer_table(report),
             heads=head_table(report),
+            pairs=pairs is not None,
+            closest=closest_pairs(report),
             findings=[(finding_title(finding), finding) for finding in report.findings],
             facts=fact_rows([report]),
             notes=notes([report]),
@@ -174,12 +178,13 @@ def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
         )
         for finding in (*most, *brief)
     }
-    divergences = np.array(report.agreement, dtype=float)
-    np.fill_diagonal(divergences, np.nan)
-    if np.isfinite(divergences[place : place + 1]).any():
-        nearest = int(np.nanargmin(divergences[place]))
+    divergences = report.agreement.divergence[place].copy()
+    divergences[place] = np.nan
+    if np.isfinite(divergences).any():
+        nearest = int(np.nanargmin(divergences))
         numbers["most alike"] = (
-            f"{report.heads[nearest].name} ({number(divergences[place, nearest])} bits apart)"
+            f"{report.heads[nearest].name} ({number(divergences[nearest])} bits apart, unrelated maps "
+            f"{number(report.agreement.null[place, nearest])})"
         )
     return numbers
 
