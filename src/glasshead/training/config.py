@@ -40,7 +40,7 @@ class TrainingConfig:
 
     ``frozen_attention`` is the folder of a run of a pooled model whose weights are imposed, ``adversary_of``
     that of one from whose attention the model is to depart while it predicts the same, with
-    ``adversary_weight`` λ (`glasshead.training.adversary_loss`). As a word for `with_settings`, ``attention``
+    ``adversary_weight`` λ (`glasshead.training.adversary`). As a word for `with_settings`, ``attention``
     is ``frozen:RUN`` or ``adversarial:RUN``.
 
     Raises:
