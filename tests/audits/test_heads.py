@@ -58,6 +58,19 @@ def test_shares_and_their_nulls(report):
     assert share(report, SEPARATOR, "effective-tokens").estimate == pytest.approx(1.0, abs=1e-3)
 
 
+def test_random_weights_stand_beside_what_is_measured_of_every_head(report):
+    """Random weights look at all tokens nearly alike; heads that were built do not, but for one."""
+    for head in report.heads:
+        for name in ("previous", "entropy", "effective-tokens", "score-sd", "gradient-importance"):
+            assert "random weights" in head.finding(name).null, name
+    entropy = share(report, PREVIOUS, "entropy")
+    assert entropy.null["random weights"] > 0.95
+    assert entropy.over_null["random weights"].interval[1] < -0.5
+    assert share(report, UNIFORM, "entropy").over_null["random weights"].interval[0] > 0
+    assert share(report, NEXT, "next").null["random weights"] == pytest.approx(1 / 12, abs=0.02)
+    assert any("7 of 8 heads look at fewer tokens and 1 at more" in one for one in report.conclusion)
+
+
 def test_distance_profiles(report):
     for head, distance in ((PREVIOUS, -1), (ITSELF, 0), (NEXT, 1)):
         one = report.head(0, head)

@@ -24,6 +24,7 @@ from glasshead.huggingface.loading import (
 )
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
+from glasshead.huggingface.random_twin import random_twin
 from glasshead.huggingface.readable_copy import readable_copy, shows_attention
 from glasshead.huggingface.structure import MECHANISM, attention_modules, positions_of
 
@@ -47,6 +48,7 @@ __all__ = [
     "model_class",
     "plug",
     "positions_of",
+    "random_twin",
     "read_config",
     "readable_copy",
     "refuse_own_code",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Inputs, LoadOptions, encode, load, select
 from glasshead.errors import InputError, ParameterError
-from glasshead.huggingface import clear_spec, plug, readable_copy, spec_of
+from glasshead.huggingface import random_twin
 from glasshead.identifiability.random_collapse import (
     HEAD_DIM,
     ROWS,
@@ -101,20 +100,6 @@ def collapse_by_depth(
             by_seed[path].append(values.nanmean(dim=0))
     curves += [depth_curve(RANDOM, path, "seed", torch.stack(values)) for path, values in by_seed.items()]
     return curves, remarks
-
-
-def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
-    """A readable model of the same class and configuration, with the weights that its class begins with."""
-    config = copy.deepcopy(model.config)
-    spec = spec_of(config)
-    clear_spec(config)
-    config._attn_implementation = None
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        twin = type(model)(config).eval()
-        if spec is not None:
-            plug(twin, spec)
-    return readable_copy(twin.to(device=model.device, dtype=model.dtype))
 
 
 @torch.no_grad()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from glasshead.audits.head_report.random_heads import RANDOM
 from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, HARDLY_CHANGES
@@ -63,9 +64,23 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
         yield sentence[0].upper() + sentence[1:]
     if unused:
         yield f"Nearly uniform, so not used: {names_of(unused)}."
+    yield from breadth_sentences(heads)
     others = len(by_pattern.get("", []))
     if others:
         yield f"{others} of {pluralise(len(heads), 'head')} show no such pattern."
+
+
+def breadth_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
+    """How many heads look at less than heads of random weights do."""
+    entropies = [finding for head in heads if (finding := head.finding("entropy")) is not None]
+    beside = [one.over_null[RANDOM].interval for one in entropies if RANDOM in one.over_null]
+    ends = [interval for interval in beside if interval is not None]
+    if ends:
+        narrower, broader = sum(high < 0 for _, high in ends), sum(low > 0 for low, _ in ends)
+        yield (
+            f"Beside random weights of the same configuration, {narrower} of {pluralise(len(ends), 'head')} "
+            f"look at fewer tokens and {broader} at more (by entropy)."
+        )
 
 
 def article(pattern: str) -> str:

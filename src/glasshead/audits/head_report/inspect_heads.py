@@ -17,8 +17,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from glasshead.audits.head_report.ablation import ablate_heads
 from glasshead.audits.head_report.conclusion import conclude
+from glasshead.audits.head_report.head_agreement import AgreementSums
 from glasshead.audits.head_report.identifiable import identifiable_heads
 from glasshead.audits.head_report.layer_summaries import summarise_layer, summarise_layers, summarise_pairs
+from glasshead.audits.head_report.random_heads import random_nulls
 from glasshead.audits.head_report.read_texts import HeadTexts, read_texts
 from glasshead.audits.head_report.relations import follow_relations
 from glasshead.audits.head_report.shown_texts import shown_texts
@@ -149,10 +151,10 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
     predictions = predict(model, encoded, replace(subject, tokenizer=tokenizer)) if predicts else None
     stages.begin("rows")
-    layers, agreement_sums = gather_statistics(
-        model, encoded, token_table(tokenizer, encoded, texts.shown),
-        None if predictions is None else target_scores(predictions), stages,
-    )  # fmt: skip
+    kinds, score = token_table(tokenizer, encoded, texts.shown), target_scores(predictions)
+    agreement_sums = AgreementSums(request.seed)
+    layers = gather_statistics(model, encoded, kinds, score, agreement_sums, stages)
+    random = random_nulls(model, encoded, kinds, score, request.seed, stages)
     names = [(layer.facts.layer, head) for layer in layers for head in range(layer.facts.num_heads)]
     more, unread = head_effects(model, encoded, layers, predictions, stages)
     stages.begin("comparing")
@@ -162,7 +164,14 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     summaries = [
         head
         for layer in layers
-        for head in summarise_heads(layer, more[layer.facts.layer], level=level, scale=scale, rng=rng)
+        for head in summarise_heads(
+            layer,
+            more[layer.facts.layer],
+            random.get(layer.facts.layer, {}),
+            level=level,
+            scale=scale,
+            rng=rng,
+        )
     ]
     layer_summaries = [summarise_layer(layer, simultaneous_level(len(layers)), rng) for layer in layers]
     findings = [*summarise_layers(layers, rng), *summarise_pairs(agreement_sums.of_texts, rng)]
@@ -216,8 +225,13 @@ def predict(model: PreTrainedModel, encoded: Encoded, subject: Subject) -> Predi
     return Predictions(context, context.logits.argmax(dim=-1), 1.0)
 
 
-def target_scores(predictions: Predictions) -> Callable[[Tensor], Score]:
-    """Of the numbers of texts what is differentiated: the log-odds of the predicted class, or the rating."""
+def target_scores(predictions: Predictions | None) -> Callable[[Tensor], Score] | None:
+    """Of the numbers of texts what is differentiated: the log-odds of the predicted class, or the rating.
+
+    None where nothing is predicted.
+    """
+    if predictions is None:
+        return None
     name = "rating" if predictions.context.is_regression else "log-odds"
     return lambda texts: lambda logits: TARGETS[name](logits, predictions.predicted[texts].to(logits.device))
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasshead.audits.head_report.patterns import head_pattern
+from glasshead.audits.head_report.random_heads import RANDOM
 from glasshead.audits.head_report.row_statistics import UNIFORM
-from glasshead.audits.head_report.text_statistics import LayerStatistics
+from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.verdicts import head_verdict
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import StatSummary, summarise
@@ -45,16 +46,17 @@ class Statistic(NamedTuple):
 def summarise_heads(
     layer: LayerStatistics,
     more: Sequence[Mapping[str, Floats]],
+    random: Mapping[Key, Floats],
     *,
     level: float,
     scale: float,
     rng: np.random.Generator,
 ) -> Iterator[HeadSummary]:
-    """The heads of a layer; ``more`` holds further statistics [texts] of each, ``scale`` is the range of what
-    is predicted, intervals have that ``level``."""
+    """The heads of a layer; ``more`` holds further statistics [texts] of each, ``random`` those of random
+    weights, ``scale`` is the range of what is predicted, intervals have that ``level``."""
     profiles = layer.profile()
     for head in range(layer.facts.num_heads):
-        statistics = [*row_statistics(layer, head), *of_predictions(more[head])]
+        statistics = [*row_statistics(layer, head, random), *of_predictions(more[head], random)]
         group = Group(f"{layer.facts.layer}-{head}", np.ones(layer.texts, dtype=bool), level=level)
         findings = [
             to_finding(statistic, summary, group, head_verdict(statistic.name, summary, scale))
@@ -67,22 +69,28 @@ def summarise_heads(
         )
 
 
-def row_statistics(layer: LayerStatistics, head: int) -> Iterator[Statistic]:
+def row_statistics(layer: LayerStatistics, head: int, random: Mapping[Key, Floats]) -> Iterator[Statistic]:
     """The statistics of the rows of one head."""
     for name in OF_HEADS:
         for against in layer.about(name):
             key = (name, against)
             values = layer.by_head(key)[:, head]
-            null = layer.null_by_head(key)
+            uniform = layer.null_by_head(key)
+            nulls = {} if uniform is None else {UNIFORM: uniform[:, head]}
             if not np.isnan(values).all():
-                yield Statistic(name, against, values, {} if null is None else {UNIFORM: null[:, head]})
+                yield Statistic(name, against, values, nulls | null_of(random, key))
 
 
-def of_predictions(more: Mapping[str, Floats]) -> Iterator[Statistic]:
+def of_predictions(more: Mapping[str, Floats], random: Mapping[Key, Floats]) -> Iterator[Statistic]:
     """Statistics of what a head does to predictions."""
     for name, values in more.items():
         if name != "identifiable":
-            yield Statistic(name, "", values, {})
+            yield Statistic(name, "", values, null_of(random, (name, "")))
+
+
+def null_of(random: Mapping[Key, Floats], key: Key) -> dict[str, Floats]:
+    """The null of random weights, where there is one."""
+    return {RANDOM: random[key]} if key in random else {}
 
 
 def summaries(statistics: Sequence[Statistic], rng: np.random.Generator, level: float) -> list[StatSummary]:

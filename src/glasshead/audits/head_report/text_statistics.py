@@ -93,11 +93,11 @@ def gather_statistics(
     encoded: Encoded,
     table: TokenTable,
     score: Callable[[Tensor], Score] | None,
+    agreement: AgreementSums | None,
     stages: StageProgress,
-) -> tuple[list[LayerStatistics], AgreementSums]:
-    """Every statistic of rows, by layer in the order of a pass, and how alike heads are."""
+) -> list[LayerStatistics]:
+    """Every statistic of rows, by layer in the order of a pass; ``agreement`` takes how alike heads are."""
     layers: dict[int, LayerStatistics] = {}
-    agreement = AgreementSums()
     texts, done = len(encoded.ids), 0
     for batch in attention_views(model, encoded, score):
         seen = set()
@@ -108,9 +108,11 @@ def gather_statistics(
                 layer.facts = facts  # one token sees nothing behind it in any model
             for row_sum in row_sums(view, text_tokens(encoded, table, view.text)):
                 layer.add(view.text, row_sum)
-            agreement.add(view)
+            if agreement is not None:
+                agreement.add(view)
             seen.add(view.text)
-        agreement.finish_batch()
+        if agreement is not None:
+            agreement.finish_batch()
         done += len(seen)
         stages.on_texts(done, texts)
-    return [layers[number] for number in sorted(layers)], agreement
+    return [layers[number] for number in sorted(layers)]

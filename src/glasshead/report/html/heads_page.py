@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from glasshead.escaping import one_line, visible
+from glasshead.report.findings_in_words import nulls
 from glasshead.report.head_titles import BRIEF, IMPORTANCE, LOOKS, head_title, layer_title
 from glasshead.report.html.environment import environment
 from glasshead.report.html.figure_page import figure_fragment
@@ -174,7 +175,7 @@ def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
     brief = [finding for name in BRIEF if (finding := head.finding(name)) is not None]
     numbers = {
         visible(head_title(finding.statistic, finding.against)): (
-            f"{number(finding.estimate)} {interval(finding.interval)}"
+            f"{number(finding.estimate)} {interval(finding.interval)}{null_in_words(finding)}"
         )
         for finding in (*most, *brief)
     }
@@ -187,6 +188,11 @@ def head_numbers(report: HeadReport, place: int) -> dict[str, str]:
             f"{number(report.agreement.null[place, nearest])})"
         )
     return numbers
+
+
+def null_in_words(finding: Finding) -> str:
+    """The nulls of a number behind it."""
+    return f" ({nulls(finding.null)})" if finding.null else ""
 
 
 def head_table(report: HeadReport) -> FindingsBy:

@@ -1,0 +1,51 @@
+"""The null of random weights: the same of models of the same configuration that learned nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from glasshead.audits.head_report.text_statistics import Floats, Key, LayerStatistics, gather_statistics
+from glasshead.audits.head_report.token_kinds import TokenTable
+from glasshead.audits.head_report.views import Score
+from glasshead.audits.request import StageProgress
+from glasshead.data import Encoded
+from glasshead.huggingface import random_twin
+
+RANDOM = "random weights"
+MODELS = 3
+"""So many models are drawn."""
+RandomNulls = Mapping[int, Mapping[Key, Floats]]
+"""By layer and statistic one number for each text."""
+
+
+def random_nulls(
+    model: PreTrainedModel,
+    encoded: Encoded,
+    table: TokenTable,
+    score: Callable[[Tensor], Score] | None,
+    seed: int,
+    stages: StageProgress,
+) -> RandomNulls:
+    """Means over the heads of each layer of a few models with random weights, which are exchangeable."""
+    draws: dict[int, dict[Key, list[Floats]]] = {}
+    for number in range(MODELS):
+        stages.begin(f"random weights: {number + 1} of {MODELS}")
+        twin = random_twin(model, MODELS * seed + number)
+        for layer in gather_statistics(twin, encoded, table, score, None, stages):
+            of_layer = draws.setdefault(layer.facts.layer, {})
+            for key in layer.totals:
+                of_layer.setdefault(key, []).append(mean_over_heads(layer, key))
+    return {
+        layer: {key: np.mean(values, axis=0) for key, values in of_layer.items()}
+        for layer, of_layer in draws.items()
+    }
+
+
+def mean_over_heads(layer: LayerStatistics, key: Key) -> Floats:
+    """The mean over heads of a statistic [texts], of importance that of its size."""
+    values = layer.by_head(key)
+    return np.asarray((np.abs(values) if key[0] == "gradient-importance" else values).mean(axis=1))
