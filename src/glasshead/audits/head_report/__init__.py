@@ -8,7 +8,8 @@ Texts, perhaps with dependency trees (read_texts.py), and kinds of tokens (token
 call before one text at a time (views.py) → statistics of rows, gathered by text (row_statistics.py,
 text_statistics.py), of random weights too (random_heads.py), how alike heads are (head_agreement.py),
 predictions without a head (ablation.py), whether a map is the only one (identifiable.py), relations of trees
-(relations.py, relation_tables.py) → findings (summaries.py, layer_summaries.py, verdicts.py, patterns.py) → what follows (conclusion.py).
+(relations.py, relation_tables.py) → findings (summaries.py, layer_summaries.py, verdicts.py, patterns.py)
+→ what follows (conclusion.py).
 """
 
 from glasshead.audits.head_report.inspect_heads import HeadsOptions, HeadsRequest, heads, run_heads
