@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glasshead.errors import InputError
 from glasshead.files import parameter_named, write_bytes, write_text
 from glasshead.registry import Registry
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 IMAGES = ("svg", "png", "pdf")
 FILES = ("html", "json", *IMAGES)
 """The endings of the files that a value can be saved in."""
+TABLES = ("csv", "parquet")
+"""The endings of the files that the numbers of a value with ``to_pandas`` can be saved in."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,8 @@ class Drawable:
         raise NotImplementedError
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the value into a file: html, json, svg, png or pdf, as its name ends.
+        """Write the value into a file: html, json, svg, png or pdf, and what has ``to_pandas`` into csv or
+        parquet too, as its name ends.
 
         Raises:
             InputError: on another ending, and if there is such a file already.
@@ -66,10 +73,23 @@ class Drawable:
             write_text(out, renderer.page(value), overwrite=overwrite)
         elif kind in IMAGES and renderer is not None and renderer.image is not None:
             write_bytes(out, renderer.image(value, kind), overwrite=overwrite)
+        elif kind in TABLES and hasattr(value, "to_pandas"):
+            write_bytes(out, table_bytes(value.to_pandas(), kind), overwrite=overwrite)
         else:
             kinds = ["json"] if renderer is None else ["html", "json"]
+            kinds += TABLES if hasattr(value, "to_pandas") else ()
             kinds += [] if renderer is None or renderer.image is None else [*IMAGES]
             raise InputError(f"`out` ends with none of {', '.join(f'.{name}' for name in kinds)}: {out.name}")
+
+
+def table_bytes(table: pd.DataFrame, kind: str) -> bytes:
+    """A table as a csv or parquet file."""
+    content = BytesIO()
+    if kind == "csv":
+        table.to_csv(content, index=False)
+    else:
+        table.to_parquet(content, index=False)
+    return content.getvalue()
 
 
 def renderer_of(value: Drawable) -> Renderer | None:

@@ -6,11 +6,13 @@ from base64 import b64decode
 
 import fake_heads
 import numpy as np
+import pandas as pd
 import pytest
 from fake_heads import HOSTILE, PAIR
 from pages import Page
 
 import glasshead.report  # noqa: F401 — registers how values are drawn
+from glasshead.errors import InputError
 from glasshead.report.figure_file import to_matplotlib
 from glasshead.report.html.heads_page import heads_page
 from glasshead.report.html.packed_maps import data_script, pack_texts
@@ -217,3 +219,17 @@ def test_every_number_is_in_the_tables(report, html):
     (relations,) = [one for text, one in captions.items() if text.strip().startswith("Relations")]
     for words in ("0-1", "0.750", "−1", "0.250", "Better."):
         assert words in relations.text
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "svg", "png", "pdf", "html"])
+def test_it_is_saved_as_its_name_ends(report, tmp_path, kind):
+    out = tmp_path / f"heads.{kind}"
+    report.save(out)
+    start = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF", "html": b"<!doctype", "json": b"{"}
+    assert out.read_bytes().startswith(start.get(kind, b""))
+    if kind in ("csv", "parquet"):
+        table = pd.read_csv(out) if kind == "csv" else pd.read_parquet(out)
+        assert len(table) == sum(len(head.findings) for head in report.heads)
+        assert table["null.uniform"].tolist() == [0.125] * len(table)
+    with pytest.raises(InputError, match=r"none of .*\.csv, \.parquet"):
+        report.save(tmp_path / "heads.docx")

@@ -43,7 +43,9 @@ def heads(
             "then also which relations heads follow.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The file to write: html or json.")] = Path("heads.html"),
+    out: Annotated[
+        Path, typer.Option("--out", help="The file to write: html, json, csv, parquet, svg, png or pdf.")
+    ] = Path("heads.html"),
     text: Annotated[
         list[str] | None,
         typer.Option("--text", help="Draw the maps of this text (again for more); else of the first two."),
@@ -72,12 +74,13 @@ def heads(
     Example: [bold]glasshead heads my-bert my_reviews.csv --out heads.html[/]
     """
     from glasshead.audits import HeadsRequest
+    from glasshead.drawable import FILES, TABLES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.report import head_table
     from glasshead.training import OpenOptions
 
     check_writable(out, overwrite=overwrite, reads=[Path(model), Path(data)])
-    format_from_suffix(out, "html", "json")
+    format_from_suffix(out, *FILES, *TABLES)
     request = HeadsRequest(
         model=model,
         data=data,

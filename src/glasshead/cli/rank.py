@@ -38,7 +38,7 @@ def rank(
         str, typer.Option(metavar="A,B,…", help="Explanations to compare (glasshead list explainers).")
     ] = "attention,gradient,erasure",
     out: Annotated[
-        Path, typer.Option("--out", help="The file to write: html, json, svg, png or pdf.")
+        Path, typer.Option("--out", help="The file to write: html, json, csv, parquet, svg, png or pdf.")
     ] = Path("ranking.html"),
     removals: Annotated[
         str | None,
@@ -77,13 +77,13 @@ def rank(
     Example: [bold]glasshead rank my-bert my_reviews.csv --methods attention,gradient --out which.html[/]
     """
     from glasshead.audits import RankRequest
-    from glasshead.drawable import FILES
+    from glasshead.drawable import FILES, TABLES
     from glasshead.files import check_writable, format_from_suffix
     from glasshead.report import method_table
     from glasshead.training import OpenOptions
 
     check_writable(out, overwrite=overwrite, reads=[Path(model), Path(data)])
-    format_from_suffix(out, *FILES)
+    format_from_suffix(out, *FILES, *TABLES)
     request = RankRequest(
         model=model,
         data=data,
