@@ -5,6 +5,7 @@ import json
 import pytest
 from typed import TINY, glasshead, refusal
 
+from glasshead.results import AuditCard
 from glasshead.training import load_run
 
 FROZEN, ADVERSARIAL = "--attention frozen:{}", "--attention adversarial:{}"
@@ -29,6 +30,8 @@ def test_it_is_trained_and_read(tmp_path, tiny, options, recipe):
     record = load_run(out).record["recipe"]
     assert recipe == {"frozen_attention", "adversary_of", "adversary_weight"} & set(record)
     glasshead("audit", out, "synthetic", "--limit", 10, "--out", tmp_path / "audit")
+    name = AuditCard.load(tmp_path / "audit").facts["name"]
+    assert name == f"synthetic · {typed(options, 'softmax')[1]} · seed 0"
 
 
 def test_repeats(tmp_path, tiny):

@@ -32,7 +32,7 @@ from glasshead.huggingface import dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
 from glasshead.results import AttentionUse, AuditCard, Finding
 from glasshead.trace import Subject, attention_use
-from glasshead.training import class_metrics, rating_metrics, versions
+from glasshead.training import OTHER_RUN_SETTINGS, class_metrics, rating_metrics, versions
 
 MOST_DRAWS = 1000
 IN_FLOAT64 = (
@@ -216,8 +216,21 @@ def card_title(subject: Subject, context: AuditContext, data: str) -> str:
     """What the card is called: data, attention and seed of a run, data and name of any other model; and which
     explanation was audited, if not attention."""
     parts = [Path(data).name]
-    parts += [mechanism_name(context), f"seed {subject.record['seed']}"] if subject.record else [subject.name]
+    parts += (
+        [attention_name(subject, context), f"seed {subject.record['seed']}"]
+        if subject.record
+        else [subject.name]
+    )
     return " · ".join(parts if context.explainer.reads_weights else [*parts, context.method])
+
+
+def attention_name(subject: Subject, context: AuditContext) -> str:
+    """The mechanism of a run, or the run that its attention goes by, as it is typed."""
+    recipe = subject.record.get("recipe", {})
+    for word, setting in OTHER_RUN_SETTINGS.items():
+        if setting in recipe:
+            return f"{word}:{Path(recipe[setting]).name}"
+    return mechanism_name(context)
 
 
 def target_note(context: AuditContext) -> str:

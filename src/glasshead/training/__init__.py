@@ -28,6 +28,7 @@ from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.open_subject import OpenOptions, is_run, open, open_model, open_subject
+from glasshead.training.other_run import OTHER_RUN_SETTINGS
 from glasshead.training.penalties import PENALTIES, penalty_descent, penalty_of
 from glasshead.training.presets import TRAINING_PRESETS, preset_config
 from glasshead.training.run import (
@@ -61,6 +62,7 @@ __all__ = [
     "MEASURED",
     "OLD_NAMES",
     "OPTIMIZERS",
+    "OTHER_RUN_SETTINGS",
     "PENALTIES",
     "RECORD",
     "REPEATS",

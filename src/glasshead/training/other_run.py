@@ -13,7 +13,7 @@ from glasshead.huggingface import class_names
 from glasshead.models import SCORE_FIELDS, PooledClassifier
 from glasshead.training.run import load_run, read_record
 
-SETTING_OF = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
+OTHER_RUN_SETTINGS = {"frozen": "frozen_attention", "adversarial": "adversary_of"}
 """``attention="WORD:RUN"`` → the setting that names the run."""
 ABOUT_SCORES = ("score", "head_dim", "key_size", "temperature", "scale")
 
@@ -28,11 +28,13 @@ def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("attention", "activation"):
         word = settings.get(name)
         kind, colon, folder = word.partition(":") if isinstance(word, str) else ("", "", "")
-        if not colon or kind not in SETTING_OF:
+        if not colon or kind not in OTHER_RUN_SETTINGS:
             continue
         if not folder:
             raise InputError(f"`attention={word!r}` names no run: take {kind}:RUN, with the folder of a run")
-        rest = {key: value for key, value in settings.items() if key != name} | {SETTING_OF[kind]: folder}
+        rest = {key: value for key, value in settings.items() if key != name} | {
+            OTHER_RUN_SETTINGS[kind]: folder
+        }
         chosen = [key for key in ABOUT_SCORES if key in rest]
         if kind == "frozen" and chosen:
             raise InputError(f"the scores are those of {folder}, as they are: leave `{chosen[0]}` out")
