@@ -31,7 +31,8 @@ def test_it_is_trained_and_read(tmp_path, tiny, options, recipe):
     assert recipe == {"frozen_attention", "adversary_of", "adversary_weight"} & set(record)
     glasshead("audit", out, "synthetic", "--limit", 10, "--out", tmp_path / "audit")
     name = AuditCard.load(tmp_path / "audit").facts["name"]
-    assert name == f"synthetic · {typed(options, 'softmax')[1]} · seed 0"
+    weight = f", λ {record['adversary_weight']:g}" if "adversary_weight" in record else ""
+    assert name == f"synthetic · {typed(options, 'softmax')[1]}{weight} · seed 0"
 
 
 def test_repeats(tmp_path, tiny):

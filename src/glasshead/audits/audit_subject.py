@@ -215,21 +215,19 @@ def precision_note(context: AuditContext) -> str:
 def card_title(subject: Subject, context: AuditContext, data: str) -> str:
     """What the card is called: data, attention and seed of a run, data and name of any other model; and which
     explanation was audited, if not attention."""
-    parts = [Path(data).name]
-    parts += (
-        [attention_name(subject, context), f"seed {subject.record['seed']}"]
-        if subject.record
-        else [subject.name]
-    )
+    parts = [Path(data).name, subject.name]
+    if subject.record:
+        parts[1:] = [attention_name(subject, context), f"seed {subject.record['seed']}"]
     return " · ".join(parts if context.explainer.reads_weights else [*parts, context.method])
 
 
 def attention_name(subject: Subject, context: AuditContext) -> str:
-    """The mechanism of a run, or the run that its attention goes by, as it is typed."""
+    """The mechanism of a run, or the run that its attention goes by, as it is typed, and an adversary's λ."""
     recipe = subject.record.get("recipe", {})
     for word, setting in OTHER_RUN_SETTINGS.items():
         if setting in recipe:
-            return f"{word}:{Path(recipe[setting]).name}"
+            weight = recipe.get("adversary_weight")
+            return f"{word}:{Path(recipe[setting]).name}" + ("" if weight is None else f", λ {weight:g}")
     return mechanism_name(context)
 
 

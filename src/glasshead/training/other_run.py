@@ -32,9 +32,8 @@ def split_attention_word(settings: Mapping[str, Any]) -> dict[str, Any]:
             continue
         if not folder:
             raise InputError(f"`attention={word!r}` names no run: take {kind}:RUN, with the folder of a run")
-        rest = {key: value for key, value in settings.items() if key != name} | {
-            OTHER_RUN_SETTINGS[kind]: folder
-        }
+        rest = {key: value for key, value in settings.items() if key != name}
+        rest[OTHER_RUN_SETTINGS[kind]] = folder
         chosen = [key for key in ABOUT_SCORES if key in rest]
         if kind == "frozen" and chosen:
             raise InputError(f"the scores are those of {folder}, as they are: leave `{chosen[0]}` out")
