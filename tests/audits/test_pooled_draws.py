@@ -9,7 +9,7 @@ import torch
 from scipy.stats import chisquare
 
 from glasshead.audits import build_context
-from glasshead.audits.null_weights import uniform_draws
+from glasshead.audits.null_weights import base_weights, uniform_draws
 from glasshead.audits.perturbation import RESOLUTION, Perturbation, median_of_draws, random_orders
 from glasshead.explainers import EXPLAINERS
 from glasshead.training import open_subject
@@ -63,7 +63,7 @@ def literal_medians(context, bases, draws, rng):
 def test_medians_are_those_of_a_loop_over_the_same_draws(options, draws):
     context = context_of(options, ["the end film is good", "good good the bad end", "film bad end the the"])
     test = Perturbation(draws=draws)
-    bases = test.base_weights(context.readout, np.random.default_rng(1))
+    bases = base_weights(context.readout, np.random.default_rng(1))
     assert np.ptp(bases[2], axis=1).max() < 1e-12  # uniform weights, which no order changes
     found = test.medians(context, bases, np.random.default_rng(2))
     expected = literal_medians(context, bases, draws, np.random.default_rng(2))

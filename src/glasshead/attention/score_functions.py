@@ -18,6 +18,10 @@ class ContextScore(nn.Module):
     def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
         return self.context(hidden).squeeze(-1) / self.temperature
 
+    def keys(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys d"]:
+        """∂s_i/∂V: what the one query is multiplied with."""
+        return hidden / self.temperature
+
 
 class QueryKeyScore(nn.Module):
     """s_i = Q_i · K_i / λ, both affine in h_i (Huang et al. 2024, section 3)."""
@@ -30,6 +34,9 @@ class QueryKeyScore(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
         return (self.query(hidden) * self.key(hidden)).sum(dim=-1) / self.temperature
+
+    def keys(self, hidden: Float[Tensor, "batch keys d"]) -> None:
+        """Every token has a query of its own, so there is none that draws the whole map."""
 
 
 class AdditiveScore(nn.Module):
@@ -46,6 +53,10 @@ class AdditiveScore(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
         return self.context(torch.tanh(self.key(hidden))).squeeze(-1) / self.temperature
+
+    def keys(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys head_dim"]:
+        """∂s_i/∂V: what the one query is multiplied with."""
+        return torch.tanh(self.key(hidden)) / self.temperature
 
 
 SCORE_FUNCTIONS: Registry[type[nn.Module]] = Registry("score function")

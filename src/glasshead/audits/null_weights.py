@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.context import Floats
+from glasshead.audits.context import Floats, uniform_weights
+from glasshead.explainers import LinearReadout
 
 
 def random_weights(
@@ -37,3 +38,12 @@ def same_mass(random: Floats, weights: Floats, parts: NDArray[np.int64] | None =
         here = parts == part
         scaled += same_mass(random * here[:, None, :], weights * here)
     return scaled
+
+
+def base_weights(readout: LinearReadout, rng: np.random.Generator) -> Floats:
+    """The weights, and random and uniform ones of the same mass in each part [3, N, n], drawn in the
+    canonical gauge."""
+    mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
+    drawn = readout.gauge * random_weights(mask, readout.signed, rng)[:, None]
+    uniform = readout.gauge * uniform_weights(mask, parts)[:, None]
+    return np.stack([weights, *(same_mass(null, weights, parts)[:, 0] for null in (drawn, uniform))])

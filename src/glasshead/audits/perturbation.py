@@ -8,13 +8,13 @@ import torch
 from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
-from glasshead.audits.context import AuditContext, Floats, uniform_weights
+from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.forward_perturbation import perturb_by_forward
-from glasshead.audits.null_weights import random_weights, same_mass, uniform_draws
+from glasshead.audits.null_weights import base_weights, same_mass, uniform_draws
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
-from glasshead.explainers import ForwardObservation, LinearReadout, probability
+from glasshead.explainers import ForwardObservation, probability
 from glasshead.results import LARGE_CHANGE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -68,7 +68,7 @@ class Perturbation(Audit):
             )
         else:
             assert context.readout is not None
-            medians, *rest = self.medians(context, self.base_weights(context.readout, rng), rng)
+            medians, *rest = self.medians(context, base_weights(context.readout, rng), rng)
         nulls = dict(zip(("random", "uniform"), rest, strict=True))
 
         findings = []
@@ -109,15 +109,6 @@ class Perturbation(Audit):
             if members.any():
                 groups.append(Group(f"max weight {low:.2f}–{high:.2f}", members))
         return groups
-
-    @staticmethod
-    def base_weights(readout: LinearReadout, rng: np.random.Generator) -> Floats:
-        """The weights, and random and uniform ones of the same mass in each part [3, N, n], drawn in the
-        canonical gauge."""
-        mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
-        drawn = readout.gauge * random_weights(mask, readout.signed, rng)[:, None]
-        uniform = readout.gauge * uniform_weights(mask, parts)[:, None]
-        return np.stack([weights, *(same_mass(null, weights, parts)[:, 0] for null in (drawn, uniform))])
 
     @staticmethod
     def median_changes(predictions: Mapping[str, Floats]) -> list[dict[str, Floats]]:

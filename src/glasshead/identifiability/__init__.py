@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from glasshead.identifiability.length_sampling import LengthSample, read_texts, to_csv
     from glasshead.identifiability.logit_rank import LeastRanks, least_ranks, unsupported_call_reason
     from glasshead.identifiability.logit_rank_by_length import logit_ranks_by_length
+    from glasshead.identifiability.lp.extreme_weights import SameOutput
     from glasshead.identifiability.lp.highs import highs_maxima
     from glasshead.identifiability.lp.intervals import Intervals, intervals
     from glasshead.identifiability.lp.polytopes import WEIGHT_DOMAINS
@@ -69,6 +70,7 @@ MODULES = {
     "FLOAT32_EPS": "glasshead.identifiability.lp.rank",
     "ResultStore": "glasshead.identifiability.interval_batches",
     "RowSelector": "glasshead.identifiability.row_selector",
+    "SameOutput": "glasshead.identifiability.lp.extreme_weights",
     "solve_parallel": "glasshead.identifiability.parallel_intervals",
     "projected_values": "glasshead.identifiability.row_extraction",
     "column_space": "glasshead.identifiability.lp.rank",
@@ -103,6 +105,7 @@ __all__ = [
     "LengthSample",
     "ResultStore",
     "RowSelector",
+    "SameOutput",
     "attention_rows",
     "collapse_by_depth",
     "column_space",

@@ -93,12 +93,13 @@ class ResumedPasses:
         self.shortcut = Shortcut(self.shortcut.layer)
 
     def logits(
-        self, edit: Edit, texts: Int[Tensor, " variants"] | None = None
+        self, edit: Edit, texts: Int[Tensor, " variants"] | None = None, *, gradients: bool = False
     ) -> Float[Tensor, "variants classes"]:
-        """Logits of variants of the texts in the batch (None: of each once), one edit for all of them."""
+        """Logits of variants of the texts in the batch (None: of each once), one edit for all of them; with
+        ``gradients`` they can be differentiated by what the edit gives."""
         inputs = self.inputs if texts is None else self.some(texts)
         with (
-            torch.no_grad(),
+            torch.set_grad_enabled(gradients),
             self._shortened(inputs, texts),
             intervene(self.model, edit, [self.shortcut.layer]),
         ):

@@ -26,6 +26,13 @@ class TokenLayout:
         """Which keys there are."""
         return self.keys(self.real)
 
+    @property
+    def owners(self) -> Int[Tensor, " r"]:
+        """The text of the batch that each row of keys belongs to."""
+        if self.segments is None or self.keys_are_segments:
+            return torch.arange(len(self.real), device=self.real.device)
+        return self.segments.text
+
     def keys(self, tokens: Bool[Tensor, "b n"]) -> Bool[Tensor, "r k"]:
         """Chosen tokens as keys; a sentence is chosen if one of its tokens is."""
         if self.segments is None:

@@ -1,0 +1,322 @@
+"""Is there an attention map far from the model's own that gives the same prediction?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.adversary import (
+    Search,
+    Setting,
+    Texts,
+    farthest_same_output,
+    free_distances,
+    producible_distances,
+    unproducible_reason,
+)
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.identifiability import mean_per_text, rows_for_site
+from glasshead.audits.null_weights import random_weights, same_mass
+from glasshead.audits.slices import Group
+from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.errors import InputError
+from glasshead.explainers import ForwardObservation
+from glasshead.identifiability import WEIGHT_DOMAINS, attention_rows
+from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
+
+ADVERSARIAL = "adversarial"
+CITATION = "Jain and Wallace 2019, section 4.2.2; Wiegreffe and Pinter 2019"
+EPSILON, TEXTS, PASS_TEXTS, MAPS = 0.01, 200, 25, 600
+RESTARTS, PASS_RESTARTS = 8, 4
+PASS_SEARCH = Search(steps=80)
+MOST, FEW = 0.9, 0.1
+FOUND = "found"
+FAR, NEAR = 0.5, 0.1
+"""Shares of the largest distance: from the first on a map is another one, below the second the same."""
+FREE, SAME_OUTPUT, PRODUCIBLE = "free", "same-output", "producible"
+WHICH = {
+    FREE: "maps",
+    SAME_OUTPUT: "maps with the same output of the head",
+    PRODUCIBLE: "maps that another query draws from the same keys",
+}
+
+
+class Adversarial(Audit):
+    """ε-max: the largest distance from the model's own map of one whose prediction differs by at most ε.
+
+    |Δŷ| is ½ Σ over classes, or a share of the range of ratings; the distance is the Jensen-Shannon
+    divergence in nats (at most ln 2) where rows sum to one, total variation elsewhere. ``free`` maps are all
+    that the activation can produce; those of ``same-output`` give the same output of the head, those that are
+    ``producible`` come from another query and the same keys. ``found`` is the share of texts with such a map
+    at half of the largest distance or more. The nulls are the same question about random and uniform weights
+    of the same mass. Exact where the outputs are linear in the weights and there are two classes, or ratings;
+    elsewhere what a search reaches. At most ``texts`` texts are asked, or ``pass_texts`` where each step of
+    the search is a forward pass.
+    """
+
+    question = "is there another map with the same prediction?"
+    citation = CITATION
+    by_default = False
+
+    def __init__(
+        self, epsilon: float = EPSILON, texts: int | None = TEXTS, pass_texts: int | None = PASS_TEXTS
+    ) -> None:
+        if not 0 < epsilon < 1:
+            raise InputError(f"epsilon is a change of a prediction, between 0 and 1, not {epsilon}")
+        for limit in (texts, pass_texts):
+            if limit is not None and limit < 1:
+                raise InputError(f"the audit needs at least one text, not {limit}")
+        self.epsilon, self.texts, self.pass_texts = epsilon, texts, pass_texts
+
+    def unsupported_reason(self, context: AuditContext) -> str | None:
+        """Why no map is the farthest: no weights, or none that are bounded."""
+        if not context.explainer.reads_weights:
+            return NO_WEIGHTS.format(context.method)
+        try:
+            domain = WEIGHT_DOMAINS[Setting(context).domain]
+        except InputError as error:
+            return str(error)
+        if not domain.bounded:
+            return f"its weights are {domain.describe}: nothing bounds them, so no map is the farthest"
+        return None
+
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        rng = np.random.default_rng([seed, 17])
+        by_passes = isinstance(context.explanation.observation, ForwardObservation)
+        search = replace(PASS_SEARCH if by_passes else Search(), epsilon=self.epsilon)
+        setting = Setting(context, search, PASS_RESTARTS if by_passes else RESTARTS)
+        texts = choose_texts(context, self.pass_texts if by_passes else self.texts, rng)
+        seeds = rng.integers(2**31, size=2).tolist()
+        distances, flat = free_distances(setting, texts, seeds[0])
+        same_output, bound = same_output_distances(setting, texts, rng)
+        by_kind = {FREE: distances, SAME_OUTPUT: same_output}
+        reason = unproducible_reason(context)
+        if reason is None:
+            by_kind[PRODUCIBLE] = producible_distances(setting, texts, seeds[1])
+        table = DistanceTable(setting, texts, context.mask[texts].sum(axis=1) <= 1, flat)
+        findings = [
+            finding for kind, columns in by_kind.items() for finding in table.findings(kind, columns, rng)
+        ]
+        findings += table.bound_findings(bound, rng)
+        findings += table.flat_findings(rng)
+        examples = {
+            name if base == "own" else null_column(name, base): table.over_all_texts(values)
+            for kind, columns in by_kind.items()
+            for base, values in columns.items()
+            for name in [f"{ADVERSARIAL}.{setting.statistic}.{kind}"]
+        }
+        return AuditResult(findings, examples, facts={ADVERSARIAL: self.facts(setting, len(texts), reason)})
+
+    def facts(self, setting: Setting, texts: int, unproducible: str | None) -> dict[str, Any]:
+        """What was asked, and how."""
+        search = setting.search
+        by_search = f"{setting.restarts} starts of {search.steps} steps"
+        return {
+            "epsilon": self.epsilon,
+            "texts": texts,
+            "distance": setting.statistic,
+            "largest": setting.largest,
+            FREE: "exact" if setting.exact else by_search,
+            **({PRODUCIBLE: by_search} if unproducible is None else {"left_out": {PRODUCIBLE: unproducible}}),
+        }
+
+
+AUDITS.register(ADVERSARIAL)(Adversarial())
+
+
+def choose_texts(context: AuditContext, limit: int | None, rng: np.random.Generator) -> Texts:
+    """The numbers of the texts that are asked, in order."""
+    count = len(context.labels)
+    if limit is None or limit >= count:
+        return np.arange(count)
+    return np.sort(rng.choice(count, limit, replace=False))
+
+
+def same_output_distances(
+    setting: Setting, texts: Texts, rng: np.random.Generator
+) -> tuple[dict[str, Floats], Floats]:
+    """The distance of the farthest weights that were found with the same output of their head, from the
+    model's own and from random ones, and the bound for the first: means over the maps of each text, NaN where
+    it has none. Of very many maps a random part is asked."""
+    context = setting.context
+    selector = rows_for_site(context.explanation.site)
+    site = context.explanation.site
+    if site is not None:
+        heads = None if site.head is None else (site.head,)
+        selector = replace(selector, layers=(site.layer,), heads=heads)
+    rows = [
+        row
+        for batch in attention_rows(context.trained_model, context.explanation.encoded.some(texts), selector)
+        for row in batch
+    ]
+    if len(rows) > MAPS:
+        rows = [rows[number] for number in np.sort(rng.choice(len(rows), MAPS, replace=False))]
+    columns: dict[str, list[float]] = {name: [] for name in ("own", "random", "bound")}
+    for row in rows:
+        found, bound, _ = farthest_same_output(row, setting.distance, setting.largest, rng)
+        mask, zeros = (
+            np.ones((1, len(row.weights)), dtype=bool),
+            np.zeros((1, len(row.weights)), dtype=np.int64),
+        )
+        drawn = random_weights(mask, WEIGHT_DOMAINS[row.kind].signed, rng)[:, None].astype(float)
+        other = replace(row, weights=same_mass(drawn, row.weights[None], zeros)[0, 0])
+        columns["own"].append(found)
+        columns["random"].append(farthest_same_output(other, setting.distance, setting.largest, rng)[0])
+        columns["bound"].append(bound)
+    owner = np.array([row.text for row in rows], dtype=np.int64)
+    means = {name: mean_per_text(owner, np.array(values), len(texts)) for name, values in columns.items()}
+    return means, means.pop("bound")
+
+
+@dataclass(frozen=True)
+class DistanceTable:
+    """Findings about distances of ``texts``, of which some have ``one`` token, or ``flat`` predictions."""
+
+    setting: Setting
+    texts: Texts
+    one: NDArray[np.bool_]
+    flat: NDArray[np.bool_]
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups of every audit, of the texts that were asked."""
+        return [
+            group._replace(members=group.members[self.texts])
+            for group in self.setting.context.groups
+            if group.members[self.texts].any()
+        ]
+
+    def over_all_texts(self, values: Floats) -> Floats:
+        """A column of the examples; NaN for texts that were not asked."""
+        column = np.full(len(self.setting.context.labels), np.nan)
+        column[self.texts] = values
+        return column
+
+    def findings(
+        self, kind: str, columns: Mapping[str, Floats], rng: np.random.Generator
+    ) -> Iterator[Finding]:
+        """The mean distance, and the share of texts with a map that is far."""
+        largest = self.setting.largest
+        left_out = self.one | self.flat if kind == FREE else self.one
+        own = np.where(left_out, np.nan, columns["own"])
+        nulls = {name: np.where(left_out, np.nan, each) for name, each in columns.items() if name != "own"}
+        exact = self.setting.exact and kind == FREE
+        for group in self.groups:
+            values = own[group.members]
+            beside = {name: each[group.members] for name, each in nulls.items()}
+            far = [is_far(each, largest) for each in (values, *beside.values())]
+            summaries = summarise(
+                [values, far[0]],
+                [beside, dict(zip(beside, far[1:], strict=True))],
+                rng=rng,
+                level=group.level,
+            )
+            over = summaries[0].reliable_differences.get("random")
+            verdicts = (
+                distance_verdict(summaries[0].reliable_interval, over, largest, kind, exact=exact),
+                share_verdict(summaries[1].reliable_interval, kind, exact=exact),
+            )
+            undefined = self.undefined(group, flat=kind == FREE)
+            for statistic, summary, verdict in zip(
+                (self.setting.statistic, FOUND), summaries, verdicts, strict=True
+            ):
+                yield summary.finding(
+                    ADVERSARIAL, statistic, verdict, group=group, citation=CITATION, against=kind,
+                    undefined=undefined,
+                )  # fmt: skip
+
+    def bound_findings(self, bound: Floats, rng: np.random.Generator) -> Iterator[Finding]:
+        """What no map with the same output exceeds."""
+        values = np.where(self.one, np.nan, bound)
+        for group in self.groups:
+            (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
+            interval = summary.reliable_interval
+            verdict = TOO_FEW_EXAMPLES if interval is None else bound_verdict(interval, self.setting.largest)
+            yield summary.finding(
+                ADVERSARIAL, "bound", verdict, group=group, citation=CITATION, against=SAME_OUTPUT,
+                undefined=self.undefined(group, flat=False),
+            )  # fmt: skip
+
+    def flat_findings(self, rng: np.random.Generator) -> Iterator[Finding]:
+        """The share of texts whose prediction no weights change by more than ε."""
+        values = np.where(self.one, np.nan, self.flat.astype(float))
+        for group in self.groups:
+            (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
+            interval = summary.reliable_interval
+            verdict = TOO_FEW_EXAMPLES if interval is None else flat_verdict(interval, self.setting)
+            yield summary.finding(
+                ADVERSARIAL, "flat", verdict, group=group, citation=CITATION,
+                undefined=self.undefined(group, flat=False),
+            )  # fmt: skip
+
+    def undefined(self, group: Group, *, flat: bool) -> dict[str, int]:
+        """How many texts of a group have no distance, by reason."""
+        counts = {"one token": int(self.one[group.members].sum())}
+        if flat:
+            counts["flat prediction"] = int((self.flat & ~self.one)[group.members].sum())
+        return {reason: count for reason, count in counts.items() if count}
+
+
+def is_far(distances: Floats, largest: float) -> Floats:
+    """1 where a map is at half of the largest distance or more, 0 where it is nearer; NaN stays."""
+    return np.where(np.isnan(distances), np.nan, (distances >= FAR * largest).astype(float))
+
+
+def distance_verdict(
+    interval: Interval | None, over_random: Interval | None, largest: float, kind: str, *, exact: bool
+) -> Verdict:
+    """In words, from intervals alone. A search that finds nothing proves nothing."""
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    low, high = (end / largest for end in interval)
+    maps = WHICH[kind]
+    if low >= FAR:
+        words = f"quite other {maps} give the same prediction"
+    elif high < NEAR:
+        words = f"no other {maps} {'give' if exact else 'were found to give'} the same prediction"
+    else:
+        words = f"somewhat other {maps} give the same prediction"
+    if over_random is None:
+        return Verdict(words)
+    if over_random[0] <= 0 <= over_random[1]:
+        return Verdict(f"{words}; whether farther than of random weights these texts do not show")
+    return Verdict(f"{words}, {'farther' if over_random[0] > 0 else 'less far'} than of random weights")
+
+
+def share_verdict(interval: Interval | None, kind: str, *, exact: bool) -> Verdict:
+    """The same of the share of texts with a map that is far."""
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    low, high = interval
+    there = "there is" if exact else "there was found"
+    if low >= MOST:
+        return Verdict(f"for nearly every text {there} such a map")
+    if high <= FEW:
+        return Verdict(f"for hardly any text {there} such a map")
+    return Verdict(f"for {low:.0%} to {high:.0%} of the texts {there} such a map")
+
+
+def bound_verdict(interval: Interval, largest: float) -> Verdict:
+    """What no map with the same output exceeds, in words."""
+    if interval[1] < NEAR * largest:
+        return Verdict("no map with the same output of the head is far")
+    return Verdict("an upper bound: maps with the same output are no farther")
+
+
+def flat_verdict(interval: Interval, setting: Setting) -> Verdict:
+    """How many predictions no weights change, in words."""
+    low, high = interval
+    share = (
+        "hardly any" if high <= FEW else "nearly every" if low >= MOST else f"{low:.0%} to {high:.0%} of the"
+    )
+    prediction = "predictions" if share.endswith("the") else "prediction"
+    tried = "" if setting.exact else ", as far as was tried"
+    verb = "stay" if share.endswith("the") else "stays"
+    return Verdict(
+        f"{share} {prediction} {verb} within {setting.search.epsilon:g}, whatever the weights{tried}"
+    )

@@ -1,0 +1,91 @@
+"""The farthest weights with the same prediction, by gradients: any model, any number of classes."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+PENALTY = 50.0
+"""What a change of the prediction by 1 beyond ε costs, in units of the largest distance."""
+BISECTIONS = 25
+
+
+class Adversary(ABC):
+    """Which maps may be tried for a batch of variants, and what they do.
+
+    Parameters and weights are [rows, …]: the map of a variant, or one of its rows; ``owner`` names the
+    variant of each, ``mask`` where there may be weight. ``convex`` says that the maps between two that may be
+    tried may be tried too; otherwise those of scaled parameters are, and zero parameters give the model's own
+    weights.
+    """
+
+    convex = True
+    own: Tensor
+    mask: Tensor
+    owner: Int[Tensor, " rows"]
+    variants: int
+
+    @abstractmethod
+    def weights(self, parameters: Tensor) -> Tensor:
+        """Weights of unbounded parameters."""
+
+    @abstractmethod
+    def changes(self, weights: Tensor) -> Float[Tensor, " variants"]:
+        """|Δŷ| of every variant: ½ Σ over classes, or the share of the range of ratings."""
+
+    @abstractmethod
+    def distances(self, weights: Tensor) -> Float[Tensor, " variants"]:
+        """How far the weights of every variant are from the model's own."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Adam for so many ``steps``, at a ``learning_rate`` that falls to a twentieth by a cosine."""
+
+    epsilon: float = 0.01
+    steps: int = 200
+    learning_rate: float = 0.2
+
+    def farthest(self, adversary: Adversary, starts: Tensor) -> tuple[Tensor, Float[Tensor, " variants"]]:
+        """The farthest feasible weights that each variant reaches from its start, and their distances.
+
+        Adam maximises d − penalty · max(0, |Δŷ| − ε). Then every variant goes back towards the model's own
+        weights by bisection onto ε, so that |Δŷ| ≤ ε holds of all that is returned.
+
+        Source: Jain and Wallace (2019), section 4.2.2 and appendix C; several starts are this project's.
+        """
+        parameters = starts.clone().requires_grad_()
+        optimizer = torch.optim.Adam([parameters], lr=self.learning_rate)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, self.steps, self.learning_rate / 20)
+        with torch.enable_grad():
+            for _ in range(self.steps):
+                weights = adversary.weights(parameters)
+                beyond = (adversary.changes(weights) - self.epsilon).clamp_min(0)
+                loss = (PENALTY * beyond - adversary.distances(weights)).sum()
+                (parameters.grad,) = torch.autograd.grad(loss, parameters)
+                optimizer.step()
+                schedule.step()
+        with torch.no_grad():
+            weights = self.bisect(adversary, parameters.detach())
+            return weights, adversary.distances(weights)
+
+    def bisect(self, adversary: Adversary, parameters: Tensor) -> Tensor:
+        """The last feasible weights on the way from the model's own to those of the parameters."""
+        ends, own = adversary.weights(parameters), adversary.own
+
+        def between(share: Float[Tensor, " variants"]) -> Tensor:
+            t = share[adversary.owner].reshape(-1, *(1,) * (parameters.ndim - 1))
+            return own + t * (ends - own) if adversary.convex else adversary.weights(t * parameters)
+
+        def feasible(share: Float[Tensor, " variants"]) -> Bool[Tensor, " variants"]:
+            return adversary.changes(between(share)) <= self.epsilon
+
+        high = torch.ones(adversary.variants, dtype=ends.dtype, device=ends.device)
+        low = torch.where(feasible(high), high, torch.zeros_like(high))
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            inside = feasible(middle)
+            low, high = torch.where(inside, middle, low), torch.where(inside, high, middle)
+        return between(low)

@@ -1,0 +1,166 @@
+"""The farthest weights with the same prediction, of all that an activation can produce, text by text."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from glasshead.attention import AttentionInputs
+from glasshead.audits.adversary.ascent import Adversary
+from glasshead.audits.adversary.forward_adversary import ForwardAdversary
+from glasshead.audits.adversary.linear_adversary import LinearAdversary
+from glasshead.audits.adversary.setting import Setting
+from glasshead.audits.adversary.vertices import corners, farthest_vertex
+from glasshead.audits.adversary.weight_families import random_starts
+from glasshead.audits.context import Floats
+from glasshead.audits.forward_perturbation import (
+    FixedRandomEdit,
+    UniformEdit,
+    identity_edit,
+    match_row_mass,
+)
+from glasshead.audits.null_weights import base_weights
+from glasshead.data import batches
+from glasshead.explainers import ForwardObservation, LinearReadout
+from glasshead.huggingface import isolated_copy
+from glasshead.trace import Edit, ResumedPasses
+
+BASES = ("own", "random", "uniform")
+Texts = NDArray[np.int64]
+BLOCK = 2_000_000  # weights of all variants of one search
+GRAPH = 4  # what gradients hold of a pass, in passes
+
+
+def free_distances(setting: Setting, texts: Texts, seed: int) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
+    """The distance of the farthest weights from each of the BASES [texts], and whether the prediction of a
+    text is flat: no weights change it by more than ε.
+
+    Random and uniform weights have the mass of those that they replace, and the prediction that they give is
+    the one to be kept. NaN for texts without tokens.
+    """
+    observation = setting.context.explanation.observation
+    if isinstance(observation, ForwardObservation):
+        return search_forward(setting, observation, texts, seed)
+    readout, rng = setting.context.readout, np.random.default_rng([seed, 16])
+    assert readout is not None
+    bases = base_weights(readout, rng)[:, texts]
+    if setting.exact:
+        return exact_distances(setting, readout, bases, texts)
+    generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
+    return search_linear(setting, readout, bases, texts, generator)
+
+
+def exact_distances(
+    setting: Setting, readout: LinearReadout, bases: Floats, texts: Texts
+) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
+    """By the vertices of what is feasible."""
+    distances = np.full((len(bases), len(texts)), np.nan)
+    flat = np.zeros(len(texts), dtype=bool)
+    for place, text in enumerate(texts.tolist()):
+        keys = np.flatnonzero(readout.mask[text].numpy())
+        if not len(keys):
+            continue
+        polarity = readout.polarity[text, keys, 0].double().numpy()
+        bias = float(readout.bias[0])
+        for base, weights in enumerate(bases[:, place, keys].astype(np.float64)):
+            low, high = setting.planes(float(weights @ polarity) + bias)
+            planes = low - bias, high - bias
+            farthest = farthest_vertex(weights, polarity, setting.domain, planes, setting.distance)
+            terms = setting.distance(torch.from_numpy(weights), torch.from_numpy(farthest))
+            distances[base, place] = float(terms.sum())
+            if base == 0:
+                points = corners(setting.domain, len(keys))
+                assert points is not None
+                reach = points.sign * polarity[points.token]
+                flat[place] = bool((reach >= planes[0]).all() and (reach <= planes[1]).all())
+    return dict(zip(BASES, distances, strict=True)), flat
+
+
+def search_linear(
+    setting: Setting, readout: LinearReadout, bases: Floats, texts: Texts, generator: torch.Generator
+) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
+    """By gradients, where more than one number is read off the weights."""
+    distances, flat = np.full((len(bases), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
+    lengths = readout.mask[texts].sum(dim=1)
+    (filled,) = (lengths > 0).nonzero(as_tuple=True)
+    order = filled[lengths[filled].argsort()]
+    for places in order.split(max(BLOCK // (setting.restarts * readout.mask.shape[1] * GRAPH), 1)):
+        variants = places.repeat(setting.restarts)
+        rows = torch.from_numpy(texts)[variants]
+        for base in range(len(bases)):
+            own = torch.from_numpy(bases[base])[variants].to(readout.polarity)
+            adversary = LinearAdversary(setting, readout, rows, own)
+            best, moved = best_of_restarts(setting, adversary, generator, len(places))
+            distances[base, places.numpy()] = best
+            if base == 0:
+                flat[places.numpy()] = ~moved
+    return dict(zip(BASES, distances, strict=True)), flat
+
+
+def search_forward(
+    setting: Setting, observation: ForwardObservation, texts: Texts, seed: int
+) -> tuple[dict[str, Floats], NDArray[np.bool_]]:
+    """By gradients through what follows the layer, in float32."""
+    distances, flat = np.full((len(BASES), len(texts)), np.nan), np.zeros(len(texts), dtype=bool)
+    generator = torch.Generator().manual_seed(seed)
+    signs = torch.from_numpy(setting.context.head_signs)
+    for places, observed, passes in forward_batches(setting, observation, texts):
+        variants = torch.arange(len(places)).repeat(setting.restarts)
+        for number, base in enumerate(BASES):
+            start = repeat_edit(base_edit(base, generator, signs), setting.restarts)
+            adversary = ForwardAdversary(setting, observed, passes, variants, start)
+            best, moved = best_of_restarts(setting, adversary, generator, len(places))
+            distances[number, places] = best
+            if base == "own":
+                flat[places] = ~moved
+    return dict(zip(BASES, distances, strict=True)), flat
+
+
+def forward_batches(
+    setting: Setting, observation: ForwardObservation, texts: Texts
+) -> Iterator[tuple[Texts, ForwardObservation, ResumedPasses]]:
+    """Places among the texts, a copy of the model whose parameters stay, and passes over these texts."""
+    model = isolated_copy(observation.model, torch.float32).requires_grad_(False)
+    observed = replace(observation, model=model)
+    chosen = torch.from_numpy(texts)
+    filled = torch.from_numpy(np.flatnonzero(setting.context.token_mask[texts].any(axis=1)))
+    maps, done = observation.site.num_heads * setting.restarts * GRAPH, 0
+    for batch, inputs in batches(observation.encoded, chosen[filled], model.device, maps=maps):
+        yield filled[batch].numpy(), observed, observed.passes(inputs)
+        done += len(batch)
+        observation.progress(done, len(filled))
+
+
+def base_edit(base: str, generator: torch.Generator, signs: Tensor) -> Edit:
+    """The model's own weights, random or uniform ones of the mass of each row."""
+    if base == "random":
+        return match_row_mass(FixedRandomEdit(generator, signs))
+    return UniformEdit(signs) if base == "uniform" else identity_edit
+
+
+def repeat_edit(edit: Edit, times: int) -> Edit:
+    """The same weights in each of so many equal parts of a batch."""
+
+    def repeated(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
+        edited = edit(layer, weights, call)
+        return edited[: len(edited) // times].repeat(times, 1, 1, 1)
+
+    return repeated
+
+
+def best_of_restarts(
+    setting: Setting, adversary: Adversary, generator: torch.Generator, texts: int
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """The largest distance over the restarts of each text, and whether any start changed the prediction."""
+    starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)
+    with torch.no_grad():
+        moved = adversary.changes(adversary.weights(starts)) > setting.search.epsilon
+    _, distances = setting.search.farthest(adversary, starts)
+    by_text = distances.reshape(setting.restarts, texts)
+    return (
+        by_text.amax(dim=0).double().cpu().numpy(),
+        moved.reshape(setting.restarts, texts).any(dim=0).cpu().numpy(),
+    )

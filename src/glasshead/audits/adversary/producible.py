@@ -1,0 +1,146 @@
+"""The farthest weights with the same prediction, of those that another query draws from the same keys."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from glasshead.audits.adversary.ascent import Adversary
+from glasshead.audits.adversary.forward_adversary import ProducibleForward
+from glasshead.audits.adversary.free import Texts, forward_batches
+from glasshead.audits.adversary.linear_adversary import ProducibleLinear
+from glasshead.audits.adversary.setting import Setting
+from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.identifiability import rows_for_site
+from glasshead.data import batches
+from glasshead.explainers import ForwardObservation
+from glasshead.identifiability import attention_rows
+from glasshead.models import PooledClassifier
+from glasshead.trace import thread_hook
+
+TINY = 1e-12
+KEYS = 32  # vectors weigh as many maps
+SPREAD = 3.0  # standard deviation of the scores that a random start adds
+
+
+def unproducible_reason(context: AuditContext) -> str | None:
+    """Why no other query can be asked; None if one can."""
+    explanation, readout = context.explanation, context.readout
+    if readout is None:
+        assert explanation.site is not None
+        return None if explanation.site.has_values else "the model does not show its queries and keys"
+    if isinstance(explanation.model, PooledClassifier):
+        per_token = explanation.model.config.score == "query-key"
+        return "every token has a query of its own, so none draws the whole map" if per_token else None
+    if readout.part is not None and bool(readout.parts().any()):
+        return "each text of a pair has a map of its own"
+    return None if context.sentence_of_token is None else "the keys are sentences"
+
+
+def producible_distances(setting: Setting, texts: Texts, seed: int) -> dict[str, Floats]:
+    """The distance of the farthest weights φ of another query from the model's own [texts], and, of a learned
+    query, from those of a random one whose scores vary as much; NaN for texts without tokens."""
+    generator = torch.Generator().manual_seed(seed)
+    observation = setting.context.explanation.observation
+    if isinstance(observation, ForwardObservation):
+        return by_forward(setting, observation, texts, generator)
+    return by_learned_query(setting, texts, generator)
+
+
+def by_forward(
+    setting: Setting, observation: ForwardObservation, texts: Texts, generator: torch.Generator
+) -> dict[str, Floats]:
+    """Queries q + δ of each row that is read."""
+    distances = np.full(len(texts), np.nan)
+    for places, observed, passes in forward_batches(setting, observation, texts):
+        variants = torch.arange(len(places)).repeat(setting.restarts)
+        adversary = ProducibleForward(setting, observed, passes, variants)
+        starts = SPREAD * torch.randn(adversary.call.q.shape, generator=generator).to(adversary.own)
+        distances[places] = best_distances(setting, adversary, starts)
+    return {"own": distances}
+
+
+def by_learned_query(setting: Setting, texts: Texts, generator: torch.Generator) -> dict[str, Floats]:
+    """Queries in place of the one that pools, φ(s + K δ)."""
+    distances = {name: np.full(len(texts), np.nan) for name in ("own", "random")}
+    readout, model = setting.context.readout, setting.context.explanation.model
+    assert readout is not None
+    chosen = torch.from_numpy(texts)
+    keys_of = pooled_keys if isinstance(model, PooledClassifier) else learned_query_keys
+    for places, recorded in keys_of(setting.context, chosen):
+        rows = chosen[places]
+        keys = in_units(recorded.to(readout.scores), readout.mask[rows])
+        scores, mask = readout.scores[rows].to(keys), readout.mask[rows]
+        query = torch.randn(len(places), keys.shape[2], generator=generator).to(keys)
+        drawn = torch.einsum("bnd,bd->bn", keys, query)
+        drawn = drawn * (deviation(scores, mask) / deviation(drawn, mask).clamp_min(TINY))[:, None]
+        for base, base_scores in (("own", scores), ("random", drawn)):
+            variants, start, of_variants = (
+                each.repeat(setting.restarts, *(1,) * (each.ndim - 1)) for each in (rows, base_scores, keys)
+            )
+            adversary = ProducibleLinear(setting, readout, variants, start, of_variants)
+            starts = SPREAD * torch.randn(len(variants), keys.shape[2], generator=generator).to(keys)
+            distances[base][places.numpy()] = best_distances(setting, adversary, starts)
+    return distances
+
+
+def best_distances(setting: Setting, adversary: Adversary, starts: Tensor) -> Floats:
+    """The largest distance over the restarts of each text."""
+    _, distances = setting.search.farthest(adversary, starts)
+    return distances.reshape(setting.restarts, -1).amax(dim=0).double().cpu().numpy()
+
+
+def deviation(scores: Float[Tensor, "b n"], mask: Bool[Tensor, "b n"]) -> Float[Tensor, " b"]:
+    """The standard deviation of the scores of each text."""
+    count = mask.sum(dim=1).clamp(min=1)
+    mean = (scores * mask).sum(dim=1) / count
+    return (((scores - mean[:, None]) * mask).square().sum(dim=1) / count).sqrt()
+
+
+def in_units(keys: Float[Tensor, "b n d"], mask: Bool[Tensor, "b m"]) -> Float[Tensor, "b m d"]:
+    """The same, zero where there is no token, in the unit in which a query of unit normal numbers moves the
+    scores by about 1."""
+    keys = functional.pad(keys, (0, 0, 0, mask.shape[1] - keys.shape[1])).masked_fill(~mask[..., None], 0.0)
+    return keys / keys[mask].std(dim=0).norm().clamp_min(TINY)
+
+
+@torch.no_grad()
+def pooled_keys(
+    context: AuditContext, texts: Int[Tensor, " texts"]
+) -> Iterator[tuple[Int[Tensor, " b"], Float[Tensor, "b n d"]]]:
+    """Places among the texts, and ∂s_i/∂q of their tokens, in a pooled classifier."""
+    model = context.explanation.model
+    recorded: list[Tensor] = []
+    assert isinstance(model, PooledClassifier)
+
+    def record_keys(module: nn.Module, inputs: tuple[Tensor, ...], scores: Tensor) -> None:
+        recorded.append(module.keys(*inputs).cpu())  # type: ignore[operator]
+
+    hook = model.pooling.score.register_forward_hook(thread_hook(record_keys))
+    try:
+        for places, inputs in batches(context.explanation.encoded, texts, model.device, maps=KEYS):
+            recorded.clear()
+            model(**inputs)
+            yield places, recorded[0]
+    finally:
+        hook.remove()
+
+
+def learned_query_keys(
+    context: AuditContext, texts: Int[Tensor, " texts"]
+) -> Iterator[tuple[Int[Tensor, " b"], Float[Tensor, "b n d"]]]:
+    """The same where an attention with one learned query pools."""
+    site, encoded = context.explanation.site, context.explanation.encoded.some(texts.numpy())
+    assert site is not None
+    selector = replace(rows_for_site(site), layers=(site.layer,))
+    for rows in attention_rows(context.explanation.model, encoded, selector):
+        width = max(int(row.keys.max()) + 1 for row in rows)
+        jacobians = [row.score_jacobian for row in rows if row.score_jacobian is not None]
+        keys = torch.zeros(len(rows), width, jacobians[0].shape[1], dtype=torch.float64)
+        for number, (row, jacobian) in enumerate(zip(rows, jacobians, strict=True)):
+            keys[number, row.keys] = torch.from_numpy(jacobian)
+        yield torch.tensor([row.text for row in rows]), keys

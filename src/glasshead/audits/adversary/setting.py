@@ -1,0 +1,87 @@
+"""What an adversary is asked of a subject: how far, how close, how long; and what counts as one."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import expit, logit
+from torch import Tensor
+
+from glasshead.audits.adversary.ascent import Search
+from glasshead.audits.adversary.distances import Distance, jensen_shannon_terms, total_variation_terms
+from glasshead.audits.adversary.weight_families import FAMILIES, WeightFamily
+from glasshead.audits.context import AuditContext
+from glasshead.identifiability import weight_domain, weight_domain_of_activation
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The weights that the activation of a subject can produce, and how the search goes.
+
+    Where rows sum to one, maps are compared by Jensen-Shannon divergence in nats (at most ln 2), elsewhere by
+    total variation (at most 1).
+    """
+
+    context: AuditContext
+    search: Search = field(default_factory=Search)
+    restarts: int = 8
+
+    @property
+    def domain(self) -> str:
+        """What the activation can produce, as `glasshead.identifiability.WEIGHT_DOMAINS` names it.
+
+        Raises:
+            InputError: where that has no simple form.
+        """
+        readout = self.context.readout
+        if readout is not None:
+            return weight_domain_of_activation(readout.activation, readout.signed)
+        assert self.context.explanation.site is not None
+        return weight_domain(self.context.explanation.site.mechanism)
+
+    @property
+    def statistic(self) -> str:
+        """The name of the distance."""
+        return "jsd" if self.domain == "simplex" else "tv"
+
+    @property
+    def distance(self) -> Distance:
+        """Its terms."""
+        return jensen_shannon_terms if self.domain == "simplex" else total_variation_terms
+
+    @property
+    def largest(self) -> float:
+        """What no distance exceeds."""
+        return float(np.log(2)) if self.domain == "simplex" else 1.0
+
+    @property
+    def family(self) -> WeightFamily:
+        """Weights of unbounded parameters."""
+        return FAMILIES[self.domain]
+
+    @property
+    def exact(self) -> bool:
+        """Whether the farthest weights are known without a search: one number is read off one row."""
+        readout = self.context.readout
+        return readout is not None and readout.polarity.shape[-1] == 1 and not readout.parts().any()
+
+    def change(
+        self, before: Float[Tensor, "*b classes"], after: Float[Tensor, "*b classes"]
+    ) -> Float[Tensor, "*b"]:
+        """|Δŷ|: ½ Σ |p − p′| over classes, or a change of ratings as a share of the range of the labels."""
+        if self.context.is_regression:
+            span = self.context.prediction_range or 1.0
+            return (after[..., 0] - before[..., 0]).abs() / span
+        return (after.softmax(dim=-1) - before.softmax(dim=-1)).abs().sum(dim=-1) / 2
+
+    def planes(self, score: float) -> tuple[float, float]:
+        """Between which scores z the prediction of one with score z stays within ε."""
+        epsilon = self.search.epsilon
+        if self.context.is_regression:
+            reach = epsilon * (self.context.prediction_range or 1.0)
+            return score - reach, score + reach
+        low, high = (share - epsilon for share in expit([score, -score]))  # no digits of 1 − p are lost
+        return (
+            float(logit(low)) if low > 0 else -np.inf,
+            float(-logit(high)) if high > 0 else np.inf,
+        )

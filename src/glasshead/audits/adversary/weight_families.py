@@ -1,0 +1,57 @@
+"""All weights that an activation can produce, as functions of unbounded parameters."""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from glasshead.attention import ACTIVATIONS
+
+WeightFamily = Callable[[Tensor, Tensor], Tensor]
+"""(parameters [*rows, n], mask) → weights; every weight of the domain but its border has parameters."""
+NEARLY_ALL = 2.0  # e² n of (e² n + n): two tokens of a start share 94 % of its weight
+
+
+def softmax_family(
+    parameters: Float[Tensor, "*rows n"], mask: Bool[Tensor, "*#rows n"]
+) -> Float[Tensor, "*rows n"]:
+    """a ≥ 0, Σ a = 1."""
+    return ACTIVATIONS["softmax"]().weights(parameters, mask.expand_as(parameters))
+
+
+def below_one_family(
+    parameters: Float[Tensor, "*rows n"], mask: Bool[Tensor, "*#rows n"]
+) -> Float[Tensor, "*rows n"]:
+    """a ≥ 0, Σ a < 1: the softmax beside a score of 0, which nobody gets."""
+    spare = torch.zeros_like(parameters[..., :1])
+    allowed = torch.cat([mask.expand_as(parameters), torch.ones_like(spare, dtype=torch.bool)], dim=-1)
+    return softmax_family(torch.cat([parameters, spare], dim=-1), allowed)[..., :-1]
+
+
+def tanhmax_family(
+    parameters: Float[Tensor, "*rows n"], mask: Bool[Tensor, "*#rows n"]
+) -> Float[Tensor, "*rows n"]:
+    """Σ |a| < 1."""
+    return ACTIVATIONS["tanhmax"]().weights(parameters, mask.expand_as(parameters))
+
+
+FAMILIES: dict[str, WeightFamily] = {
+    "simplex": softmax_family,
+    "below-one": below_one_family,
+    "cross": tanhmax_family,
+}
+
+
+def random_starts(
+    mask: Bool[Tensor, "*rows n"], domain: str, generator: torch.Generator
+) -> Float[Tensor, "*rows n"]:
+    """Parameters of weights of which two random tokens have nearly all, of random sign where there are signs:
+    the farthest weights are of this form where the output is linear in them."""
+    noise = torch.rand(mask.shape, generator=generator, dtype=torch.float64).to(mask.device)
+    largest = noise.masked_fill(~mask, -1.0).topk(min(2, mask.shape[-1]), dim=-1).indices
+    count = mask.sum(dim=-1, keepdim=True).clamp(min=1)
+    height = (NEARLY_ALL + torch.log(count.double())).expand(largest.shape)
+    if domain == "cross":
+        height = height * (2.0 * torch.randint(2, height.shape, generator=generator) - 1.0).to(height)
+    return 0.1 * (noise - 0.5) + torch.zeros_like(noise).scatter(-1, largest, height)

@@ -1,0 +1,159 @@
+"""The audit `adversarial` on models whose truth is known, and on what it cannot be asked of."""
+
+import numpy as np
+import pytest
+import torch
+
+from glasshead.audits import audit, build_context
+from glasshead.audits.adversarial import Adversarial
+from glasshead.audits.adversary.ascent import Search
+from glasshead.audits.adversary.free import exact_distances, search_linear
+from glasshead.audits.adversary.linear_adversary import LinearAdversary
+from glasshead.audits.adversary.setting import Setting
+from glasshead.audits.adversary.weight_families import FAMILIES, random_starts
+from glasshead.audits.null_weights import base_weights
+from glasshead.errors import InputError
+from glasshead.training import open_subject
+from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
+
+COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6)], ids=["balanced", "9 to 1"])
+AUDIT = ["adversarial"]
+
+
+def decoration():
+    """A model in which all words of a text say the same: any weights give its prediction.
+
+    The words of `small` alternate between 1 and −1, with small differences; a text has those of one side.
+    """
+    model = planted_model("softmax")
+    ids = tokenizer().convert_tokens_to_ids(WORDS)
+    with torch.no_grad():
+        model.pooling.value.weight[0, ids] = torch.tensor(
+            [(1.0 if i % 2 else -1.0) * (1 + 0.1 * (i % 5)) for i in range(len(WORDS))]
+        )
+        model.classifier.weight.fill_(2.0)
+    return model
+
+
+def decorated_texts(counts):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], counts).tolist()
+    sides = [[word for i, word in enumerate(WORDS) if i % 2 == side] for side in (0, 1)]
+    return [" ".join(rng.choice(sides[label], size=rng.integers(4, 9))) for label in labels], labels
+
+
+def card_of(model, texts, labels, audits=AUDIT):
+    return audit(as_run(model, texts, labels), split(texts, labels), audits=audits)
+
+
+@COUNTS
+def test_where_the_weights_decide_no_map_is_far_and_shuffled_ones_change_the_prediction(counts):
+    texts, labels = planted_texts(counts=counts)
+    model = planted_model("softmax")
+    with torch.no_grad():
+        model.classifier.weight.fill_(2.0)  # a prediction far from 1, where nothing could change it
+    card = card_of(model, texts, labels, ["adversarial", "perturbation"])
+    found = card.finding("adversarial.found.free.all")
+    assert found.estimate == 0.0
+    assert found.verdict == "for hardly any text there is such a map"
+    assert found.null["uniform"] > 0.5  # of uniform weights there are such maps
+    assert card.finding("adversarial.jsd.free.all").interval[1] < 0.1 * np.log(2)
+    assert card.finding("perturbation.permutation.absolute.all").interval[0] > 0.2
+
+
+@COUNTS
+def test_where_the_weights_are_decoration_there_is_another_map_for_every_text(counts):
+    texts, labels = decorated_texts(counts)
+    card = card_of(decoration(), texts, labels, ["adversarial", "perturbation"])
+    found = card.finding("adversarial.found.free.all")
+    flat = card.finding("adversarial.flat.all")
+    assert found.n + found.undefined.get("flat prediction", 0) == len(texts)
+    assert found.interval[0] > 0.75
+    assert flat.estimate == pytest.approx(found.undefined.get("flat prediction", 0) / len(texts))
+    assert card.finding("perturbation.permutation.absolute.all").interval[1] < 0.05
+
+
+def test_flat_predictions_and_single_tokens_are_undecided_with_the_reason():
+    model = decoration()
+    with torch.no_grad():
+        model.pooling.value.weight.sign_()
+    texts, labels = decorated_texts((30, 30))
+    texts[0], texts[1] = WORDS[0], ""
+    card = card_of(model, texts, labels)
+    finding = card.finding("adversarial.jsd.free.all")
+    assert (finding.n, finding.undefined) == (0, {"one token": 2, "flat prediction": 58})
+    assert finding.status == "undecided"
+    flat = card.finding("adversarial.flat.all")
+    assert (flat.estimate, flat.n) == (1.0, 58)
+    assert flat.verdict == "nearly every prediction stays within 0.01, whatever the weights"
+
+
+def exact_setting(model, texts):
+    labels = [row % 2 for row in range(len(texts))]
+    context = build_context(open_subject(as_run(model, texts, labels)), split(texts, labels))
+    return Setting(context)
+
+
+@pytest.mark.parametrize("activation", ["softmax", "tanhmax"])
+def test_gradients_reach_95_percent_of_the_exact_distance(activation):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS, size=n)) for n in rng.integers(3, 20, 40)]
+    setting = exact_setting(random_model(activation=activation), texts)
+    readout, every = setting.context.readout, np.arange(len(texts))
+    bases = base_weights(readout, rng)
+    exact, _ = exact_distances(setting, readout, bases, every)
+    reached, _ = search_linear(setting, readout, bases, every, torch.Generator().manual_seed(0))
+    for base, distances in exact.items():
+        assert (reached[base] <= distances + 1e-6).all()
+        assert reached[base].mean() >= 0.95 * distances.mean()
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_every_map_that_a_search_returns_is_feasible(classes):
+    setting = exact_setting(random_model(classes=classes), [text for text in TEXTS if text][:5])
+    readout = setting.context.readout
+    own = readout.weights
+    every = torch.arange(len(own))
+    adversary = LinearAdversary(setting, readout, every, own)
+    starts = random_starts(adversary.mask, "simplex", torch.Generator().manual_seed(0))
+    weights, distances = Search(steps=20).farthest(adversary, starts)
+    assert (adversary.changes(weights) <= setting.search.epsilon).all()
+    assert (weights >= 0).all()
+    np.testing.assert_allclose(weights.sum(dim=1), 1.0, atol=1e-9)
+    assert (distances > 0.01).any()
+
+
+@pytest.mark.parametrize("domain", list(FAMILIES))
+def test_families_stay_in_their_domain_and_come_near_its_corners(domain):
+    mask = torch.tensor([[True, True, True, False], [True, False, False, False]])
+    starts = random_starts(mask, domain, torch.Generator().manual_seed(0))
+    for parameters in (starts, 30 * starts, torch.zeros(2, 4)):
+        weights = FAMILIES[domain](parameters, mask)
+        assert (weights[~mask] == 0).all()
+        total = weights.abs().sum(dim=1)
+        assert (total <= 1 + 1e-6).all()
+        if domain != "cross":
+            assert (weights >= 0).all()
+        if domain == "simplex":
+            np.testing.assert_allclose(total, 1.0, atol=1e-6)
+    assert FAMILIES[domain](30 * starts, mask).abs().amax() > 0.99
+
+
+@pytest.mark.parametrize("activation", ["relu", "dot-product"])
+def test_weights_without_bounds_are_refused(activation):
+    texts, labels = planted_texts(20)
+    with pytest.raises(InputError, match="nothing bounds them"):
+        card_of(random_model(activation=activation), texts, labels)
+
+
+@pytest.mark.parametrize("options", [{"epsilon": 0.0}, {"epsilon": 1.5}, {"texts": 0}, {"pass_texts": 0}])
+def test_settings_without_a_meaning_are_refused(options):
+    with pytest.raises(InputError):
+        Adversarial(**options)
+
+
+def test_the_same_seed_gives_the_same_numbers():
+    texts, labels = planted_texts(25)
+    cards = [card_of(random_model(classes=2), texts, labels) for _ in range(2)]
+    one, other = ([(f.name, f.estimate, f.interval) for f in card.findings] for card in cards)
+    assert one == other
