@@ -7,13 +7,24 @@ import torch
 from glasshead.audits import audit, build_context
 from glasshead.audits.adversarial import Adversarial
 from glasshead.audits.adversary.ascent import Search
-from glasshead.audits.adversary.free import exact_distances, search_linear
+from glasshead.audits.adversary.free import (
+    exact_distances,
+    free_distances,
+    search_forward,
+    search_linear,
+)
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.weight_families import FAMILIES, random_starts
 from glasshead.audits.null_weights import base_weights
 from glasshead.errors import InputError
-from glasshead.training import open_subject
+from glasshead.explainers.forward_observation import observe_by_forward
+from glasshead.trace import AttentionSelector
+from glasshead.training import open_subject, train
+from kinds import data, recipe
+from planted_heads import DECIDES, IDLE, as_data
+from planted_heads import planted_model as heads_model
+from planted_heads import planted_texts as heads_texts
 from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
 
 COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6)], ids=["balanced", "9 to 1"])
@@ -157,3 +168,54 @@ def test_the_same_seed_gives_the_same_numbers():
     cards = [card_of(random_model(classes=2), texts, labels) for _ in range(2)]
     one, other = ([(f.name, f.estimate, f.interval) for f in card.findings] for card in cards)
     assert one == other
+
+
+@pytest.mark.parametrize(
+    ("head", "found", "flat"), [(DECIDES, "hardly any", "hardly any"), (IDLE, None, "nearly every")]
+)
+def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(head, found, flat):
+    words = ["good", "bad", *(f"w{number}" for number in range(20))]
+    model, tokens = heads_model(words)
+    card = audit(
+        model,
+        as_data(heads_texts(words, 24)),
+        tokenizer=tokens,
+        audits=AUDIT,
+        attention_selector=AttentionSelector(layer=0, head=head),
+    )
+    assert card.finding("adversarial.flat.all").verdict.startswith(flat)
+    finding = card.finding("adversarial.found.free.all")
+    if found is None:
+        assert (finding.n, finding.undefined) == (0, {"flat prediction": 24})
+    else:
+        assert finding.verdict.startswith(f"for {found}")
+        assert finding.null["random"] > 0.9
+
+
+def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
+    """One model read in two ways: the output of a learned query is linear in its weights, and it can be run."""
+    run = train(data("encoder"), recipe("encoder"), tmp_path / "run")
+    context = build_context(open_subject(run), data("encoder")["test"])
+    setting, every = Setting(context, Search(steps=80), restarts=6), np.arange(len(context.labels))
+    linear, flat = free_distances(setting, every, 0)
+    explanation = context.explanation
+    observed = observe_by_forward(
+        explanation.model, explanation.encoded, explanation.site, explanation.logits
+    )
+    by_passes, also_flat = search_forward(setting, observed, every, 0)
+    np.testing.assert_array_equal(flat, also_flat)
+    np.testing.assert_allclose(by_passes["own"], linear["own"], rtol=0.1)
+    np.testing.assert_allclose(by_passes["uniform"], linear["uniform"], rtol=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["pair-encoder", "hierarchical", "ratings", "pooled ratings"])
+def test_every_kind_of_classifier_is_asked(kind, tmp_path):
+    run = train(data(kind), recipe(kind).with_changes(epochs=1), tmp_path / "run")
+    card = audit(run, data(kind), audits=AUDIT)
+    finding = card.finding("adversarial.jsd.free.all")
+    left_out = finding.undefined.get("flat prediction", 0) + finding.undefined.get("one token", 0)
+    assert finding.n + left_out == 23
+    same = card.finding("adversarial.jsd.same-output.all")
+    assert same.estimate <= card.finding("adversarial.bound.same-output.all").estimate + 1e-9
+    assert "producible" in card.facts["adversarial"] or "producible" in card.facts["adversarial"]["left_out"]

@@ -73,6 +73,10 @@ SHELL = {
         ["audits/marked/card.json", "audits/marked-gradient/report.html", "plausible.html"],
         ["Does it point at the words that people mark?", "Report: plausible.html"],
     ),
+    "adversarial": (
+        ["audits/adversarial/card.json", "audits/adversarial/report.html"],
+        ["same prediction", "Report: audits/adversarial"],
+    ),
     "operators": (
         ["audits/operators/card.json", "audits/operators/report.html"],
         ["whatever deleting means", "Report: audits/operators"],

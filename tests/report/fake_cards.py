@@ -303,6 +303,9 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
     ):  # fmt: skip
         verdict = f"The share called {statistic} is {values.mean():.0%}."
         found.append(finding("identifiability", statistic, "", "all", values, verdict=verdict))
+    for against, values in (("free", top < 0.8), ("same-output", top < 0.3)):
+        verdict = f"There is such a map for {values.mean():.0%} of the texts."
+        found.append(finding("adversarial", "found", against, "all", values, verdict=verdict))
     for low in (0.0, 0.25, 0.5, 0.75):
         members = (top >= low) & (top < low + 0.25)
         values = np.array(examples["permutation.median.absolute"])[members]

@@ -24,6 +24,15 @@ AUDITS = {
         "Does the answer change when the weights change? Mean over the examples of the per-example median "
         "change of the target's probability, or of the rating.",
     ),
+    "adversarial": (
+        "Other maps with the same prediction",
+        "Is there a map far from that of the model that gives the same prediction? The largest distance at "
+        "which ŷ changes by no more than ε, mean over the examples (Jensen-Shannon divergence, at most 0.693; "
+        "total variation, at most 1, of weights that do not sum to one); and the share of the examples with "
+        "such a map at half of the largest distance or more. Among many tokens nearly any model has one, and "
+        "so have random weights, the null: maps with the same output of the head, or that the head can draw "
+        "from its keys, say more.",
+    ),
     "operators": (
         "What deleting means",
         "Is it the same whether a word is cut out, replaced, averaged, or taken out of the attention? The "
@@ -80,6 +89,11 @@ STATISTICS = {
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",
+    "jsd": "distance of the farthest map (JSD)",
+    "tv": "distance of the farthest map (total variation)",
+    "found": "share of examples with a far map",
+    "bound": "upper bound of the distance",
+    "flat": "share of predictions that no weights change",
     "change": "mean change of ŷ by a word",
     "order": "order of the words under two meanings",
     "comprehensiveness": "comprehensiveness: fall of ŷ without the first tokens",
@@ -114,6 +128,9 @@ AGAINST = {
     "unknown-token": "replaced by [UNK]",
     "mean-embedding": "mean embedding",
     "survival": "share of meanings under which it is better than random",
+    "free": "of all maps",
+    "same-output": "of those with the same output of the head",
+    "producible": "of those of another query and the same keys",
     "greedy": "minus that of a greedy order",
     "best": "minus that of the best order",
     "absolute": "absolute change",
@@ -175,6 +192,16 @@ QUESTIONS = (
         "median |Δŷ|",
     ),
     Question("perturbation.random.absolute.all", "Do random weights change the answer?", "median |Δŷ|"),
+    Question(
+        "adversarial.found.free.all",
+        "Is there a map far from this one with the same prediction?",
+        "share of the examples",
+    ),
+    Question(
+        "adversarial.found.same-output.all",
+        "Is there one with the same output of the head?",
+        "share of the examples",
+    ),
     Question(
         "operators.attention-absolute.survival.all",
         "Does attention agree with erasure whatever deleting means?",

@@ -47,15 +47,18 @@ class ForwardAdversary(Adversary):
         self.edited = self.mask.any(dim=-1) & read[:, None] & chosen[:, None]
         edited = self.start(layer, weights, call)
         self.own = torch.where(self.edited[..., None], edited, weights).detach()
+        self.maps = [self.mask & self.edited[..., None]]
         return self.own
 
     def weights(self, parameters: Float[Tensor, "r h q k"]) -> Float[Tensor, "r h q k"]:
         weights = self.setting.family(parameters, self.mask)
         return torch.where(self.edited[..., None], weights, self.own)
 
+    def logits(self, weights: Float[Tensor, "r h q k"]) -> Float[Tensor, "variants classes"]:
+        return self.passes.logits(lambda *call: weights, self.texts, gradients=torch.is_grad_enabled())
+
     def changes(self, weights: Float[Tensor, "r h q k"]) -> Float[Tensor, " variants"]:
-        logits = self.passes.logits(lambda *call: weights, self.texts, gradients=torch.is_grad_enabled())
-        return self.setting.change(self.before, logits)
+        return self.setting.change(self.before, self.logits(weights))
 
     def distances(self, weights: Float[Tensor, "r h q k"]) -> Float[Tensor, " variants"]:
         per_map = self.setting.distance(self.own, weights).sum(dim=-1).masked_fill(~self.edited, 0.0)

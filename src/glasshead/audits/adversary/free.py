@@ -14,7 +14,7 @@ from glasshead.audits.adversary.forward_adversary import ForwardAdversary
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.adversary.vertices import corners, farthest_vertex
-from glasshead.audits.adversary.weight_families import random_starts
+from glasshead.audits.adversary.weight_families import parameters_of, random_starts
 from glasshead.audits.context import Floats
 from glasshead.audits.forward_perturbation import (
     FixedRandomEdit,
@@ -24,13 +24,14 @@ from glasshead.audits.forward_perturbation import (
 )
 from glasshead.audits.null_weights import base_weights
 from glasshead.data import batches
-from glasshead.explainers import ForwardObservation, LinearReadout
+from glasshead.explainers import TARGETS, ForwardObservation, LinearReadout
 from glasshead.huggingface import isolated_copy
 from glasshead.trace import Edit, ResumedPasses
 
 BASES = ("own", "random", "uniform")
 Texts = NDArray[np.int64]
 BLOCK = 2_000_000  # weights of all variants of one search
+LOG_ODDS = TARGETS["log-odds"]
 GRAPH = 4  # what gradients hold of a pass, in passes
 
 
@@ -154,8 +155,14 @@ def repeat_edit(edit: Edit, times: int) -> Edit:
 def best_of_restarts(
     setting: Setting, adversary: Adversary, generator: torch.Generator, texts: int
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """The largest distance over the restarts of each text, and whether any start changed the prediction."""
+    """The largest distance over the restarts of each text, and whether any start changed the prediction.
+
+    The first start of each text is the farthest map of the model that is linear as this one is near its own
+    weights; the others are random.
+    """
     starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)
+    first = adversary.owner < texts
+    starts[first] = parameters_of(first_order_weights(setting, adversary, texts)[first], setting.domain)
     with torch.no_grad():
         moved = adversary.changes(adversary.weights(starts)) > setting.search.epsilon
     _, distances = setting.search.farthest(adversary, starts)
@@ -164,3 +171,33 @@ def best_of_restarts(
         by_text.amax(dim=0).double().cpu().numpy(),
         moved.reshape(setting.restarts, texts).any(dim=0).cpu().numpy(),
     )
+
+
+def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> Tensor:
+    """The farthest vertex of every map of the first ``texts`` variants, where o = ∂z/∂a of the predicted
+    class, or of the rating, and each map of a variant may use its share of what z may change."""
+    own = adversary.own.clone().requires_grad_()
+    with torch.enable_grad():
+        logits = adversary.logits(own)
+        score = logits[:, 0] if setting.context.is_regression else LOG_ODDS(logits, logits.argmax(dim=-1))
+        (slopes,) = torch.autograd.grad(score.sum(), own)
+    result = adversary.own.clone()
+    counts = score.new_zeros(adversary.variants, dtype=torch.long)
+    for mask in adversary.maps:
+        counts.index_add_(0, adversary.owner, mask.any(dim=-1).reshape(len(mask), -1).sum(dim=1))
+    scores, owners, maps_of = score.tolist(), adversary.owner.tolist(), counts.tolist()
+    for mask in adversary.maps:
+        for place in mask.any(dim=-1).nonzero().tolist():
+            at, variant = tuple(place), owners[place[0]]
+            if variant >= texts:
+                continue
+            keys = mask[at].nonzero()[:, 0]
+            weights, polarity = (each[at][keys].double().cpu().numpy() for each in (adversary.own, slopes))
+            middle = float(weights @ polarity)
+            low, high = (
+                middle + (plane - scores[variant]) / maps_of[variant]
+                for plane in setting.planes(scores[variant])
+            )
+            farthest = farthest_vertex(weights, polarity, setting.domain, (low, high), setting.distance)
+            result[(*at, keys)] = torch.from_numpy(farthest).to(result)
+    return result

@@ -25,7 +25,7 @@ class LinearAdversary(Adversary):
         self.setting, self.readout, self.own = setting, readout, own
         self.variants, self.owner = len(texts), torch.arange(len(texts))
         self.polarity, self.mask = readout.polarity[texts], readout.mask[texts]
-        self.parts = split_parts(self.mask, readout.parts()[texts])
+        self.maps = split_parts(self.mask, readout.parts()[texts])
         self.before = self.logits(own)
 
     def logits(self, weights: Float[Tensor, "variants n"]) -> Float[Tensor, "variants classes"]:
@@ -34,13 +34,13 @@ class LinearAdversary(Adversary):
         return self.readout.to_logits(outputs)
 
     def weights(self, parameters: Float[Tensor, "variants n"]) -> Float[Tensor, "variants n"]:
-        return torch.stack([self.setting.family(parameters, part) for part in self.parts]).sum(dim=0)
+        return torch.stack([self.setting.family(parameters, part) for part in self.maps]).sum(dim=0)
 
     def changes(self, weights: Float[Tensor, "variants n"]) -> Float[Tensor, " variants"]:
         return self.setting.change(self.before, self.logits(weights))
 
     def distances(self, weights: Float[Tensor, "variants n"]) -> Float[Tensor, " variants"]:
-        count = torch.stack([part.any(dim=1) for part in self.parts]).sum(dim=0).clamp(min=1)
+        count = torch.stack([part.any(dim=1) for part in self.maps]).sum(dim=0).clamp(min=1)
         return self.setting.distance(self.own, weights).sum(dim=1) / count
 
 

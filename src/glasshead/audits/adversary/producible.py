@@ -34,6 +34,8 @@ def unproducible_reason(context: AuditContext) -> str | None:
         assert explanation.site is not None
         return None if explanation.site.has_values else "the model does not show its queries and keys"
     if isinstance(explanation.model, PooledClassifier):
+        if explanation.model.pooling.score is None:
+            return "its weights are those of another model"
         per_token = explanation.model.config.score == "query-key"
         return "every token has a query of its own, so none draws the whole map" if per_token else None
     if readout.part is not None and bool(readout.parts().any()):
@@ -120,6 +122,7 @@ def pooled_keys(
     def record_keys(module: nn.Module, inputs: tuple[Tensor, ...], scores: Tensor) -> None:
         recorded.append(module.keys(*inputs).cpu())  # type: ignore[operator]
 
+    assert model.pooling.score is not None
     hook = model.pooling.score.register_forward_hook(thread_hook(record_keys))
     try:
         for places, inputs in batches(context.explanation.encoded, texts, model.device, maps=KEYS):

@@ -10,6 +10,7 @@ from glasshead.attention import ACTIVATIONS
 
 WeightFamily = Callable[[Tensor, Tensor], Tensor]
 """(parameters [*rows, n], mask) → weights; every weight of the domain but its border has parameters."""
+BORDER = 1e-5  # weights nearer to the border than this begin there
 NEARLY_ALL = 2.0  # e² n of (e² n + n): two tokens of a start share 94 % of its weight
 
 
@@ -41,6 +42,17 @@ FAMILIES: dict[str, WeightFamily] = {
     "below-one": below_one_family,
     "cross": tanhmax_family,
 }
+
+
+def parameters_of(weights: Float[Tensor, "*rows n"], domain: str) -> Float[Tensor, "*rows n"]:
+    """Parameters of weights on the border of the domain (Σ |a| = 1, or 0 of Σ a < 1), up to `BORDER`."""
+    sizes = weights.abs().clamp_min(BORDER)
+    if domain == "simplex":
+        return sizes.log()
+    if domain == "below-one":
+        return (sizes / (1 - sizes.sum(dim=-1, keepdim=True)).clamp_min(BORDER)).log()
+    # 2 sinh s / Σ 2 cosh s: of large scores sinh and cosh are one, so that Σ |a| is 1.
+    return torch.asinh(torch.where(weights < 0, -1.0, 1.0) * sizes / BORDER)
 
 
 def random_starts(
