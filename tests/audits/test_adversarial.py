@@ -193,7 +193,7 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
 
 
 def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
-    """One model read in two ways: the output of a learned query is linear in its weights; it can also be run."""
+    """A learned query is linear in its weights; as a model that is run again it must give the same."""
     run = train(data("encoder"), recipe("encoder"), tmp_path / "run")
     context = build_context(open_subject(run), data("encoder")["test"])
     setting, every = Setting(context, Search(steps=80), restarts=6), np.arange(len(context.labels))

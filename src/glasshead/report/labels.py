@@ -27,8 +27,8 @@ AUDITS = {
     "adversarial": (
         "Other maps with the same prediction",
         "Is there a map far from that of the model that gives the same prediction? The largest distance at "
-        "which ŷ changes by no more than ε, mean over the examples (Jensen-Shannon divergence, at most 0.693; "
-        "total variation, at most 1, of weights that do not sum to one); and the share of the examples with "
+        "which ŷ changes by no more than ε, mean over the examples (Jensen-Shannon divergence, at most "
+        "0.693; total variation, at most 1, where rows do not sum to one); and the share of examples with "
         "such a map at half of the largest distance or more. Among many tokens nearly any model has one, and "
         "so have random weights, the null: maps with the same output of the head, or that the head can draw "
         "from its keys, say more.",
