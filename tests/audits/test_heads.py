@@ -211,6 +211,38 @@ def test_an_encoder_without_a_classifier_is_read_without_predictions():
     assert any("predicts no class" in remark for remark in report.remarks)
 
 
+@pytest.mark.parametrize("kind", ["txt", "csv", "memory"])
+def test_texts_without_labels(kind, tmp_path):
+    model, tokenizer = planted_heads.planted_model(WORDS)
+    labelled = planted_heads.as_data(planted_heads.planted_texts(WORDS, 24))
+    texts = list(labelled["text"])
+    file = tmp_path / f"texts.{kind}"
+    file.write_text("\n".join([*(["text"] if kind == "csv" else []), *texts]) + "\n", encoding="utf-8")
+    data = labelled.remove_columns("label") if kind == "memory" else file
+    options = {"tokenizer": tokenizer, "limit": 22, "dtype": "float32"}
+    report = glasshead.heads(model, data, **options)
+    assert any("have no labels" in remark for remark in report.remarks)
+    beside = glasshead.heads(model, labelled, **options)
+    assert not any("have no labels" in remark for remark in beside.remarks)
+    for one, other in zip(report.heads, beside.heads, strict=True):
+        assert one.finding("removal").n == 22
+        assert one.finding("entropy").estimate == pytest.approx(other.finding("entropy").estimate, abs=0.01)
+    with pytest.raises(InputError, match="split"):
+        glasshead.heads(model, data, split="test", **options)
+
+
+def test_labels_that_are_named_must_be_there(tmp_path):
+    model, tokenizer = planted_heads.planted_model(WORDS)
+    file = tmp_path / "texts.csv"
+    file.write_text("text\na b\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no column 'stars'"):
+        glasshead.heads(model, file, tokenizer=tokenizer, load_options={"label_column": "stars"})
+    empty = tmp_path / "texts.txt"
+    empty.write_text("\n \n", encoding="utf-8")
+    with pytest.raises(InputError, match="is empty"):
+        glasshead.heads(model, empty, tokenizer=tokenizer)
+
+
 def test_what_is_refused():
     model, tokenizer = planted_heads.planted_model(WORDS)
     data = planted_heads.as_data(planted_heads.planted_texts(WORDS, 3))

@@ -39,7 +39,8 @@ def heads(
         str,
         typer.Argument(
             metavar="DATA",
-            help="What glasshead audit reads, or a .conllu or .conllu.gz file with dependency trees: "
+            help="What glasshead audit reads, with or without labels, a .txt file with a text on each line, "
+            "or a .conllu or .conllu.gz file with dependency trees: "
             "then also which relations heads follow.",
         ),
     ],

@@ -13,10 +13,12 @@ from glasshead.data.load import ALL, load, select
 from glasshead.data.marks import Marks, marks_of
 from glasshead.data.options import LoadOptions
 from glasshead.data.ratings import RatingError
+from glasshead.data.schema import NoLabelError
 from glasshead.data.synthetic import DATASETS, SyntheticDataset, SyntheticOptions, planted_groups
 from glasshead.data.synthetic_vocabulary import NEUTRAL, split_words
 from glasshead.data.token_groups import token_groups
 from glasshead.data.tokenizer import train_tokenizer
+from glasshead.data.unlabelled import PlainTexts, is_plain, read_plain
 
 __all__ = [
     "ALL",
@@ -31,6 +33,8 @@ __all__ = [
     "Inputs",
     "LoadOptions",
     "Marks",
+    "NoLabelError",
+    "PlainTexts",
     "RatingError",
     "Sentence",
     "SyntheticDataset",
@@ -50,6 +54,7 @@ __all__ = [
     "has_ratings",
     "heads_of",
     "is_conllu",
+    "is_plain",
     "join_pair",
     "layers_of",
     "load",
@@ -58,6 +63,7 @@ __all__ = [
     "occurrences",
     "planted_groups",
     "read_conllu",
+    "read_plain",
     "select",
     "split_words",
     "token_groups",

@@ -17,6 +17,10 @@ from glasshead.errors import InputError
 UNLABELLED = -1  # how the Hub marks a row without a gold label, in a column of class numbers
 
 
+class NoLabelError(InputError):
+    """There is no column of labels, and none was named."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Rows in the one schema; `order` is the class order if the source fixes one.
@@ -68,6 +72,7 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     ``hypothesis``. An integer label becomes its decimal string.
 
     Raises:
+        NoLabelError: if there is no label, and no column of labels was named.
         InputError: if a column is missing, a text is missing or no string, a label is empty or neither string
             nor number, or marks are no spans of the text.
     """
@@ -78,7 +83,8 @@ def tabulate(columns: Columns, options: LoadOptions, extra: Sequence[str] = ()) 
     label = options.label_column or "label"
     for name, option in ((text, "`text_column`"), (label, "`label_column`")):
         if name not in cells:
-            raise InputError(
+            error = NoLabelError if (name, options.label_column) == (label, None) else InputError
+            raise error(
                 f"{columns.source} has no column {name!r} (it has: {', '.join(cells)}): name it with {option}"
             )
     for name in extra:

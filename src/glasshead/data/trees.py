@@ -36,9 +36,7 @@ def parse_trees(source: str, lines: Iterable[str]) -> tuple[dict[str, list[Any]]
         if not line.strip():
             continue
         words = LEAF.findall(line)
-        # A binary tree with n leaves has 2n − 1 nodes.
-        whole = line.count("(") == line.count(")") == 2 * len(words) - 1 and line[1:2] in tuple("01234")
-        if not whole:
+        if not is_tree(line):
             raise InputError(
                 f"{source} line {number} is no labelled tree: write one on each line, as "
                 "(4 (2 a) (4 (3 lovely) (2 film)))"
@@ -49,6 +47,12 @@ def parse_trees(source: str, lines: Iterable[str]) -> tuple[dict[str, list[Any]]
         columns["sentiment"].append(sentiment)
         columns[MARKS].append(None if SIDES[sentiment] < 0 else words_on_side(words, SIDES[sentiment]))
     return columns, {"label": CLASSES, "sentiment": SENTIMENTS}
+
+
+def is_tree(line: str) -> bool:
+    """Whether a line is a labelled tree: a binary one with n leaves has 2n − 1 nodes."""
+    nodes = 2 * len(LEAF.findall(line)) - 1
+    return line.count("(") == line.count(")") == nodes and line[1:2] in tuple("01234")
 
 
 def words_on_side(words: Iterable[tuple[str, str]], side: int) -> list[Span]:

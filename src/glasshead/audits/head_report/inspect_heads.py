@@ -58,6 +58,10 @@ NO_PREDICTION = (
     "The model predicts no class of a text, so nothing is said of what its heads do to predictions: no "
     "importance, no gradients."
 )
+NO_LABELS = (
+    "The data have no labels. No number here needs one: what a head does to predictions is said of the class "
+    "that the model predicts."
+)
 ONE_QUERY = (
     "A pooled classifier has one learned query: there are no tokens before and behind it, its words are not "
     "joined, and nothing is left without its only head. What is read of it are shares and breadth."
@@ -68,8 +72,9 @@ ONE_QUERY = (
 class HeadsRequest(SubjectRequest):
     """Which model is asked what its heads do, before which texts.
 
-    ``data`` is what `glasshead.audit` takes, or a CoNLL-U file, plain or gzipped, whose dependency relations
-    heads are held against. A ``limit`` of None is 50 texts, or all sentences of a CoNLL-U file for relations.
+    ``data`` is what `glasshead.audit` takes, the same without labels, a txt file with a text on each line, or
+    a CoNLL-U file, plain or gzipped, whose dependency relations heads are held against. A ``limit`` of None
+    is 50 texts, or all sentences of a CoNLL-U file for relations.
     ``texts`` are drawn in the place of the first ones of the data.
 
     Raises:
@@ -101,8 +106,9 @@ def heads(
     """Say of every head of a model what it looks at, how much it matters, and which others are like it.
 
     ``model`` is what `glasshead.audit` takes, or a model without a classifier, of which nothing is said about
-    predictions. ``data`` is a data set, or a CoNLL-U file: then also which dependency relation every head
-    follows. ``limit`` is the size of a random part of the texts (None: 50). ``options`` are `HeadsOptions`.
+    predictions. ``data`` is a data set, with or without labels, or a CoNLL-U file: then also which dependency
+    relation every head follows. ``limit`` is the size of a random part of the texts (None: 50). ``options``
+    are `HeadsOptions`.
 
     Raises:
         InputError: if the model cannot be opened or shows no attention, if the data cannot be read, and on an
@@ -180,6 +186,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     remarks = [
         *(f"{note}." for note in subject.notes),
         *([] if predictions is not None else [NO_PREDICTION]),
+        *([] if texts.labelled or predictions is None else [NO_LABELS]),
         *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
         *([] if not unread else [f"Which heads are identifiable is not known: {unread}."]),
         *signed_notes(layers),

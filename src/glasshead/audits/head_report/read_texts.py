@@ -5,30 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from datasets import Dataset
 
 from glasshead.audits.context import subsample, texts_of
 from glasshead.audits.open_request import data_options, default_split, read_split, source_facts
 from glasshead.audits.operators import TEXTS
 from glasshead.audits.request import SubjectRequest
-from glasshead.data import Sentence, is_conllu, read_conllu
+from glasshead.data import (
+    ALL,
+    LoadOptions,
+    NoLabelError,
+    Sentence,
+    is_conllu,
+    is_plain,
+    join_pair,
+    read_conllu,
+    read_plain,
+)
 from glasshead.errors import ParameterError
 from glasshead.explainers import check_texts
 from glasshead.trace import Subject
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
 class HeadTexts:
     """First and, of pairs, second texts, both as one text, the ``sentences`` of a CoNLL-U file (all, or as
-    many as the limit says), and what is recorded about the data."""
+    many as the limit says), what is recorded about the data, and whether they have ``labels``."""
 
     firsts: Sequence[str]
     seconds: Sequence[str] | None
     shown: Sequence[str]
     sentences: Sequence[Sentence]
     facts: Mapping[str, Any]
+    labelled: bool = True
 
 
 def read_texts(request: SubjectRequest, subject: Subject) -> HeadTexts:
@@ -48,18 +62,50 @@ def read_texts(request: SubjectRequest, subject: Subject) -> HeadTexts:
         return HeadTexts(texts, None, texts, sentences, facts)
     options = data_options(request, subject)
     split = request.split or default_split(request.data, subject)
-    _, rows = subsample(read_split(request.data, split, options), limit, request.seed)
+    if is_plain(request.data):
+        return read_unlabelled(request, subject, options, limit)
+    try:
+        rows = read_split(request.data, split, options)
+    except NoLabelError:
+        if options.classes or not is_one_table(request.data):
+            raise
+        return read_unlabelled(request, subject, options, limit)
+    _, rows = subsample(rows, limit, request.seed)
     firsts, seconds, shown = texts_of(rows)
     check_texts(subject.model, seconds is not None)
     facts = source_facts(request, split, options) if isinstance(request.data, str | Path) else {}
     return HeadTexts(firsts, seconds, shown, (), facts)
 
 
-def sample(sentences: Sequence[Sentence], limit: int | None, seed: int) -> list[Sentence]:
-    """A random part of so many sentences, in order."""
+def is_one_table(data: object) -> bool:
+    """Whether data are one file or one data set in memory, and not several splits."""
+    return isinstance(data, Dataset) or (isinstance(data, str | Path) and Path(data).is_file())
+
+
+def read_unlabelled(request: SubjectRequest, subject: Subject, options: LoadOptions, limit: int) -> HeadTexts:
+    """The same of a file or a data set without labels, of which nothing here needs one.
+
+    Raises:
+        InputError: if a split is asked for, or the texts do not fit the model.
+    """
+    if request.split not in (None, ALL):
+        raise ParameterError("split", "is for data with labels: texts without them are read as a whole")
+    source = request.data if isinstance(request.data, Dataset) else Path(str(request.data))
+    texts = read_plain(source, options)
+    check_texts(subject.model, texts.seconds is not None)
+    chosen = sample(range(len(texts.firsts)), limit, request.seed)
+    firsts = [texts.firsts[place] for place in chosen]
+    seconds = None if texts.seconds is None else [texts.seconds[place] for place in chosen]
+    shown = firsts if seconds is None else list(map(join_pair, firsts, seconds))
+    facts = {} if isinstance(source, Dataset) else {"data": str(request.data), "split": ALL}
+    return HeadTexts(firsts, seconds, shown, (), facts, labelled=False)
+
+
+def sample(values: Sequence[Value], limit: int | None, seed: int) -> list[Value]:
+    """A random part of so many values, in order."""
     if limit is not None and limit < 1:
         raise ParameterError("limit", f"must be at least 1, not {limit}")
-    if limit is None or limit >= len(sentences):
-        return list(sentences)
-    chosen = np.sort(np.random.default_rng(seed).choice(len(sentences), limit, replace=False))
-    return [sentences[place] for place in chosen]
+    if limit is None or limit >= len(values):
+        return list(values)
+    chosen = np.sort(np.random.default_rng(seed).choice(len(values), limit, replace=False))
+    return [values[place] for place in chosen]

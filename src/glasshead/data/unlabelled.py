@@ -1,0 +1,66 @@
+"""Texts without labels: the lines of a txt file, or the texts of a table that has no column of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from glasshead.data.options import LoadOptions
+from glasshead.data.read import TREES, Columns, data_stem, decode, read
+from glasshead.data.schema import tabulate
+from glasshead.data.trees import is_tree
+from glasshead.errors import InputError
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+class PlainTexts(NamedTuple):
+    """First and, of pairs, second texts."""
+
+    firsts: Sequence[str]
+    seconds: Sequence[str] | None
+
+
+def is_plain(source: object) -> bool:
+    """Whether a source is a txt file (also as .gz) of texts, one on each line, and not of labelled trees.
+
+    Raises:
+        InputError: if the file cannot be read.
+    """
+    if not isinstance(source, str | Path) or data_stem(Path(source), TREES) is None:
+        return False
+    path = Path(source)
+    return path.is_file() and not any(is_tree(line) for line in lines_of(path)[:1])
+
+
+def read_plain(source: Path | Dataset, options: LoadOptions) -> PlainTexts:
+    """The texts of a source without labels.
+
+    Raises:
+        InputError: if there is none, or a row has no text.
+    """
+    if not isinstance(source, Path):
+        columns = Columns("the data set", {name: list(source[name]) for name in source.column_names}, {})
+    elif data_stem(source, TREES) is not None:
+        return PlainTexts(lines_of(source), None)
+    else:
+        columns = read(source)
+    size = len(next(iter(columns.values.values()), ()))
+    labels = ["none"] * size  # what finds the texts of a table wants a label in each row
+    table = tabulate(replace(columns, values=columns.values | {"label": labels}), options)
+    return PlainTexts(table.text, table.text_pair)
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines that hold something.
+
+    Raises:
+        InputError: if the file cannot be read, or there is no such line.
+    """
+    lines = [line.strip() for line in decode(path).split("\n") if line.strip()]
+    if not lines:
+        raise InputError(f"{path} is empty: write a text on each line")
+    return lines
