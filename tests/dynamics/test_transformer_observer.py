@@ -7,11 +7,14 @@ import pytest
 import torch
 from scipy.stats import kendalltau
 
+from classifier_families import FAMILIES
+from glasshead.data import encode
 from glasshead.dynamics import dynamics_callback
 from glasshead.dynamics.observers.transformer import TransformerObserver, residuals, row_entropies
 from glasshead.dynamics.post_hoc import history_from_trained_run
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS, make_context
+from glasshead.huggingface import plug
 from glasshead.results import read_history
 from glasshead.trace import entropies, record
 from glasshead.training import load_run, preset_config, train
@@ -59,6 +62,8 @@ def test_numbers_are_the_formulas(kind, tmp_path):
         for text in range(len(layer.weights)):
             for head in range(layer.weights.shape[1]):
                 rows = [row for row in range(layer.weights.shape[2]) if allowed[text, head, row].any()]
+                if layer.weights.shape[2] == layer.weights.shape[3]:  # nobody attends to padding
+                    rows = [row for row in rows if allowed[text, head, :, row].any()]
                 for row in rows:
                     p = layer.weights[text, head, row][allowed[text, head, row]].abs().double()
                     if len(p) > 1 and p.sum() > 0:
@@ -170,3 +175,22 @@ def test_a_model_that_hides_its_attention_is_refused_before_any_work(tmp_path):
     with pytest.raises(InputError, match="name a mechanism, `attention='softmax'`"):
         train(data("tuned"), hidden, tmp_path / "run", callbacks=[dynamics_callback(every=3)])
     assert [each.name for each in tmp_path.iterdir()] == ["bert"]
+
+
+def test_rows_of_padding_are_not_counted():
+    """A batch of a short and a long text has the rows that each has alone."""
+    family = FAMILIES["Bert"]
+    model, tokenizer = plug(family.build(labels=2), "softmax"), family.tokenizer()
+    texts = ["a good film", "a long and very bad film without any end"]
+    with torch.no_grad(), record(model) as trace:
+        model(**encode(tokenizer, texts).inputs())
+    alone = []
+    for text in texts:
+        with torch.no_grad(), record(model) as short:
+            model(**encode(tokenizer, [text]).inputs())
+        alone.append(list(short))
+    for layer, *ones in zip(trace, *alone, strict=True):
+        for numbers in (row_entropies, residuals):
+            torch.testing.assert_close(
+                numbers(layer), torch.cat([numbers(one) for one in ones]), atol=1e-5, rtol=1e-4
+            )

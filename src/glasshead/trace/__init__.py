@@ -26,7 +26,7 @@ from glasshead.trace.attention_stack import (
     is_causal,
     record_stack,
 )
-from glasshead.trace.attention_use import attention_use, entropies
+from glasshead.trace.attention_use import attention_use, entropies, without_padding
 from glasshead.trace.distance_layers import learned_positions
 from glasshead.trace.eval_mode import eval_mode
 from glasshead.trace.head_gauges import head_gauges, head_signs_of
@@ -114,6 +114,7 @@ __all__ = [
     "token_layout",
     "uniform",
     "unit_of_each",
+    "without_padding",
     "word_map",
     "word_means",
     "word_sums",

@@ -57,12 +57,18 @@ class RowMeans(NamedTuple):
     rows: int
 
 
+def without_padding(allowed: Bool[Tensor, "b h q k"]) -> Bool[Tensor, "b h q k"]:
+    """Who may attend to whom, but for rows of padding: in attention of tokens to themselves, those of tokens
+    that nobody may attend to."""
+    if not allowed.shape[2] == allowed.shape[3] > 1:
+        return allowed
+    return allowed & allowed.any(dim=2).any(dim=1)[:, None, :, None]
+
+
 def row_means(scores: Tensor, weights: Tensor, allowed: Tensor) -> RowMeans:
     """Means over the rows of each of a batch of sequences [B, H, Q, K]; NaN where no row says anything. Rows
-    of padding are none: nobody may attend to their tokens."""
-    allowed = allowed.expand_as(weights)
-    if allowed.shape[2] == allowed.shape[3] > 1:
-        allowed = allowed & allowed.any(dim=2).any(dim=1)[:, None, :, None]
+    of padding are none."""
+    allowed = without_padding(allowed.expand_as(weights))
     scores, weights = scores.detach().double(), weights.detach().double()
     zero = ((weights == 0) | ~allowed).all(dim=-1).double()
     zero = zero.masked_fill(allowed.sum(dim=-1) < 2, torch.nan)

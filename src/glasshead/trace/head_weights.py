@@ -13,7 +13,8 @@ from glasshead.attention import DistanceAware
 from glasshead.data import Encoded, check_utf8, encode, join_pair
 from glasshead.errors import InputError
 from glasshead.models import HierarchicalClassifier, PooledClassifier, SegmentLayout, TransformerClassifier
-from glasshead.results import HeadMap, HeadMaps
+from glasshead.results import NOT_USED, HeadMap, HeadMaps
+from glasshead.trace.attention_use import entropies
 from glasshead.trace.distance_layers import layer_name, layer_title
 from glasshead.trace.head_gauges import head_signs_of
 from glasshead.trace.record import record
@@ -25,8 +26,6 @@ DEFAULT_HEADS = 4
 LONGEST_LABEL = 16
 SENTENCES = "sentences"
 """The part of a hierarchical model whose tokens are sentences."""
-UNIFORM = 0.97
-"""Entropy of a row, as a part of the largest, log n, above which its shades are small differences."""
 
 
 @dataclass(frozen=True)
@@ -92,23 +91,15 @@ def head_maps(
     return HeadMaps(name, maps, rows, labels, signed, remark)
 
 
-def nearly_uniform(
-    weights: NDArray[np.floating[Any]], allowed: NDArray[np.bool_], above: float = UNIFORM
-) -> bool:
+def nearly_uniform(weights: NDArray[np.floating[Any]], allowed: NDArray[np.bool_]) -> bool:
     """Whether no row [rows, keys] clearly prefers any of the n keys that it may look at.
 
-    H(|a|) > ``above`` · log n in every row with n > 1, |a| scaled to sum to one; False if there is no such
-    row, or if one has no weight at all.
+    `entropies` above `NOT_USED` in every row with n > 1; False if there is no such row, or if one has no
+    weight at all.
     """
-    sizes = np.where(allowed, np.abs(weights), 0.0)
-    keys = allowed.sum(axis=-1)
-    sizes, keys = sizes[keys > 1], keys[keys > 1]
-    totals = sizes.sum(axis=-1, keepdims=True)
-    if not len(sizes) or not totals.all():
-        return False
-    shares = sizes / totals
-    entropy = -(shares * np.log(np.where(shares > 0, shares, 1.0))).sum(axis=-1)
-    return bool((entropy > above * np.log(keys)).all())
+    values = entropies(torch.as_tensor(weights), torch.as_tensor(allowed))
+    values = values[torch.as_tensor(allowed.sum(axis=-1) > 1)]
+    return len(values) > 0 and bool((values > NOT_USED).all())
 
 
 def signs_of(model: PreTrainedModel, layer: LayerRecord) -> tuple[np.ndarray, str]:
@@ -256,7 +247,7 @@ def uniform_remark(maps: Sequence[HeadMap], numbers: Sequence[int]) -> str:
         return ""
     heads = f"head {alike[0]}" if len(alike) == 1 else f"heads {', '.join(alike)}"
     return (
-        f"Nearly uniform: {heads}. In every row the entropy is above {100 * UNIFORM:.0f}\u00a0% of the "
+        f"Nearly uniform: {heads}. In every row the entropy is above {100 * NOT_USED:.0f}\u00a0% of the "
         "largest possible, so the shades are small differences."
     )
 

@@ -17,7 +17,7 @@ from glasshead.explainers import EXPLAINERS, make_context
 from glasshead.huggingface import shows_attention
 from glasshead.results import Columns
 from glasshead.statistics import kendall_tau_b
-from glasshead.trace import LayerRecord, entropies, record
+from glasshead.trace import LayerRecord, entropies, record, without_padding
 from glasshead.training import TensorDataset, TrainingConfig
 
 SAMPLE = 32
@@ -78,8 +78,8 @@ class TransformerObserver:
 
 
 def row_entropies(layer: LayerRecord) -> Float[Tensor, " n"]:
-    """The entropy of every row of attention that may attend to two tokens or more."""
-    allowed = layer.allowed.expand_as(layer.weights)
+    """The entropy of every row of attention, but for padding, that may attend to two tokens or more."""
+    allowed = without_padding(layer.allowed.expand_as(layer.weights))
     entropy = entropies(layer.weights.float().cpu(), allowed.cpu())
     return entropy[~entropy.isnan()]
 
@@ -97,7 +97,8 @@ def residuals(layer: LayerRecord) -> Float[Tensor, " n"]:
 
 def texts(layer: LayerRecord) -> Iterator[tuple[Float[Tensor, "h r d"], Bool[Tensor, " r"]]]:
     """Outputs of each text, and which of its rows attend to something real, where there are two of them."""
-    real = layer.allowed.expand_as(layer.weights).any(dim=1).any(dim=-1)  # [b, r]
+    allowed = without_padding(layer.allowed.expand_as(layer.weights))
+    real = allowed.any(dim=1).any(dim=-1)  # [b, r]
     for output, rows in zip(layer.output.float().cpu(), real.cpu(), strict=True):
         if int(rows.sum()) > 1:
             yield output, rows
