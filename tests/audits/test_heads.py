@@ -193,6 +193,8 @@ def test_our_own_models(name):
         assert [layer.kind for layer in report.layers] == ["pooled"]
         assert any("one learned query" in remark for remark in report.remarks)
         assert report.heads[0].finding("previous") is None
+    between = any("between sentences are left out" in remark for remark in report.remarks)
+    assert between == (name == "hierarchical")
     if name == "encoder first":  # TanhMax
         assert any("have signs" in remark for remark in report.remarks)
     if name == "pair-encoder":

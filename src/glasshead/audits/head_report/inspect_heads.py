@@ -43,7 +43,7 @@ from glasshead.data import Encoded, coverage, encode
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import TARGETS, ExplanationContext, make_context
 from glasshead.huggingface import dtype_of, isolated_copy
-from glasshead.models import PooledClassifier, is_regression
+from glasshead.models import HierarchicalClassifier, PooledClassifier, is_regression
 from glasshead.results import HeadReport
 from glasshead.statistics import simultaneous_level
 from glasshead.trace import Subject, list_attention_calls
@@ -61,6 +61,10 @@ NO_PREDICTION = (
 NO_LABELS = (
     "The data have no labels. No number here needs one: what a head does to predictions is said of the class "
     "that the model predicts."
+)
+BETWEEN_SENTENCES = (
+    "The model reads sentences one by one. Its heads inside sentences are here; those between sentences are "
+    "left out: they look at no tokens."
 )
 ONE_QUERY = (
     "A pooled classifier has one learned query: there are no tokens before and behind it, its words are not "
@@ -187,6 +191,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         *(f"{note}." for note in subject.notes),
         *([] if predictions is not None else [NO_PREDICTION]),
         *([] if texts.labelled or predictions is None else [NO_LABELS]),
+        *([BETWEEN_SENTENCES] if isinstance(model, HierarchicalClassifier) else []),
         *([ONE_QUERY] if isinstance(model, PooledClassifier) else []),
         *([] if not unread else [f"Which heads are identifiable is not known: {unread}."]),
         *signed_notes(layers),
