@@ -229,3 +229,24 @@ def test_every_two_heads_are_a_matrix_that_is_read_by_keys(browser: Browser, add
     assert page.locator("#alike .said").inner_text() == words
     assert said == []
     page.close()
+
+
+def test_the_matrix_of_144_heads_scrolls_inside(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "many.html"
+    report = fake_heads.make(fake_heads.pair_text(12, 12), layers=12, heads=12)
+    file.write_text(heads_page(report), encoding="utf-8")
+    page, said = opened(browser, file.as_uri(), "light", 1280)
+    page.wait_for_selector(LINES)
+    page.locator("#alike summary").click()
+    page.wait_for_function("document.querySelector('#alike canvas').height > 300")
+    box = page.locator("#alike .matrix")
+    box.scroll_into_view_if_needed()
+    box.hover()
+    before = page.evaluate("scrollY")
+    page.mouse.wheel(400, 900)
+    page.wait_for_function("document.querySelector('#alike .matrix').scrollTop >= 900")
+    assert page.evaluate("document.querySelector('#alike .matrix').scrollLeft") > 0
+    assert page.evaluate("scrollY") == before
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert said == []
+    page.close()
