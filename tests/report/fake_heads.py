@@ -64,6 +64,12 @@ def pair_text(layers: int = 2, heads: int = 3, signed: bool = False) -> HeadText
     )
 
 
+def long_text(layers: int = 2, heads: int = 3, n: int = 512) -> HeadText:
+    """A text of so many words, each a token of its own."""
+    weights = {layer: softmax_maps(heads, n, n, 3.0, layer).astype(np.float32) for layer in range(layers)}
+    return HeadText("long", [f"word{i}" for i in range(n)], range(n), [0] * n, weights)
+
+
 def agreement(heads: int) -> HeadAgreement:
     """Heads 0 and 1 are alike, the last one was never compared, and all others stay undecided."""
     divergence = np.full((heads, heads), 0.5)

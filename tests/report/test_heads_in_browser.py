@@ -11,7 +11,6 @@ from test_browser import CONTRAST, opened
 from test_report_in_browser import OPEN_ALL, SMALLEST
 
 from glasshead.report.html.heads_page import heads_page
-from glasshead.results import HeadText
 
 pytestmark = pytest.mark.slow
 LINES, MATRIX = ".lines .queries button", "#view-matrix .matrix"
@@ -30,9 +29,7 @@ INK = """selector => {
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    n = 512
-    weights = {layer: fake_heads.softmax_maps(3, n, n, 3.0, layer).astype(np.float32) for layer in range(2)}
-    long = HeadText("long", [f"word{i}" for i in range(n)], range(n), [0] * n, weights)
+    long = fake_heads.long_text()
     report = fake_heads.make(fake_heads.pair_text(), long, fake_heads.pair_text(signed=True))
     file = tmp_path_factory.mktemp("heads") / "heads.html"
     file.write_text(heads_page(report), encoding="utf-8")
@@ -247,6 +244,31 @@ def test_the_matrix_of_144_heads_scrolls_inside(browser: Browser, tmp_path: Path
     page.wait_for_function("document.querySelector('#alike .matrix').scrollTop >= 900")
     assert page.evaluate("document.querySelector('#alike .matrix').scrollLeft") > 0
     assert page.evaluate("scrollY") == before
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert said == []
+    page.close()
+
+
+def test_twelve_by_twelve_heads_before_512_tokens_stay_usable(browser: Browser, tmp_path: Path) -> None:
+    text = fake_heads.long_text(12, 12)
+    file = tmp_path / "heads.html"
+    file.write_text(heads_page(fake_heads.make(text, layers=12, heads=12)), encoding="utf-8")
+    page, said = opened(browser, file.as_uri(), "light", 1280)
+    page.wait_for_function(f"document.querySelectorAll('{LINES}').length === 512")
+    assert page.locator("button[data-head]").count() == 144
+    page.locator("button[data-head='7-5']").click()
+    page.wait_for_function("document.getElementById('head-title').textContent === 'Layer 7, head 5'")
+    page.locator("#alike summary").click()
+    page.wait_for_function("document.querySelector('#alike canvas').height > 100")
+    for view, selector in (("lines", ".lines"), ("matrix", MATRIX)):
+        page.locator(f"#tab-{view}").click()
+        page.wait_for_function(f"document.querySelector('{selector} canvas').height > 100")
+        page.locator(selector).scroll_into_view_if_needed()
+        page.locator(selector).hover()
+        before = page.evaluate("scrollY")
+        page.mouse.wheel(0, 200)
+        page.wait_for_function(f"document.querySelector('{selector}').scrollTop === 200")
+        assert page.evaluate("scrollY") == before, view
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert said == []
     page.close()

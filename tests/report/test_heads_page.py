@@ -166,9 +166,8 @@ def test_a_decoder_looks_from_its_own_tokens_and_a_learned_query_from_none():
 
 @pytest.mark.slow
 def test_twelve_by_twelve_heads_and_512_tokens_take_less_than_five_megabytes():
-    n = 512
-    weights = {layer: fake_heads.softmax_maps(12, n, n, 3.0, layer).astype(np.float32) for layer in range(12)}
-    text = HeadText("long", [f"word{i}" for i in range(n)], range(n), [0] * n, weights)
+    text = fake_heads.long_text(12, 12)
+    n, weights = 512, text.weights
     html = heads_page(fake_heads.make(fake_heads.pair_text(2, 3), text, layers=12, heads=12))
     assert len(html.encode()) < 5_000_000
     (script,) = [one for one in Page(html).all("script") if one.attributes.get("id") == "heads-data"]
