@@ -17,6 +17,7 @@ from glasshead.identifiability import (
     log_ranks,
     residual,
 )
+from glasshead.identifiability.random_collapse import gaussian_residuals
 from glasshead.training import open_subject
 
 PURE, SKIPS, WHOLE = "attention alone", "with skips", "whole layer"
@@ -55,6 +56,20 @@ def test_softmax_makes_tokens_alike_and_tanhmax_does_not() -> None:
     assert (tanhmax.mean > 0.9).all()
     assert (softmax.low[1:4] < softmax.mean[1:4]).all()
     assert list(softmax.n) == [8] * 9
+
+
+@pytest.mark.parametrize(
+    ("name", "quoted", "rounding"),
+    [("softmax", [0.795, 0.425, 0.070, 0.0002, 0.0], [5e-4, 5e-4, 5e-4, 5e-5, 5e-5]),
+     ("tanhmax", [0.95, 0.98, 1.02], [5e-3] * 3)],
+)  # fmt: skip
+def test_one_draw_of_a_check_elsewhere_is_like_one_of_ours(name, quoted, rounding) -> None:
+    """Quoted to so many places, of one draw that is not ours: each number lies among those of 100 draws."""
+    draws = torch.stack([gaussian_residuals(name, seed, layers=len(quoted)) for seed in range(100)])[:, 1:]
+    known, half = torch.tensor(quoted).double(), torch.tensor(rounding).double()
+    below, above = (draws <= known + half).double().mean(dim=0), (draws >= known - half).double().mean(dim=0)
+    assert (below >= 0.01).all()
+    assert (above >= 0.01).all()
 
 
 def test_the_logarithm_of_softmax_has_few_directions() -> None:
