@@ -14,6 +14,7 @@ from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.explainers.attention_flow import FlowNetwork
 from glasshead.explainers.explainer import find_explainer
+from glasshead.explainers.rollout import discard_smallest
 from glasshead.huggingface import plug
 from glasshead.trace import AttentionSelector
 from readable import KINDS, bert, turn
@@ -212,12 +213,12 @@ def test_the_flow_to_a_word_is_that_to_all_of_its_tokens_together():
     np.testing.assert_allclose(network.flows(int(source)), flows, atol=1e-8)
 
 
-def attentions(name, text):
-    """What transformers records: the mean of the heads of each layer."""
+def attentions(name, text, *, graph=False):
+    """What transformers records, of all heads of each layer."""
     family = FAMILIES[name]
     model, tokenizer = family.build(), family.tokenizer()
     model.set_attn_implementation("eager")
-    with torch.no_grad():
+    with torch.set_grad_enabled(graph):
         return model(input_ids=tokenizer(text, return_tensors="pt").input_ids, output_attentions=True)
 
 
@@ -233,6 +234,30 @@ def test_rollout_of_an_encoder_decoder():
         decoder = (cross[0].mean(0).numpy() @ text + decoder) / 2
     (ours,) = explained("Bart", "rollout", TEXTS[0])
     np.testing.assert_allclose(ours.scores, decoder[-1], **ALL_LAYERS)
+
+
+@pytest.mark.parametrize("method", GRADIENTS)
+def test_gradients_of_an_encoder_decoder(method):
+    """The decoder adds Ā_cross R_encoder to what it knows, which is not rule 10 of Chefer et al."""
+    output = attentions("Bart", TEXTS[0], graph=True)
+    (ours,) = explained("Bart", method, TEXTS[0], target=1)
+    logits = output.logits[0]
+    score = logits[1] - logits.mean()
+    parts = [output.encoder_attentions, output.decoder_attentions, output.cross_attentions]
+
+    def combined(maps):
+        products = maps * torch.autograd.grad(score, maps, retain_graph=True)[0]
+        return (products if method.endswith("signed") else products.clamp(min=0))[0].mean(0).detach().numpy()
+
+    encoder, own, cross = ([combined(maps) for maps in part] for part in parts)
+    n = len(encoder[0])
+    text, decoder = np.eye(n), np.eye(n, k=-1)
+    for maps in encoder:
+        text = text + maps @ text
+    for maps, above in zip(own, cross, strict=True):
+        decoder = decoder + maps @ decoder
+        decoder = decoder + above @ text
+    np.testing.assert_allclose(ours.scores, (decoder - np.eye(n, k=-1))[-1], **ALL_LAYERS)
 
 
 def test_the_null_of_causal_models_is_the_rollout_of_uniform_attention():
@@ -303,6 +328,20 @@ def test_residual_and_discard(closed_form):
         first, last = (step(maps, residual, discard) for maps in closed_form[2])
         scores = rolled(closed_form, f"rollout+residual={residual}+discard={discard}")
         np.testing.assert_allclose(scores, (last @ first)[0], **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_share_of_keys_is_no_key_short_of_it(dtype):
+    """0.53 · 100 is less than 53 in floating point, as are 25 other such products up to 512."""
+    for percent in range(1, 100):
+        for n in (7, 50, 100, 150, 300, 475):
+            weights = torch.arange(1, n + 1, dtype=dtype)
+            assert int((discard_smallest(weights, percent / 100) == 0).sum()) == percent * n // 100
+
+
+def test_keys_without_weight_are_none_to_discard():
+    kept = discard_smallest(torch.tensor([0.0, 0.4, 0.1, 0.0, 0.2, 0.3]), 0.5)
+    np.testing.assert_allclose(kept, np.array([0, 4, 0, 0, 0, 3]) / 7, **ONE_MODEL)
 
 
 @pytest.mark.parametrize(

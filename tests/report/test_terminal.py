@@ -55,6 +55,19 @@ def test_contributions_colour_where_there_are_any() -> None:
     assert "#1b5fc4" in str(text_heatmap(told).spans[0].style)
 
 
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [("attention", "weight"), ("layer-max", "weight"), ("layer-sum", "sum of weights"), ("rollout", "score"),
+     ("attention-flow", "flow"), ("attention-flow-absolute", "flow"), ("value-norm", "norm"),
+     ("attn-lrp", "relevance"), ("cp-lrp", "relevance"), ("rollout+discard=0.5", "score"),
+     ("gradient-attention", "score")],
+)  # fmt: skip
+def test_numbers_have_the_name_of_what_they_are(method: str, name: str) -> None:
+    told = made("bad", [("bad", 0, 3, 0.25)], method=method)
+    heading = next(line for line in printed(attribution_table(told)).splitlines() if "token" in line)
+    assert heading.split("token")[1].strip() == name
+
+
 def test_control_characters_and_markup_are_harmless() -> None:
     text = "[bold red]x[/] \x1b[31m\x07 [link=file:///etc]y \u202e"
     told = made(text, [("[bold", 0, 5, 1.0)])

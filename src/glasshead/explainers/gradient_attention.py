@@ -15,8 +15,13 @@ class GradientAttention(StackExplainer):
     the result is R_L − I, without what a vector knows of its own token from the start.
 
     ``keeps_signs``: Ā = comb_h A_h ⊙ ∂z/∂A_h, which speaks for and against the target and does not depend on
-    the sign gauge of signed weights, since A and ∂z/∂A change their signs together. A decoder adds
-    Ā_cross R_encoder; what a learned query gives begins with Ā alone.
+    the sign gauge of signed weights, since A and ∂z/∂A change their signs together. What a learned query
+    gives begins with Ā alone.
+
+    In a decoder, R knows of the tokens of the text from the start, by the token before each place, and
+    cross-attention adds Ā_cross R_encoder. Chefer et al. start from nothing and add R̄_decoderᵀ Ā_cross
+    R̄_encoder (rule 10), R̄ with rows scaled to one beside the diagonal (rules 8 and 9): that is for queries
+    that are no tokens of the text.
     """
 
     needs_gradients = True

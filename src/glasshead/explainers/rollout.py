@@ -15,6 +15,8 @@ from glasshead.models import PooledClassifier
 from glasshead.trace import ROW_SUM_TOLERANCE, AttentionStack, StackLayer
 
 RESIDUAL, DISCARD = 0.5, 0.0
+ROUNDING = 1e-9
+"""So much less than a whole number of keys is that number: 0.53 · 100 is 52.99999… even in float64."""
 
 Shares = Callable[[StackLayer], Float[Tensor, "r q k"]]
 """The map of a layer, whose rows sum to one."""
@@ -123,8 +125,9 @@ def discard_smallest(weights: Float[Tensor, "*r k"], share: float) -> Float[Tens
     if not share:
         return weights
     keys = (weights > 0).sum(dim=-1, keepdim=True)
+    discarded = (share * keys.double() + ROUNDING).floor()
     rank = weights.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1, stable=True)
-    kept = rank < (keys - (share * keys).floor())
+    kept = rank < keys - discarded
     return scale_rows(weights * kept)
 
 

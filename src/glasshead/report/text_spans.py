@@ -11,6 +11,15 @@ from glasshead.report.number_format import finite, number
 from glasshead.report.weight_intervals import spoken_range
 from glasshead.results import Attribution
 
+SCORE_NAMES = (
+    dict.fromkeys(("attention", "layer-mean", "layer-max", "layer-min"), "weight")
+    | dict.fromkeys(("attention-flow", "attention-flow-absolute"), "flow")
+    | dict.fromkeys(("value-norm", "value-norm-residual"), "norm")
+    | dict.fromkeys(("attn-lrp", "cp-lrp"), "relevance")
+    | {"layer-sum": "sum of weights"}
+)
+"""What the numbers of a method are; those of all others are scores."""
+
 
 @dataclass(frozen=True)
 class TextSpan:
@@ -92,8 +101,8 @@ def normalised_score(value: float | None, scale: float) -> float:
 
 
 def score_name(attribution: Attribution) -> str:
-    """What the scores of this method are called."""
-    return "weight" if attribution.method.startswith("attention") else "score"
+    """What the scores of this method are called, whatever its options."""
+    return SCORE_NAMES.get(attribution.method.split("+")[0], "score")
 
 
 def prediction(attribution: Attribution) -> str:
