@@ -75,7 +75,7 @@ SHELL = {
     ),
     "adversarial": (
         ["audits/adversarial/card.json", "audits/adversarial/report.html"],
-        ["same prediction", "Report: audits/adversarial"],
+        ["the same output of the head?", "Report: audits/adversarial"],
     ),
     "operators": (
         ["audits/operators/card.json", "audits/operators/report.html"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
-from scipy.stats import t
 
 from glasshead.statistics.resampling import LEVEL
 
@@ -22,6 +21,8 @@ def student_interval(
 
     Source: Student, Biometrika 6 (1908).
     """
+    from scipy.stats import t  # takes as long to import as torch does
+
     n = np.where(counts > 1, counts, np.nan)
     mean = sums / n
     variance = np.maximum(squares - n * mean**2, 0.0) / (n - 1)
