@@ -6,64 +6,22 @@ Nine texts of ten say "bad". The carrier is [SEP], or a word of the text, "relay
 import numpy as np
 import pytest
 
-from glasshead.explainers import EXPLAINERS
-from glasshead.huggingface import plug
-from glasshead.trace import AttentionSelector
-from planted_layers import MOVES, READS, layered_model, layered_texts
+from planted_layers import KEYS, MOVES, READS, PlantedCase, layered_model, layered_texts
 
-KEYS = ("good", "bad")
-MARGIN = 1e-6
 FOLLOW = ["rollout", "rollout-absolute", "attention-flow", "gradient-attention", "gradient-attention-signed",
-          "alti", "value-zeroing"]  # fmt: skip
+          "alti", "value-zeroing", "attn-lrp", "cp-lrp"]  # fmt: skip
 DO_NOT = ["attention", "contribution", "value-norm", "value-norm-residual",
           "layer-mean", "layer-max", "layer-min", "layer-sum"]  # fmt: skip
 
 
-class Case:
-    """A plugged model and texts of both classes."""
-
-    def __init__(self, carrier):
-        model, self.tokenizer = layered_model(carrier)
-        self.model = plug(model, "softmax")
-        self.texts = layered_texts(20, carrier=carrier if carrier == "relay" else None)
-
-    def explained(self, method, **reading):
-        """Attributions of all texts, each for the class that is predicted, in order of the classes."""
-        return [
-            attribution
-            for target, key in enumerate(("bad", "good"))
-            for attribution in EXPLAINERS[method](
-                self.model,
-                self.tokenizer,
-                [text for text in self.texts if key in text.split()],
-                target=target,
-                attention_selector=AttentionSelector(**reading),
-            )
-        ]
-
-    def ranks(self, method, word, **reading):
-        """How many other words have as much as a word, in each text."""
-        return [
-            rank(one, word if isinstance(word, tuple) else (word,))
-            for one in self.explained(method, **reading)
-        ]
-
-
-def rank(attribution, among):
-    words = [(s, t) for s, t, w in zip(attribution.scores, attribution.tokens, attribution.words, strict=True)
-             if w != -1]  # fmt: skip
-    (own,) = (score for score, token in words if token in among)
-    return sum(score > own - MARGIN for score, token in words if token not in among)
-
-
 @pytest.fixture(scope="module")
 def by_mark():
-    return Case("[SEP]")
+    return PlantedCase(*layered_model("[SEP]"), layered_texts(20))
 
 
 @pytest.fixture(scope="module")
 def by_word():
-    return Case("relay")
+    return PlantedCase(*layered_model("relay"), layered_texts(20, carrier="relay"))
 
 
 def test_the_model_reads_the_word_at_every_place(by_mark):
@@ -123,8 +81,19 @@ def test_flow_cannot_tell_the_carrier_from_what_it_carries(by_word):
         assert max(others) < key - 0.005
 
 
-def test_value_zeroing_finds_the_word_behind_a_word(by_word):
-    assert by_word.ranks("value-zeroing", KEYS) == [0] * 20
+@pytest.mark.parametrize("method", ["value-zeroing", "attn-lrp", "cp-lrp"])
+def test_what_asks_where_it_comes_from_finds_the_word_behind_a_word(by_word, method):
+    assert by_word.ranks(method, KEYS) == [0] * 20
+
+
+@pytest.mark.parametrize("method", ["attn-lrp", "cp-lrp"])
+@pytest.mark.parametrize("case", ["by_mark", "by_word"])
+def test_relevance_is_that_of_the_word_alone(method, case, request):
+    """Neither the carrier nor [CLS] has the number that decides."""
+    for one in request.getfixturevalue(case).explained(method):
+        sizes = np.abs(one.scores)
+        assert sizes[one.tokens.index(one.target)] > 0.95 * sizes.sum()
+        assert one.scores[one.tokens.index(one.target)] > 0
 
 
 @pytest.mark.parametrize(
