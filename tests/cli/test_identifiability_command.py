@@ -53,8 +53,18 @@ def test_a_saved_model_is_asked_as_it_is(saved, tmp_path):
     assert (weights.low <= weights.weight).all()
     assert (weights.weight <= weights.high).all()
     assert "film" in set(weights.token)
+    use = card.facts["attention_use"]
+    assert use["before"] is None  # nobody saw its start
+    assert [(layer["layer"], layer["sequences"]) for layer in use["after"]] == [
+        (0, len(TEXTS)),
+        (1, len(TEXTS)),
+    ]
+    # At the start of training its scores are next to nothing.
+    assert all(layer["entropy"] > 0.98 for layer in use["after"])
+    assert "hardly used" in said
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Surest map" in page
+    assert "Entropy of attention, by layer" in page
     assert not (tmp_path / "out.maps").exists()
 
 

@@ -48,6 +48,14 @@ SHELL = {
         ["all-layers.html", "audits/alti/card.json"],
         ["residual 0.5", "smallest 50%", "value-zeroing", "Report: audits/alti"],
     ),
+    "relevance": (
+        ["relevance.html"],
+        ["relevance", "cp-lrp", "biases", "rest 0.0%"],
+    ),
+    "attention_use": (
+        ["runs/pooled/run.json", "runs/two-layers/run.json", "audits/use/card.json"],
+        ["SD of the scores", "Attention is nearly uniform", "(encoder.pooling.summary): SD"],
+    ),
     "explain_encoder": (
         ["runs/encoder/run.json", "audits/encoder/report.html"],
         ["charming", "contribution"],
@@ -124,7 +132,9 @@ SHELL = {
         ["Run in runs/lstm", "word vectors of vectors.txt", "2 runs in runs/sentences"],
     ),
 }
-MAKERS = {"minilm": "minilm"} | dict.fromkeys(("own_model", "all_layers", "heads", "collapse"), "own_model")
+MAKERS = {"minilm": "minilm"} | dict.fromkeys(
+    ("own_model", "all_layers", "relevance", "heads", "collapse"), "own_model"
+)
 """Shell examples that read a model which a Python example saves."""
 # A regular expression for what a Python example prints.
 PYTHON = {

@@ -22,7 +22,8 @@ from glasshead.errors import InputError
 from glasshead.explainers import IntervalVector, token_fields
 from glasshead.huggingface import spec_of
 from glasshead.identifiability import AttentionRow, Intervals, RowSelector, attention_rows
-from glasshead.results import POINT_WIDTH, Attribution, AuditCard, Highlight
+from glasshead.results import POINT_WIDTH, AttentionUse, Attribution, AuditCard, Highlight
+from glasshead.trace import attention_use
 from glasshead.training import versions
 
 SHOWN = 4  # texts whose surest map is drawn, and as many whose least sure one is
@@ -70,6 +71,7 @@ def audit_heads(
             "examples": len(texts),
             "empty_texts": int((~encoded.mask.any(dim=1)).sum()),
             "truncated_to": tokenizer.model_max_length,
+            "attention_use": AttentionUse(before=None, after=attention_use(model, encoded)),
             "audit_seed": seed,
             "versions": versions(),
             "notes": list(NOTES),
