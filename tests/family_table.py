@@ -69,6 +69,7 @@ def outcome(attempt: Callable[[], object]) -> str:
 
 def without_names(reason: str) -> str:
     """A reason that is true of every model alike."""
+    reason = re.sub(r"layer \d+ \(\S+\) of", "a layer of", reason)
     return re.sub(r"layer \d+ \(\S+\)|\w+ForSequenceClassification", "the model", reason)
 
 
