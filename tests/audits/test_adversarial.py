@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit, build_context
 from glasshead.audits.adversarial import Adversarial
 from glasshead.audits.adversary.ascent import Search
@@ -15,7 +16,8 @@ from glasshead.audits.adversary.free import (
 )
 from glasshead.audits.adversary.linear_adversary import LinearAdversary
 from glasshead.audits.adversary.setting import Setting
-from glasshead.audits.adversary.weight_families import FAMILIES, random_starts
+from glasshead.audits.adversary.weight_families import FAMILIES as WEIGHT_FAMILIES
+from glasshead.audits.adversary.weight_families import random_starts
 from glasshead.audits.null_weights import base_weights
 from glasshead.errors import InputError
 from glasshead.explainers.forward_observation import observe_by_forward
@@ -134,12 +136,12 @@ def test_every_map_that_a_search_returns_is_feasible(classes):
     assert (distances > 0.01).any()
 
 
-@pytest.mark.parametrize("domain", list(FAMILIES))
+@pytest.mark.parametrize("domain", list(WEIGHT_FAMILIES))
 def test_families_stay_in_their_domain_and_come_near_its_corners(domain):
     mask = torch.tensor([[True, True, True, False], [True, False, False, False]])
     starts = random_starts(mask, domain, torch.Generator().manual_seed(0))
     for parameters in (starts, 30 * starts, torch.zeros(2, 4)):
-        weights = FAMILIES[domain](parameters, mask)
+        weights = WEIGHT_FAMILIES[domain](parameters, mask)
         assert (weights[~mask] == 0).all()
         total = weights.abs().sum(dim=1)
         assert (total <= 1 + 1e-6).all()
@@ -147,7 +149,7 @@ def test_families_stay_in_their_domain_and_come_near_its_corners(domain):
             assert (weights >= 0).all()
         if domain == "simplex":
             np.testing.assert_allclose(total, 1.0, atol=1e-6)
-    assert FAMILIES[domain](30 * starts, mask).abs().amax() > 0.99
+    assert WEIGHT_FAMILIES[domain](30 * starts, mask).abs().amax() > 0.99
 
 
 @pytest.mark.parametrize("activation", ["relu", "dot-product"])
@@ -206,6 +208,14 @@ def test_the_search_by_passes_finds_what_that_in_a_readout_finds(tmp_path):
     np.testing.assert_array_equal(flat, also_flat)
     np.testing.assert_allclose(by_passes["own"], linear["own"], rtol=0.1)
     np.testing.assert_allclose(by_passes["uniform"], linear["uniform"], rtol=0.1)
+
+
+def test_a_model_that_shows_no_values_is_asked_what_it_can_be_asked():
+    family = FAMILIES["DebertaV2"]
+    model, data = family.build(labels=2, id2label={0: "bad", 1: "good"}), labelled_data(12)
+    card = audit(model, data, audits=AUDIT, tokenizer=family.tokenizer())
+    assert set(card.facts["adversarial"]["left_out"]) == {"same-output", "producible"}
+    assert {finding.against for finding in card.findings} == {"free", ""}
 
 
 @pytest.mark.slow

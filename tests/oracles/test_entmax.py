@@ -13,7 +13,12 @@ from entmax import entmax_bisect
 from glasshead.attention import ACTIVATIONS
 from tolerances import EXACT_MATHS
 
-FAMILY = [name for name in ACTIVATIONS if ACTIVATIONS[name]().softmax_logits(torch.zeros(1)) is not None]
+SAME_FOR_EVERY_ALPHA = "uniform"
+FAMILY = [
+    name
+    for name in ACTIVATIONS
+    if ACTIVATIONS[name]().softmax_logits(torch.zeros(1)) is not None and name != SAME_FOR_EVERY_ALPHA
+]
 
 
 def random_scores():
@@ -40,6 +45,14 @@ def test_entmax_near_one(name):
     exact = activation.weights(scores, torch.ones_like(scores, dtype=torch.bool))
     exponent = activation.softmax_logits(scores)
     near(lambda alpha: entmax_bisect(exponent, alpha=alpha, dim=-1, n_iter=80), exact)
+
+
+@pytest.mark.parametrize("alpha", [1.001, 1.5, 2.0])
+def test_equal_exponents_are_uniform_under_every_alpha(alpha):
+    scores, activation = random_scores(), ACTIVATIONS[SAME_FOR_EVERY_ALPHA]()
+    exact = activation.weights(scores, torch.ones_like(scores, dtype=torch.bool))
+    exponent = activation.softmax_logits(scores)
+    torch.testing.assert_close(entmax_bisect(exponent, alpha=alpha, dim=-1, n_iter=80), exact)
 
 
 def test_entmax_near_one_of_doubled_scores_is_tanhmax():

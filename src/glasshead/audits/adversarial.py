@@ -92,17 +92,19 @@ class Adversarial(Audit):
         setting = Setting(context, search, PASS_RESTARTS if by_passes else RESTARTS)
         texts = choose_texts(context, self.pass_texts if by_passes else self.texts, rng)
         seeds = rng.integers(2**31, size=2).tolist()
-        distances, flat = free_distances(setting, texts, seeds[0])
-        same_output, bound = same_output_distances(setting, texts, rng)
-        by_kind = {FREE: distances, SAME_OUTPUT: same_output}
-        reason = unproducible_reason(context)
-        if reason is None:
+        left_out = reasons_left_out(context)
+        free, flat = free_distances(setting, texts, seeds[0])
+        by_kind, bound = {FREE: free}, None
+        if SAME_OUTPUT not in left_out:
+            by_kind[SAME_OUTPUT], bound = same_output_distances(setting, texts, rng)
+        if PRODUCIBLE not in left_out:
             by_kind[PRODUCIBLE] = producible_distances(setting, texts, seeds[1])
         table = DistanceTable(setting, texts, context.mask[texts].sum(axis=1) <= 1, flat)
         findings = [
             finding for kind, columns in by_kind.items() for finding in table.findings(kind, columns, rng)
         ]
-        findings += table.bound_findings(bound, rng)
+        if bound is not None:
+            findings += table.bound_findings(bound, rng)
         findings += table.flat_findings(rng)
         examples = {
             name if base == "own" else null_column(name, base): table.over_all_texts(values)
@@ -110,9 +112,9 @@ class Adversarial(Audit):
             for base, values in columns.items()
             for name in [f"{ADVERSARIAL}.{setting.statistic}.{kind}"]
         }
-        return AuditResult(findings, examples, facts={ADVERSARIAL: self.facts(setting, len(texts), reason)})
+        return AuditResult(findings, examples, facts={ADVERSARIAL: self.facts(setting, len(texts), left_out)})
 
-    def facts(self, setting: Setting, texts: int, unproducible: str | None) -> dict[str, Any]:
+    def facts(self, setting: Setting, texts: int, left_out: Mapping[str, str]) -> dict[str, Any]:
         """What was asked, and how."""
         search = setting.search
         by_search = f"{setting.restarts} starts of {search.steps} steps"
@@ -122,11 +124,22 @@ class Adversarial(Audit):
             "distance": setting.statistic,
             "largest": setting.largest,
             FREE: "exact" if setting.exact else by_search,
-            **({PRODUCIBLE: by_search} if unproducible is None else {"left_out": {PRODUCIBLE: unproducible}}),
+            **({} if PRODUCIBLE in left_out else {PRODUCIBLE: by_search}),
+            **({"left_out": dict(left_out)} if left_out else {}),
         }
 
 
 AUDITS.register(ADVERSARIAL)(Adversarial())
+
+
+def reasons_left_out(context: AuditContext) -> dict[str, str]:
+    """Which kinds of maps cannot be asked for, and why."""
+    site = context.explanation.site
+    reasons = {
+        SAME_OUTPUT: "the model does not show its values" if site and not site.has_values else None,
+        PRODUCIBLE: unproducible_reason(context),
+    }
+    return {kind: reason for kind, reason in reasons.items() if reason is not None}
 
 
 def choose_texts(context: AuditContext, limit: int | None, rng: np.random.Generator) -> Texts:
