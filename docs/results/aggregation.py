@@ -52,6 +52,7 @@ def summary(run: Path) -> dict[str, Any]:
     return {
         "accuracy": metrics["test"]["accuracy"],
         "epochs": len(metrics["epochs"]),
+        "before": (record.get("attention_use") or {}).get("before"),
         "use": ranking.facts["attention_use"]["after"],
         "methods": {method.name: method_numbers(method) for method in ranking.methods},
         "agreement": {pair.finding.against: pair.finding.estimate for pair in ranking.agreement},

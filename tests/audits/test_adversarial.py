@@ -24,35 +24,14 @@ from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.trace import AttentionSelector
 from glasshead.training import open_subject, train
 from kinds import data, recipe
+from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
 from planted_heads import planted_model as heads_model
 from planted_heads import planted_texts as heads_texts
-from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
+from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split
 
 COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6)], ids=["balanced", "9 to 1"])
 AUDIT = ["adversarial"]
-
-
-def decoration():
-    """A model in which all words of a text say the same: any weights give its prediction.
-
-    The words of `small` alternate between 1 and −1, with small differences; a text has those of one side.
-    """
-    model = planted_model("softmax")
-    ids = tokenizer().convert_tokens_to_ids(WORDS)
-    with torch.no_grad():
-        model.pooling.value.weight[0, ids] = torch.tensor(
-            [(1.0 if i % 2 else -1.0) * (1 + 0.1 * (i % 5)) for i in range(len(WORDS))]
-        )
-        model.classifier.weight.fill_(2.0)
-    return model
-
-
-def decorated_texts(counts):
-    rng = np.random.default_rng(0)
-    labels = np.repeat([0, 1], counts).tolist()
-    sides = [[word for i, word in enumerate(WORDS) if i % 2 == side] for side in (0, 1)]
-    return [" ".join(rng.choice(sides[label], size=rng.integers(4, 9))) for label in labels], labels
 
 
 def card_of(model, texts, labels, audits=AUDIT):
@@ -180,7 +159,7 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
     model, tokens = heads_model(words)
     card = audit(
         model,
-        as_data(heads_texts(words, 24)),
+        as_data(heads_texts(words, 40)),
         tokenizer=tokens,
         audits=AUDIT,
         attention_selector=AttentionSelector(layer=0, head=head),
@@ -188,7 +167,7 @@ def test_a_head_that_decides_has_no_other_map_and_one_that_nobody_reads_has_all(
     assert card.finding("adversarial.flat.all").verdict.startswith(flat)
     finding = card.finding("adversarial.found.free.all")
     if found is None:
-        assert (finding.n, finding.undefined) == (0, {"flat prediction": 24})
+        assert (finding.n, finding.undefined) == (0, {"flat prediction": 40})
     else:
         assert finding.verdict.startswith(f"for {found}")
         assert finding.null["random"] > 0.9

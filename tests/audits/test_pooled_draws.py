@@ -45,11 +45,12 @@ def literal_medians(context, bases, draws, rng):
 
     for text in range(texts):
         for a in bases[:, text]:
-            changes = {"permutation": [], "random": [], "random-normalised": []}
+            changes = {"permutation": [], "random": [], "random-normalised": [], "uniform": []}
+            mass = np.abs(bases[0, text]).sum()
             for draw in range(draws):
                 new = fresh[text, draw]
-                scaled = new * np.abs(bases[0, text]).sum() / np.abs(new).sum()
-                for test, weights in zip(changes, (a[orders[text, draw]], new, scaled), strict=True):
+                scaled, even = new * mass / np.abs(new).sum(), np.full(n, readout.gauge * mass / n)
+                for test, weights in zip(changes, (a[orders[text, draw]], new, scaled, even), strict=True):
                     changes[test].append(predict(text, weights) - predict(text, a))
             yield {
                 f"{test}.median.{way}": np.median(np.abs(values) if way == "absolute" else values)

@@ -85,6 +85,10 @@ SHELL = {
         ["audits/adversarial/card.json", "audits/adversarial/report.html"],
         ["the same output of the head?", "Report: audits/adversarial"],
     ),
+    "explanation": (
+        ["audits/verdict/card.json", "audits/verdict/report.html"],
+        ["May be said", "heads.removal.all", "## Attention as an explanation", "### May"],
+    ),
     "operators": (
         ["audits/operators/card.json", "audits/operators/report.html"],
         ["whatever deleting means", "Report: audits/operators"],
@@ -133,11 +137,12 @@ SHELL = {
     ),
 }
 MAKERS = {"minilm": "minilm"} | dict.fromkeys(
-    ("own_model", "all_layers", "relevance", "heads", "collapse"), "own_model"
+    ("own_model", "all_layers", "relevance", "heads", "collapse", "explanation"), "own_model"
 )
 """Shell examples that read a model which a Python example saves."""
 # A regular expression for what a Python example prints.
 PYTHON = {
+    "model_card": r"## Attention as an explanation[\s\S]*### (May be said|May not be said|Stays open)",
     "own_model": r"charming [\s\S]*agreement",
     "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",
     "pairs": (

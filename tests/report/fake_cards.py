@@ -207,6 +207,7 @@ def _examples(
         ("permutation", 0.16),
         ("random", 0.42 if signed else 0.24),
         ("random-normalised", 0.2),
+        ("uniform", 0.1),
     ):
         change = rng.beta(2, 2 / size - 2, n) * (0.4 + np.array(columns["max_weight"]))
         columns[f"{statistic}.median.absolute"] = change.tolist()
@@ -272,7 +273,7 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
                         **judged,
                     )
                 )
-        for statistic in ("permutation", "random", "random-normalised"):
+        for statistic in ("permutation", "random", "random-normalised", "uniform"):
             for against in ("absolute", "signed"):
                 values = np.array(examples[f"{statistic}.median.{against}"])[members]
                 verdict = f"{statistic.capitalize()} weights move the probability by {values.mean():.2f}."
@@ -303,9 +304,10 @@ def _findings(examples: dict[str, Any], tokens: dict[str, Any], labels: tuple[st
     ):  # fmt: skip
         verdict = f"The share called {statistic} is {values.mean():.0%}."
         found.append(finding("identifiability", statistic, "", "all", values, verdict=verdict))
-    for against, values in (("free", top < 0.8), ("same-output", top < 0.3)):
+    for against, values in (("free", top < 0.8), ("same-output", top < 0.3), ("producible", top < 0.5)):
         verdict = f"There is such a map for {values.mean():.0%} of the texts."
         found.append(finding("adversarial", "found", against, "all", values, verdict=verdict))
+    found.append(finding("heads", "removal", "", "all", top / 2, verdict="Predictions change much."))
     for low in (0.0, 0.25, 0.5, 0.75):
         members = (top >= low) & (top < low + 0.25)
         values = np.array(examples["permutation.median.absolute"])[members]

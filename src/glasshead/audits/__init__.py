@@ -1,7 +1,7 @@
 """Audits of attention: one file, one question.
 
-The questions: agreement.py, faithfulness.py, identifiability.py, operators.py, performance.py,
-perturbation.py, plausibility.py, tokens.py.
+The questions: adversarial.py, agreement.py, explanation.py, faithfulness.py, identifiability.py,
+operators.py, performance.py, perturbation.py, plausibility.py, read_heads.py, tokens.py.
 
     `audit`          any model, on any data, by several audits → `AuditCard`       audit_model.py
     `compare`        audits, or runs → `Comparison`                                comparison.py

@@ -23,7 +23,7 @@ from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.identifiability import mean_per_text, rows_for_site
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, null_column, summarise
+from glasshead.audits.summary import Interval, null_column, summarise, with_exact_interval
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import WEIGHT_DOMAINS, attention_rows
@@ -31,7 +31,7 @@ from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
 
 ADVERSARIAL = "adversarial"
 CITATION = "Jain and Wallace 2019, section 4.2.2; Wiegreffe and Pinter 2019"
-EPSILON, TEXTS, PASS_TEXTS, MAPS = 0.01, 200, 25, 600
+EPSILON, TEXTS, PASS_TEXTS, MAPS = 0.01, 200, 40, 600
 RESTARTS, PASS_RESTARTS = 8, 4
 PASS_SEARCH = Search(steps=80)
 MOST, FEW = 0.9, 0.1
@@ -229,6 +229,7 @@ class DistanceTable:
                 rng=rng,
                 level=group.level,
             )
+            summaries[1] = with_exact_interval(summaries[1], far[0], group.level)
             over = summaries[0].reliable_differences.get("random")
             verdicts = (
                 distance_verdict(summaries[0].reliable_interval, over, largest, kind, exact=exact),
@@ -260,6 +261,7 @@ class DistanceTable:
         values = np.where(self.one, np.nan, self.flat.astype(float))
         for group in self.groups:
             (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
+            summary = with_exact_interval(summary, values[group.members], group.level)
             interval = summary.reliable_interval
             verdict = TOO_FEW_EXAMPLES if interval is None else flat_verdict(interval, self.setting)
             yield summary.finding(

@@ -110,11 +110,11 @@ def audit_subject(
     left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
-        if reason is not None and request.audits is not None:
+        if reason is not None and name in (request.audits or ()):
             raise InputError(f"the audit {name!r} has no meaning here: {reason}")
         if reason is not None:
             del selected[name]
-            known = subject.record and context.explainer.reads_weights
+            known = request.audits is None and subject.record and context.explainer.reads_weights
             if not known and not (selected_audit.reads_marks and context.marks is None):
                 left_out.setdefault(reason, []).append(name)
     if not context.explainer.reads_weights:
@@ -133,7 +133,7 @@ def audit_subject(
         audit_facts |= result.facts
     stages.begin("choosing examples")
     # Contributions colour a map, unless somebody asked how sure the weights are.
-    named = selected.get(IDENTIFIABILITY) if request.audits is not None else None
+    named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
     tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
     chosen_texts = highlights(context, examples, seed=request.seed, tolerance=tolerance)
     data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
@@ -160,14 +160,14 @@ def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbati
         raise ParameterError("draws", f"is at most {MOST_DRAWS:,}, not {draws:,}")
     perturbation = Perturbation() if draws is None else Perturbation(draws, draws)
     names = [name for name in AUDITS if AUDITS[name].by_default] if request.audits is None else request.audits
-    selected = {name: AUDITS[name] for name in names}
+    selected = {each: AUDITS[each] for name in names for each in (*AUDITS[name].collects, name)}
     if "perturbation" in selected:
         selected["perturbation"] = perturbation
     if IDENTIFIABILITY in selected and request.identifiability is not None:
         selected[IDENTIFIABILITY] = request.identifiability
     if OPERATORS in selected and request.limit is not None:
         selected[OPERATORS] = Operators(texts=None)
-    if FAITHFULNESS in selected and request.audits is not None:
+    if FAITHFULNESS in selected and FAITHFULNESS in (request.audits or ()):
         selected[FAITHFULNESS] = Faithfulness(references=True)
     return selected, perturbation
 

@@ -31,6 +31,8 @@ class Audit(ABC):
     """Whether it is asked where nobody names audits; what takes much longer than the others is not."""
     reads_marks: ClassVar[bool] = False
     """Whether it needs marks of people, which few data have: without them it is left out without a word."""
+    collects: ClassVar[tuple[str, ...]] = ()
+    """Other audits that are asked with it, as far as they have a meaning."""
 
     def unsupported_reason(self, context: AuditContext) -> str | None:
         """Why the question has no meaning for this subject; None if it has."""

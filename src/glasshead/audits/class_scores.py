@@ -18,11 +18,14 @@ def scores_for_class(
     """The scores towards a class of each text [N, n], for which texts there are such [N], and why they say
     nothing, if so.
 
-    Of two classes what speaks against one speaks for the other. Of more, signed scores are about the class
+    Of two classes what speaks against one speaks for the other, but for methods that do not mirror classes:
+    these are asked about the classes. Of more, signed scores are about the class
     that is predicted, so there are some where it is the one that is asked for. Ratings have one direction.
     """
     same = np.asarray(context.explanation.target.numpy() == classes)
     every = np.ones_like(same)
+    if context.binary and not context.explainer.mirrors_classes:
+        return context.scores_towards(context.method, np.asarray(classes)), every, None
     if not has_sides(context):
         gauged = context.explainer.sign_is_gauge
         no_evidence = context.sign_no_evidence_reason(size=True) if gauged else None

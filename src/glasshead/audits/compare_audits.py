@@ -190,6 +190,8 @@ def example_values(card: AuditCard, finding: Finding) -> Floats | None:
             "identifiability": "maps.{}",
             "plausibility": "plausibility.{}",
             "faithfulness": "faithfulness.{}.{}",
+            "adversarial": "adversarial.{}.{}",
+            "heads": "heads.{}",
         }
         statistic = finding.statistic
         if finding.audit == "agreement" and statistic in (METHOD, METHOD + ABSOLUTE):

@@ -252,8 +252,23 @@ class AuditContext:
         return self.explainer.signed(self.explanation)
 
     def importance_by(self, method: str) -> Floats:
-        """What an explainer gives each unit [N, n]."""
-        return self.sum_by_unit(find_explainer(method).importance(self.explanation).numpy())
+        """What an explainer gives each unit [N, n] towards the target.
+
+        Of two classes one that does not mirror them is asked about the predicted one, whose support is
+        opposition to the other.
+        """
+        explainer = find_explainer(method)
+        if explainer.mirrors_classes or not self.binary:
+            return self.sum_by_unit(explainer.importance(self.explanation).numpy())
+        scores = self.scores_towards(method, self.predicted)
+        against = self.predicted != self.explanation.target.numpy()
+        flips = explainer.signed(self.explanation) & against
+        return np.where(flips[:, None], -scores, scores)
+
+    def scores_towards(self, method: str, classes: NDArray[np.int64]) -> Floats:
+        """What an explainer gives each unit [N, n] towards a class of each text."""
+        towards = self.explanation.towards(torch.from_numpy(classes))
+        return self.sum_by_unit(find_explainer(method).importance(towards).numpy())
 
     @cached_property
     def importance(self) -> dict[str, Floats]:

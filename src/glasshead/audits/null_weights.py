@@ -45,5 +45,11 @@ def base_weights(readout: LinearReadout, rng: np.random.Generator) -> Floats:
     canonical gauge."""
     mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
     drawn = readout.gauge * random_weights(mask, readout.signed, rng)[:, None]
+    return np.stack([weights, same_mass(drawn, weights, parts)[:, 0], uniform_base(readout)])
+
+
+def uniform_base(readout: LinearReadout) -> Floats:
+    """Uniform weights of the same mass in each part [N, n]."""
+    mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
     uniform = readout.gauge * uniform_weights(mask, parts)[:, None]
-    return np.stack([weights, *(same_mass(null, weights, parts)[:, 0] for null in (drawn, uniform))])
+    return same_mass(uniform, weights, parts)[:, 0]

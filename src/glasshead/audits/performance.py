@@ -10,7 +10,7 @@ import numpy as np
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
-from glasshead.audits.summary import StatSummary, reliable_interval, summarise
+from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_interval
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict, by_construction
 from glasshead.statistics import (
     LEVEL,
@@ -19,7 +19,6 @@ from glasshead.statistics import (
     difference_intervals,
     metric_values,
     resamples_for,
-    share_interval,
 )
 
 Standing = Literal["better", "not better", "undecided"]
@@ -54,8 +53,8 @@ class Performance(Audit):
             null = {"majority": majority[group.members]} if has_null else {}
             (summary,) = summarise([right[group.members].astype(float)], [null], rng=rng, level=group.level)
             if group.level > LEVEL and group.by != CORRECT:
-                exact = share_interval(right[group.members], group.level)
-                summary = replace(summary, interval=exact.interval)
+                values = right[group.members].astype(float)
+                summary = with_exact_interval(summary, values, group.level)
             verdict = Verdict("")
             if null:
                 verdict = performance_verdict(summary.over_null.get("majority"), "commonest class")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.forward_perturbation import perturb_by_forward
-from glasshead.audits.null_weights import base_weights, same_mass, uniform_draws
+from glasshead.audits.null_weights import base_weights, same_mass, uniform_base, uniform_draws
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
@@ -21,14 +21,17 @@ BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
 BLOCK = 500_000
 RESOLUTION = 1e-6  # draws are computed in float32: a smaller change is rounding
-TESTS = ("permutation", "random", "random-normalised")
+UNIFORM = "uniform"
+TESTS = ("permutation", "random", "random-normalised", UNIFORM)
 # What a change is compared with: the same test of random weights.
 TWO_SETS = "between two sets of random weights"
 REFERENCES = {
     "permutation": "when random weights are shuffled",
     "random": TWO_SETS,
     "random-normalised": TWO_SETS,
+    UNIFORM: "when random weights become uniform",
 }
+BASES = ("own", "random", UNIFORM)
 # Test and direction → column of examples.parquet.
 COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
 
@@ -37,8 +40,9 @@ class Perturbation(Audit):
     """Median change of ŷ over draws of other weights, per example, then mean ± std over examples.
 
     ``permutation`` shuffles the weights of a text; ``random`` replaces them by U(0, 1), or U(−1, 1) for
-    signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|. The
-    null is the same test on random and on uniform weights. ŷ is the target's probability, without a factor
+    signed activations, as the paper does; ``random-normalised`` scales those to the text's own Σ|a|;
+    ``uniform`` gives all tokens the same weight, with that Σ|a|, which takes no draws. The null is the same
+    test on random and on uniform weights. ŷ is the target's probability, without a factor
     ½, or the rating. Where the outputs are linear in the weights there are ``draws`` draws; elsewhere each
     is a forward pass, and there are ``passes``.
     """
@@ -69,12 +73,15 @@ class Perturbation(Audit):
         else:
             assert context.readout is not None
             medians, *rest = self.medians(context, base_weights(context.readout, rng), rng)
-        nulls = dict(zip(("random", "uniform"), rest, strict=True))
+        nulls = dict(zip(BASES[1:], rest, strict=True))
 
         findings = []
         for group in self.groups(context):
             members = group.members
-            these = [{name: null[c][members] for name, null in nulls.items()} for c in COLUMNS.values()]
+            these = [
+                {name: null[c][members] for name, null in nulls.items() if (test, name) != (UNIFORM, UNIFORM)}
+                for (test, _), c in COLUMNS.items()
+            ]
             columns = [medians[c][members] for c in COLUMNS.values()]
             summaries = summarise(columns, these, rng=rng, level=group.level)
             for ((test, direction), column), summary in zip(COLUMNS.items(), summaries, strict=True):
@@ -96,7 +103,12 @@ class Perturbation(Audit):
                         undefined=undefined_counts(medians[column][members]),
                     )
                 )
-        chance = {null_column(c, name): null[c] for name, null in nulls.items() for c in medians}
+        chance = {
+            null_column(column, name): null[column]
+            for name, null in nulls.items()
+            for (test, _), column in COLUMNS.items()
+            if (test, name) != (UNIFORM, UNIFORM)
+        }
         return AuditResult(findings, medians | chance)
 
     @staticmethod
@@ -113,21 +125,19 @@ class Perturbation(Audit):
     @staticmethod
     def median_changes(predictions: Mapping[str, Floats]) -> list[dict[str, Floats]]:
         """Median |Δŷ| and Δŷ [N] of every test, for own, random and uniform weights, from predictions."""
-        unchanged = np.repeat(
-            predictions["uniform"][None], len(predictions["random"]), axis=0
-        )  # there is one order only
+        # Of uniform weights there is one order only.
+        unchanged = np.repeat(predictions[UNIFORM][None], len(predictions["random"]), axis=0)
         shuffled = {
             "own": predictions["permuted"],
             "chance": predictions["permuted-chance"],
-            "uniform": unchanged,
+            UNIFORM: unchanged,
         }
         results = []
         for base, permuted in shuffled.items():
             result = {}
+            after = {**predictions, "permutation": permuted, UNIFORM: predictions[UNIFORM][None]}
             for test in TESTS:
-                change = (permuted if test == "permutation" else predictions[test]) - predictions[
-                    base
-                ]  # [draws, N]
+                change = after[test] - predictions[base]  # [draws, N]
                 change[np.abs(change) < RESOLUTION] = 0
                 result[COLUMNS[test, "absolute"]] = np.median(np.abs(change), axis=0)
                 result[COLUMNS[test, "signed"]] = np.median(change, axis=0)
@@ -145,6 +155,7 @@ class Perturbation(Audit):
         readout = context.readout
         assert readout is not None
         lengths, all_parts = readout.mask.numpy().sum(axis=1), readout.parts().numpy()
+        uniform = uniform_base(readout).astype(np.float32)
         medians = {column: np.full((len(bases), len(lengths)), np.nan) for column in COLUMNS.values()}
         # Texts of one length are one dense block: shuffling needs no mask, and padding is never touched.
         for n in np.unique(lengths[lengths > 0]).tolist():
@@ -159,14 +170,25 @@ class Perturbation(Audit):
                 # Of equal weights there is one order only.
                 movable = np.flatnonzero(np.ptp(a, axis=2).any(axis=1))
                 shuffled = [a[base].ravel()[order] for base in movable]
-                before, random, normalised, *moved = predict_with_weights(
-                    context, rows, a.swapaxes(0, 1), drawn, same_mass(drawn, a[0], parts), *shuffled
+                before, random, normalised, even, *moved = predict_with_weights(
+                    context,
+                    rows,
+                    a.swapaxes(0, 1),
+                    drawn,
+                    same_mass(drawn, a[0], parts),
+                    uniform[rows][:, None, :n],
+                    *shuffled,
                 )
                 before = before.T[:, :, None]  # [bases, rows, 1]
                 permuted = np.repeat(before, self.draws, axis=2)
                 if moved:
                     permuted[movable] = moved
-                predictions = {"permutation": permuted, "random": random, "random-normalised": normalised}
+                predictions = {
+                    "permutation": permuted,
+                    "random": random,
+                    "random-normalised": normalised,
+                    UNIFORM: even,
+                }
                 for test, after in predictions.items():
                     change = after - before  # [bases, rows, draws]
                     change[np.abs(change) < RESOLUTION] = 0

@@ -1,14 +1,14 @@
 """From one number per example to an estimate with its doubt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from glasshead.audits.context import Floats
 from glasshead.audits.slices import Group
 from glasshead.results import MIN_UNITS, Finding, PairedDifference, Verdict
-from glasshead.statistics import LEVEL, defined_mean, intervals_beside_nulls
+from glasshead.statistics import LEVEL, defined_mean, intervals_beside_nulls, share_interval
 
 Interval = tuple[float, float]
 Nulls = Mapping[str, Floats | None]
@@ -82,6 +82,13 @@ def null_column(column: str, null: str) -> str:
 def reliable_interval(difference: PairedDifference | None) -> Interval | None:
     """The interval on which a verdict may rest: None if it comes from too few units."""
     return difference.interval if difference is not None and difference.n >= MIN_UNITS else None
+
+
+def with_exact_interval(summary: StatSummary, values: Floats, level: float) -> StatSummary:
+    """A share of units, 0 or 1 each or NaN, with the interval of Clopper and Pearson: the bootstrap of units
+    that are all alike is a point."""
+    known = values[~np.isnan(values)]
+    return replace(summary, interval=share_interval(known > 0.5, level).interval)
 
 
 def summarise(

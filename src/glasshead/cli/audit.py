@@ -1,6 +1,7 @@
 """glasshead audit: does the attention of a model deserve to be called an explanation?"""
 
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,7 +34,6 @@ from glasshead.cli.options import (
     Out,
     Overwrite,
     Precision,
-    Printed,
     Split,
     TextColumn,
     TrainData,
@@ -46,6 +46,14 @@ from glasshead.cli.renamed_options import with_old_spellings
 if TYPE_CHECKING:
     from glasshead.audits import AuditRequest
     from glasshead.results import AuditCard
+
+
+class CardFormat(StrEnum):
+    """How a card is printed."""
+
+    text = "text"
+    json = "json"
+    model_card = "model-card"
 
 
 @app.command(cls=with_old_spellings(tests="audits"))
@@ -98,7 +106,10 @@ def audit(
     marks_column: MarksColumn = None,
     classes: Classes = None,
     trust_remote_code: TrustRemoteCode = False,
-    format: Annotated[Printed, typer.Option(help="What is printed: text or json.")] = Printed.text,
+    format: Annotated[
+        CardFormat,
+        typer.Option(help="What is printed: text, json, or model-card: a section for the model's README."),
+    ] = CardFormat.text,
     device: Device = None,
     dtype: Precision = "float64",
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
@@ -112,7 +123,7 @@ def audit(
     from glasshead.audits import IDENTIFIABILITY, AuditRequest
     from glasshead.data import Coverage
     from glasshead.files import atomic_folder
-    from glasshead.report import card_table
+    from glasshead.report import card_table, model_card
     from glasshead.training import OpenOptions
 
     thresholds = parse_numbers(fail_under or [])
@@ -146,9 +157,11 @@ def audit(
         card = audit_with_progress(replace(request, identifiability=replace(identifiability, store=parts)))
         findings = [(finding_for_threshold(card, name), value) for name, value in thresholds.items()]
         write_audit(card, work, parts)
-    say = print_remark if format is Printed.json else print_line  # standard output is the document's
-    if format is Printed.json:
+    say = print_line if format is CardFormat.text else print_remark  # standard output is the document's
+    if format is CardFormat.json:
         print_output(f"{card.to_json()}\n", "json")
+    elif format is CardFormat.model_card:
+        print_output(model_card(card), "markdown")
     else:
         console.print(card_table([card]))
     for remark in card.facts.get("remarks", []):

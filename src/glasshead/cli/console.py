@@ -16,7 +16,7 @@ from rich.text import Text
 
 from glasshead.escaping import as_html, as_json, one_line, visible
 
-DOCUMENTS = {"html": as_html, "json": as_json}
+DOCUMENTS = {"html": as_html, "json": as_json, "markdown": visible}
 
 
 class SafeConsole(Console):

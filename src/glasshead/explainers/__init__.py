@@ -15,7 +15,7 @@ Where numbers are aggregated:
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.attention_flow import FlowNetwork
-from glasshead.explainers.attention_observation import AttentionObservation
+from glasshead.explainers.attention_observation import AttentionObservation, OnTexts
 from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
@@ -58,6 +58,7 @@ __all__ = [
     "IntervalVector",
     "LayerwiseRelevance",
     "LinearReadout",
+    "OnTexts",
     "Removal",
     "SentenceReadout",
     "StackExplainer",

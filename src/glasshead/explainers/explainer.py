@@ -70,6 +70,14 @@ class ExplanationContext:
             return str(error)
         return None
 
+    def towards(self, target: Int[Tensor, " texts"]) -> "ExplanationContext":
+        """The same, about another class of each text."""
+        return replace(self, target=target)
+
+    def towards_predicted(self) -> "ExplanationContext":
+        """The same about the class that is predicted; of ratings there is one number."""
+        return self if self.is_regression else self.towards(self.logits.argmax(dim=-1))
+
     @cached_property
     def observation(self) -> AttentionObservation:
         """Attention from the inside; read only by the methods that need it."""
@@ -118,6 +126,9 @@ class Explainer(ABC):
     """Whether the maps of all heads can become one otherwise than by their mean."""
     package: str | None = None
     """The package that the method comes from; the extra of that name installs it."""
+    mirrors_classes: bool = True
+    """Whether its numbers towards one of two classes are those towards the other, but for their sign. Others
+    are asked about the class that is predicted, unless one is named."""
     sign_is_gauge: bool = False
     """Whether its signs are those of the weights, which say something only once a gauge is fixed."""
 
@@ -180,8 +191,8 @@ class Explainer(ABC):
         batch_size: int = 256,
     ) -> list[Attribution]:
         """Explain texts, or pairs of texts, for one target class (None: class 1 of a binary task, else the
-        predicted class). ``target_fn`` is the explained number: the
-        probability, or the rating of a rating model.
+        predicted class; that of two as well where the method does not mirror classes). ``target_fn`` is the
+        explained number: the probability, or the rating of a rating model.
 
         Raises:
             InputError: on an unknown target class or target function, or one that changes nothing, pairs for
@@ -213,6 +224,8 @@ class Explainer(ABC):
                     target_fn=target_fn,
                     attention_selector=attention_selector,
                 )
+                if target is None and not self.mirrors_classes:
+                    context = context.towards_predicted()
                 shown = batch if seconds is None else list(map(join_pair, batch, seconds))
                 attributions = to_attributions(
                     self, context, shown, self.importance(context), self.contributions(context)

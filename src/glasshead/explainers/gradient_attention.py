@@ -14,9 +14,11 @@ class GradientAttention(StackExplainer):
     """R_ℓ = R_{ℓ−1} + Ā_ℓ R_{ℓ−1} with R_0 = I and Ā = comb_h (A_h ⊙ ∂z/∂A_h)⁺, z the score of the target;
     the result is R_L − I, without what a vector knows of its own token from the start.
 
-    ``keeps_signs``: Ā = comb_h A_h ⊙ ∂z/∂A_h, which speaks for and against the target and does not depend on
-    the sign gauge of signed weights, since A and ∂z/∂A change their signs together. What a learned query
-    gives begins with Ā alone.
+    ``keeps_signs``: Ā = comb_h A_h ⊙ ∂z/∂A_h, which does not depend on the sign gauge of signed weights,
+    since A and ∂z/∂A change their signs together. Through one layer it speaks for and against the target; a
+    path through k layers multiplies k such signs, so that one of even length has the same sign for both of
+    two classes. Therefore neither rule mirrors classes: the class that is predicted is explained, unless
+    another is named. What a learned query gives begins with Ā alone.
 
     In a decoder, R knows of the tokens of the text from the start, by the token before each place, and
     cross-attention adds Ā_cross R_encoder. Chefer et al. start from nothing and add R̄_decoderᵀ Ā_cross
@@ -25,6 +27,7 @@ class GradientAttention(StackExplainer):
     """
 
     needs_gradients = True
+    mirrors_classes = False
 
     def __init__(self, *, keeps_signs: bool = False) -> None:
         self.keeps_signs = keeps_signs

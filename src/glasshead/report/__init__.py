@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from glasshead.report.html.comparison_page import comparison_page
     from glasshead.report.html.dynamics_page import dynamics_page
     from glasshead.report.html.figure_page import figure_page
+    from glasshead.report.model_card import model_card
     from glasshead.report.number_format import number, share
     from glasshead.report.plot_registry import Plot, PlotOptions, plot
     from glasshead.report.plots import PLOTS, plots_of
@@ -55,6 +56,7 @@ MODULES = {
     "image_file": "glasshead.report.figure_file",
     "head_table": "glasshead.report.terminal.head_table",
     "method_table": "glasshead.report.terminal.method_table",
+    "model_card": "glasshead.report.model_card",
     "number": "glasshead.report.number_format",
     "plot": "glasshead.report.plot_registry",
     "plots_of": "glasshead.report.plots",
@@ -90,6 +92,7 @@ __all__ = [
     "head_table",
     "image_file",
     "method_table",
+    "model_card",
     "number",
     "plot",
     "plots_of",

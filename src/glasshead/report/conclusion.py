@@ -24,6 +24,7 @@ from glasshead.results import (
 METHODS = {"gradient": "gradients", "erasure-renormalise": "erasure"}
 ADVERBS = {"strong": "strongly", "moderate": "moderately", "weak": "weakly", "hardly": "hardly"}
 GOOD_AGREEMENT = {word: low for low, word in AGREEMENT_STRENGTHS}["moderate"]
+FOUND, FEW_TEXTS = "adversarial.found", 0.1
 Interval = tuple[float, float]
 
 
@@ -37,8 +38,9 @@ class Outcome:
     undecided: tuple[str, ...] = ()
 
 
-def conclusion(card: AuditCard) -> str:
-    """One sentence on the whole audit; empty for a card without any of the tests that it speaks of."""
+def conclusion(card: AuditCard, *, brief: bool = False) -> str:
+    """One sentence on the whole audit; empty for a card without any of the tests that it speaks of. If
+    ``brief``, without its reasons, where there is a verdict."""
     outcomes = [outcome for name in TESTS if (outcome := audit_outcome(card, name)) is not None]
     words = [outcome.words for outcome in outcomes if outcome.words]
     undecided = [what for outcome in outcomes for what in outcome.undecided] + undecided_facts(card)
@@ -49,6 +51,8 @@ def conclusion(card: AuditCard) -> str:
             return f"{capitalise(tokens.words)}." if tokens is not None and tokens.words else ""
         return f"Undecided{', with too few texts' if few else ''}: {join_names(undecided)}."
     lead = overall(card, outcomes)
+    if lead and brief:
+        return f"{lead}."
     text = "; ".join(words)
     text = f"{lead}: {text}" if lead else capitalise(about_the_method(card, text))
     return f"{text}; undecided: {join_names(undecided)}." if undecided else f"{text}."
@@ -273,9 +277,57 @@ def operators(card: AuditCard) -> Outcome | None:
     return Outcome("whether it agrees with erasure depends on what deleting means", (False,))
 
 
+def adversarial(card: AuditCard) -> Outcome | None:
+    """Whether quite other weights give the same prediction, and whether the head could have drawn them.
+
+    Among many tokens nearly any model has some (the free test), so this speaks against attention only where
+    the head could have drawn them from its keys.
+    """
+    free = usable(card, f"{FOUND}.free.all")
+    if free is None:
+        return None
+    interval = decisive(free)
+    others = "quite other weights give the same prediction"
+    if interval is None:
+        return Outcome(undecided=(f"whether {others}",))
+    low, high = interval
+    if high <= FEW_TEXTS:
+        exact = adversary_is_exact(card)
+        words = f"{others} in hardly any text" + ("" if exact else ", as far as was searched")
+        return Outcome(words, (True if exact else None,))
+    if low <= 0.5:
+        return Outcome(f"{others} in some texts", (None,))
+    producible = usable(card, f"{FOUND}.producible.all")
+    drawn = None if producible is None else decisive(producible)
+    if drawn is not None and drawn[0] > 0.5:
+        return Outcome(f"{others} in most texts, and the head could have drawn such", (False,))
+    return Outcome(f"{others} in most texts", (None,))
+
+
+def adversary_is_exact(card: AuditCard) -> bool:
+    """Whether a map that was not found does not exist."""
+    facts = card.facts.get("adversarial")
+    return isinstance(facts, dict) and facts.get("free") == "exact"
+
+
+def heads(card: AuditCard) -> Outcome | None:
+    """Whether the prediction rests on the heads that are read."""
+    finding, whole = usable(card, "heads.removal.all"), prediction_range(card)
+    if finding is None or whole is None:
+        return None
+    interval = decisive(finding)
+    if interval is None:
+        return Outcome(undecided=("what the prediction loses without the heads that are read",))
+    if interval[1] < SMALL_CHANGE * whole:
+        return Outcome("without the heads that are read the answer hardly changes", (False,))
+    return Outcome()
+
+
 TESTS = {
     "agreement": agreement,
     "perturbation": perturbation,
+    "adversarial": adversarial,
+    "heads": heads,
     "identifiability": identifiability,
     "faithfulness": faithfulness,
     "operators": operators,

@@ -33,6 +33,13 @@ AUDITS = {
         "so have random weights, the null: maps with the same output of the head, or that the head can draw "
         "from its keys, say more.",
     ),
+    "heads": (
+        "The heads that are read",
+        "Does the prediction rest on the heads whose attention is read? The mean |Δŷ| when the weights of "
+        "all these heads are zero, beside the mean over the other layers; the share of them that change ŷ by "
+        "a twentieth of its range or more when they alone are zero; and the share of attention on special "
+        "tokens, by itself and minus their share of |a ∂z/∂a|.",
+    ),
     "operators": (
         "What deleting means",
         "Is it the same whether a word is cut out, replaced, averaged, or taken out of the attention? The "
@@ -89,11 +96,16 @@ STATISTICS = {
     "permutation": "permuted weights",
     "random": "random weights, as in the paper",
     "random-normalised": "random weights, normalised",
+    "uniform": "uniform weights",
     "jsd": "distance of the farthest map (JSD)",
     "tv": "distance of the farthest map (total variation)",
     "found": "share of examples with a far map",
     "bound": "upper bound of the distance",
     "flat": "share of predictions that no weights change",
+    "removal": "change of ŷ without these heads",
+    "alone": "share of these heads that matter by themselves",
+    "special": "share of attention on special tokens",
+    "inflation": "the same minus their share of |a ∂z/∂a|",
     "change": "mean change of ŷ by a word",
     "order": "order of the words under two meanings",
     "comprehensiveness": "comprehensiveness: fall of ŷ without the first tokens",
@@ -191,6 +203,7 @@ QUESTIONS = (
         "Does shuffling the weights change the answer?",
         "median |Δŷ|",
     ),
+    Question("perturbation.uniform.absolute.all", "Do uniform weights change it?", "|Δŷ|"),
     Question("perturbation.random.absolute.all", "Do random weights change the answer?", "median |Δŷ|"),
     Question(
         "adversarial.found.free.all",
@@ -201,6 +214,16 @@ QUESTIONS = (
         "adversarial.found.same-output.all",
         "Is there one with the same output of the head?",
         "share of the examples",
+    ),
+    Question(
+        "adversarial.found.producible.all",
+        "Is there one that the head could have drawn?",
+        "share of the examples",
+    ),
+    Question(
+        "heads.removal.all",
+        "Does the answer change without the heads that are read?",
+        "mean |Δŷ|",
     ),
     Question(
         "operators.attention-absolute.survival.all",

@@ -34,6 +34,8 @@ CARD_FILE = "card.json"
 SCHEMA = 1
 ATTENTION = "attention"
 """The explanation that is audited unless another is named."""
+EXPLANATION = "explanation"
+"""The audit that collects all that bear on it, and the fact that names them."""
 METHOD, ABSOLUTE = "method", "-absolute"
 """The statistic of any explanation, where audits of several stand side by side, and how the name of one that
 compares sizes alone ends."""

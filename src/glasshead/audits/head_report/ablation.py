@@ -1,6 +1,8 @@
-"""What a prediction loses without a head."""
+"""What a prediction loses without some heads."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -8,40 +10,42 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glasshead.audits.request import StageProgress
 from glasshead.data import batches, heads_of
-from glasshead.explainers import ExplanationContext, value_change
+from glasshead.explainers import ExplanationContext, OnTexts, value_change
 from glasshead.trace import ResumedPasses, find_shortcut, zero_heads
+
+Removal = tuple[int, tuple[int, ...]]
+"""A layer, and which of its heads are taken out together."""
 
 
 def ablate_heads(
-    context: ExplanationContext, predicted: Int[Tensor, " texts"], heads: list[tuple[int, int]],
-    stages: StageProgress,
+    context: ExplanationContext, target: Int[Tensor, " texts"], removals: Sequence[Removal],
+    on_texts: OnTexts,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """ŷ(x) − ŷ(x without the head) [texts, heads] of the predicted class, or of the rating, for heads (layer,
-    head): their weights are zero.
+    """ŷ(x) − ŷ(x without the heads) [texts, removals] of the ``target`` class, or of the rating: their
+    weights are zero.
 
     The model is entered at the layer that is edited, where it can be. Source: Michel, Levy and Neubig (2019),
     eq. 1.
     """
     model, encoded = context.model, context.encoded
-    drops = np.zeros((len(encoded.ids), len(heads)))
+    drops = np.zeros((len(encoded.ids), len(removals)))
     lengths = encoded.mask.sum(dim=1)
     ends = torch.stack([lengths.argmax(), lengths.argmin()])
-    layers = sorted({layer for layer, _ in heads})
+    layers = sorted({layer for layer, _ in removals})
     shortcuts = {layer: find_shortcut(model, encoded.inputs(ends, model.device), layer) for layer in layers}
     done = 0
     for texts, inputs in batches(encoded, device=model.device, maps=heads_of(model.config)):
         for layer in layers:
             passes = ResumedPasses(model, inputs, shortcuts[layer])
             whole = passes.logits(lambda number, weights, call: weights).cpu()
-            for place, (number, head) in enumerate(heads):
+            for place, (number, heads) in enumerate(removals):
                 if number == layer:
                     drops[texts.numpy(), place] = drop(
-                        context, whole, passes.logits(zero_heads(head)), predicted[texts]
+                        context, whole, passes.logits(zero_heads(*heads)), target[texts]
                     )
         done += len(texts)
-        stages.on_texts(done, len(lengths))
+        on_texts(done, len(lengths))
     return drops
 
 

@@ -260,7 +260,8 @@ def head_effects(
     if predictions is not None and not isinstance(model, PooledClassifier):
         names = [(layer, head) for layer, ones in more.items() for head in range(len(ones))]
         stages.begin("predictions without each head")
-        drops = ablate_heads(predictions.context, predictions.predicted, names, stages)
+        removals = [(layer, (head,)) for layer, head in names]
+        drops = ablate_heads(predictions.context, predictions.predicted, removals, stages.on_texts)
         for place, (layer, head) in enumerate(names):
             more[layer][head] |= {"removal": drops[:, place], "removal-size": np.abs(drops[:, place])}
         for statistics in layers:

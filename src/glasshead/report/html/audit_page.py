@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from glasshead.escaping import visible
+from glasshead.report.claims import claims_by_answer
 from glasshead.report.colour_meaning import colour_meaning
 from glasshead.report.conclusion import comparison_headline, conclusion
 from glasshead.report.difference_rows import pairs
@@ -16,7 +17,7 @@ from glasshead.report.key_findings import answers, cautions, intro_sentence
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.slice_tables import slice_tables
-from glasshead.results import ATTENTION, AuditCard, Difference
+from glasshead.results import ATTENTION, EXPLANATION, AuditCard, Difference
 
 
 def audit_page(
@@ -36,7 +37,8 @@ def audit_page(
     shared, called = split_names(full)
     texts = examples(cards)
     attributions = [highlight.attribution for card in cards for highlight in card.highlights]
-    conclusions = [conclusion(card) for card in cards]
+    told = claims_by_answer(cards[0]) if len(cards) == 1 and EXPLANATION in cards[0].facts else {}
+    conclusions = [conclusion(card, brief=bool(told)) for card in cards]
     return (
         environment()
         .get_template("report.html.j2")
@@ -49,6 +51,7 @@ def audit_page(
             headline=comparison_headline(cards, called, differences)
             if len(cards) > 1
             else conclusions[0] or full[0],
+            claims=told,
             leads=[intro_sentence(card) for card in cards],
             gauges=[sign_sentence(card) for card in cards],
             cautions=cautions(cards, called),

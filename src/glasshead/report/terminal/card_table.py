@@ -1,6 +1,6 @@
 """Audit cards in the terminal, as rich renderables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.escaping import one_line
+from glasshead.report.claims import claims_by_answer
 from glasshead.report.conclusion import conclusion
 from glasshead.report.findings_in_words import nulls, over_nulls
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
@@ -18,7 +19,7 @@ from glasshead.report.run_facts import card_names, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.terminal.slice_lines import slice_lines
 from glasshead.report.terminal.wrapping_table import WrappingTable
-from glasshead.results import AuditCard, Difference, Finding
+from glasshead.results import EXPLANATION, AuditCard, Difference, Finding
 
 NUMBERS = "estimate", "95 % interval", "null"
 
@@ -32,7 +33,7 @@ def card_table(
     parts: list[RenderableType] = []
     for card, name in zip(cards, full, strict=True):
         parts.append(Text(one_line(name), style="bold"))
-        if whole := conclusion(card):
+        if whole := conclusion(card, brief=len(cards) == 1 and EXPLANATION in card.facts):
             parts.append(Text(one_line(whole)))
         parts.append(
             Text(
@@ -40,6 +41,8 @@ def card_table(
                 style="dim",
             )
         )
+    if len(cards) == 1 and EXPLANATION in cards[0].facts:
+        parts += claim_lines(cards[0])
     key_answers = answers(cards, short, differences)
     if not key_answers:
         parts.append(Text("No key finding in this audit."))
@@ -53,6 +56,15 @@ def card_table(
     parts += [slice_lines(card, name if several else "") for card, name in zip(cards, short, strict=True)]
     parts += [Text(one_line(remark), style="dim") for remark in remarks]
     return Group(*parts)
+
+
+def claim_lines(card: AuditCard) -> Iterator[RenderableType]:
+    """What may be said of its attention, and what may not."""
+    for heading, claims in claims_by_answer(card).items():
+        yield Text(f"\n{heading}", style="bold")
+        for claim in claims:
+            reason = Text(one_line(f"{claim.because} {claim.finding} {claim.numbers}"), style="dim")
+            yield Padding(Group(Text(one_line(f"{claim.says}.")), reason), (0, 0, 0, 2))
 
 
 def _one_card(key_answers: list[Answer]) -> Group:

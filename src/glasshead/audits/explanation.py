@@ -1,0 +1,34 @@
+"""May this attention be called an explanation? All that bears on it, in one card."""
+
+from __future__ import annotations
+
+from glasshead.audits.base import AUDITS, Audit, AuditResult
+from glasshead.audits.context import AuditContext
+from glasshead.results import EXPLANATION, HEADS
+
+COLLECTED = (
+    "performance",
+    "agreement",
+    "perturbation",
+    "adversarial",
+    "operators",
+    "faithfulness",
+    "identifiability",
+    HEADS,
+)
+
+
+class Explanation(Audit):
+    """Asks all audits that bear on whether attention explains predictions, those that have a meaning; the
+    report says from their findings what may be said and what may not."""
+
+    question = "what may be said of this attention, and what may not?"
+    citation = "Jain and Wallace 2019; Wiegreffe and Pinter 2019"
+    by_default = False
+    collects = COLLECTED
+
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        return AuditResult([], facts={EXPLANATION: list(self.collects)})
+
+
+AUDITS.register(EXPLANATION)(Explanation())

@@ -1,0 +1,169 @@
+"""Does the prediction rest on the heads whose attention is read?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
+from glasshead.audits.context import AuditContext, Floats
+from glasshead.audits.head_report import ablate_heads, layer_verdict, share_verdict, size_verdict
+from glasshead.audits.summary import StatSummary, null_column, summarise
+from glasshead.explainers import ForwardObservation
+from glasshead.results import HARDLY_ANY, HEADS, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
+from glasshead.trace import AttentionSite, list_attention_calls
+
+CITATION = "Michel, Levy and Neubig 2019; Clark et al. 2019, section 3.2"
+OTHER_LAYERS, UNIFORM = "other layers", "uniform"
+ONE_QUERY = (
+    "one learned query reads the tokens, and nothing is left without it; `glasshead heads` asks about the "
+    "heads below it"
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number for each text [N], its nulls, and the reason why texts have none."""
+
+    values: Floats
+    nulls: Mapping[str, Floats] = field(default_factory=dict)
+    undefined: str = ""
+
+
+class ReadHeads(Audit):
+    """What the prediction loses without the heads that are read, and what their special tokens get.
+
+    ``removal`` is |Δŷ| with the weights of all these heads at zero, in all rows; its null the mean over the
+    other layers of the model. ``alone`` is the share of these heads that change ŷ by a twentieth of its range
+    or more when they alone are taken out. ``special`` is the share of Σ|a| on special tokens, beside uniform
+    weights; ``inflation`` is that minus their share of Σ|a ∂z/∂a|.
+    """
+
+    question = "does the prediction rest on the heads that are read?"
+    citation = CITATION
+    by_default = False
+
+    def unsupported_reason(self, context: AuditContext) -> str | None:
+        """Why no heads can be taken out."""
+        if not context.explainer.reads_weights:
+            return NO_WEIGHTS.format(context.method)
+        return None if isinstance(context.explanation.observation, ForwardObservation) else ONE_QUERY
+
+    def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
+        rng = np.random.default_rng([seed, 18])
+        columns = {**removal_columns(context), **special_columns(context)}
+        findings = []
+        for group in context.groups:
+            members = group.members
+            summaries = summarise(
+                [column.values[members] for column in columns.values()],
+                [{name: null[members] for name, null in each.nulls.items()} for each in columns.values()],
+                rng=rng,
+                level=group.level,
+            )
+            for (statistic, column), summary in zip(columns.items(), summaries, strict=True):
+                missing = int(np.isnan(column.values[members]).sum())
+                findings.append(
+                    summary.finding(
+                        HEADS,
+                        statistic,
+                        verdict(statistic, summary, context.prediction_range),
+                        group=group,
+                        citation=self.citation,
+                        undefined={column.undefined: missing} if missing else {},
+                    )
+                )
+        return AuditResult(findings, dict(example_columns(columns)))
+
+
+AUDITS.register(HEADS)(ReadHeads())
+
+
+def removal_columns(context: AuditContext) -> dict[str, Column]:
+    """Changes of ŷ without the heads that are read: together, beside those of other layers, and each."""
+    explanation, site = context.explanation, context.explanation.site
+    assert site is not None
+    model, encoded = explanation.model, explanation.encoded
+    calls = list_attention_calls(model, encoded.inputs(slice(0, 1), model.device))
+    others = [(number, call.heads) for number, call in enumerate(calls) if number != site.layer]
+    read = heads_read(site)
+    removals = [(site.layer, read), *((site.layer, (head,)) for head in read), *others]
+    changes = np.abs(ablate_heads(explanation, explanation.target, removals, explanation.progress))
+    changes[~context.token_mask.any(axis=1)] = np.nan
+    together, alone, elsewhere = np.split(changes, [1, 1 + len(read)], axis=1)
+    least = SMALL_CHANGE * context.prediction_range
+    share = np.where(np.isnan(alone), np.nan, alone >= least).mean(axis=1)
+    nulls = {OTHER_LAYERS: elsewhere.mean(axis=1)} if others and site.head is None else {}
+    columns = {"removal": Column(together[:, 0], nulls, "no tokens")}
+    return columns | ({"alone": Column(share, undefined="no tokens")} if len(read) > 1 else {})
+
+
+def heads_read(site: AttentionSite) -> tuple[int, ...]:
+    """The numbers of the heads of a layer that are read."""
+    return tuple(range(site.num_heads)) if site.head is None else (site.head,)
+
+
+def special_columns(context: AuditContext) -> dict[str, Column]:
+    """Shares of special tokens, such as [CLS]; nothing where no text has any, or sentences are read."""
+    special = context.token_mask & (np.asarray(context.explanation.encoded.words) < 0)
+    if context.sentence_of_token is not None or not special.any():
+        return {}
+    attention = share_of(special, context.canonical)
+    relevance = share_of(special, context.contributions)
+    even = np.where(np.isnan(attention), np.nan, share_of(special, context.uniform))
+    return {
+        "special": Column(attention, {UNIFORM: even}, "no weight"),
+        "inflation": Column(attention - relevance, undefined="no weight, or one that changes nothing"),
+    }
+
+
+def share_of(special: NDArray[np.bool_], values: Floats) -> Floats:
+    """The part of Σ|values| [N, n] that is on special tokens; NaN where all are 0."""
+    sizes = np.abs(values)
+    total = sizes.sum(axis=1)
+    shares = (sizes * special).sum(axis=1) / np.where(total > 0, total, 1.0)
+    return np.where(total > 0, shares, np.nan)
+
+
+def example_columns(columns: Mapping[str, Column]) -> Iterator[tuple[str, Floats]]:
+    """Every column and its nulls, by their names among the examples."""
+    for statistic, column in columns.items():
+        name = f"{HEADS}.{statistic}"
+        yield name, column.values
+        for null, values in column.nulls.items():
+            yield null_column(name, null), values
+
+
+def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
+    """In words, from intervals alone; ``unit`` is a change from one end of the predictions to the other."""
+    interval = summary.reliable_interval
+    if interval is None:
+        return TOO_FEW_EXAMPLES
+    if statistic == "special":
+        return share_verdict(summary)
+    if statistic == "inflation":
+        return layer_verdict(statistic, summary)
+    if statistic == "alone":
+        return alone_verdict(*interval)
+    if unit == 0:
+        return Verdict(
+            "undecided: all labels are equal, so no change is large or small", "undecided", "no range"
+        )
+    words = size_verdict(interval[0] / unit, interval[1] / unit)
+    words = words._replace(words=words.words.replace("without it", "without these heads"))
+    beside = summary.reliable_differences.get(OTHER_LAYERS)
+    if beside is None or words.status != "evidence":
+        return words
+    if beside[0] <= 0 <= beside[1]:
+        return Verdict(f"{words.words}; whether more or less than without another layer is not shown")
+    return Verdict(f"{words.words}, {'more' if beside[0] > 0 else 'less'} than without another layer")
+
+
+def alone_verdict(low: float, high: float) -> Verdict:
+    """On the share of heads that matter by themselves."""
+    if high <= HARDLY_ANY:
+        return Verdict("no head matters by itself")
+    return Verdict(f"{low:.0%} to {high:.0%} of these heads matter by themselves")
