@@ -18,10 +18,7 @@ from glasshead.trace import AttentionSite, list_attention_calls
 
 CITATION = "Michel, Levy and Neubig 2019; Clark et al. 2019, section 3.2"
 OTHER_LAYERS, UNIFORM = "other layers", "uniform"
-ONE_QUERY = (
-    "one learned query reads the tokens, and nothing is left without it; `glasshead heads` asks about the "
-    "heads below it"
-)
+ONE_QUERY = "one learned query reads the tokens, and nothing is left without it"
 
 
 @dataclass(frozen=True)
