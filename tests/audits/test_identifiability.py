@@ -197,7 +197,7 @@ def test_every_kind_of_map_is_counted_given_the_keys():
 
 
 def test_maps_that_are_fixed_are_no_evidence_about_queries():
-    from glasshead.audits.identifiability import statistics_per_map
+    from glasshead.audits.map_statistics import statistics_per_map
 
     names = ("identifiable", "width", "may_be_zero", "another_first")
     heads = {name: np.array([None] * 5) for name in names}

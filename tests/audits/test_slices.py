@@ -11,11 +11,14 @@ from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit, compare
 from glasshead.audits.slices import MOST_BINS, describe_range, quantile_bins, slice_by_column, slice_by_length
 from glasshead.errors import InputError
 from glasshead.results import AuditCard
-from small import WORDS, as_run, planted_model, split, tokenizer
+from glasshead.training import train
+from kinds import data, recipe
+from small import WORDS, as_run, planted_model, random_model, split, tokenizer
 
 TAU = "agreement.attention-absolute.gradient"
 
@@ -219,3 +222,84 @@ def test_columns_that_make_no_slices(by, words):
     data = two_faced_data(20, 10)
     with pytest.raises(InputError, match=words):
         audit(run_of(data), data, by=by)
+
+
+def confident_texts(sure=60, unsure=60, seed=0):
+    """Texts with two key words of one class, whose prediction is sure, and with one of each."""
+    rng = np.random.default_rng(seed)
+    texts, labels = [], []
+    for number in range(sure + unsure):
+        label = number % 2
+        key = "good" if label else "bad"
+        keys = [key, key] if number < sure else ["good", "bad"]
+        words = [*rng.choice(WORDS[2:], size=6), *keys]
+        rng.shuffle(words)
+        texts.append(" ".join(words))
+        labels.append(label)
+    return texts, labels
+
+
+def test_what_differs_with_confidence_is_found_and_slices_are_named_apart():
+    texts, labels = confident_texts()
+    card = audit(
+        as_run(planted_model("softmax"), texts, labels),
+        split(texts, labels),
+        audits=["perturbation"],
+        by="confidence",
+    )
+    names = list(card.facts["slices"]["confidence"])
+    assert len(set(names)) == len(names) > 1
+    assert all(name.startswith("confidence ") for name in names)
+    (test,) = [one for one in card.slice_tests if one.finding == "perturbation.permutation.absolute.all"]
+    assert test.differs
+    probability = np.array(card.examples["probability"])
+    confidence = np.maximum(probability, 1 - probability)
+    places = np.array(card.examples["slice.confidence"])
+    means = [confidence[places == name].mean() for name in names]
+    assert means == sorted(means)
+
+
+def test_a_score_without_a_meaning_differs_with_confidence_as_rarely_as_it_may():
+    texts, labels = confident_texts(40, 40)
+    run, rows = as_run(planted_model("softmax"), texts, labels), split(texts, labels)
+    found = [
+        test.p
+        for seed in range(10)
+        for test in audit(
+            run, rows, audits=["agreement"], method="random", by="confidence", seed=seed
+        ).slice_tests
+        if test.p is not None
+    ]
+    assert len(found) >= 10
+    assert np.mean(np.array(found) <= 0.05) <= 0.3
+
+
+def test_texts_with_unique_weights_are_a_slice_of_their_own():
+    """Values of size 4: the weights of up to five tokens, that sum to one, are the only ones."""
+    model = random_model(activation="softmax", score="query-key", value_dim=4)
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS, size=rng.integers(2, 12), replace=True)) for _ in range(80)]
+    labels = [row % 2 for row in range(80)]
+    run, rows = as_run(model, texts, labels), split(texts, labels)
+    card = audit(run, rows, audits=["agreement"], by="identifiability")
+    places = np.array(card.examples["slice.identifiability"])
+    names = list(card.facts["slices"]["identifiability"])
+    assert names[0] == "unique weights"
+    assert all(name.startswith("intervals ") for name in names[1:])
+    kinds = [len(set(text.split())) for text in texts]
+    assert all(place != "unique weights" for place, kind in zip(places, kinds, strict=True) if kind > 5)
+    exact = audit(run, rows, audits=["identifiability"], limit=50)
+    by_index = dict(zip(card.examples["index"], places, strict=True))
+    for index, alone in zip(exact.examples["index"], exact.examples["maps.identifiable"], strict=True):
+        assert (by_index[index] == "unique weights") == (alone == 1)
+    assert any("about the same length" in note for note in card.facts["notes"])
+
+
+def test_slices_that_a_model_cannot_have_are_refused(tmp_path):
+    family = FAMILIES["DebertaV2"]
+    model = family.build(labels=2, id2label={0: "bad", 1: "good"})
+    with pytest.raises(InputError, match=r"identifiability: .*cannot be read"):
+        audit(model, labelled_data(6), tokenizer=family.tokenizer(), by="identifiability")
+    run = train(data("ratings"), recipe("ratings").with_changes(epochs=1), tmp_path / "run")
+    with pytest.raises(InputError, match="confidence: ratings have no probability"):
+        audit(run, data("ratings"), by="confidence")

@@ -89,6 +89,10 @@ SHELL = {
         ["audits/verdict/card.json", "audits/verdict/report.html"],
         ["May be said", "heads.removal.all", "## Attention as an explanation", "### May"],
     ),
+    "debate": (
+        ["audits/debate/card.json", "audits/transformer/card.json", "encoders.html"],
+        ["confidence", "By identifiability", "Report: encoders.html"],
+    ),
     "operators": (
         ["audits/operators/card.json", "audits/operators/report.html"],
         ["whatever deleting means", "Report: audits/operators"],

@@ -118,3 +118,47 @@ def test_a_share_of_none_has_an_exact_interval_at_any_level():
     level = simultaneous_level(8)
     none = share_interval(np.zeros(47, dtype=bool), level)
     assert none.interval == pytest.approx((0, 1 - ((1 - level) / 2) ** (1 / 47)))
+
+
+def by_length_alone(seed, texts=400):
+    """Numbers that fall with length, groups that go with length, and strata of like length."""
+    rng = np.random.default_rng(seed)
+    length = rng.integers(4, 60, texts)
+    groups = (length + rng.integers(-6, 7, texts) > 30).astype(int)
+    strata = np.searchsorted(np.quantile(length, np.arange(1, 16) / 16), length)
+    return rng.normal(-0.05 * length, 1), groups, strata
+
+
+def test_what_goes_with_length_is_no_difference_between_texts_of_like_length():
+    plain, stratified = [], []
+    for seed in range(60):
+        values, groups, strata = by_length_alone(seed)
+        rng = np.random.default_rng(seed)
+        plain += [group_tests(values[None], groups, rng=rng, permutations=199)[0].p]
+        stratified += [group_tests(values[None], groups, rng=rng, permutations=199, strata=strata)[0].p]
+    assert np.mean(np.array(plain) <= 0.05) == 1
+    assert np.mean(np.array(stratified) <= 0.05) <= 0.15  # 3 expected of 60
+
+
+def test_a_difference_between_texts_of_like_length_is_found():
+    values, groups, strata = by_length_alone(0)
+    rng = np.random.default_rng(0)
+    (test,) = group_tests((values + groups)[None], groups, rng=rng, permutations=999, strata=strata)
+    assert test.p <= 0.01
+    assert 0 < test.n < len(values)  # bins of one group take no part
+
+
+def test_strata_of_one_group_each_decide_nothing():
+    groups = np.repeat([0, 1], 50)
+    rng = np.random.default_rng(0)
+    (test,) = group_tests(rng.normal(size=(1, 100)), groups, rng=rng, strata=groups)
+    assert (test.p, test.n, test.groups) == (None, 0, 0)
+
+
+def test_one_stratum_is_none():
+    values, groups, _ = by_length_alone(1)
+    one, other = (
+        group_tests(values[None], groups, rng=np.random.default_rng(3), permutations=199, strata=strata)
+        for strata in (None, np.zeros(len(groups), dtype=int))
+    )
+    assert one == other

@@ -20,7 +20,7 @@ from glasshead.audits.adversary import (
 )
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.identifiability import mean_per_text, rows_for_site
+from glasshead.audits.map_statistics import mean_per_text, rows_for_site
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_interval

@@ -51,9 +51,10 @@ if TYPE_CHECKING:
 
 class AuditOptions(SubjectOptions, total=False):
     """What can be said beside the audits: which explanation is audited (``method``, the name of an explainer;
-    attention, if none is named), what every finding is sliced ``by`` (class, length, correct, or a column of
-    the data; one or several), how many ``draws`` a perturbation test has, which heads and rows the audit of
-    ``identifiability`` reads, more ``facts`` for the card, and all `SubjectOptions`."""
+    attention, if none is named), what every finding is sliced ``by`` (class, length, correct, confidence,
+    identifiability, or a column of the data; one or several), how many ``draws`` a perturbation test has,
+    which heads and rows the audit of ``identifiability`` reads, more ``facts`` for the card, and all
+    `SubjectOptions`."""
 
     method: str
     by: str | Sequence[str]

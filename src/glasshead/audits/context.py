@@ -11,10 +11,13 @@ from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
+from glasshead.audits.map_statistics import intervals_per_text, unbounded_reason
 from glasshead.audits.memory import check_memory
 from glasshead.audits.slices import (
     CLASS,
+    CONFIDENCE,
     CORRECT,
+    IDENTIFIABILITY,
     LENGTH,
     Group,
     Slicing,
@@ -22,7 +25,9 @@ from glasshead.audits.slices import (
     common_level,
     slice_by_class,
     slice_by_column,
+    slice_by_confidence,
     slice_by_correctness,
+    slice_by_identifiability,
     slice_by_length,
 )
 from glasshead.data import Coverage, Marks, column_values, coverage, encode, join_pair, marks_of
@@ -80,9 +85,9 @@ class AuditContext:
     clearly (`glasshead.trace.Gauge`); None: no sign was fixed. ``label_note`` says how the classes of the
     data were matched to the model's. Of a pair both texts stand in ``texts``, with a line between.
     ``trained_model`` is the model as it was trained, in its own precision. ``by`` is what texts are sliced
-    by: class, length, correct, or the name of a column, whose values stand in ``columns``. ``method`` is the
-    explanation that is audited. ``marks`` are what people have marked in each text, None where the data have
-    no marks.
+    by: class, length, correct, confidence, identifiability, or the name of a column, whose values stand in
+    ``columns``. ``method`` is the explanation that is audited. ``marks`` are what people have marked in each
+    text, None where the data have no marks.
     """
 
     explanation: ExplanationContext
@@ -309,6 +314,14 @@ class AuditContext:
             return slice_by_length(self.token_mask.sum(axis=1))
         if by == CORRECT:
             return slice_by_correctness(self.predicted == self.labels)
+        if by == CONFIDENCE:
+            return slice_by_confidence(self.explanation.logits.softmax(dim=-1).amax(dim=-1).numpy())
+        if by == IDENTIFIABILITY:
+            explanation = self.explanation
+            intervals = intervals_per_text(
+                self.trained_model, explanation.tokenizer, explanation.encoded, explanation.site
+            )
+            return slice_by_identifiability(*intervals, self.token_mask.sum(axis=1))
         return slice_by_column(by, self.columns[by])
 
     @cached_property
@@ -373,9 +386,7 @@ def build_context(
     explanation = make_context(
         model, encoded, subject.tokenizer, attention_selector=attention_selector or AttentionSelector()
     )
-    for name in (CLASS, CORRECT):
-        if name in by and explanation.is_regression:
-            raise ParameterError("by", f"{name}: ratings have no classes, and are neither right nor wrong")
+    check_slicings(by, explanation, subject.model)
     kind, margin = read_gauge(subject.gauge, explanation)
     return AuditContext(
         explanation,
@@ -394,6 +405,19 @@ def build_context(
         method,
         marks_of(split),
     )
+
+
+def check_slicings(by: Sequence[str], explanation: ExplanationContext, model: PreTrainedModel) -> None:
+    """Raise ParameterError where texts cannot be sliced so."""
+    for name in (CLASS, CORRECT):
+        if name in by and explanation.is_regression:
+            raise ParameterError("by", f"{name}: ratings have no classes, and are neither right nor wrong")
+    if CONFIDENCE in by and explanation.is_regression:
+        raise ParameterError("by", f"{CONFIDENCE}: ratings have no probability")
+    if IDENTIFIABILITY in by:
+        reason = explanation.unreadable_reason or unbounded_reason(model, explanation.site)
+        if reason is not None:
+            raise ParameterError("by", f"{IDENTIFIABILITY}: {reason}")
 
 
 def subsample(split: Dataset, limit: int | None, seed: int) -> tuple[NDArray[np.int64], Dataset]:

@@ -15,28 +15,25 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.identifiability_verdicts import KEYS, keys_verdict, share_verdict, width_verdict
+from glasshead.audits.map_statistics import (
+    Columns,
+    floats,
+    mean_per_text,
+    rows_for_site,
+    statistics_per_map,
+    unbounded_reason,
+)
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, summarise
 from glasshead.data import Encoded
-from glasshead.errors import InputError, pluralise
-from glasshead.identifiability import (
-    IntervalOptions,
-    RowSelector,
-    solve_batches,
-    weight_domain,
-    weight_domain_of_activation,
-)
-from glasshead.models import PooledClassifier
+from glasshead.errors import pluralise
+from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches
 from glasshead.results import CLEAR_RANK_MARGIN, TOO_FEW_EXAMPLES, Finding, Verdict
-from glasshead.trace import AttentionSite
 
 MAX_TEXTS = 50  # where nobody asked for more: linear programs are most of a card's time
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)  # ends of the groups by number of keys
 FEW_KINDS = 2
 CITATION = "Brunner et al. 2019; Bhardwaj et al. 2021"
-
-
-Columns = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -63,21 +60,7 @@ class Identifiability(Audit):
         """Why intervals have no meaning for this subject."""
         if not context.explainer.reads_weights:
             return NO_WEIGHTS.format(context.method)
-        site, model = context.explanation.site, context.trained_model
-        if site is not None and not site.has_values:
-            return (
-                f"{type(model).__name__} computes its attention itself, or caps its scores, "
-                "so its values, which bound the weights, cannot be read"
-            )
-        try:
-            if isinstance(model, PooledClassifier):
-                weight_domain_of_activation(model.activation, model.activation.signed)
-            for one in (site, site.above) if site is not None else ():
-                if one is not None:
-                    weight_domain(one.mechanism)
-        except InputError as error:
-            return str(error)
-        return None
+        return unbounded_reason(context.trained_model, context.explanation.site)
 
     def compute_intervals(
         self,
@@ -120,14 +103,6 @@ class Identifiability(Audit):
 AUDITS.register("identifiability")(Identifiability())
 
 
-def rows_for_site(site: AttentionSite | None) -> RowSelector:
-    """All heads of the attention that is read, and of that above it."""
-    if site is None:
-        return RowSelector()
-    layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
-    return RowSelector(layers=tuple(layers), rows="all" if site.row == "mean" else site.row)
-
-
 def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> dict[str, Floats]:
     """Every statistic per example, the mean over its maps, and its null; NaN where nobody asked, or there is
     none."""
@@ -140,16 +115,6 @@ def columns_per_text(heads: Columns, sample: NDArray[np.int64], texts: int) -> d
     return columns
 
 
-def statistics_per_map(heads: Columns) -> dict[str, Floats]:
-    """The numbers of every map."""
-    certificate = heads["given_keys"]
-    decided = np.isin(certificate, ["unique", "not unique"])
-    column_names = {"identifiable": "identifiable", "width": "width", "may-be-zero": "may_be_zero"}
-    statistics = {statistic: floats(heads[name]) for statistic, name in column_names.items()}
-    statistics["another-first"] = floats(heads["another_first"])
-    return statistics | {"given-keys": np.where(decided, (certificate == "unique").astype(float), np.nan)}
-
-
 def nulls_per_map(heads: Columns) -> dict[str, Floats]:
     """The numbers of every map over random values, where there are such."""
     return {
@@ -158,19 +123,6 @@ def nulls_per_map(heads: Columns) -> dict[str, Floats]:
         "may-be-zero": floats(heads["random_may_be_zero"]),
         "another-first": floats(heads["random_another_first"]),
     }
-
-
-def floats(column: NDArray[Any]) -> Floats:
-    """Numbers; what is None becomes NaN."""
-    return np.array([np.nan if value is None else float(value) for value in column.tolist()])
-
-
-def mean_per_text(text: NDArray[np.int64], values: Floats, texts: int) -> Floats:
-    """The mean over the lines of each text that have a number; NaN where none has."""
-    defined = ~np.isnan(values)
-    total = np.bincount(text[defined], weights=values[defined], minlength=texts)
-    count = np.bincount(text[defined], minlength=texts)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def describe_rows(heads: Columns, row_selector: RowSelector, options: IntervalOptions) -> str:

@@ -130,7 +130,8 @@ class AuditRequest(SubjectRequest):
     """The same, by which audits (None: all that have a meaning), and of which explanation.
 
     ``method`` is the explanation that is audited, the name of an explainer; ``by`` is what findings are
-    sliced by (class, length, correct, or a column of the data); ``draws`` of None are as many as a
+    sliced by (class, length, correct, confidence, identifiability, or a column of the data); ``draws`` of
+    None are as many as a
     perturbation test takes by itself.
 
     Raises:

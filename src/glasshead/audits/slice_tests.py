@@ -44,7 +44,7 @@ def uncorrected_tests(
         if not values:
             continue
         rows = np.stack([numbers for _, numbers in values.values()])
-        results = group_tests(rows, slicing.slice_of_text, rng=rng, least=MIN_UNITS)
+        results = group_tests(rows, slicing.slice_of_text, rng=rng, least=MIN_UNITS, strata=slicing.strata)
         for (finding, _), result in zip(values.values(), results, strict=True):
             yield finding, slicing.by, result
 

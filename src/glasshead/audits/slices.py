@@ -1,4 +1,5 @@
-"""Parts of the texts for which findings are computed again: by class, length, correctness, or a column."""
+"""Parts of the texts for which findings are computed again: by class, length, correctness, confidence, how
+certain the weights are, or a column."""
 
 import math
 from collections import Counter
@@ -13,10 +14,13 @@ from glasshead.errors import ParameterError
 from glasshead.statistics import LEVEL, simultaneous_level
 
 CLASS, LENGTH, CORRECT = "class", "length", "correct"
-COMPUTED = (CLASS, LENGTH, CORRECT)
+CONFIDENCE, IDENTIFIABILITY = "confidence", "identifiability"
+COMPUTED = (CLASS, LENGTH, CORRECT, CONFIDENCE, IDENTIFIABILITY)
 """What needs no column of the data."""
 MOST_BINS = 4
 MOST_VALUES = 8
+MOST_DIGITS = 9
+LENGTH_STRATA = 16
 MISSING, OTHER = "(missing)", "(other)"
 Flags = NDArray[np.bool_]
 
@@ -33,12 +37,14 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Slicing:
-    """One way of cutting the texts: ``slice_of_text`` [N] says in which of the named slices a text is."""
+    """One way of cutting the texts: ``slice_of_text`` [N] says in which of the named slices a text is. Where
+    there are ``strata`` [N], differences are tested among the texts of each alone."""
 
     by: str
     names: tuple[str, ...]
     slice_of_text: NDArray[np.int64]
     note: str = ""
+    strata: NDArray[np.int64] | None = None
 
     def groups(self, level: float) -> Iterator[Group]:
         """The slices, with intervals of that level."""
@@ -68,7 +74,7 @@ def columns_to_read(by: Iterable[str]) -> tuple[str, ...]:
         if name == "label":
             raise ParameterError("by", "class is what slices by label are called: give that")
         if name in ("text", "text_pair"):
-            raise ParameterError("by", f"cannot slice by {name!r}: give class, length, correct or a column")
+            raise ParameterError("by", f"cannot slice by {name!r}: give {', '.join(COMPUTED)} or a column")
     return columns
 
 
@@ -92,6 +98,46 @@ def slice_by_length(tokens: NDArray[np.int64]) -> Slicing:
     bin_of_text, edges = quantile_bins(tokens.astype(np.float64))
     names = tuple(f"length {describe_range(f'{low:g}', f'{high:g}')}" for low, high in edges)
     return Slicing(LENGTH, names, bin_of_text, "lengths are in tokens, as far as a text is read")
+
+
+def slice_by_confidence(probability: NDArray[np.float64]) -> Slicing:
+    """Quarters of the texts by the probability of the class that is predicted."""
+    bin_of_text, edges = quantile_bins(probability)
+    names = tuple(f"{CONFIDENCE} {words}" for words in distinct_ranges(edges))
+    return Slicing(CONFIDENCE, names, bin_of_text, "confidence is the probability of the predicted class")
+
+
+def slice_by_identifiability(
+    alone: NDArray[np.floating], width: NDArray[np.floating], tokens: NDArray[np.int64]
+) -> Slicing:
+    """Texts before which all maps are the only ones (the share ``alone`` is 1), the others by the mean
+    ``width`` of their intervals, and those of which that is undecided; texts of like length are strata."""
+    unique = alone == 1
+    open_width = ~unique & ~np.isnan(width)
+    place = np.full(len(alone), MOST_BINS + 1)
+    place[unique] = 0
+    names = ["unique weights", *[""] * MOST_BINS, "weights undecided"]
+    if open_width.any():
+        bin_of_text, edges = quantile_bins(width[open_width].astype(np.float64), MOST_BINS - 1)
+        place[open_width] = 1 + bin_of_text
+        names[1 : 1 + len(edges)] = [f"intervals {words} wide" for words in distinct_ranges(edges)]
+    present, slice_of_text = np.unique(place, return_inverse=True)
+    return Slicing(
+        IDENTIFIABILITY,
+        tuple(names[number] for number in present),
+        slice_of_text.astype(np.int64),
+        "long texts have wider intervals, so differences are tested among texts of about the same length",
+        quantile_bins(tokens.astype(np.float64), LENGTH_STRATA)[0],
+    )
+
+
+def distinct_ranges(edges: Sequence[tuple[float, float]]) -> list[str]:
+    """Ranges with as many digits as tell them apart, at least two."""
+    for digits in range(2, MOST_DIGITS):
+        words = [describe_range(f"{low:.{digits}f}", f"{high:.{digits}f}") for low, high in edges]
+        if len(set(words)) == len(words):
+            return words
+    return [describe_range(repr(low), repr(high)) for low, high in edges]
 
 
 def slice_by_column(name: str, values: Sequence[str | None]) -> Slicing:

@@ -74,8 +74,8 @@ def audit(
         list[str] | None,
         typer.Option(
             metavar="SLICE",
-            help="Every finding also for each slice of the texts: class, length, correct, or a column of the "
-            "data; may be repeated.",
+            help="Every finding also for each slice of the texts: class, length, correct, confidence, "
+            "identifiability, or a column of the data; may be repeated.",
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Audit this many random texts.")] = None,

@@ -36,8 +36,12 @@ def group_tests(
     rng: np.random.Generator,
     least: int = 2,
     permutations: int = PERMUTATIONS,
+    strata: NDArray[np.integer] | None = None,
 ) -> list[GroupTest]:
     """Whether the mean of each statistic is the same in all groups, by permuting the groups of the examples.
+
+    With ``strata`` [N], groups are permuted within each stratum, of numbers minus their mean in it, so that
+    what differs between strata alone is no difference between groups; strata of one group take no part.
 
     W = Σ_k w_k (m_k − m̃)², m̃ = Σ_k w_k m_k / Σ_k w_k, w_k = n_k / s_k², as Welch has it, with
     s_k² = (Σ_{i in k} (v_i − m_k)² + s²) / n_k, which the variance s² of all keeps from zero;
@@ -57,17 +61,45 @@ def group_tests(
     tests: dict[int, GroupTest] = {}
     for rows in defined_alike(defined):
         usable = defined[rows[0]].copy()
-        kinds, counts = np.unique(groups[usable], return_counts=True)
-        kinds = kinds[counts >= max(least, 2)]
-        usable &= np.isin(groups, kinds)
+        kinds = usable_groups(groups, usable, strata, max(least, 2))
         n = int(usable.sum())
         if len(kinds) < 2:
             tests |= dict.fromkeys(rows, GroupTest(None, n, len(kinds)))
             continue
         labels = np.searchsorted(kinds, groups[usable])
-        pvalues = _pvalues(values[rows][:, usable], labels, np.random.default_rng(seed), permutations)
+        blocks = np.zeros(n, dtype=np.intp) if strata is None else strata[usable]
+        order = np.argsort(blocks, kind="stable")
+        chosen = within_blocks(values[rows][:, usable][:, order], blocks[order])
+        pvalues = _pvalues(chosen, labels[order], np.random.default_rng(seed), permutations, blocks[order])
         tests |= {row: GroupTest(float(p), n, len(kinds)) for row, p in zip(rows, pvalues, strict=True)}
     return [tests[row] for row in range(len(values))]
+
+
+def usable_groups(
+    groups: NDArray[np.integer], usable: NDArray[np.bool_], strata: NDArray[np.integer] | None, least: int
+) -> NDArray[np.integer]:
+    """The groups that are large enough; what is in none, or in a stratum of one group, is taken out of
+    ``usable`` until nothing changes."""
+    while True:
+        before = int(usable.sum())
+        kinds, counts = np.unique(groups[usable], return_counts=True)
+        kinds = kinds[counts >= least]
+        usable &= np.isin(groups, kinds)
+        for stratum in () if strata is None else np.unique(strata[usable]):
+            here = usable & (strata == stratum)
+            if len(np.unique(groups[here])) < 2:
+                usable &= ~here
+        if int(usable.sum()) == before:
+            return kinds
+
+
+def within_blocks(values: Floats, blocks: NDArray[np.integer]) -> Floats:
+    """Values [S, n] minus their mean in each block [n], whose members stand together; one block as it is."""
+    _, starts, sizes = np.unique(blocks, return_index=True, return_counts=True)
+    if len(starts) < 2:
+        return values
+    means = np.add.reduceat(values, starts, axis=1) / sizes
+    return values - np.repeat(means, sizes, axis=1)
 
 
 def holm(pvalues: Sequence[float]) -> list[float]:
@@ -83,9 +115,14 @@ def holm(pvalues: Sequence[float]) -> list[float]:
 
 
 def _pvalues(
-    values: Floats, labels: NDArray[np.intp], rng: np.random.Generator, permutations: int
+    values: Floats,
+    labels: NDArray[np.intp],
+    rng: np.random.Generator,
+    permutations: int,
+    blocks: NDArray[np.integer],
 ) -> NDArray[np.float64]:
-    """p of each row of ``values`` [S, n], without NaN; ``labels`` [n] are 0 … K − 1."""
+    """p of each row of ``values`` [S, n], without NaN; ``labels`` [n] are 0 … K − 1, permuted within each of
+    the ``blocks`` [n], whose members stand together."""
     sizes = np.bincount(labels)
     centred = values - values.mean(axis=1, keepdims=True)
     spread = centred.std(axis=1, keepdims=True)
@@ -96,9 +133,11 @@ def _pvalues(
     observed = _welch(labels[None], moments, sizes)[0]
     exceeding = np.zeros(len(values))
     step = max(CHUNK_LABELS // len(labels), 1)
+    ends = np.unique(blocks, return_index=True)[1]
     for start in range(0, permutations, step):
         shuffled = np.tile(labels, (min(step, permutations - start), 1))
-        rng.permuted(shuffled, axis=1, out=shuffled)
+        for block in np.split(shuffled, ends[1:], axis=1):
+            block[:] = rng.permuted(block, axis=1)
         exceeding += (_welch(shuffled, moments, sizes) >= observed * (1 - TIE)).sum(axis=0)
     return (1 + exceeding) / (1 + permutations)
 

@@ -15,7 +15,7 @@ from glasshead.audits.adversary.free import Texts, forward_batches
 from glasshead.audits.adversary.linear_adversary import ProducibleLinear
 from glasshead.audits.adversary.setting import Setting
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.identifiability import rows_for_site
+from glasshead.audits.map_statistics import rows_for_site
 from glasshead.data import batches
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import attention_rows
