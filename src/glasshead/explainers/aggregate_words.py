@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.errors import InputError
 from glasshead.results import Attribution
-from glasshead.trace import unit_of_each
+from glasshead.trace import unit_of_each, word_pieces
 
 
 def word_starts(words: Sequence[int]) -> list[int]:
@@ -57,10 +56,7 @@ def by_word(attribution: Attribution) -> Attribution:
 def sum_words(vectors: Float[Tensor, "*q n d"], words: Sequence[int]) -> Float[Tensor, "*q n d"]:
     """The sum of the vectors of each word at its first token, zeros at the others; tokens beyond ``words``
     stay as they are."""
-    starts = word_starts(words)
-    first = [starts[unit] for unit in unit_of_each(words)] + list(range(len(words), vectors.shape[-2]))
-    places = torch.tensor(first, dtype=torch.long, device=vectors.device)
-    return torch.zeros_like(vectors).index_add(-2, places, vectors)
+    return word_pieces([words], vectors.shape[-2])[0].to(vectors) @ vectors
 
 
 def check_ends(attribution: Attribution, units: int) -> None:

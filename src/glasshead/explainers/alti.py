@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glasshead.explainers.explainer import register
+from glasshead.explainers.explainer import ExplanationContext, register
 from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import block_vectors, check_post_norm, row_chunks
@@ -20,13 +20,16 @@ class ALTI(StackExplainer):
     all of it, Σ_j T_i(x_j) and what the biases make.
 
     The feed-forward part of a layer moves nothing between tokens and is not counted. A row in which no token
-    brings the output nearer stays zero.
+    brings the output nearer stays zero. The vector of a divided word is the sum of those of its tokens.
     """
 
     description = "how much nearer each token brings the output of every attention block, through all layers"
     citation = "Ferrando, Gállego and Costa-jussà 2022"
     combines_heads = False
     needs_norms = True
+
+    def adds_up(self, context: ExplanationContext) -> bool:
+        return False
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         refuse_decoder(stack, self.name, "rollout")
@@ -44,14 +47,14 @@ def contribution_shares(stack: AttentionStack, layer: StackLayer, method: str) -
     rows = layer.record.call.q.shape[2]
     parts = []
     for chunk in row_chunks(layer, rows):
-        vectors = block_vectors(stack, layer, chunk)
+        vectors = stack.join_vectors(layer, block_vectors(stack, layer, chunk))
         if layer.norm is None or layer.target == SUMMARY:
             output = vectors.sum(dim=2)
         else:
             output = layer.norm.output(chunk).to(vectors)
         nearer = output.abs().sum(dim=-1)[:, :, None] - (output[:, :, None] - vectors).abs().sum(dim=-1)
         parts.append(nearer.clamp(min=0))
-    return scale_rows(torch.cat(parts, dim=1))
+    return stack.spread(layer, scale_rows(torch.cat(parts, dim=1)))
 
 
 register("alti", ALTI())

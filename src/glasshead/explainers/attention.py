@@ -1,9 +1,12 @@
 """Attention weights as an explanation, and the contribution that does not depend on their sign gauge."""
 
+from functools import partial
+
 from jaxtyping import Float
 from torch import Tensor
 
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
+from glasshead.explainers.forward_observation import canonical_weights, observe_weights
 
 
 class Attention(Explainer):
@@ -22,6 +25,15 @@ class Attention(Explainer):
 
     def importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
+
+    def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
+        """Of heads that are combined otherwise than by sums, what each has of the whole word."""
+        site = context.site
+        if site is None or site.key_unit != "token" or site.heads_add_up:
+            return None
+        weigh = partial(canonical_weights, context.model)
+        dtype = context.logits.dtype
+        return observe_weights(context.model, context.encoded, site, dtype, weigh, by_word=True)[0]
 
     def contributions(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.contributions(context.target)

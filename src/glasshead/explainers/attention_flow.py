@@ -18,7 +18,7 @@ from torch import Tensor
 from glasshead.explainers.aggregate_words import word_starts
 from glasshead.explainers.explainer import ExplanationContext, register
 from glasshead.explainers.gradient import fill_texts
-from glasshead.explainers.rollout import RESIDUAL, layer_shares, pooled_shares, scale_rows
+from glasshead.explainers.rollout import RESIDUAL, has_signed_sizes, layer_shares, pooled_shares, scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.models import PooledClassifier
 from glasshead.trace import AttentionStack
@@ -38,7 +38,8 @@ class AttentionFlow(StackExplainer):
     a whole: ``absolute`` takes sizes of weights, |a| / Σ|a|, where they are not. What a learned query gives
     has no residual; a decoder adds two layers for each of its own. The number of a divided word is the
     largest flow to all of its tokens together, divided by the sum over words: flows to one token after the
-    other use the same pipes.
+    other use the same pipes. Where maps of heads do not add up (``max``), its pipes have equal shares of the
+    capacity of the whole word.
     """
 
     citation = "Abnar and Zuidema 2020"
@@ -57,6 +58,10 @@ class AttentionFlow(StackExplainer):
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return pooled_shares(context, self.name, absolute=self.absolute)
 
+    def adds_up(self, context: ExplanationContext) -> bool:
+        """Whether the capacities do; flows never."""
+        return super().adds_up(context) and not has_signed_sizes(context, self.absolute)
+
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
         if context.site is None or context.site.key_unit != "token":
             return None  # models that pool, or pack texts and sentences, read whole words
@@ -70,6 +75,8 @@ class AttentionFlow(StackExplainer):
         if stack.site.key_unit == "token":
             words = context.encoded.words[texts.numpy(), : stack.mask.shape[1]]
         by_token, by_word = self.flows(stack, words)
+        if words is not None and not self.adds_up(context):
+            by_word = self.flows(stack.by_word(words.tolist()), words)[1]
         context.computed.setdefault(f"{self.name} words", []).append((texts, by_word.cpu()))
         return stack.layout.tokens(by_token)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
@@ -29,7 +29,14 @@ from glasshead.huggingface import class_names
 from glasshead.models import TextClassifier, is_regression
 from glasshead.registry import Registry, did_you_mean
 from glasshead.results import Attribution
-from glasshead.trace import AttentionSelector, AttentionSite, default_target, eval_mode, find_site
+from glasshead.trace import (
+    AttentionSelector,
+    AttentionSite,
+    default_target,
+    eval_mode,
+    find_site,
+    unit_of_each,
+)
 
 DEFAULT_SELECTOR = AttentionSelector()
 """Where a model's own prediction reads."""
@@ -93,6 +100,12 @@ class ExplanationContext:
         return {}
 
     @cached_property
+    def has_divided_words(self) -> Bool[Tensor, " texts"]:
+        """Which texts have a word of several tokens."""
+        divided = [len({*unit_of_each(own)}) < len(own) for own in self.encoded.words.tolist()]
+        return torch.tensor(divided, dtype=torch.bool)
+
+    @cached_property
     def is_regression(self) -> bool:
         """Whether the model predicts a number."""
         return is_regression(self.model.config)
@@ -133,8 +146,8 @@ class Explainer(ABC):
     """Whether its signs are those of the weights, which say something only once a gauge is fixed."""
 
     def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
-        """The number of each word at its first token, 0 elsewhere, where it is not the sum of those of its
-        tokens; None: it is."""
+        """Numbers of tokens that add up to that of each word, where those of `importance` do not; None: they
+        do."""
         return None
 
     @abstractmethod

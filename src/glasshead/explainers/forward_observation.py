@@ -1,6 +1,6 @@
 """The weights of one attention anywhere in any model; what if they were others, by further forward passes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -34,6 +34,7 @@ from glasshead.trace import (
     record,
     target_score,
     token_layout,
+    word_pieces,
 )
 
 WeightFunction = Callable[[LayerRecord, Bool[Tensor, "r q k"]], Float[Tensor, "r h q k"]]
@@ -239,16 +240,20 @@ def observe_weights(
     site: AttentionSite,
     dtype: torch.dtype,
     *weight_functions: WeightFunction,
+    by_word: bool = False,
 ) -> list[Float[Tensor, "texts tokens"]]:
     """The weight of each token, once for each weight function: the mean over heads and rows, times that of
-    the sentence where the site has one above."""
+    the sentence where the site has one above. ``by_word`` sums those of each head over the tokens of a word
+    first."""
     results = [torch.zeros(encoded.mask.shape, dtype=dtype) for _ in weight_functions]
     layers = [site.layer] if site.above is None else [site.layer, site.above.layer]
     maps = site.num_heads * len(layers)
     for rows, inputs in batches(encoded, device=model.device, maps=maps):
         with torch.no_grad(), record(model, layers) as trace:
             logits_of(model, inputs, rows=site.row)
-        for result, weigh in zip(results, weight_functions, strict=True):
+        words = encoded.words[rows.numpy()].tolist()
+        for result, function in zip(results, weight_functions, strict=True):
+            weigh = partial(word_weights, function, words) if by_word else function
             tokens = mean_weights(
                 trace.only[site.layer], token_layout(model, inputs, site.key_unit), site, weigh
             )
@@ -270,6 +275,18 @@ def canonical_weights(
 ) -> Float[Tensor, "r h q k"]:
     """In the canonical gauge, where one was fixed."""
     return apply_head_signs(model, layer, layer.weights)
+
+
+def word_weights(
+    weigh: WeightFunction,
+    words: Sequence[Sequence[int]],
+    layer: LayerRecord,
+    pairs: Bool[Tensor, "r q k"],
+) -> Float[Tensor, "r h q k"]:
+    """The sum over the tokens of each word, at its first token."""
+    weights = weigh(layer, pairs)
+    pieces = word_pieces(words, weights.shape[-1])
+    return torch.einsum("rhqk,rwk->rhqw", weights, pieces.to(weights))
 
 
 def apply_head_signs(

@@ -48,12 +48,15 @@ class GradientAttention(StackExplainer):
         products = context.observation.contributions(context.target)
         return products if self.keeps_signs else products.clamp(min=0)
 
+    def adds_up(self, context: ExplanationContext) -> bool:
+        return super().adds_up(context) and self.keeps_signs
+
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
             assert layer.gradient is not None
-            products = layer.weights * layer.gradient
+            products = stack.join(layer, layer.weights * layer.gradient)
             combined = stack.combine(products if self.keeps_signs else products.clamp(min=0))
-            attended = combined @ states[layer.source].to(combined)
+            attended = stack.spread(layer, combined) @ states[layer.source].to(combined)
             return attended if layer.is_first else states[layer.target].to(combined) + attended
 
         result = stack.follow(step)

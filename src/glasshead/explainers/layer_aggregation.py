@@ -8,7 +8,7 @@ from torch import Tensor
 
 from glasshead.explainers.explainer import ExplanationContext, register
 from glasshead.explainers.stack_explainer import StackExplainer
-from glasshead.trace import SUMMARY, AttentionStack
+from glasshead.trace import SUMMARY, AttentionStack, StackLayer
 
 OPERATIONS = {
     "mean": (lambda maps: maps.mean(dim=0), "mean"),
@@ -27,6 +27,7 @@ class LayerAggregation(StackExplainer):
 
     def __init__(self, operation: str) -> None:
         self.operation, word = OPERATIONS[operation]
+        self.is_linear = operation in ("mean", "sum")
         self.description = f"{word} of the attention of all layers"
 
     def signed(self, context: ExplanationContext) -> bool:
@@ -35,17 +36,24 @@ class LayerAggregation(StackExplainer):
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         return context.observation.canonical
 
+    def adds_up(self, context: ExplanationContext) -> bool:
+        return super().adds_up(context) and self.is_linear
+
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
+        def combined(layer: StackLayer) -> Tensor:
+            maps = stack.join(layer, stack.canonical_weights(layer))
+            return stack.spread(layer, stack.combine(maps))
+
         below = [layer for layer in stack.layers if layer.target != SUMMARY]
         reader = None
         if len(below) < len(stack.layers):
-            reader = stack.combine(stack.canonical_weights(stack.top))
+            reader = combined(stack.top)
             if not below:
                 return stack.read(reader)
         target = below[-1].target
         maps = torch.stack(
             [
-                stack.combine(stack.canonical_weights(layer)) @ stack.start[layer.source].to(stack.logits)
+                combined(layer) @ stack.start[layer.source].to(stack.logits)
                 for layer in below
                 if layer.target == target
             ]

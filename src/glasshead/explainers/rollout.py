@@ -72,6 +72,9 @@ class Rollout(StackExplainer):
             f"{own:.0%} of these numbers, and would have {uniform:.0%} if all attention were uniform"
         )
 
+    def adds_up(self, context: ExplanationContext) -> bool:
+        return super().adds_up(context) and not self.discard and not has_signed_sizes(context, self.absolute)
+
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         context.computed[f"{self.name} drift"] = []
         return discard_smallest(pooled_shares(context, self.name, absolute=self.absolute), self.discard)
@@ -82,7 +85,9 @@ class Rollout(StackExplainer):
         result = super().tokens(context, stack, texts)
         drift = context.computed.setdefault(f"{self.name} drift", [])
         if stack.is_causal and context.site is not None and stack.site is context.site:
-            null = stack.layout.tokens(self.roll(stack, uniform_shares))
+            null = stack.layout.tokens(
+                self.roll(stack, lambda layer: discard_smallest(uniform_shares(layer), self.discard))
+            )
             several = stack.inputs["attention_mask"].sum(dim=1) > 1
             drift.append(torch.stack([result[several, 0], null[several, 0]], dim=1).double().cpu())
         return result
@@ -90,13 +95,13 @@ class Rollout(StackExplainer):
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         if not self.absolute:
             stack.check_rows(self.name, "rollout-absolute")
-        return self.roll(stack, lambda layer: layer_shares(stack, layer))
+        return self.roll(stack, lambda layer: layer_shares(stack, layer, self.discard))
 
     def roll(self, stack: AttentionStack, shares: Shares) -> Float[Tensor, "r k"]:
         """What is read of the product of the maps that ``shares`` gives."""
 
         def step(layer: StackLayer, states: dict[str, Tensor]) -> Tensor:
-            attended = discard_smallest(shares(layer), self.discard) @ states[layer.source].to(stack.logits)
+            attended = shares(layer) @ states[layer.source].to(stack.logits)
             if layer.is_first:
                 return attended
             return (1 - self.residual) * attended + self.residual * states[layer.target].to(attended)
@@ -104,9 +109,17 @@ class Rollout(StackExplainer):
         return stack.read(stack.follow(step))
 
 
-def layer_shares(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r q k"]:
+def layer_shares(
+    stack: AttentionStack, layer: StackLayer, discard: float = DISCARD
+) -> Float[Tensor, "r q k"]:
     """Sizes of the combined weights of a layer, every row scaled to one; rows without weight stay zero."""
-    return scale_rows(stack.combine(layer.weights.abs()).to(stack.logits))
+    sizes = stack.combine(stack.join(layer, layer.weights).abs()).to(stack.logits)
+    return stack.spread(layer, discard_smallest(scale_rows(sizes), discard))
+
+
+def has_signed_sizes(context: ExplanationContext, absolute: bool) -> bool:
+    """Whether sizes are taken of weights with signs, which those of a divided word's tokens may not share."""
+    return absolute and context.site is not None and context.site.mechanism.signed
 
 
 def uniform_shares(layer: StackLayer) -> Float[Tensor, "r q k"]:

@@ -77,6 +77,23 @@ class StackExplainer(Explainer):
         result: Tensor = context.computed[self.name]
         return result
 
+    def adds_up(self, context: ExplanationContext) -> bool:
+        """Whether the number of a divided word is the sum of those of its tokens: the method is linear in the
+        columns of every map."""
+        return context.site is None or context.site.heads_add_up
+
+    def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
+        """Otherwise what the method makes of the joined columns of each word, in equal shares."""
+        if context.site is None or context.site.key_unit != "token" or self.adds_up(context):
+            return None  # models that pool, or pack texts and sentences, read whole words
+        divided = context.has_divided_words
+        result = self.importance(context).clone()
+        if divided.any():
+            some = context.some(divided.nonzero()[:, 0])
+            words = self.compute(some, self.words)
+            result[divided, : words.shape[1]] = words
+        return result
+
     def compute(self, context: ExplanationContext, read: ReadTokens) -> Float[Tensor, "texts tokens"]:
         """What ``read`` makes of the stacks of all texts."""
         if isinstance(context.model, PooledClassifier):
@@ -112,6 +129,13 @@ class StackExplainer(Explainer):
     ) -> Float[Tensor, "b n"]:
         """The numbers of the tokens of a batch."""
         return stack.layout.tokens(self.relevance(stack))
+
+    def words(
+        self, context: ExplanationContext, stack: AttentionStack, texts: Tensor
+    ) -> Float[Tensor, "b n"]:
+        """The numbers of its words."""
+        joined = stack.by_word(context.encoded.words[texts.numpy()].tolist())
+        return stack.layout.tokens(self.relevance(joined))
 
 
 def _score(logits: Tensor, targets: Tensor) -> Tensor:

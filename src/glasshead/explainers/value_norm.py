@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from glasshead.explainers.explainer import ExplanationContext, register
-from glasshead.explainers.gradient import fill_texts, sum_text_words
+from glasshead.explainers.gradient import fill_texts
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.explainers.value_vectors import (
     block_vectors,
@@ -22,9 +19,6 @@ from glasshead.explainers.value_vectors import (
 from glasshead.identifiability import pooled_batches
 from glasshead.models import PooledClassifier
 from glasshead.trace import SUMMARY, AttentionStack
-
-Join = Callable[[Float[Tensor, "r q k d"]], Float[Tensor, "r q k d"]]
-"""Vectors of tokens → vectors of words, at their first tokens."""
 
 
 class ValueNorm(StackExplainer):
@@ -55,9 +49,6 @@ class ValueNorm(StackExplainer):
         self.importance(context)
         return context.computed.get(f"{self.name} settings")
 
-    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
-        return self.norms(stack)
-
     def tokens(
         self, context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]
     ) -> Float[Tensor, "b n"]:
@@ -67,14 +58,8 @@ class ValueNorm(StackExplainer):
             )
         return super().tokens(context, stack, texts)
 
-    def word_importance(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"] | None:
-        if context.site is None or context.site.key_unit != "token":
-            return None  # models that pool, or pack texts and sentences, read whole words
-
-        def read(context: ExplanationContext, stack: AttentionStack, texts: Int[Tensor, " b"]) -> Tensor:
-            return stack.layout.tokens(self.norms(stack, partial(sum_text_words, context, texts)))
-
-        return self.compute(context, read)
+    def adds_up(self, context: ExplanationContext) -> bool:
+        return False
 
     def pooled(self, context: ExplanationContext) -> Float[Tensor, "texts tokens"]:
         """|a_i| ‖h_i‖."""
@@ -87,16 +72,15 @@ class ValueNorm(StackExplainer):
         )
         return fill_texts(context, norms)
 
-    def norms(self, stack: AttentionStack, join: Join | None = None) -> Float[Tensor, "r k"]:
-        """The norms of the rows that are read, of tokens or of words."""
+    def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         layer = stack.top
         vectors_of = block_vectors if self.with_residual else value_vectors
         if self.with_residual:
             check_post_norm(stack, layer, self.name)
         parts = []
         for chunk in row_chunks(layer, layer.record.call.q.shape[2]):
-            vectors = vectors_of(stack, layer, chunk)
-            parts.append((vectors if join is None else join(vectors)).norm(dim=-1))
+            vectors = stack.join_vectors(layer, vectors_of(stack, layer, chunk))
+            parts.append(vectors.norm(dim=-1))
         return stack.read(torch.cat(parts, dim=1) @ stack.start[layer.source].to(parts[0]))
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from glasshead.data import batch_size
 from glasshead.errors import InputError
-from glasshead.explainers.explainer import register
+from glasshead.explainers.explainer import ExplanationContext, register
 from glasshead.explainers.rollout import scale_rows
 from glasshead.explainers.stack_explainer import StackExplainer, refuse_decoder
 from glasshead.explainers.value_vectors import value_vectors
@@ -19,12 +19,16 @@ class ValueZeroing(StackExplainer):
     """R = C_L ⋯ C_1 with c_ij = 1 − cos(x̃_i^{¬j}, x̃_i), every row scaled to one.
 
     x̃_i is what a whole block gives for token i, residual and feed-forward included, x̃_i^{¬j} the same where
-    the value of token j is zero in all heads. A block is run once for each token.
+    the value of token j is zero in all heads. A block is run once for each token. Of a divided word, the
+    values of all tokens are.
     """
 
     description = "turn of every block's output without the value of a token, through all layers"
     citation = "Mohebbi et al. 2023"
     combines_heads = False
+
+    def adds_up(self, context: ExplanationContext) -> bool:
+        return False
 
     def relevance(self, stack: AttentionStack) -> Float[Tensor, "r k"]:
         refuse_decoder(stack, self.name, "value-norm")
@@ -42,30 +46,32 @@ class ValueZeroing(StackExplainer):
                     f"{layer.description} of {type(stack.model).__name__} is no block that can be run by "
                     f"itself, which {self.name!r} needs: use 'value-norm' or 'rollout'"
                 )
-            shares = scale_rows(turns.to(stack.logits))
+            shares = stack.spread(layer, scale_rows(turns.to(stack.logits)))
             return shares @ states[layer.source].to(shares)
 
         return stack.read(stack.follow(step))
 
 
 def block_turns(stack: AttentionStack, layer: StackLayer, run: BlockRun) -> Float[Tensor, "r n n"]:
-    """1 − cos of the states of a block with and without the value of each token."""
-    mask = stack.mask
+    """1 − cos of the states of a block with and without the values of each token, or word."""
+    mask, size = stack.mask, layer.record.call.k.shape[2]
+    own = torch.eye(size, dtype=torch.bool, device=mask.device).expand(len(mask), -1, -1)
+    pieces = own if stack.pieces is None else stack.pieces[layer.source]
     assert run.output is not None
     whole = run.output.double()
-    turns = whole.new_zeros(len(mask), whole.shape[1], layer.record.call.k.shape[2])
-    texts, keys = mask.nonzero(as_tuple=True)
+    turns = whole.new_zeros(len(mask), whole.shape[1], size)
+    texts, keys = (mask & pieces.any(dim=2)[:, : mask.shape[1]]).nonzero(as_tuple=True)
     step = batch_size(mask.shape[1], layer.record.call.q.shape[1])
     for start in range(0, len(texts), step):
         part, gone = texts[start : start + step], keys[start : start + step]
-        states = run.without_values(part, gone).double()
+        states = run.without_values(part, pieces[part, gone]).double()
         turns[part, :, gone] = 1 - torch.cosine_similarity(states, whole[part], dim=-1)
     return turns.clamp(min=0)
 
 
 def summary_turns(stack: AttentionStack, layer: StackLayer) -> Float[Tensor, "r 1 k"]:
     """The same for the one vector of a learned query, which is a sum."""
-    vectors = value_vectors(stack, layer, slice(None)).double()
+    vectors = stack.join_vectors(layer, value_vectors(stack, layer, slice(None)).double())
     whole = vectors.sum(dim=2, keepdim=True)
     return (1 - torch.cosine_similarity(whole - vectors, whole.expand_as(vectors), dim=-1)).clamp(min=0)
 

@@ -51,7 +51,7 @@ from glasshead.trace.sign_gauge import (
 )
 from glasshead.trace.subject import Subject
 from glasshead.trace.token_layout import TokenLayout, token_layout
-from glasshead.trace.word_map import unit_of_each, word_map, word_means, word_sums
+from glasshead.trace.word_map import unit_of_each, word_map, word_means, word_pieces, word_sums
 
 __all__ = [
     "DECODER",
@@ -117,6 +117,7 @@ __all__ = [
     "without_padding",
     "word_map",
     "word_means",
+    "word_pieces",
     "word_sums",
     "zero_heads",
 ]

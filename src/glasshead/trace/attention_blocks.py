@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from transformers import Cache, PreTrainedModel
 
@@ -34,14 +34,12 @@ class BlockRun:
     calls: int = 0
 
     def without_values(
-        self, texts: Int[Tensor, " variants"], keys: Int[Tensor, " variants"]
+        self, texts: Int[Tensor, " variants"], gone: Bool[Tensor, "variants k"]
     ) -> Float[Tensor, "variants n d"]:
-        """The states of some of the texts, the value of one key of each being zero in all heads; all values
-        stay where the key is −1."""
+        """The states of some of the texts, the values of some keys of each being zero in all heads."""
 
         def edit(layer: int, weights: Tensor, call: AttentionInputs) -> Tensor:
-            gone = torch.arange(weights.shape[-1], device=weights.device) == keys.to(weights.device)[:, None]
-            return weights.masked_fill(gone[:, None, None], 0.0)
+            return weights.masked_fill(gone.to(weights.device)[:, None, None], 0.0)
 
         def some(value: Any) -> Any:
             return select_variants(value, texts, len(self.whole))
@@ -61,7 +59,7 @@ class BlockRun:
         """Whether it gives the same states again, text by text, and more of them at once than there were."""
         texts = torch.arange(len(self.whole)).flip(0).repeat(2)
         try:
-            states = self.without_values(texts, torch.full_like(texts, -1))
+            states = self.without_values(texts, torch.zeros(len(texts), 1, dtype=torch.bool))
         except (RuntimeError, LookupError, ValueError, TypeError, AttributeError):
             return False
         whole = self.whole[texts]

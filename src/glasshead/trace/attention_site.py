@@ -101,6 +101,11 @@ class AttentionSite:
     """How the maps of all heads become one, where no ``head`` is chosen."""
 
     @property
+    def heads_add_up(self) -> bool:
+        """Whether the map that is read is linear in those of the heads."""
+        return self.head is not None or self.num_heads == 1 or self.heads in ("mean", "sum")
+
+    @property
     def row_in_words(self) -> str:
         """Whose attention."""
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +23,7 @@ from glasshead.trace.post_norm import BlockNorm, NormWatcher
 from glasshead.trace.record import record
 from glasshead.trace.records import LayerRecord
 from glasshead.trace.token_layout import TokenLayout, token_layout
+from glasshead.trace.word_map import word_pieces
 
 TEXT, DECODER, SUMMARY = "text", "decoder", "summary"
 """Streams of vectors: those of a text, those of a decoder that reads what stands before, and the one vector
@@ -68,6 +69,10 @@ class AttentionStack:
     vector of a text its own token, one of a decoder the token before. What a method follows through the
     layers has the same shape. Encoder–decoders have the streams text and decoder; cross-attention leads from
     the one to the other.
+
+    ``pieces`` is there where words are read (`by_word`): the keys of each stream that are one word. Methods
+    then `join` what they have of keys before they do anything that is not linear, and `spread` what comes of
+    it, so that a word is one key, and the mean of its rows what is known of it.
     """
 
     model: PreTrainedModel
@@ -77,6 +82,7 @@ class AttentionStack:
     layout: TokenLayout
     logits: Float[Tensor, "b classes"]
     start: Mapping[str, Float[Tensor, "r stream k"]] = field(repr=False)
+    pieces: Mapping[str, Bool[Tensor, "r w k"]] | None = field(default=None, repr=False)
 
     @property
     def mask(self) -> Bool[Tensor, "r k"]:
@@ -110,6 +116,33 @@ class AttentionStack:
         if self.site.head is not None and self.site.head >= maps.shape[1]:
             raise InputError(f"not every layer has a head {self.site.head}: choose one below {maps.shape[1]}")
         return combine_heads(maps, self.site)
+
+    def by_word(self, words: Sequence[Sequence[int]]) -> AttentionStack:
+        """The same about words, from the word of each token of each text."""
+        shifted = {TEXT: words, DECODER: [[-1, *own] for own in words]}
+        pieces = {
+            stream: word_pieces(shifted[stream], start.shape[1]) for stream, start in self.start.items()
+        }
+        return replace(self, pieces={stream: own.to(self.mask.device) for stream, own in pieces.items()})
+
+    def join(self, layer: StackLayer, maps: Float[Tensor, "r *h k"]) -> Float[Tensor, "r *h k"]:
+        """The sum of the keys of each word at its first token, zeros at the others; tokens as they are."""
+        if self.pieces is None:
+            return maps
+        return torch.einsum("r...k,rwk->r...w", maps, self.pieces[layer.source].to(maps))
+
+    def join_vectors(
+        self, layer: StackLayer, vectors: Float[Tensor, "r *q k d"]
+    ) -> Float[Tensor, "r *q k d"]:
+        """The same of a vector for each key."""
+        return self.join(layer, vectors.movedim(-2, -1)).movedim(-1, -2)
+
+    def spread(self, layer: StackLayer, maps: Float[Tensor, "r q k"]) -> Float[Tensor, "r q k"]:
+        """Equal shares of the number of each word for its pieces; tokens as they are."""
+        if self.pieces is None:
+            return maps
+        pieces = self.pieces[layer.source].to(maps)
+        return maps @ (pieces / pieces.sum(dim=-1, keepdim=True).clamp(min=1))
 
     def canonical_weights(self, layer: StackLayer) -> Float[Tensor, "r h q k"]:
         """The weights of a layer with the canonical sign of each head, where one was fixed."""

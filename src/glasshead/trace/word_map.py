@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 
@@ -36,6 +36,17 @@ def word_members(words: Sequence[int], like: Tensor) -> Float[Tensor, "k w"]:
     return torch.nn.functional.one_hot(
         torch.tensor(units, dtype=torch.long, device=like.device), max(units, default=-1) + 1
     ).to(like.dtype)
+
+
+def word_pieces(words: Sequence[Sequence[int]], size: int) -> Bool[Tensor, "r w k"]:
+    """Which tokens are the pieces of each word of several texts, a word having the place of its first token
+    and other places no pieces. Tokens beyond ``words`` are one by themselves, up to ``size``."""
+    pieces = torch.zeros(len(words), size, size, dtype=torch.bool)
+    for text, own in enumerate(words):
+        first: dict[int, int] = {}
+        for place, unit in enumerate(unit_of_each([*own[:size], *[-1] * (size - len(own))])):
+            pieces[text, first.setdefault(unit, place), place] = True
+    return pieces
 
 
 def unit_of_each(words: Sequence[int]) -> list[int]:
