@@ -14,7 +14,7 @@ from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
 from glasshead.explainers.attention_flow import FlowNetwork
 from glasshead.explainers.explainer import find_explainer
-from glasshead.explainers.rollout import discard_smallest
+from glasshead.explainers.rollout import discard_smallest, drift_in_words
 from glasshead.huggingface import plug
 from glasshead.trace import AttentionSelector
 from readable import KINDS, bert, turn
@@ -122,13 +122,13 @@ def test_a_learned_query_that_pools_has_no_residual_and_discards_as_is_asked():
         (own,) = find_explainer(name)(planted_model("softmax"), small_tokenizer(), ["good film, the end"])
         return own
 
-    whole, half = rolled("rollout"), rolled("rollout+discard=0.5+residual=0.3")
-    weights = np.array(whole.scores)
-    weights[np.argsort(weights, kind="stable")[: len(weights) // 2]] = 0
-    assert np.count_nonzero(half.scores) == len(weights) - len(weights) // 2
-    assert max(half.scores) == pytest.approx(weights.max() / weights.sum())
+    whole, most = rolled("rollout"), rolled("rollout+discard=0.8+residual=0.3")
+    assert whole.scores[0] > 2 * whole.scores[1] > 0
+    np.testing.assert_allclose(most.scores, [1, 0, 0, 0, 0], **ONE_MODEL)
+    alike = rolled("rollout+discard=0.6")  # the other four weigh the same: all stay
+    np.testing.assert_allclose(alike.scores, whole.scores, **ONE_MODEL)
     assert whole.settings is None
-    assert half.settings == "smallest 50% of each row discarded"
+    assert most.settings == "smallest 80% of each row discarded"
 
 
 @pytest.mark.parametrize("activation", ["tanhmax", "relu", "dot-product"])
@@ -272,7 +272,38 @@ def test_the_null_of_causal_models_is_the_rollout_of_uniform_attention():
     (ours,) = explained("GPT2", "rollout", TEXTS[0])
     np.testing.assert_allclose(ours.scores, own[-1], **ALL_LAYERS)
     assert f"{own[-1, 0]:.0%} of these numbers" in ours.caveat
-    assert f"{null:.0%} if all attention were uniform" in ours.caveat
+    uniform = f"{null:.0%} that causal layers would leave there if all attention were uniform"
+    assert f"to be compared with the {uniform} (one text)" in ours.caveat
+    for discard in (0.5, 0.9):
+        (ours,) = explained("GPT2", f"rollout+discard={discard}", TEXTS[0])
+        assert uniform in ours.caveat
+
+
+def test_uniform_causal_attention_is_not_shown_to_differ_from_its_null():
+    """Whatever is discarded: equal weights are not told apart by where they stand."""
+    family = FAMILIES["GPT2"]
+    model = family.build()
+    for block in model.transformer.h:
+        width = block.attn.split_size
+        block.attn.c_attn.weight.data[:, : 2 * width] = 0
+        block.attn.c_attn.bias.data[: 2 * width] = 0
+    for method in ("rollout", "rollout+discard=0.5"):
+        ours = glasshead.explain(model, TEXTS, tokenizer=family.tokenizer(), method=method)
+        assert "not shown to differ" in ours[0].caveat
+        assert "2 texts" in ours[0].caveat
+        assert min(ours[0].scores) > 0
+
+
+def test_the_first_token_has_more_or_less_than_its_null_with_an_interval():
+    null, noise = np.full(30, 0.18), 0.01 * np.sin(np.arange(30))
+    more, less = drift_in_words(null + 0.1 + noise, null), drift_in_words(null - 0.06 + noise, null)
+    assert "28% of these numbers, more than the 18%" in more
+    assert "difference 10.0 points [9." in more
+    assert "30 texts" in more
+    assert "12% of these numbers, less than the 18%" in less
+    assert "difference −6.0 points [−6." in less
+    assert "not shown to differ" in drift_in_words(null + noise, null)
+    assert drift_in_words(np.array([]), np.array([])) is None
 
 
 @pytest.fixture(scope="module")
@@ -337,6 +368,24 @@ def test_a_share_of_keys_is_no_key_short_of_it(dtype):
         for n in (7, 50, 100, 150, 300, 475):
             weights = torch.arange(1, n + 1, dtype=dtype)
             assert int((discard_smallest(weights, percent / 100) == 0).sum()) == percent * n // 100
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_equal_weights_stay_or_go_together(dtype):
+    """Wherever they stand in the text, also if heads that were added up differ in the last digits."""
+    equal = torch.full((10,), 0.1, dtype=dtype)
+    np.testing.assert_allclose(discard_smallest(equal, 0.5), equal, **ONE_MODEL)
+    weights = torch.tensor([0.1, 0.2, 0.4, 0.2, 0.1], dtype=dtype)
+    for share, kept in (
+        (0.2, [1, 2, 4, 2, 1]),
+        (0.4, [0, 2, 4, 2, 0]),
+        (0.6, [0, 2, 4, 2, 0]),
+        (0.8, [0, 0, 1, 0, 0]),
+    ):
+        expected = np.array(kept) / sum(kept)
+        np.testing.assert_allclose(discard_smallest(weights, share), expected, **ONE_MODEL)
+    thirds = torch.stack([equal[:3] / 3 + equal[:3] / 3 + equal[:3] / 3, equal[:3]]).mT.flatten()
+    assert (discard_smallest(thirds, 0.5) > 0).all()
 
 
 def test_keys_without_weight_are_none_to_discard():

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
+from numpy.typing import NDArray
 from torch import Tensor
 
 from glasshead.errors import InputError
 from glasshead.explainers.explainer import ExplanationContext, register
 from glasshead.explainers.stack_explainer import StackExplainer
 from glasshead.models import PooledClassifier
+from glasshead.statistics import mean_interval
 from glasshead.trace import ROW_SUM_TOLERANCE, AttentionStack, StackLayer
 
 RESIDUAL, DISCARD = 0.5, 0.0
 ROUNDING = 1e-9
 """So much less than a whole number of keys is that number: 0.53 · 100 is 52.99999… even in float64."""
 
+TIE = 16
+"""Weights that differ by so many units of rounding are alike: those of several heads were added up."""
+NO_DIFFERENCE = 1e-6
+"""Shares of this size come from rounding."""
+
+Floats = NDArray[np.floating[Any]]
 Shares = Callable[[StackLayer], Float[Tensor, "r q k"]]
 """The map of a layer, whose rows sum to one."""
 
@@ -26,10 +36,10 @@ class Rollout(StackExplainer):
     """R_ℓ = (1 − r) A_ℓ R_{ℓ−1} + r R_{ℓ−1} with R_0 = I, A_ℓ the combined map of the heads, r the share of
     the residual path (0.5). Nothing else of a layer is counted: neither its values nor what follows.
 
-    ``discard`` d sets in each row the smallest weights to zero, those that together have at most the share d
-    of its keys, and scales the rest to one. Rows must be shares of a whole: ``absolute`` takes sizes of
-    weights, |a| / Σ|a|, where they are not. A decoder adds two steps for each of its layers, one from its own
-    past and one from the encoder; what a learned query gives has no residual.
+    ``discard`` d sets in each row the smallest weights to zero, at most the share d of its keys and none that
+    is as large as one that stays, and scales the rest to one. Rows must be shares of a whole: ``absolute``
+    takes sizes of weights, |a| / Σ|a|, where they are not. A decoder adds two steps for each of its layers,
+    one from its own past and one from the encoder; what a learned query gives has no residual.
     """
 
     citation = "Abnar and Zuidema 2020"
@@ -64,13 +74,7 @@ class Rollout(StackExplainer):
         """Whatever is followed back through causal layers drifts to the first token."""
         self.importance(context)
         drift: list[Tensor] = context.computed[f"{self.name} drift"]
-        if not drift:
-            return None
-        own, uniform = torch.cat(drift).mean(dim=0).tolist()
-        return (
-            "what is followed through causal layers drifts to the first token: it has "
-            f"{own:.0%} of these numbers, and would have {uniform:.0%} if all attention were uniform"
-        )
+        return drift_in_words(*torch.cat(drift).T.numpy()) if drift else None
 
     def adds_up(self, context: ExplanationContext) -> bool:
         return super().adds_up(context) and not self.discard and not has_signed_sizes(context, self.absolute)
@@ -85,9 +89,7 @@ class Rollout(StackExplainer):
         result = super().tokens(context, stack, texts)
         drift = context.computed.setdefault(f"{self.name} drift", [])
         if stack.is_causal and context.site is not None and stack.site is context.site:
-            null = stack.layout.tokens(
-                self.roll(stack, lambda layer: discard_smallest(uniform_shares(layer), self.discard))
-            )
+            null = stack.layout.tokens(self.roll(stack, uniform_shares))
             several = stack.inputs["attention_mask"].sum(dim=1) > 1
             drift.append(torch.stack([result[several, 0], null[several, 0]], dim=1).double().cpu())
         return result
@@ -134,14 +136,35 @@ def scale_rows(weights: Float[Tensor, "*r k"]) -> Float[Tensor, "*r k"]:
 
 
 def discard_smallest(weights: Float[Tensor, "*r k"], share: float) -> Float[Tensor, "*r k"]:
-    """Rows without the smallest ``share`` of the keys that have weight, scaled to one again."""
+    """Rows without the smallest ``share`` of the keys that have weight, scaled to one again. All stay that
+    are as large as the smallest that stays: no order of the text decides between them."""
     if not share:
         return weights
     keys = (weights > 0).sum(dim=-1, keepdim=True)
-    discarded = (share * keys.double() + ROUNDING).floor()
-    rank = weights.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1, stable=True)
-    kept = rank < keys - discarded
+    discarded = (share * keys.double() + ROUNDING).floor().long()
+    last = (keys - discarded - 1).clamp(min=0)
+    smallest = weights.sort(dim=-1, descending=True).values.gather(-1, last)
+    kept = weights >= smallest * (1 - TIE * torch.finfo(weights.dtype).eps)
     return scale_rows(weights * kept)
+
+
+def drift_in_words(own: Floats, uniform: Floats) -> str | None:
+    """How much of the numbers of texts is on their first token, beside uniform attention of causal layers."""
+    difference = mean_interval(own - uniform, rng=np.random.default_rng(0))
+    if not difference.n:
+        return None
+    compared, beside = "to be compared with", "one text"
+    if difference.interval is not None:
+        low, high = difference.interval
+        compared = "which is not shown to differ from"
+        if low > NO_DIFFERENCE or high < -NO_DIFFERENCE:
+            compared = "more than" if low > 0 else "less than"
+        mean, *ends = (f"{100 * value + 0.0:.1f}" for value in ((own - uniform).mean(), low, high))
+        beside = f"difference {mean} points [{', '.join(ends)}], {difference.n} texts".replace("-", "−")
+    return (
+        f"the first token has {own.mean():.0%} of these numbers, {compared} the {uniform.mean():.0%} that "
+        f"causal layers would leave there if all attention were uniform ({beside})"
+    )
 
 
 def pooled_shares(
