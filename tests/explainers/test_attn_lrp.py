@@ -21,6 +21,7 @@ from small import tokenizer as pooled_tokenizer
 from small_encoders import small
 from tolerances import ONE_MODEL
 
+METHODS = ["attn-lrp", "cp-lrp"]
 COMPLETE = sorted(FAMILIES.keys() - {"XLNet", "Longformer"})
 
 
@@ -49,7 +50,7 @@ def test_relevance_is_complete_where_attention_is_held(name):
     scores = target_score(context.logits, context.target)
     assert relevance.total == pytest.approx(float(scores.abs().sum()), rel=1e-6)
     assert ends == pytest.approx(relevance.total, rel=1e-6)
-    assert EXPLAINERS["cp-lrp"].caveat(context) is None
+    assert [EXPLAINERS[method].caveat(context) for method in METHODS] == [None, None]
 
 
 @pytest.mark.parametrize("attention", ["softmax", "tanhmax", "relu+distance-aware"])
@@ -66,9 +67,6 @@ def test_one_pooled_attention_has_no_layers():
     context = context_of(random_model(), pooled_tokenizer(), ["w1 w2"])
     with pytest.raises(InputError, match="contribution"):
         EXPLAINERS["cp-lrp"].importance(context)
-
-
-METHODS = ["attn-lrp", "cp-lrp"]
 
 
 def scores_of(context, method):
@@ -131,8 +129,9 @@ def test_settings_say_where_relevance_ends():
     assert abs(EXPLAINERS["attn-lrp"].relevance(context).rest) > 0.01
 
 
-def test_a_function_without_a_rule_is_confessed(monkeypatch):
+@pytest.mark.parametrize("method", METHODS)
+def test_a_function_without_a_rule_is_confessed(method, monkeypatch):
     context = context_of(with_biases("Bert"), FAMILIES["Bert"].tokenizer())
     own = context.model.classifier.forward
     monkeypatch.setattr(context.model.classifier, "forward", lambda hidden: own(hidden.cosh()))
-    assert "rules do not cover" in EXPLAINERS["cp-lrp"].caveat(context)
+    assert "rules do not cover" in EXPLAINERS[method].caveat(context)

@@ -84,7 +84,8 @@ class LayerwiseRelevance(Explainer):
         return f"relevance of the score of the target (its logit against the others), which ends in: {shares}"
 
     def caveat(self, context: ExplanationContext) -> str | None:
-        if not self.holds_attention or abs(self.relevance(context).rest) < COMPLETE:
+        """What the rest of ``attn-lrp`` may hide shows in a pass with attention held, where none belongs."""
+        if abs(HELD.relevance(context).rest) < COMPLETE:
             return None
         return (
             f"{type(context.model).__name__} does something that the rules do not cover, so relevance does "
@@ -142,5 +143,7 @@ class LayerwiseRelevance(Explainer):
         return (sign[:, None] * tokens).cpu(), [float(end) for end in ends]
 
 
+HELD = LayerwiseRelevance(holds_attention=True)
+
 register("attn-lrp", LayerwiseRelevance(holds_attention=False))
-register("cp-lrp", LayerwiseRelevance(holds_attention=True))
+register("cp-lrp", HELD)
