@@ -66,6 +66,8 @@ results: .venv/base
 	$(BIN)/python docs/results/aggregation.py run
 	$(BIN)/python docs/results/aggregation_tables.py
 	$(BIN)/python docs/results/heads.py run
+	$(BIN)/python docs/results/debate.py run
+	$(BIN)/python docs/results/debate_tables.py
 
 # What `glasshead list` shows, written down so that it needs no torch; after a change of any registry.
 catalogue: .venv/base

@@ -33,6 +33,7 @@ exclude_patterns = [
         f"results/{tables}.md"
         for tables in (
             "attention",
+            "debate",
             "dynamics",
             "encoders",
             "gauge",

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -45,19 +46,31 @@ class Set:
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of a table: a name for it, the data, the recipe and the seeds that it is a mean over."""
+    """One number of a table: a name for it, the data, the recipe and the seeds that it is a mean over.
+
+    ``other`` is a cell of the same table on whose run, of the same seed, it builds: ``relation`` is the word
+    for it, "frozen" or "adversarial".
+    """
 
     name: str
     data: Set
     recipe: TrainingConfig
     seeds: int
+    other: "Cell | None" = None
+    relation: str = ""
+
+    @property
+    def depth(self) -> int:
+        """How many runs are trained before it."""
+        return 0 if self.other is None else self.other.depth + 1
 
     def mark(self, version: int) -> str:
         """What a number is valid for: the recipe, the data as they are read, and the code that trains."""
         data = asdict(self.data)
         if data["options"]["marks_column"] is None:  # came later: what was trained without it stays known
             del data["options"]["marks_column"]
-        told = json.dumps([version, self.recipe.as_dict(), data], sort_keys=True)
+        other = [] if self.other is None else [self.relation, self.other.mark(version)]
+        told = json.dumps([version, self.recipe.as_dict(), data, *other], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:8]
 
 
@@ -117,23 +130,44 @@ class Study:
         named = f"{cell.name.replace(' ', '-')}-{cell.mark(self.version)}"
         return HERE.parents[1] / "runs" / (self.runs or self.name) / table / named / f"seed-{seed}"
 
-    def number(self, table: str, cell: Cell, seed: int) -> tuple[str, str, dict[str, Any]]:
-        """Train one cell with one seed, unless its run is there: its table, its key, what the tables need."""
+    def recipe(self, table: str, cell: Cell, seed: int) -> TrainingConfig:
+        """The recipe with the places of word vectors, in DATA, and of the run that it builds on."""
+        places = {}
+        if cell.recipe.word_vectors is not None:
+            places["word_vectors"] = str(DATA / cell.recipe.word_vectors)
+        if cell.other is not None:
+            places["attention"] = f"{cell.relation}:{self.folder(table, cell.other, seed)}"
+        return cell.recipe.with_settings(places) if places else cell.recipe
+
+    def ensure_run(self, table: str, cell: Cell, seed: int) -> Path:
+        """The run of a cell with a seed, which is trained unless it is there."""
         out = self.folder(table, cell, seed)
         if not out.exists():
+            if cell.other is not None:
+                self.ensure_run(table, cell.other, seed)
             about = {"source": cell.data.source(), "callbacks": self.callbacks(cell)}
-            train(loaded(cell.data), cell.recipe, out, seed=seed, overwrite=True, **about)
-        return table, key(cell, seed), rounded(self.summary(out)) | {"recipe": cell.mark(self.version)}
+            train(loaded(cell.data), self.recipe(table, cell, seed), out, seed=seed, overwrite=True, **about)
+        return out
+
+    def number(self, table: str, cell: Cell, seed: int) -> tuple[str, str, dict[str, Any]]:
+        """Train one cell with one seed, unless its run is there: its table, its key, what the tables need."""
+        found = rounded(self.summary(self.ensure_run(table, cell, seed)))
+        return table, key(cell, seed), found | {"recipe": cell.mark(self.version)}
 
     def run(self, tables: Sequence[str]) -> None:
         """Train everything that is not there yet; an interrupted training begins again."""
         values = {table: self.read(table) for table in tables}
         jobs = [(table, *each) for table in tables for each in self.missing(table)]
         parallel = Parallel(int(os.environ.get("PROCESSES", 1)), return_as="generator_unordered")
-        for table, entry, found in parallel(delayed(self.number)(*job) for job in jobs):
-            values[table][entry] = found
-            self.write(table, values[table])
-            print(table, entry, json.dumps(found)[:120], flush=True)
+        for _, together in groupby(jobs, lambda job: self.turn(*job)):
+            for table, entry, found in parallel(delayed(self.number)(*job) for job in list(together)):
+                values[table][entry] = found
+                self.write(table, values[table])
+                print(table, entry, json.dumps(found)[:120], flush=True)
+
+    def turn(self, table: str, cell: Cell, seed: int) -> tuple[Any, ...]:
+        """What is trained at the same time has the same turn: everything, unless runs build on others."""
+        return (table, seed, cell.depth) if any(each.other for each in self.tables[table]) else ()
 
 
 def t_half(values: Any, among: int = 1) -> float:

@@ -2,12 +2,14 @@
 
 import pytest
 
+import debate
 import dynamics
 import encoders
 import identifiability
 import news
 
-TABLES = [(study, table) for study in (dynamics.STUDY, encoders.STUDY) for table in study.tables]
+STUDIES = (debate.STUDY, dynamics.STUDY, encoders.STUDY)
+TABLES = [(study, table) for study in STUDIES for table in study.tables]
 
 
 @pytest.mark.parametrize(("study", "table"), TABLES, ids=[f"{s.name}-{table}" for s, table in TABLES])
