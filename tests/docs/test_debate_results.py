@@ -74,10 +74,10 @@ def test_rows_are_about_the_seeds_that_all_have():
 def test_the_page_has_the_numbers_that_were_measured(monkeypatch, tmp_path):
     written = (debate_tables.HERE / "debate.md").read_text(encoding="utf-8")
     monkeypatch.setattr(debate_tables, "HERE", tmp_path)
-    monkeypatch.setattr(debate_tables, "FIGURE", tmp_path / "figure.svg")
+    monkeypatch.setattr(debate_tables, "FIGURE", tmp_path / "figure.png")
     debate_tables.main()
     assert (tmp_path / "debate.md").read_text(encoding="utf-8") == written
-    assert (tmp_path / "figure.svg").stat().st_size > 0
+    assert (tmp_path / "figure.png").stat().st_size > 0
 
 
 def test_every_text_of_the_audits_is_in_the_histogram():
