@@ -45,6 +45,7 @@ docs: .venv/dev
 bench: .venv/dev
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/kendall.py
+	$(BIN)/python benchmarks/adversary.py
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/dynamics.py
 	$(BIN)/glasshead bench attention

@@ -1,0 +1,106 @@
+"""The farthest map with the same prediction: the exact one against Adam, in time and in distance.
+
+    python benchmarks/adversary.py
+
+A pooled softmax classifier of two classes, with random values and attention, before texts of random words.
+Ours is the vertex of the feasible maps; Adam starts where the first order says, and at random, or, as Jain
+and Wallace had it, at random alone. All alternate; a ratio is the median over rounds, with the least and the
+largest. A distance is a share of the exact one, the mean over texts and the least.
+"""
+
+from collections.abc import Callable
+from time import perf_counter
+
+import numpy as np
+import torch
+from datasets import ClassLabel, Dataset, Features, Value
+
+from glasshead.audits import build_context
+from glasshead.audits.adversary import Setting
+from glasshead.audits.adversary.free import exact_distances, search_linear
+from glasshead.audits.adversary.linear_adversary import LinearAdversary
+from glasshead.audits.adversary.weight_families import random_starts
+from glasshead.audits.context import Floats
+from glasshead.audits.null_weights import base_weights
+from glasshead.bench.audit import word_tokenizer
+from glasshead.models import PooledClassifier, PooledConfig
+from glasshead.training import open_subject
+
+TEXTS, LENGTHS, ROUNDS, MAPS = 20, (32, 128), 5, 3
+OURS, BOTH, RANDOM = "exact", "Adam, first order and 7 random starts", "Adam, 8 random starts"
+
+
+def setting_of(length: int) -> Setting:
+    """What is asked of texts of so many tokens."""
+    torch.manual_seed(0)
+    tokenizer = word_tokenizer()
+    config = PooledConfig(
+        vocab_size=len(tokenizer),
+        embedding_size=32,
+        hidden_size=32,
+        head_dim=32,
+        id2label={0: "bad", 1: "good"},
+        label2id={"bad": 0, "good": 1},
+    )
+    model = PooledClassifier(config).eval()
+    with torch.no_grad():
+        model.embedding.weight.mul_(8)
+    rng = np.random.default_rng(0)
+    words = rng.integers(0, len(tokenizer) - 5, (TEXTS, length - 2))
+    rows = {"text": [" ".join(f"w{word}" for word in text) for text in words], "label": [0, 1] * (TEXTS // 2)}
+    features = Features({"text": Value("string"), "label": ClassLabel(names=["bad", "good"])})
+    data = Dataset.from_dict(rows, features=features)
+    return Setting(build_context(open_subject(model, tokenizer), data))
+
+
+def ways_of(setting: Setting) -> dict[str, Callable[[], Floats]]:
+    """The distances from the model's own maps by each way; the first two find those of random and uniform
+    maps as well."""
+    readout, texts = setting.context.readout, np.arange(TEXTS)
+    assert readout is not None
+    bases = base_weights(readout, np.random.default_rng(0))
+    generator = torch.Generator().manual_seed(0)
+
+    def from_random() -> Floats:
+        variants = torch.arange(TEXTS).repeat(setting.restarts)
+        adversary = LinearAdversary(setting, readout, variants, readout.weights[variants])
+        starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)
+        _, found = setting.search.farthest(adversary, starts)
+        return found.reshape(setting.restarts, TEXTS).amax(dim=0).numpy()
+
+    return {
+        OURS: lambda: exact_distances(setting, readout, bases, texts)[0]["own"],
+        BOTH: lambda: search_linear(setting, readout, bases, texts, generator)[0]["own"],
+        RANDOM: from_random,
+    }
+
+
+def main() -> None:
+    """Print a line for each way and length."""
+    torch.set_num_threads(1)
+    for length in LENGTHS:
+        setting = setting_of(length)
+        ways = ways_of(setting)
+        seconds: dict[str, list[float]] = {way: [] for way in ways}
+        found = {way: run() for way, run in ways.items()}  # the first round warms up
+        for _ in range(ROUNDS):
+            for way, run in ways.items():
+                started = perf_counter()
+                run()
+                maps = TEXTS * (1 if way == RANDOM else MAPS)
+                seconds[way].append((perf_counter() - started) / maps)
+        exact = found[OURS]
+        print(
+            f"{length} tokens, ε = {setting.search.epsilon}, mean ε-max {exact.mean():.4f} of {np.log(2):.4f}"
+        )
+        for way, times in seconds.items():
+            ratios = np.array(times) / np.array(seconds[OURS])
+            share = found[way] / exact
+            took = f"{np.median(times) * 1e3:8.2f} ms a map   {np.median(ratios):6.0f}×"
+            spread = f"({ratios.min():.0f} – {ratios.max():.0f})"
+            reached = f"distance {share.mean():.4f} (least {share.min():.4f})"
+            print(f"  {way:38} {took} {spread}   {reached}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
