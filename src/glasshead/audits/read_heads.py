@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.head_report import ablate_heads, layer_verdict, share_verdict, size_verdict
+from glasshead.audits.head_report import ablate_heads, share_verdict, side_of, size_verdict
 from glasshead.audits.summary import StatSummary, null_column, summarise
 from glasshead.explainers import ForwardObservation
 from glasshead.results import HARDLY_ANY, HEADS, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
@@ -18,6 +18,12 @@ from glasshead.trace import AttentionSite, list_attention_calls
 
 CITATION = "Michel, Levy and Neubig 2019; Clark et al. 2019, section 3.2"
 OTHER_LAYERS, UNIFORM = "other layers", "uniform"
+INFLATION = (
+    "more attention than contributions account for",
+    "less attention than contributions account for",
+    "about the attention that contributions account for",
+    "not shown to differ from what contributions account for",
+)
 ONE_QUERY = "one learned query reads the tokens, and nothing is left without it"
 
 
@@ -36,7 +42,8 @@ class ReadHeads(Audit):
     ``removal`` is |Δŷ| with the weights of all these heads at zero, in all rows; its null the mean over the
     other layers of the model. ``alone`` is the share of these heads that change ŷ by a twentieth of its range
     or more when they alone are taken out. ``special`` is the share of Σ|a| on special tokens, beside uniform
-    weights; ``inflation`` is that minus their share of Σ|a ∂z/∂a|.
+    weights; ``inflation`` is that minus their share of the contributions Σ|a ∂z/∂a|, beside the same of
+    uniform weights.
     """
 
     question = "does the prediction rest on the heads that are read?"
@@ -111,9 +118,12 @@ def special_columns(context: AuditContext) -> dict[str, Column]:
     attention = share_of(special, context.canonical)
     relevance = share_of(special, context.contributions)
     even = np.where(np.isnan(attention), np.nan, share_of(special, context.uniform))
+    beside = even - share_of(special, context.polarity)
     return {
         "special": Column(attention, {UNIFORM: even}, "no weight"),
-        "inflation": Column(attention - relevance, undefined="no weight, or one that changes nothing"),
+        "inflation": Column(
+            attention - relevance, {UNIFORM: beside}, "no weight, or one that changes nothing"
+        ),
     }
 
 
@@ -142,7 +152,7 @@ def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
     if statistic == "special":
         return share_verdict(summary)
     if statistic == "inflation":
-        return layer_verdict(statistic, summary)
+        return Verdict(INFLATION[side_of(interval)])
     if statistic == "alone":
         return alone_verdict(*interval)
     if unit == 0:

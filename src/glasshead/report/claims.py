@@ -147,10 +147,12 @@ def survives(card: AuditCard, finding: Finding) -> Holds | None:
     return "undecided" if share is None or share == 0 else "yes" if share == 1 else "in part"
 
 
-def at_most_zero(card: AuditCard, finding: Finding) -> Holds | None:
-    """A difference that is not above zero."""
+def at_most_little(card: AuditCard, finding: Finding) -> Holds | None:
+    """A difference of shares that is not above a fiftieth."""
     ends = decisive(finding)
-    return "undecided" if ends is None or ends[0] <= 0 < ends[1] else "no" if ends[0] > 0 else "yes"
+    if ends is None or ends[0] <= LITTLE < ends[1]:
+        return "undecided"
+    return "no" if ends[0] > LITTLE else "yes"
 
 
 def side(card: AuditCard, finding: Finding) -> Holds | None:
@@ -158,6 +160,7 @@ def side(card: AuditCard, finding: Finding) -> Holds | None:
     return agreement(card, finding) if card.facts.get("signed") else None
 
 
+LITTLE = 0.02
 BY_SIZE = "agreement.{}" + ABSOLUTE
 TABLE: tuple[tuple[str, str, Judge], ...] = (
     (
@@ -218,6 +221,6 @@ TABLE: tuple[tuple[str, str, Judge], ...] = (
     (
         "special tokens get no more attention than their part in the prediction accounts for",
         "heads.inflation.all",
-        at_most_zero,
+        at_most_little,
     ),
 )

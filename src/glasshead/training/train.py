@@ -56,7 +56,7 @@ class RunAwareCallback(Protocol):
 def train(
     data: "DatasetDict",
     config: TrainingConfig,
-    out: Path,
+    out: str | Path,
     *,
     seed: int = 0,
     source: dict[str, Any] | None = None,
@@ -72,6 +72,7 @@ def train(
     Raises:
         InputError: if ``out`` exists, the data do not fit the model, or there is nothing to resume.
     """
+    out = Path(out)
     check_writable(out, overwrite=overwrite, resume=resume)
     check_texts(config, data)
     plan = training_fingerprint(data, config, seed, source)

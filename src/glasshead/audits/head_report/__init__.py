@@ -14,15 +14,15 @@ predictions without a head (ablation.py), whether a map is the only one (identif
 
 from glasshead.audits.head_report.ablation import ablate_heads
 from glasshead.audits.head_report.inspect_heads import HeadsOptions, HeadsRequest, heads, run_heads
-from glasshead.audits.head_report.verdicts import layer_verdict, share_verdict, size_verdict
+from glasshead.audits.head_report.verdicts import share_verdict, side_of, size_verdict
 
 __all__ = [
     "HeadsOptions",
     "HeadsRequest",
     "ablate_heads",
     "heads",
-    "layer_verdict",
     "run_heads",
     "share_verdict",
+    "side_of",
     "size_verdict",
 ]

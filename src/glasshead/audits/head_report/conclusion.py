@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from glasshead.audits.head_report.random_heads import RANDOM
 from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
-from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, HARDLY_CHANGES
+from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, COMPARISONS, HARDLY_CHANGES
 from glasshead.errors import pluralise
 from glasshead.results import (
     MIN_UNITS,
@@ -152,52 +152,56 @@ def special_sentences(layers: Sequence[HeadLayer], findings: Sequence[Finding]) 
     beside = "" if even is None else f" (uniform attention: {100 * even:.0f} %)"
     yield f"Special tokens get {percent(share)} of the attention{beside}."
     if "inflation" in overall:
-        ends = overall["inflation"].interval
         relevance = percent(overall["relevance-share"])
-        if ends is not None and ends[0] > 0:
-            yield f"Gradients account for less: of |A ∂z/∂A| they have {relevance}."
-        elif ends is not None and ends[1] < 0:
-            yield f"Gradients account for more: of |A ∂z/∂A| they have {relevance}."
-        else:
-            yield f"Gradients are not shown to disagree: of |A ∂z/∂A| they have {relevance}."
-        yield layer_counts(layers, "inflation", "more attention than |A ∂z/∂A| accounts for")
+        words = COMPARISONS["inflation"]
+        told = {
+            words.above: "Gradients account for less",
+            words.below: "Gradients account for more",
+            words.little: "Gradients account for about as much",
+        }.get(overall["inflation"].verdict, "Gradients are not shown to disagree")
+        yield f"{told}: of |A ∂z/∂A| they have {relevance}."
+        yield layer_counts(layers)
     if "joining" in overall:
         yield joining_sentence(overall["joining"])
     if "beyond-unsplit-words" in overall:
-        ends = overall["beyond-unsplit-words"].interval
-        if ends is not None and ends[0] > 0:
-            yield (
-                "A special token gets more than a frequent word that is never split: that it is never split "
-                "does not explain it."
-            )
-        elif ends is not None and ends[1] < 0:
-            yield "A special token gets less than a frequent word that is never split."
-        else:
-            yield "Whether one gets more than a frequent word that is never split stays undecided."
+        words = COMPARISONS["beyond-unsplit-words"]
+        yield {
+            words.above: "A special token gets more than a frequent word that is never split: that it is "
+            "never split does not explain it.",
+            words.below: "A special token gets less than a frequent word that is never split.",
+            words.little: "A special token gets about as much as a frequent word that is never split.",
+        }.get(
+            overall["beyond-unsplit-words"].verdict,
+            "Whether one gets more than a frequent word that is never split stays undecided.",
+        )
 
 
 def joining_sentence(finding: Finding) -> str:
     """What joining words does to the share."""
-    points = f"{100 * (finding.estimate or 0.0):+.1f} percentage points".replace("-", "−")
-    ends = finding.interval
-    if ends is None or ends[0] <= 0 <= ends[1]:
-        return f"Joining the pieces of words is not shown to change that share ({points})."
-    return f"Joining the pieces of words {'raises' if ends[0] > 0 else 'lowers'} that share by {points}."
+    words = COMPARISONS["joining"]
+    points = f"{100 * abs(finding.estimate or 0.0):.1f} percentage points"
+    if finding.verdict in (words.above, words.below):
+        verb = "raises" if finding.verdict == words.above else "lowers"
+        return f"Joining the pieces of words {verb} that share by {points}."
+    if finding.verdict == words.little:
+        return f"Joining the pieces of words hardly changes that share ({points})."
+    return f"Joining the pieces of words is not shown to change that share ({points})."
 
 
-def layer_counts(layers: Sequence[HeadLayer], statistic: str, words: str) -> str:
-    """In how many layers a difference is above and below zero."""
-    ends = [
-        one.interval
+def layer_counts(layers: Sequence[HeadLayer]) -> str:
+    """In how many layers special tokens get more attention than gradients account for, or less."""
+    words = COMPARISONS["inflation"]
+    verdicts = [
+        one.verdict
         for layer in layers
         for one in layer.findings
-        if one.statistic == statistic and one.against in (SPECIAL, only_special(layer)) and one.interval
+        if one.statistic == "inflation" and one.against in (SPECIAL, only_special(layer))
     ]
-    above, below = sum(low > 0 for low, _ in ends), sum(high < 0 for _, high in ends)
-    rest = len(ends) - above - below
-    total = pluralise(len(ends), "layer")
-    sentence = f"Special tokens get {words} in {above} of {total}"
-    return sentence + (f", less in {below}" if below else "") + (f"; {rest} undecided" if rest else "") + "."
+    sides = {"more than that": words.above, "less": words.below, "about as much": words.little}
+    counts = {side: count for side, verdict in sides.items() if (count := verdicts.count(verdict))}
+    counts |= {"undecided": rest} if (rest := len(verdicts) - sum(counts.values())) else {}
+    told = ", ".join(f"{count} {side}" for side, count in counts.items())
+    return f"By layer, what special tokens get is {told}."
 
 
 def only_special(layer: HeadLayer) -> str | None:

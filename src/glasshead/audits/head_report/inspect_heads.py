@@ -183,8 +183,11 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
             rng=rng,
         )
     ]
-    layer_summaries = [summarise_layer(layer, simultaneous_level(len(layers)), rng) for layer in layers]
-    findings = [*summarise_layers(layers, rng), *summarise_pairs(agreement_sums.of_texts, rng)]
+    layer_summaries = [
+        summarise_layer(layer, random.get(layer.facts.layer, {}), simultaneous_level(len(layers)), rng)
+        for layer in layers
+    ]
+    findings = [*summarise_layers(layers, random, rng), *summarise_pairs(agreement_sums.of_texts, rng)]
     agreement = agreement_sums.agreement(names)
     relations, relation_notes = follow_relations(model, tokenizer, texts.sentences, request.seed, stages)
     remarks = [

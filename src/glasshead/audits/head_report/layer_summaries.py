@@ -3,27 +3,29 @@ joining words is why they are large."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from glasshead.audits.head_report.row_statistics import UNIFORM
-from glasshead.audits.head_report.summaries import Floats, Statistic, summaries, to_finding
-from glasshead.audits.head_report.text_statistics import LayerStatistics
+from glasshead.audits.head_report.random_heads import RandomNulls
+from glasshead.audits.head_report.row_statistics import UNIFORM, UNSPLIT
+from glasshead.audits.head_report.summaries import Floats, Statistic, null_of, summaries, to_finding
+from glasshead.audits.head_report.text_statistics import Key, LayerStatistics
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import UNRELATED, layer_verdict, pair_verdict
 from glasshead.audits.slices import Group
 from glasshead.results import PAIR_DIVERGENCE, Finding, HeadLayer
 
 OF_LAYERS = ("share", "gradient-share", "relevance-share")
-UNSPLIT = "unsplit words"
 
 
-def summarise_layer(layer: LayerStatistics, level: float, rng: np.random.Generator) -> HeadLayer:
-    """One layer; intervals have that ``level``."""
+def summarise_layer(
+    layer: LayerStatistics, random: Mapping[Key, Floats], level: float, rng: np.random.Generator
+) -> HeadLayer:
+    """One layer, beside ``random`` weights; intervals have that ``level``."""
     facts = layer.facts
     group = Group(f"layer {facts.layer}", np.ones(layer.texts, dtype=bool), level=level)
-    statistics = [one for one in layer_statistics(layer) if not np.isnan(one.values).all()]
+    statistics = [one for one in layer_statistics(layer, random) if not np.isnan(one.values).all()]
     findings = [
         to_finding(statistic, summary, group, layer_verdict(statistic.name, summary))
         for statistic, summary in zip(statistics, summaries(statistics, rng, level), strict=True)
@@ -31,12 +33,14 @@ def summarise_layer(layer: LayerStatistics, level: float, rng: np.random.Generat
     return HeadLayer(facts.layer, facts.name, facts.kind, facts.mechanism, facts.num_heads, findings)
 
 
-def summarise_layers(layers: Sequence[LayerStatistics], rng: np.random.Generator) -> list[Finding]:
+def summarise_layers(
+    layers: Sequence[LayerStatistics], random: RandomNulls, rng: np.random.Generator
+) -> list[Finding]:
     """The means over all layers of what is said of all special tokens."""
     values: dict[str, list[Statistic]] = {}
     for layer in layers:
         special = all_special(layer)
-        for one in layer_statistics(layer):
+        for one in layer_statistics(layer, random.get(layer.facts.layer, {})):
             if one.against == special and not np.isnan(one.values).all():
                 values.setdefault(one.name, []).append(one)
     group = Group("all layers", np.ones(layers[0].texts if layers else 0, dtype=bool))
@@ -62,9 +66,9 @@ def summarise_pairs(of_texts: Sequence[tuple[float, float]], rng: np.random.Gene
 
 
 def nulls_of(statistics: Sequence[Statistic]) -> dict[str, Floats]:
-    """The mean of the nulls of one statistic of several layers."""
-    nulls = [one.nulls[UNIFORM] for one in statistics if UNIFORM in one.nulls]
-    return {UNIFORM: mean_of(nulls)} if nulls else {}
+    """The means of the nulls that one statistic has in all of several layers."""
+    shared = set.intersection(*(set(one.nulls) for one in statistics))
+    return {name: mean_of(one.nulls[name] for one in statistics) for name in sorted(shared)}
 
 
 def mean_of(columns: Iterable[Floats]) -> Floats:
@@ -72,7 +76,7 @@ def mean_of(columns: Iterable[Floats]) -> Floats:
     return np.asarray(np.mean(list(columns), axis=0))
 
 
-def layer_statistics(layer: LayerStatistics) -> Iterator[Statistic]:
+def layer_statistics(layer: LayerStatistics, random: Mapping[Key, Floats]) -> Iterator[Statistic]:
     """Shares of attention and of gradients by kind of token; the differences that say whether attention to
     special tokens is inflated, and whether joining words is why."""
     for name in OF_LAYERS:
@@ -81,8 +85,8 @@ def layer_statistics(layer: LayerStatistics) -> Iterator[Statistic]:
             nulls = {} if null is None else {UNIFORM: null}
             yield Statistic(name, against, layer.of_layer((name, against)), nulls)
     for against in layer.about("relevance-share"):
-        shares, relevance = (layer.of_layer((name, against)) for name in ("share", "relevance-share"))
-        yield Statistic("inflation", against, shares - relevance, {})
+        nulls = {UNIFORM: layer.uniform_inflation(against)} | null_of(random, ("inflation", against))
+        yield Statistic("inflation", against, layer.inflation(against), nulls)
     special = all_special(layer)
     if special is None or not layer.about("joined-share"):
         return
@@ -90,8 +94,13 @@ def layer_statistics(layer: LayerStatistics) -> Iterator[Statistic]:
     yield Statistic("joined-share", special, joined, {})
     yield Statistic("joining", special, joined - layer.of_layer(("share", special)), {})
     if UNSPLIT in layer.about("received"):
-        tokens, words = (layer.of_layer(("received", kind)) for kind in (SPECIAL, UNSPLIT))
-        yield Statistic("beyond-unsplit-words", special, tokens - words, {})
+        kinds = [("received", kind) for kind in (SPECIAL, UNSPLIT)]
+        tokens, words = map(layer.of_layer, kinds)
+        even_tokens, even_words = map(layer.null_of_layer, kinds)
+        assert even_tokens is not None
+        assert even_words is not None
+        nulls = {UNIFORM: even_tokens - even_words}
+        yield Statistic("beyond-unsplit-words", special, tokens - words, nulls)
 
 
 def all_special(layer: LayerStatistics) -> str | None:

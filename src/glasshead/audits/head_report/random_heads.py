@@ -39,6 +39,8 @@ def random_nulls(
             of_layer = draws.setdefault(layer.facts.layer, {})
             for key in layer.totals:
                 of_layer.setdefault(key, []).append(mean_over_heads(layer, key))
+            for against in layer.about("relevance-share"):
+                of_layer.setdefault(("inflation", against), []).append(layer.inflation(against))
     return {
         layer: {key: np.mean(values, axis=0) for key, values in of_layer.items()}
         for layer, of_layer in draws.items()

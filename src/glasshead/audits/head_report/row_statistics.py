@@ -24,6 +24,7 @@ from glasshead.trace import unit_of_each, word_map
 REACH = 10
 """The largest distance of a profile; what is further away counts there."""
 UNIFORM = "uniform"
+UNSPLIT = "unsplit words"
 
 
 class RowSum(NamedTuple):
@@ -86,9 +87,9 @@ def row_sums(view: AttentionView, tokens: TextTokens) -> Iterator[RowSum]:
     yield from breadth(view, shares, allowed)
     if view.within:
         yield from places(view, shares, uniform, real, keys)
-        yield from joined(shares, real, keys, masks)
+        yield from joined(shares, uniform, real, keys)
     if view.gradient is not None:
-        yield from gradient_sums(view, allowed, masks)
+        yield from gradient_sums(view, uniform, allowed, masks)
 
 
 def mean_over(
@@ -163,26 +164,28 @@ def places(
 
 def joined(
     shares: Float[Tensor, "h q k"],
+    uniform: Float[Tensor, "h q k"],
     real: Bool[Tensor, "h q"],
     keys: TextTokens,
-    masks: dict[str, NDArray[np.bool_]],
 ) -> Iterator[RowSum]:
     """The share of special tokens once the pieces of words are joined; what one special token, and one
-    frequent word that is never split, receives there on average."""
+    frequent word that is never split, receives there on average, which in causal models depends on how many
+    rows see it."""
     special = keys.words < 0
     if not special.any():
         return
     kinds = torch.from_numpy(np.stack([special, keys.frequent])).to(shares)
     words = keys.words.tolist()
-    between = word_map(shares, words)
+    between, even = word_map(shares, words), word_map(uniform.to(shares), words)
     present = word_map(real.to(shares)[..., None].expand_as(shares) / len(words), words).sum(-1) > 0.5
     units = units_of_kind(kinds, words)
-    masses = between @ units.T  # [h, w, 2]
+    masses, nulls = between @ units.T, even @ units.T  # [h, w, 2]
     yield mean_over("joined-share", SPECIAL, masses[..., 0], present)
     sizes = units.sum(-1)
     if sizes[1]:
-        yield mean_over("received", SPECIAL, masses[..., 0] / sizes[0], present)
-        yield mean_over("received", "unsplit words", masses[..., 1] / sizes[1], present)
+        for place, kind in enumerate((SPECIAL, UNSPLIT)):
+            one, null = masses[..., place] / sizes[place], nulls[..., place] / sizes[place]
+            yield mean_over("received", kind, one, present, null)
 
 
 def units_of_kind(kinds: Float[Tensor, "2 k"], words: list[int]) -> Float[Tensor, "2 w"]:
@@ -192,15 +195,24 @@ def units_of_kind(kinds: Float[Tensor, "2 k"], words: list[int]) -> Float[Tensor
 
 
 def gradient_sums(
-    view: AttentionView, allowed: Bool[Tensor, "h q k"], masks: dict[str, NDArray[np.bool_]]
+    view: AttentionView,
+    uniform: Float[Tensor, "h q k"],
+    allowed: Bool[Tensor, "h q k"],
+    masks: dict[str, NDArray[np.bool_]],
 ) -> Iterator[RowSum]:
-    """Shares of Σ|∂z/∂A| and Σ|A ∂z/∂A| on the keys of a kind, and Σ A ∂z/∂A."""
+    """Shares of Σ|∂z/∂A| and Σ|A ∂z/∂A| on the keys of a kind; of the latter with uniform weights of the mass
+    of each row in the place of A, and the gradient of the model's own; and Σ A ∂z/∂A."""
     assert view.gradient is not None
     slopes = view.gradient.masked_fill(~allowed, 0.0)
     flow = view.weights * slopes
+    even_flow = uniform * view.weights.abs().sum(-1, keepdim=True) * slopes
     for kind, mask in masks.items():
         at = torch.from_numpy(mask).to(slopes.device)
-        for name, sizes in (("gradient-share", slopes.abs()), ("relevance-share", flow.abs())):
+        for name, sizes in (
+            ("gradient-share", slopes.abs()),
+            ("relevance-share", flow.abs()),
+            ("uniform-relevance", even_flow.abs()),
+        ):
             pairs = allowed.sum((1, 2)).to(sizes).clamp(min=1)
             total = sizes.sum((1, 2))
             even = allowed[..., at].sum((1, 2)) / pairs * total

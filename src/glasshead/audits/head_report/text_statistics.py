@@ -62,6 +62,17 @@ class LayerStatistics:
             return None
         return ratio(self.nulls[key].sum(axis=1), self.counts[key].sum(axis=1))
 
+    def inflation(self, against: str) -> Floats:
+        """The share of attention on a kind of tokens minus that of |A ∂z/∂A| [texts]."""
+        return self.of_layer(("share", against)) - self.of_layer(("relevance-share", against))
+
+    def uniform_inflation(self, against: str) -> Floats:
+        """The same of uniform attention under the gradients of the model's own: what goes into the difference
+        because rows, heads and tokens differ in their gradients."""
+        share = self.null_of_layer(("share", against))
+        assert share is not None
+        return share - self.of_layer(("uniform-relevance", against))
+
     def about(self, statistic: str) -> list[str]:
         """What a statistic is about here, in the order in which it came; kinds of tokens that no text has are
         left out."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from glasshead.audits.head_report.row_statistics import UNIFORM
-from glasshead.audits.summary import StatSummary
+from glasshead.audits.summary import Interval, StatSummary
 from glasshead.results import (
     ALMOST_ALL,
     HARDLY_ANY,
@@ -14,7 +16,15 @@ from glasshead.results import (
     Verdict,
 )
 
+BESIDE_UNIFORM = (
+    "more than uniform attention gives",
+    "less than uniform attention gives",
+    "about what uniform attention gives",
+    "not shown to differ from uniform attention",
+)
 HALF = 0.5
+LITTLE = 0.02
+"""Differences of shares that are hardly any: random weights of one model and of another differ by as much."""
 CHANGES, CHANGES_MUCH = "predictions change without it", "predictions change much without it"
 HARDLY_CHANGES = "predictions hardly change without it"
 
@@ -51,11 +61,7 @@ def share_verdict(summary: StatSummary) -> Verdict:
         return TOO_FEW_EXAMPLES
     if interval[0] > HALF:
         return Verdict("more than half of its attention")
-    if beside[0] > 0:
-        return Verdict("more than uniform attention gives")
-    if beside[1] < 0:
-        return Verdict("less than uniform attention gives")
-    return Verdict("not shown to differ from uniform attention")
+    return Verdict(BESIDE_UNIFORM[side_of(beside)])
 
 
 def size_verdict(low: float, high: float) -> Verdict:
@@ -82,32 +88,56 @@ def identifiable_verdict(low: float, high: float) -> Verdict:
     )
 
 
+class Comparison(NamedTuple):
+    """What a difference of a layer says if it is above, below and within `LITTLE` of zero, or none of these,
+    and the null from which it is taken."""
+
+    above: str
+    below: str
+    little: str
+    open: str
+    null: str = ""
+
+
+COMPARISONS = {
+    "inflation": Comparison(
+        "more attention than A ∂z/∂A accounts for",
+        "less attention than A ∂z/∂A accounts for",
+        "about the attention that A ∂z/∂A accounts for",
+        "not shown to differ from what A ∂z/∂A accounts for",
+        UNIFORM,
+    ),
+    "joining": Comparison(
+        "joining words raises the share",
+        "joining words lowers the share",
+        "joining words hardly changes the share",
+        "joining words is not shown to change the share",
+    ),
+    "beyond-unsplit-words": Comparison(
+        "more for a special token than for a word that is never split",
+        "less for a special token than for a word that is never split",
+        "about as much for a special token as for a word that is never split",
+        "not shown to differ from a word that is never split",
+        UNIFORM,
+    ),
+}
+
+
 def layer_verdict(statistic: str, summary: StatSummary) -> Verdict:
-    """On a statistic of a layer."""
-    interval = summary.reliable_interval
-    if interval is None:
-        return TOO_FEW_EXAMPLES
-    low, high = interval
-    words = {
-        "inflation": (
-            "more attention than A ∂z/∂A accounts for",
-            "less attention than A ∂z/∂A accounts for",
-            "not shown to differ from what A ∂z/∂A accounts for",
-        ),
-        "joining": (
-            "joining words raises the share",
-            "joining words lowers the share",
-            "joining words is not shown to change the share",
-        ),
-        "beyond-unsplit-words": (
-            "more for a special token than for a word that is never split",
-            "less for a special token than for a word that is never split",
-            "not shown to differ from a word that is never split",
-        ),
-    }
-    if statistic in words:
-        return Verdict(words[statistic][0 if low > 0 else 1 if high < 0 else 2])
-    return share_verdict(summary) if UNIFORM in summary.null else Verdict("")
+    """On a statistic of a layer. A difference of less than `LITTLE` is hardly one, however certain it is."""
+    if statistic not in COMPARISONS:
+        if summary.reliable_interval is None:
+            return TOO_FEW_EXAMPLES
+        return share_verdict(summary) if UNIFORM in summary.null else Verdict("")
+    words = COMPARISONS[statistic]
+    ends = summary.reliable_differences.get(words.null) if words.null else summary.reliable_interval
+    return TOO_FEW_EXAMPLES if ends is None else Verdict(words[side_of(ends)])
+
+
+def side_of(ends: Interval) -> int:
+    """0 for a difference above LITTLE, 1 below −LITTLE, 2 between these, 3 for one that is undecided."""
+    low, high = ends
+    return 0 if low > LITTLE else 1 if high < -LITTLE else 2 if max(-low, high) <= LITTLE else 3
 
 
 def pair_verdict(summary: StatSummary) -> Verdict:
