@@ -59,7 +59,7 @@ def summary(run: Path) -> dict[str, Any]:
     }
 
 
-STUDY = Study("aggregation", TABLES, summary, version=2, runs="rank")
+STUDY = Study("aggregation", TABLES, summary, runs="rank")
 
 
 if __name__ == "__main__":

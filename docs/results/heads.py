@@ -98,7 +98,7 @@ def verdict_of(report: HeadReport, number: int) -> str:
 
 
 CELLS: list[Cell] = [cell for cell in RANKED["sst2"] if cell.name == "minilm"]
-STUDY = Study("heads", {"sst2": CELLS}, classifier_numbers, version=2, runs="rank")
+STUDY = Study("heads", {"sst2": CELLS}, classifier_numbers, runs="rank")
 
 
 def tree_numbers() -> dict[str, Any]:
@@ -196,13 +196,13 @@ def pretrained_part(trees: dict[str, Any]) -> Iterator[str]:
     named = ", ".join(f"{pattern} {count}" for pattern, count in patterns.items())
     yield "### What the pretrained heads look at"
     yield (
-        f"{trees['n']['share']:,} sentences, means over heads and layers in percent, with 95 % intervals over "
-        f"sentences. Special tokens get {percent(trees['findings']['share'])} of the attention, "
-        f"{percent(trees['beside']['share']['uniform'], plus=True)} beside uniform attention; once words are "
-        f"joined that changes by {percent(trees['findings']['joining'], plus=True)}; one of them gets "
-        f"{percent(trees['beside']['beyond-unsplit-words']['uniform'], plus=True)} more than one unsplit word "
-        f"does, beside uniform attention. Heads by what gets more than half of their attention: {named}; none: "
-        f"{plain}."
+        f"{trees['n']['share']:,} sentences, means over heads and layers in percent, with 95 % intervals "
+        f"over sentences. Special tokens get {percent(trees['findings']['share'])} of the attention, "
+        f"{percent(trees['beside']['share']['uniform'], plus=True)} beside uniform attention; once words "
+        f"are joined that changes by {percent(trees['findings']['joining'], plus=True)}; one of them gets "
+        f"{percent(trees['beside']['beyond-unsplit-words']['uniform'], plus=True)} more than one unsplit "
+        "word does, beside uniform attention. Heads by what gets more than half of their attention: "
+        f"{named}; none: {plain}."
     )
 
 
