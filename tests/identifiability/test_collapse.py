@@ -148,3 +148,25 @@ def test_refusals() -> None:
         collapse_by_depth(gpt.model, gpt.tokenizer, ["bad"], seeds=1)
     with pytest.raises(ParameterError, match="at least 1"):
         gaussian_collapse(["softmax"], seeds=0)
+
+
+VALUES = {"Bert": "attention.self.value.bias", "DistilBert": "v_lin.bias", "GPT2": "c_attn.bias"}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_what_biases_of_values_add_to_every_token_is_no_collapse(name) -> None:
+    """In one layer: from the second on, states have the size that the model gives them."""
+
+    def residuals(bias: float) -> dict[str, float]:
+        model = FAMILIES[name].build().double()
+        for weight, values in model.named_parameters():
+            if weight.endswith(VALUES[name]):
+                values.data[-model.config.hidden_size :] += bias
+        subject = open_subject(model, FAMILIES[name].tokenizer())
+        curves, _ = collapse_by_depth(subject.model, subject.tokenizer, TEXTS, seeds=1)
+        return {curve.name: float(curve.mean[1]) for curve in curves if curve.panel == OWN}
+
+    own, biased = residuals(0.0), residuals(0.5)
+    assert biased[PURE] == pytest.approx(own[PURE], rel=1e-6)
+    assert biased[SKIPS] == pytest.approx(own[SKIPS], rel=1e-6)
+    assert biased[WHOLE] != pytest.approx(own[WHOLE], rel=1e-3)

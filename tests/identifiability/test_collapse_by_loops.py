@@ -71,8 +71,9 @@ def test_the_gaussian_curve_by_loops(name, activation) -> None:
 
 @pytest.mark.parametrize(("path", "skips"), PATHS.items())
 def test_the_paths_of_attention_by_loops(path, skips) -> None:
-    """H ← (H +) Σ_h A_h(H) (H W_v + b_v) W_o, with the size that the model has at each depth."""
+    """H ← (H +) Σ_h A_h(H) H W_v W_o, with the size that the model has at each depth."""
     model, tokenizer = closed_form_bert()
+    assert all(layer.attention.self.value.bias.abs().max() > 0.01 for layer in model.bert.encoder.layer)
     with torch.no_grad():
         hidden = model(**tokenizer(TEXT, return_tensors="pt"), output_hidden_states=True).hidden_states
     states = hidden[0][0].tolist()
@@ -80,9 +81,12 @@ def test_the_paths_of_attention_by_loops(path, skips) -> None:
     for layer, whole in zip(model.bert.encoder.layer, hidden[1:], strict=True):
         own = layer.attention.self
         q, k, v = (
-            [[x + b for x, b in zip(row, one.bias.tolist(), strict=True)]
+            [[x + b for x, b in zip(row, bias, strict=True)]
              for row in product(states, one.weight.T.tolist())]
-            for one in (own.query, own.key, own.value)
+            for one, bias in (
+                (own.query, own.query.bias.tolist()), (own.key, own.key.bias.tolist()),
+                (own.value, [0.0] * len(own.value.bias)),
+            )
         )  # fmt: skip
         size, heads = own.attention_head_size, [[] for _ in states]
         for start in range(0, len(v[0]), size):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import Cache, PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import Inputs, LoadOptions, encode, load, select
@@ -26,7 +27,7 @@ from glasshead.identifiability.random_collapse import (
 )
 from glasshead.models import PooledClassifier
 from glasshead.results import DepthCurve, RankCollapse
-from glasshead.trace import BlockRun, LayerRecord, eval_mode, record, run_blocks
+from glasshead.trace import BlockRun, LayerRecord, eval_mode, linear_maps, record, run_blocks, thread_hook
 
 PURE, SKIPS, WHOLE = "attention alone", "with skips", "whole layer"
 TRAINED, RANDOM = "The weights of the model", "Random weights of the same configuration"
@@ -71,10 +72,13 @@ def collapse_by_depth(
     """The residual (`residual`) over the layers of a model, and remarks on what is left out.
 
     "whole layer" are the states as they are; "attention alone" iterates H ← Σ_h A_h(H) H W_v W_o with the
-    attention of each block, "with skips" H ← H + the same. A norm that stands before attention is part of it;
-    one behind it, the feed-forward part and the bias of the output are left out, and states are scaled to the
-    root mean square that the model has at that depth, which changes no residual. Units are texts; of the
-    ``seeds`` random models of the same configuration (initialised as their class does) they are seeds.
+    attention of each block, "with skips" H ← H + the same. The biases of values and output are left out:
+    where rows of A sum to one, each adds the same vector to every token, and a mean row that grows by it is
+    no collapse. (The networks that Dong et al. measure have both, and the norm behind attention.) A norm
+    that stands before attention is part of it, with its bias; one behind it and the feed-forward part are
+    left out. States are scaled to the root mean square that the model has at that depth, which changes no
+    residual. Units are texts; of the ``seeds`` random models of the same configuration (initialised as
+    their class does) they are seeds.
 
     Raises:
         InputError: if the model is no stack of layers, or no text has two tokens.
@@ -179,7 +183,7 @@ def record_block(run: BlockRun, states: Float[Tensor, "b n d"]) -> LayerRecord:
 
 
 def attention_update(run: BlockRun, states: Float[Tensor, "b n d"]) -> Float[Tensor, "b n d"]:
-    """Σ_h A_h V_h D_h of the attention of a block that reads other states.
+    """Σ_h A_h V_h D_h of the attention of a block that reads other states, V_h without its bias.
 
     Raises:
         InputError: if the values or the output projection of the block cannot be seen.
@@ -189,8 +193,24 @@ def attention_update(run: BlockRun, states: Float[Tensor, "b n d"]) -> Float[Ten
         raise InputError("the values of this model, or the linear map that reads its heads, cannot be seen")
     if layer.call.mechanism.position.changes_output:
         raise InputError(f"the position of {layer.mechanism} adds to the values, so A V W_o is not all of it")
-    update: Tensor = (layer.weights @ layer.projected_values).sum(dim=1)
+    with without_biases(run.module):
+        values = record_block(run, states).projected_values
+    update: Tensor = (layer.weights @ values).sum(dim=1)
     return update.to(states.dtype)
+
+
+@contextmanager
+def without_biases(module: nn.Module) -> Iterator[None]:
+    """Linear maps of a module leave their biases out in the block, in this thread."""
+
+    def leave_out(linear: nn.Module, args: tuple[object, ...], output: Tensor) -> Tensor:
+        bias = linear.bias
+        return output - bias if isinstance(bias, Tensor) else output
+
+    with ExitStack() as stack:
+        for linear in linear_maps(module):
+            stack.callback(linear.register_forward_hook(thread_hook(leave_out)).remove)
+        yield
 
 
 def real_tokens(run: BlockRun) -> Bool[Tensor, "b n"]:

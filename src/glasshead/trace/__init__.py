@@ -34,6 +34,7 @@ from glasshead.trace.head_weights import head_maps
 from glasshead.trace.hooks import AttentionHook, attach_hook, substituted_forward, thread_hook
 from glasshead.trace.intervene import Edit, intervene
 from glasshead.trace.interventions import permute, replace, uniform, zero_heads
+from glasshead.trace.output_projection import linear_maps
 from glasshead.trace.post_norm import BlockNorm
 from glasshead.trace.record import record
 from glasshead.trace.records import ForwardPass, LayerRecord, Trace
@@ -98,6 +99,7 @@ __all__ = [
     "intervene",
     "is_causal",
     "learned_positions",
+    "linear_maps",
     "list_attention_calls",
     "logits_of",
     "permute",
