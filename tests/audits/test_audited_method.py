@@ -5,6 +5,7 @@ import pytest
 
 import glasshead
 from classifier_data import named_bert, table
+from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import build_context
 from glasshead.errors import InputError
 from glasshead.explainers import EXPLAINERS
@@ -191,3 +192,15 @@ def test_scores_of_sentences_are_the_sums_over_their_words():
     assert whole.scores.shape[1] < words.scores.shape[1]
     np.testing.assert_allclose(whole.scores.sum(axis=1), words.scores.sum(axis=1), atol=1e-12)
     assert whole.scores_signed
+
+
+def test_the_card_says_which_attention_the_method_reads_and_where_weights_are_erased():
+    family = FAMILIES["Bert"]
+    model = family.build(labels=2, id2label={0: "bad", 1: "good"})
+    for method, reading in (("rollout", "layers 0 to 1"), ("cp-lrp", None), ("attention", "layer 1")):
+        options = {"tokenizer": family.tokenizer(), "method": method, "audits": ["agreement"]}
+        facts = glasshead.audit(model, labelled_data(6), **options).facts
+        assert facts.get("reading", "").startswith(reading or "")
+        assert ("reading" in facts) == (reading is not None)
+        erased = any(note.startswith("Where tokens are erased from attention") for note in facts["notes"])
+        assert erased == (method != "attention")

@@ -45,7 +45,7 @@ def test_numbers_without_a_sign_have_one_colour():
     figure = drawn(
         made("warm film", contributions=None, scores=(0.5, 0.25), signed=False, method="gradient-l2")
     )
-    assert figure.title == "Words that matter for positive, method gradient-l2"
+    assert figure.title == "How much each word matters, method gradient-l2"
     assert figure.colour_bars[0].norm.vmin == 0.0
 
 

@@ -66,6 +66,7 @@ WHOLE_MODEL = (
     "Under other weights the whole model was run for every edit, which is slow: it is no stack of layers "
     "that each run once, so it cannot be entered in the middle."
 )
+ERASED_AT = "Where tokens are erased from attention, they are erased at {}."
 AFTER_NORM = (
     "This model normalises its embeddings, so gradients are taken along what the first layer reads: the "
     "derivative along a word's own embedding would be minus that along its place."
@@ -312,6 +313,7 @@ def subject_facts(
             precision_note(context),
             target_note(context),
             EXACT if context.exact else FIRST_ORDER,
+            *edited_note(context),
             *shortcut_note(context),
             *([AFTER_NORM] if EXPLAINERS["gradient"].caveat(context.explanation) else []),
             *([OLD_GAUGE] if is_old_gauge(subject.gauge) and is_gauged(context) else []),
@@ -363,10 +365,20 @@ def model_facts(model: PreTrainedModel, context: AuditContext) -> dict[str, Any]
     if context.explanation.unreadable_reason is not None:
         return facts
     assert context.explanation.site is not None
+    reading = context.explainer.reading(context.explanation)
     return facts | {
-        "reading": context.explanation.site.description,
+        **({} if reading is None else {"reading": reading}),
         "level": context.explanation.attention_selector.level,
     }
+
+
+def edited_note(context: AuditContext) -> list[str]:
+    """Which weights erasure takes out, where the explanation reads others, or none."""
+    explanation = context.explanation
+    site = None if explanation.unreadable_reason is not None else explanation.site
+    if site is None or context.explainer.reading(explanation) == site.description:
+        return []
+    return [ERASED_AT.format(site.description)]
 
 
 def use_facts(subject: Subject, context: AuditContext) -> dict[str, Any]:

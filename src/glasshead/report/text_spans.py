@@ -85,12 +85,45 @@ def max_abs(attribution: Attribution) -> float:
     return max((abs(value) for value in map(finite, attribution.colours) if value is not None), default=0.0)
 
 
+def drawn_tokens(attribution: Attribution) -> set[int]:
+    """The tokens that have a place in the text."""
+    return {span.token for span in text_spans(attribution) if span.token is not None}
+
+
+def drawn_max(attribution: Attribution) -> float:
+    """The largest magnitude of the tokens that have a place in the text."""
+    values = (finite(attribution.colours[token]) for token in drawn_tokens(attribution))
+    return max((abs(value) for value in values if value is not None), default=0.0)
+
+
+def undrawn(attribution: Attribution) -> str:
+    """The largest number that has no place in the text, if it is above all that have: ``not drawn: [CLS]
+    0.62``."""
+    drawn, most = drawn_tokens(attribution), drawn_max(attribution)
+    others = [
+        (abs(value), token)
+        for token, value in enumerate(map(finite, attribution.colours))
+        if token not in drawn and value is not None and abs(value) > most
+    ]
+    if not drawn or not others:
+        return ""
+    _, token = max(others)
+    value = number(attribution.colours[token], plus=diverging(attribution))
+    return f"not drawn: {visible(attribution.tokens[token])} {value}"
+
+
+def diverging(attribution: Attribution) -> bool:
+    """Whether its numbers can be below zero."""
+    return attribution.signed or (attribution.contributions is not None and attribution.intervals is None)
+
+
 def shared_scale(attributions: Iterable[Attribution], quantile: float = 1.0) -> float:
     """The magnitude that is drawn at full strength, one for several texts, so that texts compare.
 
-    A quantile below 1 keeps one extreme text from paling all others.
+    A quantile below 1 keeps one extreme text from paling all others. Tokens without a place in the text, such
+    as [CLS], do not count.
     """
-    peaks = [value for value in map(max_abs, attributions) if value > 0]
+    peaks = [value for value in map(drawn_max, attributions) if value > 0]
     return float(np.quantile(peaks, quantile)) if peaks else 1.0
 
 

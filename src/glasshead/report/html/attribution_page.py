@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from glasshead.report.html.environment import environment
 from glasshead.report.html.text_heatmap import text_heatmap
 from glasshead.report.html.token_table import token_table, weight_key
-from glasshead.report.text_spans import shared_scale
+from glasshead.report.text_spans import diverging, shared_scale, undrawn
 from glasshead.report.weight_intervals import extremes
 from glasshead.results import Attribution, Attributions
 
@@ -22,8 +22,10 @@ def attribution_page(attributions: Attribution | Sequence[Attribution]) -> str:
             "attribution": attribution,
             "html": text_heatmap(attribution, scale),
             "numbers": token_table(attribution, limits),
+            "undrawn": undrawn(attribution),
         }
         for attribution in attributions
     ]
     template = environment().get_template("attributions.html.j2")
-    return template.render(rows=rows, key=weight_key(attributions), remarks=remarks)
+    sides = any(map(diverging, attributions))
+    return template.render(rows=rows, key=weight_key(attributions), sides=sides, remarks=remarks)

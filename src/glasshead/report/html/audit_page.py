@@ -17,6 +17,7 @@ from glasshead.report.key_findings import answers, cautions, intro_sentence
 from glasshead.report.run_facts import card_names, detail_rows, fact_rows, notes, origin, split_names
 from glasshead.report.sign_gauge import sign_sentence
 from glasshead.report.slice_tables import slice_tables
+from glasshead.report.text_spans import diverging
 from glasshead.results import ATTENTION, EXPLANATION, AuditCard, Difference
 
 
@@ -72,6 +73,7 @@ def audit_page(
             strengths=ERASURE_AGREEMENT,
             meaning=colour_meaning(attributions),
             key=weight_key(attributions),
+            sides=any(map(diverging, attributions)),
             origins=[origin(card) for card in cards],
             facts=fact_rows(cards),
             details=detail_rows(cards),

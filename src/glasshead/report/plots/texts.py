@@ -16,7 +16,15 @@ from glasshead.report.figure import ColourBar, Figure, Ink, LegendEntry, Panel
 from glasshead.report.figure_file import drawable
 from glasshead.report.plot_registry import plot
 from glasshead.report.style import AGAINST, FOR, STRONGEST
-from glasshead.report.text_spans import ColouredSpan, coloured_spans, prediction, score_name, shared_scale
+from glasshead.report.text_spans import (
+    ColouredSpan,
+    coloured_spans,
+    diverging,
+    prediction,
+    score_name,
+    shared_scale,
+    undrawn,
+)
 from glasshead.results import Attribution, Attributions
 
 TEXTS, LINES = 10, 40
@@ -73,15 +81,10 @@ DOUBTS = {
 }
 
 
-def diverging(attribution: Attribution) -> bool:
-    """Whether its numbers can be below zero."""
-    return attribution.signed or (attribution.contributions is not None and attribution.intervals is None)
-
-
 def heading(attribution: Attribution) -> str:
     """The class that is explained, and how."""
     side = "a higher rating" if attribution.rates else attribution.target
-    words = f"Words for and against {side}" if diverging(attribution) else f"Words that matter for {side}"
+    words = f"Words for and against {side}" if diverging(attribution) else "How much each word matters"
     return f"{words}, method {attribution.method}"
 
 
@@ -101,7 +104,8 @@ def key_words(shown: tuple[Attribution, ...]) -> str:
 
 def omission_remarks(attributions: Attributions, layouts: list[list[Word]]) -> list[str]:
     """What is not in the picture, and the remarks."""
-    remarks = list(attributions.remarks)
+    hidden = dict.fromkeys(filter(None, map(undrawn, attributions.attributions[:TEXTS])))
+    remarks = [*attributions.remarks, *hidden]
     if len(attributions) > TEXTS:
         remarks.insert(0, f"{len(attributions) - TEXTS} more texts are left out here; a page (.html) has all")
     cut = [rank + 1 for rank, layout in enumerate(layouts) if layout and layout[-1].line >= LINES]
