@@ -43,4 +43,6 @@ def test_a_picture_of_a_method_without_sides_names_no_class():
     assert drawn.title == "How much each word matters, method rollout"
     assert "[CLS] 0.620" in drawn.caption
     signed = replace(SPECIAL, signed=True, scores=(0.0, -0.2, 0.1, 0.0))
-    assert PLOTS["texts"].draw(Attributions((signed,))).title == "Words for and against positive, method rollout"
+    assert (
+        PLOTS["texts"].draw(Attributions((signed,))).title == "Words for and against positive, method rollout"
+    )
