@@ -145,6 +145,26 @@ def test_a_word_is_one_key_of_a_rollout_that_is_not_linear(subject) -> None:
     assert_close(flows, scale(largest[0][0] + torch.eye(6)[0]), **ALL_LAYERS)
 
 
+def test_a_decoder_reads_each_token_of_a_word_one_place_later() -> None:
+    """Its vectors begin with the token before: the columns of a word stand there, in its own attention."""
+    bart = open_subject(FAMILIES["Bart"].build(labels=2, eos_token_id=3), word_pieces())
+    weights, _ = maps_of(bart)
+    later, n = [-1, *WORDS[:-1]], len(WORDS)
+    layers = len(weights) // 3  # of the encoder, then own and cross-attention of each of the decoder
+    text = word_sums(torch.eye(n), WORDS)
+    decoder = word_sums(torch.diag(torch.ones(n - 1), -1), WORDS)
+
+    def attended(maps: torch.Tensor, state: torch.Tensor, words: list[int]) -> torch.Tensor:
+        return scale(word_sums(maps, words).amax(dim=0)) @ word_means(state, words)
+
+    for maps in weights[:layers]:
+        text = (attended(maps, text, WORDS) + text) / 2
+    for own, cross in zip(weights[layers::2], weights[layers + 1 :: 2], strict=True):
+        decoder = (attended(own, decoder, later) + decoder) / 2
+        decoder = (attended(cross, text, WORDS) + decoder) / 2
+    assert_close(in_words(bart, "rollout", head="max"), decoder[-1], **ALL_LAYERS)
+
+
 def test_gradients_of_a_word_are_joined_before_those_against_the_target_go(subject) -> None:
     products = [a * slope for a, slope in zip(*maps_of(subject), strict=True)]
     state = torch.eye(6)
