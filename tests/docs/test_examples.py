@@ -147,6 +147,7 @@ MAKERS = {"minilm": "minilm"} | dict.fromkeys(
 # A regular expression for what a Python example prints.
 PYTHON = {
     "model_card": r"## Attention as an explanation[\s\S]*### (May be said|May not be said|Stays open)",
+    "word_map": r"pieces: \[2, 5, 5\] words: \[2, 4, 4\]\nrows sum to one: True",
     "own_model": r"charming [\s\S]*agreement",
     "load_data": r"'train': 840, 'dev': 180, 'test': 180.*empty texts.*train is 70 % of my_reviews\.csv",
     "pairs": (

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glasshead.attention import ACTIVATIONS
+from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import sum_words
 from glasshead.trace import unit_of_each, word_map, word_means, word_sums
 from tolerances import EXACT_MATHS
@@ -112,3 +113,9 @@ def test_a_word_does_not_win_by_being_divided(entries):
     assert word <= vectors.norm(dim=-1).sum() + 1e-12
     in_thirds = (vectors.sum(0) / 3).expand(3, 2)
     torch.testing.assert_close(sum_words(in_thirds, [0, 0, 0])[0].norm(), word, **EXACT_MATHS)
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 5), (4, 5), (5, 4)])
+def test_a_map_needs_a_word_for_every_token(shape):
+    with pytest.raises(InputError, match="a word for each"):
+        word_map(torch.ones(shape), [0, 0, 1, 2])

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from glasshead.errors import InputError
+
 
 def word_map(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Tensor, "*h w w"]:
     """The attention between words: Ã_st = 1/a Σ_i Σ_j A_{s_i t_j}, s having a pieces.
@@ -14,8 +16,14 @@ def word_map(weights: Float[Tensor, "*h q k"], words: Sequence[int]) -> Float[Te
     sums to the mean of its pieces' row sums: to one where rows do. ``words`` is the word of each token; a
     special token (word −1) is one by itself.
 
+    Raises:
+        InputError: unless there is a word for every query and key.
+
     Source: Clark et al. (2019), section 4.1.
     """
+    if tuple(weights.shape[-2:]) != (len(words), len(words)):
+        size = " × ".join(map(str, weights.shape[-2:]))
+        raise InputError(f"a map of {size} tokens needs a word for each of them, not {len(words)} words")
     return word_means(word_sums(weights, words), words)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from glasshead.audits.head_report.random_heads import RANDOM
+from glasshead.audits.head_report.relation_tables import ALL
 from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
 from glasshead.audits.head_report.verdicts import CHANGES, CHANGES_MUCH, COMPARISONS, HARDLY_CHANGES
@@ -63,11 +64,12 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
         sentence = f"{'; '.join(parts)}: more than half of the attention goes there."
         yield sentence[0].upper() + sentence[1:]
     if unused:
-        yield f"Nearly uniform, so not used: {names_of(unused)}."
-    yield from breadth_sentences(heads)
+        yield f"Nearly uniform, so that no token is preferred: {names_of(unused)}."
     others = len(by_pattern.get("", []))
     if others:
-        yield f"{others} of {pluralise(len(heads), 'head')} show no such pattern."
+        verb = "shows" if others == 1 else "show"
+        yield f"{others} of {pluralise(len(heads), 'head')} {verb} no pattern."
+    yield from breadth_sentences(heads)
 
 
 def breadth_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
@@ -79,7 +81,7 @@ def breadth_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
         narrower, broader = sum(high < 0 for _, high in ends), sum(low > 0 for low, _ in ends)
         yield (
             f"Beside random weights of the same configuration, {narrower} of {pluralise(len(ends), 'head')} "
-            f"look at fewer tokens and {broader} at more (by entropy)."
+            f"{'looks' if narrower == 1 else 'look'} at fewer tokens and {broader} at more (by entropy)."
         )
 
 
@@ -97,7 +99,7 @@ def importance_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     matter = [head for head, finding in known if finding.verdict in (CHANGES, CHANGES_MUCH)]
     hardly = [head for head, finding in known if finding.verdict == HARDLY_CHANGES]
     undecided = len(known) - len(matter) - len(hardly)
-    share = f"{100 * SMALL_CHANGE:.0f} %"
+    share = f"{SMALL_CHANGE:g} of their range"
     if matter:
         yield f"Taking out {names_of(matter)} alone changes predictions by more than {share} on average."
     if hardly:
@@ -224,13 +226,16 @@ def relation_sentences(relations: Sequence[HeadRelation]) -> Iterator[str]:
     if not better:
         yield "No head is shown to follow a relation better than a fixed offset does."
         return
-    best = sorted(better, key=lambda one: -one.difference.estimate)[:NAMED]
+    single = [one for one in better if one.relation != ALL]
+    best = sorted(single, key=lambda one: -one.difference.estimate)[:NAMED]
     parts = [
         f"{one.relation} (head {one.best}, {one.direction}, {percent(one.accuracy)} against "
         f"{percent(one.baseline)})"
         for one in best
     ]
+    most = f", most of all {', '.join(parts)}" if parts else ""
+    verb = "is" if len(better) == 1 else "are"
     yield (
-        f"{len(better)} of {len(relations)} relations and directions are followed better by a head than by a "
-        f"fixed offset, most of all {', '.join(parts)}."
+        f"{len(better)} of {len(relations)} relations and directions {verb} followed better by a head than "
+        f"by a fixed offset{most}."
     )

@@ -24,7 +24,8 @@ from glasshead.audits.head_report.row_statistics import row_shares
 from glasshead.audits.head_report.views import AttentionView, attention_views
 from glasshead.audits.request import StageProgress
 from glasshead.data import ROOT, Encoded, Sentence, encode
-from glasshead.results import HeadRelation
+from glasshead.errors import pluralise
+from glasshead.results import MIN_UNITS, HeadRelation
 from glasshead.trace import unit_of_each, word_map
 
 DIRECTIONS = ("dependent → head", "head → dependent")
@@ -66,8 +67,13 @@ def follow_relations(
     if not counts.correct:
         return [], ["No attention here is one between the words of a text: no relation was asked about."]
     lost = sum(len(sentence.heads) for sentence in sentences) - sum(len(tree.heads) for tree in trees)
-    notes = [f"{lost:,} words of the trees have no token of their own, and are left out."] if lost else []
-    return judge_relations(counts, offsets_of(trees), seed), notes
+    notes = []
+    if lost:
+        notes = [f"Without a token of their own, and so left out: {pluralise(lost, 'word')} of the trees."]
+    judged = judge_relations(counts, offsets_of(trees), seed)
+    if not judged:
+        notes.append(f"No relation stands in {MIN_UNITS} sentences of each half: none is judged.")
+    return judged, notes
 
 
 def align(sentence: Sentence, encoded: Encoded, text: int) -> Tree:
