@@ -246,3 +246,9 @@ class TestAreas:
         area = auc_interval(first, second, rng=np.random.default_rng(0), resamples=4000)
         assert gain.mean == pytest.approx(area.mean - 0.5)
         assert np.allclose(np.array(gain.interval) + 0.5, area.interval, atol=0.01)
+
+
+def test_the_deviation_of_huge_numbers_does_not_overflow():
+    values = np.array([1e200, -1e200, 3e200])
+    estimate = mean_interval(values, rng=rng())
+    assert estimate.std == pytest.approx(np.std(values / 1e200, ddof=1) * 1e200)

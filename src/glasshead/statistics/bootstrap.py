@@ -87,8 +87,10 @@ def mean_intervals(
                 row: Estimate(float(m), None, None, None, 1) for row, m in zip(rows, means, strict=True)
             }
             continue
-        stds = kept.std(axis=1, ddof=1)
         centred = kept - means[:, None]  # no digits are lost to a large mean
+        unit = np.abs(centred).max(axis=1, keepdims=True)
+        unit[unit == 0] = 1.0
+        stds = unit[:, 0] * (centred / unit).std(axis=1, ddof=1)  # squares of large numbers overflow
         shifts = resampled_means(centred, resamples, np.random.default_rng(seed))
         lows, highs = interval_ends(shifts, expanded_level(level, n) if level > LEVEL else level)
         for index, row in enumerate(rows):
