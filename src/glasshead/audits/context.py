@@ -11,6 +11,7 @@ from datasets import Dataset
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
+from glasshead.audits.gauge_of_site import read_gauge
 from glasshead.audits.map_statistics import intervals_per_text, unbounded_reason
 from glasshead.audits.memory import check_memory
 from glasshead.audits.slices import (
@@ -49,22 +50,18 @@ from glasshead.results import (
     ATTENTION,
     ONE_SIGN,
     RAW_SIGN,
-    SIGN_IN_WEIGHTS,
     UNDECIDED,
     WEAK_GAUGE,
     Verdict,
 )
 from glasshead.statistics import LEVEL
-from glasshead.trace import AttentionSelector, AttentionSite, Subject
+from glasshead.trace import AttentionSelector, Subject
 from glasshead.training import labels_for
 
 Floats = NDArray[np.floating]
 
 SAME_NUMBERS = 1e-6
 """Numbers this close to a measure in every text, relative to its largest there, are that measure."""
-MOST = 0.95
-"""Heads that hold so much of what several do to the score speak for all of them."""
-
 # The measures that an explanation is held against; by a finding's `against`: an explainer.
 IMPORTANCE = {
     "gradient": "gradient-after-norm",
@@ -444,35 +441,3 @@ def texts_of(split: Dataset) -> tuple[list[str], list[str] | None, list[str]]:
         return firsts, None, firsts
     seconds = list(split["text_pair"][:])
     return firsts, seconds, list(map(join_pair, firsts, seconds))
-
-
-def read_gauge(
-    gauge: Mapping[str, Any] | None, explanation: ExplanationContext
-) -> tuple[str | None, float | None]:
-    """Where the sign of what is read lives, and the margin; None where no sign was fixed.
-
-    Of two layers whose weights are multiplied the product has a side where one of them has: their margin is
-    that of the weaker. Runs of earlier versions have a margin and no kind, which is then undecided.
-    """
-    if gauge is None:
-        return None, None
-    if "margin" in gauge:
-        return gauge.get("kind", UNDECIDED), float(gauge["margin"])
-    if explanation.site is None:
-        return None, None
-    sites = [site for site in (explanation.site, explanation.site.above) if site is not None]
-    kinds, margins = zip(*(layer_gauge(gauge, site) for site in sites), strict=True)
-    return next(kind for kind in (UNDECIDED, SIGN_IN_WEIGHTS, ONE_SIGN) if kind in kinds), min(margins)
-
-
-def layer_gauge(gauge: Mapping[str, Any], site: AttentionSite) -> tuple[str, float]:
-    """Of the heads of a layer that are read: the kind that those with 95 % of Σ |a| |∂z/∂a| share, else
-    undecided, and the mean margin with these masses as weights."""
-    heads = slice(None) if site.head is None else slice(site.head, site.head + 1)
-    margins, masses = (np.array(gauge[name][site.layer])[heads] for name in ("margins", "masses"))
-    total = masses.sum()
-    if "kinds" not in gauge or total <= 0:
-        return UNDECIDED, float((margins * masses).sum() / total) if total > 0 else 0.0
-    kinds = np.array(gauge["kinds"][site.layer])[heads]
-    shared = [kind for kind in (SIGN_IN_WEIGHTS, ONE_SIGN) if masses[kinds == kind].sum() >= MOST * total]
-    return shared[0] if shared else UNDECIDED, float((margins * masses).sum() / total)
