@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from glasshead.audits.head_report.random_heads import RANDOM
+from glasshead.audits.head_report.random_heads import MODELS, Range
 from glasshead.audits.head_report.relation_tables import ALL
 from glasshead.audits.head_report.row_statistics import UNIFORM
 from glasshead.audits.head_report.token_kinds import FIRST, PUNCTUATION, SPECIAL
@@ -31,6 +31,7 @@ def conclude(
     findings: Sequence[Finding],
     relations: Sequence[HeadRelation],
     *,
+    random_entropies: Mapping[int, Range],
     texts: int,
 ) -> list[str]:
     """What these texts show; intervals of heads hold for all heads at once."""
@@ -38,6 +39,7 @@ def conclude(
         return [f"These are {pluralise(texts, 'text')}, and it takes {MIN_UNITS} to say anything."]
     return [
         *pattern_sentences(heads),
+        *breadth_sentences(heads, random_entropies),
         *importance_sentences(heads),
         *agreement_sentences(heads, agreement),
         *special_sentences(layers, findings),
@@ -69,19 +71,22 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
     if others:
         verb = "shows" if others == 1 else "show"
         yield f"{others} of {pluralise(len(heads), 'head')} {verb} no pattern."
-    yield from breadth_sentences(heads)
 
 
-def breadth_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
-    """How many heads look at less than heads of random weights do."""
-    entropies = [finding for head in heads if (finding := head.finding("entropy")) is not None]
-    beside = [one.over_null[RANDOM].interval for one in entropies if RANDOM in one.over_null]
-    ends = [interval for interval in beside if interval is not None]
+def breadth_sentences(heads: Sequence[HeadSummary], random: Mapping[int, Range]) -> Iterator[str]:
+    """How many heads look at less than any head of random weights in their layer does."""
+    ends = [
+        (finding.interval, random[head.layer])
+        for head in heads
+        if head.layer in random and (finding := head.finding("entropy")) is not None and finding.interval
+    ]
     if ends:
-        narrower, broader = sum(high < 0 for _, high in ends), sum(low > 0 for low, _ in ends)
+        narrower = sum(high < least for (_, high), (least, _) in ends)
+        broader = sum(low > most for (low, _), (_, most) in ends)
+        verb = "looks" if narrower == 1 else "look"
         yield (
-            f"Beside random weights of the same configuration, {narrower} of {pluralise(len(ends), 'head')} "
-            f"{'looks' if narrower == 1 else 'look'} at fewer tokens and {broader} at more (by entropy)."
+            f"{narrower} of {pluralise(len(ends), 'head')} {verb} at fewer tokens than any head of "
+            f"{MODELS} models with random weights does in the same layer, {broader} at more (by entropy)."
         )
 
 
@@ -202,8 +207,8 @@ def layer_counts(layers: Sequence[HeadLayer]) -> str:
     sides = {"more than that": words.above, "less": words.below, "about as much": words.little}
     counts = {side: count for side, verdict in sides.items() if (count := verdicts.count(verdict))}
     counts |= {"undecided": rest} if (rest := len(verdicts) - sum(counts.values())) else {}
-    told = ", ".join(f"{count} {side}" for side, count in counts.items())
-    return f"By layer, what special tokens get is {told}."
+    told = ", ".join(f"{side} in {count}" for side, count in counts.items())
+    return f"By layer: {told} of {len(verdicts)}."
 
 
 def only_special(layer: HeadLayer) -> str | None:

@@ -164,7 +164,7 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
     kinds, score = token_table(tokenizer, encoded, texts.shown), target_scores(predictions)
     agreement_sums = AgreementSums(request.seed)
     layers = gather_statistics(model, encoded, kinds, score, agreement_sums, stages)
-    random = random_nulls(model, encoded, kinds, score, request.seed, stages)
+    random, random_entropies = random_nulls(model, encoded, kinds, score, request.seed, stages)
     names = [(layer.facts.layer, head) for layer in layers for head in range(layer.facts.num_heads)]
     more, unread = head_effects(model, encoded, layers, predictions, stages)
     stages.begin("comparing")
@@ -211,7 +211,13 @@ def run_heads(request: HeadsRequest, progress: OnProgress = no_progress) -> Head
         findings=findings,
         relations=relations,
         conclusion=conclude(
-            layer_summaries, summaries, agreement, findings, relations, texts=len(texts.firsts)
+            layer_summaries,
+            summaries,
+            agreement,
+            findings,
+            relations,
+            random_entropies=random_entropies,
+            texts=len(texts.firsts),
         ),
         remarks=remarks,
         texts=list(drawn_texts(request, model, tokenizer, texts)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -20,6 +21,15 @@ MODELS = 3
 """So many models are drawn."""
 RandomNulls = Mapping[int, Mapping[Key, Floats]]
 """By layer and statistic one number for each text."""
+Range = tuple[float, float]
+
+
+class RandomHeads(NamedTuple):
+    """The ``nulls``, and by layer between which entropies the heads of all models lie, in the mean over
+    texts."""
+
+    nulls: RandomNulls
+    entropies: Mapping[int, Range]
 
 
 def random_nulls(
@@ -29,22 +39,33 @@ def random_nulls(
     score: Callable[[Tensor], Score] | None,
     seed: int,
     stages: StageProgress,
-) -> RandomNulls:
+) -> RandomHeads:
     """Means over the heads of each layer of a few models with random weights, which are exchangeable."""
     draws: dict[int, dict[Key, list[Floats]]] = {}
+    entropies: dict[int, list[float]] = {}
     for number in range(MODELS):
         stages.begin(f"random weights: {number + 1} of {MODELS}")
         twin = random_twin(model, MODELS * seed + number)
         for layer in gather_statistics(twin, encoded, table, score, None, stages):
             of_layer = draws.setdefault(layer.facts.layer, {})
+            entropies.setdefault(layer.facts.layer, []).extend(entropy_of_heads(layer))
             for key in layer.totals:
                 of_layer.setdefault(key, []).append(mean_over_heads(layer, key))
             for against in layer.about("relevance-share"):
                 of_layer.setdefault(("inflation", against), []).append(layer.inflation(against))
-    return {
+    nulls = {
         layer: {key: np.mean(values, axis=0) for key, values in of_layer.items()}
         for layer, of_layer in draws.items()
     }
+    ranges = {layer: (min(values), max(values)) for layer, values in entropies.items() if values}
+    return RandomHeads(nulls, ranges)
+
+
+def entropy_of_heads(layer: LayerStatistics) -> list[float]:
+    """The mean entropy of every head, of texts that have one."""
+    values = layer.by_head(("entropy", ""))
+    values = values[~np.isnan(values).any(axis=1)]
+    return list(values.mean(axis=0).tolist()) if len(values) else []
 
 
 def mean_over_heads(layer: LayerStatistics, key: Key) -> Floats:
