@@ -303,3 +303,16 @@ def test_slices_that_a_model_cannot_have_are_refused(tmp_path):
     run = train(data("ratings"), recipe("ratings").with_changes(epochs=1), tmp_path / "run")
     with pytest.raises(InputError, match="confidence: ratings have no probability"):
         audit(run, data("ratings"), by="confidence")
+
+
+def test_adversaries_are_sliced_and_compared_text_by_text():
+    texts, labels = confident_texts()
+    run, rows = as_run(planted_model("softmax"), texts, labels), split(texts, labels)
+    card = audit(run, rows, audits=["adversarial"], by="confidence")
+    found = {test.finding: test for test in card.slice_tests}
+    assert {"adversarial.jsd.free.all", "adversarial.found.free.all"} <= set(found)
+    values = [value for value in card.examples["adversarial.found.free"] if value is not None]
+    assert np.mean(values) == pytest.approx(card.finding("adversarial.found.free.all").estimate)
+    twice = compare(card, audit(run, rows, audits=["adversarial"]))
+    (same,) = [one for one in twice.differences if one.name == "adversarial.found.free.all"]
+    assert (same.estimate, same.n) == (0.0, card.finding("adversarial.found.free.all").n)

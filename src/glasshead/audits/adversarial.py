@@ -100,17 +100,19 @@ class Adversarial(Audit):
         if PRODUCIBLE not in left_out:
             by_kind[PRODUCIBLE] = producible_distances(setting, texts, seeds[1])
         table = DistanceTable(setting, texts, context.mask[texts].sum(axis=1) <= 1, flat)
+        judged = {kind: table.judged(kind, columns) for kind, columns in by_kind.items()}
         findings = [
-            finding for kind, columns in by_kind.items() for finding in table.findings(kind, columns, rng)
+            finding for kind, values in judged.items() for finding in table.findings(kind, values, rng)
         ]
         if bound is not None:
             findings += table.bound_findings(bound, rng)
         findings += table.flat_findings(rng)
         examples = {
             name if base == "own" else null_column(name, base): table.over_all_texts(values)
-            for kind, columns in by_kind.items()
+            for kind, statistics in judged.items()
+            for statistic, columns in statistics.items()
             for base, values in columns.items()
-            for name in [f"{ADVERSARIAL}.{setting.statistic}.{kind}"]
+            for name in [f"{ADVERSARIAL}.{statistic}.{kind}"]
         }
         return AuditResult(findings, examples, facts={ADVERSARIAL: self.facts(setting, len(texts), left_out)})
 
@@ -210,35 +212,34 @@ class DistanceTable:
         column[self.texts] = values
         return column
 
+    def judged(self, kind: str, columns: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
+        """By statistic and base the number of every text, NaN where it decides nothing: the distance, and
+        whether it is far."""
+        left_out = self.one | self.flat if kind == FREE else self.one
+        distances = {base: np.where(left_out, np.nan, values) for base, values in columns.items()}
+        far = {base: is_far(values, self.setting.largest) for base, values in distances.items()}
+        return {self.setting.statistic: distances, FOUND: far}
+
     def findings(
-        self, kind: str, columns: Mapping[str, Floats], rng: np.random.Generator
+        self, kind: str, judged: Mapping[str, Mapping[str, Floats]], rng: np.random.Generator
     ) -> Iterator[Finding]:
         """The mean distance, and the share of texts with a map that is far."""
-        largest = self.setting.largest
-        left_out = self.one | self.flat if kind == FREE else self.one
-        own = np.where(left_out, np.nan, columns["own"])
-        nulls = {name: np.where(left_out, np.nan, each) for name, each in columns.items() if name != "own"}
-        exact = self.setting.exact and kind == FREE
+        largest, exact = self.setting.largest, self.setting.exact and kind == FREE
         for group in self.groups:
-            values = own[group.members]
-            beside = {name: each[group.members] for name, each in nulls.items()}
-            far = [is_far(each, largest) for each in (values, *beside.values())]
-            summaries = summarise(
-                [values, far[0]],
-                [beside, dict(zip(beside, far[1:], strict=True))],
-                rng=rng,
-                level=group.level,
-            )
-            summaries[1] = with_exact_interval(summaries[1], far[0], group.level)
+            members = [
+                {base: values[group.members] for base, values in columns.items()}
+                for columns in judged.values()
+            ]
+            own = [columns.pop("own") for columns in members]
+            summaries = summarise(own, members, rng=rng, level=group.level)
+            summaries[1] = with_exact_interval(summaries[1], own[1], group.level)
             over = summaries[0].reliable_differences.get("random")
             verdicts = (
                 distance_verdict(summaries[0].reliable_interval, over, largest, kind, exact=exact),
                 share_verdict(summaries[1].reliable_interval, kind, exact=exact),
             )
             undefined = self.undefined(group, flat=kind == FREE)
-            for statistic, summary, verdict in zip(
-                (self.setting.statistic, FOUND), summaries, verdicts, strict=True
-            ):
+            for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
                 yield summary.finding(
                     ADVERSARIAL, statistic, verdict, group=group, citation=CITATION, against=kind,
                     undefined=undefined,
