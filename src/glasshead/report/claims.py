@@ -79,11 +79,18 @@ def finding_claims(card: AuditCard) -> Iterator[Claim]:
 
 
 def numbers_of(finding: Finding) -> str:
-    """Estimate, interval and n."""
+    """Estimate, interval and n; and the paired difference from random weights or orders, where a verdict
+    rests on it."""
     parts = [number(finding.estimate)]
     if finding.interval is not None:
         parts.append(interval(finding.interval))
-    return f"{' '.join(parts)}, n = {count(finding.n)}"
+    words = f"{' '.join(parts)}, n = {count(finding.n)}"
+    beside = finding.over_null.get("random") if finding.audit in BESIDE_RANDOM else None
+    if beside is None or beside.estimate is None:
+        return words
+    return (
+        f"{words}; minus random {number(beside.estimate, plus=True)} {interval(beside.interval, plus=True)}"
+    )
 
 
 def use_claims(card: AuditCard) -> Iterator[Claim]:
@@ -161,6 +168,7 @@ def side(card: AuditCard, finding: Finding) -> Holds | None:
 
 
 LITTLE = 0.02
+BESIDE_RANDOM = ("agreement", "faithfulness")
 BY_SIZE = "agreement.{}" + ABSOLUTE
 TABLE: tuple[tuple[str, str, Judge], ...] = (
     (
