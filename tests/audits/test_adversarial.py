@@ -28,7 +28,7 @@ from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
 from planted_heads import planted_model as heads_model
 from planted_heads import planted_texts as heads_texts
-from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split
+from small import TEXTS, WORDS, as_run, planted_model, planted_texts, random_model, split, tokenizer
 
 COUNTS = pytest.mark.parametrize("counts", [(30, 30), (54, 6)], ids=["balanced", "9 to 1"])
 AUDIT = ["adversarial"]
@@ -80,6 +80,25 @@ def test_flat_predictions_and_single_tokens_are_undecided_with_the_reason():
     assert flat.verdict == "nearly every prediction stays within 0.01, whatever the weights"
 
 
+def test_one_token_that_decides_among_many_is_no_flat_prediction():
+    """Three classes, so that there is a search: uniform attention, and one word of many that has a value."""
+    model = random_model(classes=3)
+    ids = tokenizer().convert_tokens_to_ids(["good", "bad"])
+    with torch.no_grad():
+        for parameter in model.pooling.score.parameters():
+            parameter.zero_()
+        model.embedding.weight.mul_(0.0)
+        model.embedding.weight[ids] = torch.eye(model.config.embedding_size)[:2] * 40
+    rng = np.random.default_rng(0)
+    texts = [" ".join([*rng.choice(WORDS[2:], size=50), ("good", "bad")[row % 2]]) for row in range(24)]
+    labels = [row % 3 for row in range(24)]
+    card = audit(
+        as_run(model, texts, labels), split(texts, labels, ("negative", "positive", "mixed")), audits=AUDIT
+    )
+    assert card.finding("adversarial.flat.all").estimate == 0.0
+    assert card.finding("adversarial.found.free.all").n == 24
+
+
 def exact_setting(model, texts):
     labels = [row % 2 for row in range(len(texts))]
     context = build_context(open_subject(as_run(model, texts, labels)), split(texts, labels))
@@ -97,7 +116,14 @@ def test_gradients_reach_95_percent_of_the_exact_distance(activation):
     reached, _ = search_linear(setting, readout, bases, every, torch.Generator().manual_seed(0))
     for base, distances in exact.items():
         assert (reached[base] <= distances + 1e-6).all()
-        assert reached[base].mean() >= 0.95 * distances.mean()
+        assert reached[base].mean() >= 0.999 * distances.mean()  # the first start is the exact answer
+    rows = torch.from_numpy(every).repeat(8)
+    adversary = LinearAdversary(setting, readout, rows, readout.weights[rows])
+    starts = random_starts(adversary.mask, setting.domain, torch.Generator().manual_seed(0))
+    _, found = Search().farthest(adversary, starts.to(adversary.own))
+    by_gradients = found.reshape(8, len(every)).amax(dim=0).numpy()
+    assert (by_gradients <= exact["own"] + 1e-6).all()
+    assert by_gradients.mean() >= 0.95 * exact["own"].mean()
 
 
 @pytest.mark.parametrize("classes", [2, 4])

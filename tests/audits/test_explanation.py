@@ -11,8 +11,7 @@ from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit
 from glasshead.errors import InputError
 from glasshead.report import audit_page, model_card
-from glasshead.report.claims import claims, claims_by_answer
-from glasshead.report.conclusion import conclusion
+from glasshead.report.claims import claims, claims_by_answer, verdict
 from glasshead.trace import AttentionSelector
 from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
@@ -46,9 +45,11 @@ def test_weights_that_decide_and_weights_for_show_are_told_apart(counts):
     asked = {DEPENDS, UNEVEN, NO_OTHER}
     assert {judged(decides)[claim] for claim in asked} == {"yes"}
     assert {judged(show)[claim] for claim in asked} == {"no"}
-    assert conclusion(decides, brief=True).startswith("Attention explains these predictions")
-    assert "depends on" not in conclusion(decides)
-    assert "shuffling the weights hardly changes the answer" in conclusion(show)
+    assert verdict(decides).startswith("The weights decide these predictions")
+    assert verdict(show) == "The weights do not decide these predictions: others would do as well."
+    for card in (decides, show):
+        assert verdict(card) in audit_page([card])
+        assert verdict(card) in model_card(card)
 
 
 @pytest.mark.slow
@@ -65,6 +66,7 @@ def test_a_deep_head_that_decides_and_an_idle_one_are_told_apart():
     assert told[IDLE][DEPENDS] == told[IDLE][UNEVEN] == told[IDLE][RESTS] == "no"
     # A search found no other map, which is no proof; before the idle head every map is another one.
     assert told[DECIDES][NO_OTHER] == "undecided"
+    assert told[DECIDES]["Some weights would change the prediction"] == "yes"
     assert card.finding("adversarial.flat.all").estimate == 1.0
 
 

@@ -20,6 +20,8 @@ ERASURE = "agreement", "attention-absolute", "erasure-renormalise"
 SHUFFLE = "perturbation", "permutation", "absolute"
 MAPS = "identifiability", "identifiable", ""
 FAITHFUL = "faithfulness", "comprehensiveness", ""
+FREE, DRAWN = (("adversarial", "found", kind) for kind in ("free", "producible"))
+FLAT = "adversarial", "flat", ""
 
 
 def finding(kind, interval, over=(0.1, 0.2), words="words that nobody may read", **more):

@@ -215,7 +215,7 @@ class DistanceTable:
     def judged(self, kind: str, columns: Mapping[str, Floats]) -> dict[str, dict[str, Floats]]:
         """By statistic and base the number of every text, NaN where it decides nothing: the distance, and
         whether it is far."""
-        left_out = self.one | self.flat if kind == FREE else self.one
+        left_out = self.one if kind == SAME_OUTPUT else self.one | self.flat
         distances = {base: np.where(left_out, np.nan, values) for base, values in columns.items()}
         far = {base: is_far(values, self.setting.largest) for base, values in distances.items()}
         return {self.setting.statistic: distances, FOUND: far}
@@ -238,7 +238,7 @@ class DistanceTable:
                 distance_verdict(summaries[0].reliable_interval, over, largest, kind, exact=exact),
                 share_verdict(summaries[1].reliable_interval, kind, exact=exact),
             )
-            undefined = self.undefined(group, flat=kind == FREE)
+            undefined = self.undefined(group, flat=kind != SAME_OUTPUT)
             for statistic, summary, verdict in zip(judged, summaries, verdicts, strict=True):
                 yield summary.finding(
                     ADVERSARIAL, statistic, verdict, group=group, citation=CITATION, against=kind,
@@ -292,11 +292,12 @@ def distance_verdict(
     low, high = (end / largest for end in interval)
     maps = WHICH[kind]
     if low >= FAR:
-        words = f"quite other {maps} give the same prediction"
+        words = f"in the mean, quite other {maps} give the same prediction"
     elif high < NEAR:
-        words = f"no other {maps} {'give' if exact else 'were found to give'} the same prediction"
+        found = "" if exact else ", of those that were found"
+        words = f"in the mean, {maps} with the same prediction are near{found}"
     else:
-        words = f"somewhat other {maps} give the same prediction"
+        words = f"in the mean, somewhat other {maps} give the same prediction"
     if over_random is None:
         return Verdict(words)
     if over_random[0] <= 0 <= over_random[1]:

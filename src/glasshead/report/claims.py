@@ -12,7 +12,9 @@ from glasshead.report.conclusion import (
     agreement_level,
     agreement_speaks,
     capitalise,
+    conclusion,
     decisive,
+    hardly_flat,
     over_random,
     prediction_range,
     usable,
@@ -23,6 +25,7 @@ from glasshead.results import (
     ABSOLUTE,
     ALMOST_ALL,
     ATTENTION,
+    HARDLY_ANY,
     SMALL_CHANGE,
     AuditCard,
     Finding,
@@ -56,6 +59,31 @@ Judge = Callable[[AuditCard, Finding], Holds | None]
 def claims(card: AuditCard) -> list[Claim]:
     """All claims on which the findings of a card bear, in the order in which they are argued."""
     return [*use_claims(card), *finding_claims(card)]
+
+
+def verdict(card: AuditCard) -> str:
+    """One sentence: do the weights decide, and do they say which tokens do? Of a card that does not ask, or
+    of a method without weights, its conclusion."""
+    short = conclusion(card, brief=True)
+    found = {claim.says: claim.holds for claim in claims(card)}
+
+    def answers(*said: str) -> list[Holds]:
+        texts = (capitalise(one.format(method=method_words(card.method))) for one in said)
+        return [found[text] for text in texts if text in found]
+
+    decide, point = answers(DEPENDS, UNEVEN), answers(SENSITIVE, ERASED)
+    if card.facts.get("against_guessing") == "not better" or not decide:
+        return short
+    if "no" in decide:
+        return "The weights do not decide these predictions: others would do as well."
+    if set(decide) != {"yes"}:
+        return "Whether the weights decide these predictions stays open, at least in part."
+    if point and set(point) == {"yes"}:
+        return "The weights decide these predictions, and are large where a token matters."
+    if "yes" in point:
+        by_one = "and are large where a token matters by one of two measures"
+        return f"The weights decide these predictions, {by_one}."
+    return "The weights decide these predictions, but are not shown to be large where a token matters."
 
 
 def claims_by_answer(card: AuditCard) -> dict[str, list[Claim]]:
@@ -116,30 +144,49 @@ def agreement(card: AuditCard, finding: Finding) -> Holds | None:
 
 
 def changes(card: AuditCard, finding: Finding) -> Holds | None:
-    """A change of a twentieth of the range of predictions or more."""
+    """A change of a twentieth of the range of predictions or more, and no less than of random weights."""
     ends, whole = decisive(finding), prediction_range(card)
     if ends is None or whole is None:
         return "undecided"
     least = SMALL_CHANGE * whole
-    return "yes" if ends[0] >= least else "no" if ends[1] < least else "undecided"
+    if ends[0] >= least:
+        return "in part" if "random" in finding.null and over_random(finding)[1] < 0 else "yes"
+    return "no" if ends[1] < least else "undecided"
 
 
 def rare(card: AuditCard, finding: Finding) -> Holds | None:
-    """Other maps in at most a tenth of the texts; what a search did not find may be there."""
-    ends = decisive(finding)
+    """Other maps in at most a tenth of the texts, exactly: what a search did not find may be there. Where no
+    weights change a prediction, others give the same."""
+    ends, exact = decisive(finding), adversary_is_exact(card)
+    free = card.finding(f"{FOUND}.free.all")
+    of_all = None if free is None or not exact or not hardly_flat(card) else decisive(free)
+    if of_all is not None and of_all[1] <= FEW_TEXTS:
+        return "yes"  # of all maps, so of those that the head could have drawn too
     if ends is None:
         return "undecided"
-    if ends[1] <= FEW_TEXTS:
-        return "yes" if finding.against == "free" and adversary_is_exact(card) else "undecided"
+    if ends[0] > 0.5:
+        return "no"
+    return "in part" if exact and finding.against == "free" and ends[0] > FEW_TEXTS else "undecided"
+
+
+def movable(card: AuditCard, finding: Finding) -> Holds | None:
+    """Hardly any prediction that no weights change; what a search did not change may still change."""
+    ends = decisive(finding)
+    if ends is None or ends[1] <= FEW_TEXTS:
+        return "undecided" if ends is None else "yes"
+    if not adversary_is_exact(card) or ends[0] <= FEW_TEXTS:
+        return "undecided"
     return "no" if ends[0] > 0.5 else "in part"
 
 
 def alone(card: AuditCard, finding: Finding) -> Holds | None:
-    """The only map in almost every text, or in some."""
+    """The only map in almost every text, in less than half, or certainly in neither."""
     ends = decisive(finding)
     if ends is None:
         return "undecided"
-    return "yes" if ends[0] >= ALMOST_ALL else "no" if ends[1] < 0.5 else "in part"
+    if ends[0] >= ALMOST_ALL or ends[1] < 0.5:
+        return "yes" if ends[0] >= ALMOST_ALL else "no"
+    return "in part" if ends[0] > HARDLY_ANY and ends[1] < ALMOST_ALL else "undecided"
 
 
 def over_chance(card: AuditCard, finding: Finding) -> Holds | None:
@@ -168,16 +215,20 @@ def side(card: AuditCard, finding: Finding) -> Holds | None:
 
 
 LITTLE = 0.02
+SENSITIVE = "where {method} is large, the prediction is sensitive to the token"
+ERASED = "where {method} is large, taking the token out changes the prediction"
+DEPENDS = "the prediction depends on which token has which weight"
+UNEVEN = "it matters that the weights are not all the same"
 BESIDE_RANDOM = ("agreement", "faithfulness")
 BY_SIZE = "agreement.{}" + ABSOLUTE
 TABLE: tuple[tuple[str, str, Judge], ...] = (
     (
-        "where {method} is large, the prediction is sensitive to the token",
+        SENSITIVE,
         f"{BY_SIZE}.{next(iter(METHODS))}.all",
         agreement,
     ),
     (
-        "where {method} is large, taking the token out changes the prediction",
+        ERASED,
         f"{BY_SIZE}.erasure-renormalise.all",
         agreement,
     ),
@@ -187,7 +238,7 @@ TABLE: tuple[tuple[str, str, Judge], ...] = (
         side,
     ),
     (
-        "agreement with taking tokens out does not depend on how they are taken out",
+        "{method} orders tokens better than chance, whatever taking them out means",
         "operators.{}" + ABSOLUTE + ".survival.all",
         survives,
     ),
@@ -197,14 +248,19 @@ TABLE: tuple[tuple[str, str, Judge], ...] = (
         over_chance,
     ),
     (
-        "the prediction depends on which token has which weight",
+        DEPENDS,
         "perturbation.permutation.absolute.all",
         changes,
     ),
     (
-        "it matters that the weights are not all the same",
+        UNEVEN,
         "perturbation.uniform.absolute.all",
         changes,
+    ),
+    (
+        "some weights would change the prediction",
+        "adversarial.flat.all",
+        movable,
     ),
     (
         "quite other weights would give another prediction",

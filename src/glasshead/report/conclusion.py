@@ -271,7 +271,7 @@ def operators(card: AuditCard) -> Outcome | None:
     if finding.status == "undecided" or share is None:
         return Outcome(undecided=("whether agreement with erasure survives every meaning of deleting",))
     if share == 1:
-        return Outcome("it agrees with erasure whatever deleting means", (True,))
+        return Outcome("it agrees with erasure better than chance whatever deleting means")
     if share == 0:
         return Outcome("it is not shown to agree with erasure, whatever deleting means", (None,))
     return Outcome("whether it agrees with erasure depends on what deleting means", (False,))
@@ -292,9 +292,10 @@ def adversarial(card: AuditCard) -> Outcome | None:
         return Outcome(undecided=(f"whether {others}",))
     low, high = interval
     if high <= FEW_TEXTS:
-        exact = adversary_is_exact(card)
-        words = f"{others} in hardly any text" + ("" if exact else ", as far as was searched")
-        return Outcome(words, (True if exact else None,))
+        exact = adversary_is_exact(card) and hardly_flat(card)
+        return Outcome(f"{others} in hardly any text{of_which(card)}", (True if exact else None,))
+    if low <= FEW_TEXTS:
+        return Outcome(undecided=(f"in how many texts {others}",))
     if low <= 0.5:
         return Outcome(f"{others} in some texts", (None,))
     producible = usable(card, f"{FOUND}.producible.all")
@@ -302,6 +303,21 @@ def adversarial(card: AuditCard) -> Outcome | None:
     if drawn is not None and drawn[0] > 0.5:
         return Outcome(f"{others} in most texts, and the head could have drawn such", (False,))
     return Outcome(f"{others} in most texts", (None,))
+
+
+def hardly_flat(card: AuditCard) -> bool:
+    """Whether hardly any prediction stays as it is whatever the weights."""
+    flat = card.finding("adversarial.flat.all")
+    return flat is not None and flat.interval is not None and flat.interval[1] <= FEW_TEXTS
+
+
+def of_which(card: AuditCard) -> str:
+    """That a search proves no absence, and that some texts do not count, where that is so."""
+    words = "" if adversary_is_exact(card) else ", as far as was searched"
+    flat = card.finding("adversarial.flat.all")
+    if flat is None or not flat.estimate or hardly_flat(card):
+        return words
+    return f"{words}, of those whose prediction some weights change (not {flat.estimate:.0%})"
 
 
 def adversary_is_exact(card: AuditCard) -> bool:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from glasshead.escaping import one_line
-from glasshead.report.claims import claims_by_answer
-from glasshead.report.conclusion import capitalise, conclusion
+from glasshead.report.claims import claims_by_answer, verdict
+from glasshead.report.conclusion import capitalise
 from glasshead.report.key_findings import cautions, intro_sentence
 from glasshead.report.labels import method_words
 from glasshead.report.run_facts import origin
@@ -27,7 +27,7 @@ def model_card(card: AuditCard) -> str:
 def card_lines(card: AuditCard) -> Iterator[str]:
     """Line by line."""
     yield f"## {escape(capitalise(method_words(card.method)))} as an explanation"
-    for words in (conclusion(card, brief=True), intro_sentence(card)):
+    for words in (verdict(card), intro_sentence(card)):
         if words:
             yield from ("", escape(words))
     for caution in cautions([card], ["This model"]):
@@ -44,8 +44,8 @@ def origin_lines(card: AuditCard) -> Sequence[str]:
     """How it was measured; of paths the last part, since a model card travels."""
     facts = ", ".join(f"{name} {escape(FOLDERS.sub('', value))}" for name, value in origin(card))
     return [
-        "Every sentence rests on one finding and its 95 % interval, over texts, and is judged by itself; it "
-        f"speaks of this model and these texts. {facts}."
+        "Each sentence rests on the numbers beside it, with 95 % intervals over texts, and is judged by "
+        f"itself; it speaks of this model and these texts. {facts}."
     ]
 
 

@@ -28,6 +28,8 @@ class Adversary(ABC):
     maps: list[Tensor]
     owner: Int[Tensor, " rows"]
     variants: int
+    most: Tensor = torch.zeros(())
+    """The largest |Δŷ| that a search has seen of each variant."""
 
     @abstractmethod
     def weights(self, parameters: Tensor) -> Tensor:
@@ -76,7 +78,9 @@ class Search:
         with torch.enable_grad():
             for _ in range(self.steps):
                 weights = adversary.weights(parameters)
-                beyond = (adversary.changes(weights) - self.epsilon).clamp_min(0)
+                changes = adversary.changes(weights)
+                adversary.most = torch.maximum(adversary.most, changes.detach())
+                beyond = (changes - self.epsilon).clamp_min(0)
                 loss = (PENALTY * beyond - adversary.distances(weights)).sum()
                 (parameters.grad,) = torch.autograd.grad(loss, parameters)
                 optimizer.step()

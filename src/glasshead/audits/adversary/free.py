@@ -163,24 +163,50 @@ def best_of_restarts(
     starts = random_starts(adversary.mask, setting.domain, generator).to(adversary.own)
     first = adversary.owner < texts
     starts[first] = parameters_of(first_order_weights(setting, adversary, texts)[first], setting.domain)
-    with torch.no_grad():
-        moved = adversary.changes(adversary.weights(starts)) > setting.search.epsilon
     _, distances = setting.search.farthest(adversary, starts)
-    by_text = distances.reshape(setting.restarts, texts)
-    return (
-        by_text.amax(dim=0).double().cpu().numpy(),
-        moved.reshape(setting.restarts, texts).any(dim=0).cpu().numpy(),
-    )
+    with torch.no_grad():
+        extremes = extreme_weights(setting, adversary, texts)
+        changes = torch.stack([adversary.most, *map(adversary.changes, extremes)]).amax(dim=0)
+    moved = (changes > setting.search.epsilon).reshape(setting.restarts, texts).any(dim=0)
+    return distances.reshape(setting.restarts, texts).amax(dim=0).double().cpu().numpy(), moved.cpu().numpy()
 
 
-def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> Tensor:
-    """The farthest vertex of every map of the first ``texts`` variants, where o = ∂z/∂a of the predicted
-    class, or of the rating, and each map of a variant may use its share of what z may change."""
+def slopes_of(setting: Setting, adversary: Adversary) -> tuple[Tensor, Tensor]:
+    """z of the predicted class of every variant, or its rating, and ∂z/∂a at the model's own weights."""
     own = adversary.own.clone().requires_grad_()
     with torch.enable_grad():
         logits = adversary.logits(own)
         score = logits[:, 0] if setting.context.is_regression else LOG_ODDS(logits, logits.argmax(dim=-1))
         (slopes,) = torch.autograd.grad(score.sum(), own)
+    return score, slopes
+
+
+def extreme_weights(setting: Setting, adversary: Adversary, texts: int) -> list[Tensor]:
+    """For the first ``texts`` variants the two vertices of every map in which Σ a_i ∂z/∂a_i is largest and
+    smallest: where these leave the prediction as it is, other weights hardly change it."""
+    _, slopes = slopes_of(setting, adversary)
+    results = [adversary.own.clone(), adversary.own.clone()]
+    owners = adversary.owner.tolist()
+    for mask in adversary.maps:
+        for place in mask.any(dim=-1).nonzero().tolist():
+            at = tuple(place)
+            if owners[place[0]] >= texts:
+                continue
+            keys = mask[at].nonzero()[:, 0]
+            points = corners(setting.domain, len(keys))
+            assert points is not None
+            reach = points.sign * slopes[at][keys].double().cpu().numpy()[points.token]
+            for result, corner in zip(results, (reach.argmax(), reach.argmin()), strict=True):
+                vertex = torch.zeros(len(keys), dtype=result.dtype, device=result.device)
+                vertex[int(points.token[corner])] = float(points.sign[corner])
+                result[(*at, keys)] = vertex
+    return results
+
+
+def first_order_weights(setting: Setting, adversary: Adversary, texts: int) -> Tensor:
+    """The farthest vertex of every map of the first ``texts`` variants, where o = ∂z/∂a of the predicted
+    class, or of the rating, and each map of a variant may use its share of what z may change."""
+    score, slopes = slopes_of(setting, adversary)
     result = adversary.own.clone()
     counts = score.new_zeros(adversary.variants, dtype=torch.long)
     for mask in adversary.maps:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from glasshead.escaping import visible
-from glasshead.report.claims import claims_by_answer
+from glasshead.report.claims import claims_by_answer, verdict
 from glasshead.report.colour_meaning import colour_meaning
 from glasshead.report.conclusion import comparison_headline, conclusion
 from glasshead.report.difference_rows import pairs
@@ -39,7 +39,7 @@ def audit_page(
     texts = examples(cards)
     attributions = [highlight.attribution for card in cards for highlight in card.highlights]
     told = claims_by_answer(cards[0]) if len(cards) == 1 and EXPLANATION in cards[0].facts else {}
-    conclusions = [conclusion(card, brief=bool(told)) for card in cards]
+    conclusions = [verdict(card) if told else conclusion(card) for card in cards]
     return (
         environment()
         .get_template("report.html.j2")

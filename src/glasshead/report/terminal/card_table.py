@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from glasshead.escaping import one_line
-from glasshead.report.claims import claims_by_answer
+from glasshead.report.claims import claims_by_answer, verdict
 from glasshead.report.conclusion import conclusion
 from glasshead.report.findings_in_words import nulls, over_nulls
 from glasshead.report.key_findings import Answer, answers, cautions, intro_sentence, speaks
@@ -33,7 +33,8 @@ def card_table(
     parts: list[RenderableType] = []
     for card, name in zip(cards, full, strict=True):
         parts.append(Text(one_line(name), style="bold"))
-        if whole := conclusion(card, brief=len(cards) == 1 and EXPLANATION in card.facts):
+        asked = len(cards) == 1 and EXPLANATION in card.facts
+        if whole := verdict(card) if asked else conclusion(card):
             parts.append(Text(one_line(whole)))
         parts.append(
             Text(
