@@ -18,7 +18,7 @@ def kl_divergence(p: ArrayLike, q: ArrayLike) -> Floats:
     Source: Kullback and Leibler, Annals of Mathematical Statistics 22 (1951).
     """
     first, second = weights_of(p), weights_of(q)
-    divergence: Floats = rel_entr(first, second).sum(axis=-1)
+    divergence: Floats = np.asarray(rel_entr(first, second).sum(axis=-1))
     return divergence
 
 
@@ -35,7 +35,7 @@ def jensen_shannon(p: ArrayLike, q: ArrayLike) -> Floats:
     """
     first, second = weights_of(p), weights_of(q)
     middle = (first + second) / 2
-    divergence: Floats = (rel_entr(first, middle) + rel_entr(second, middle)).sum(axis=-1) / 2
+    divergence: Floats = np.asarray((rel_entr(first, middle) + rel_entr(second, middle)).sum(axis=-1) / 2)
     return divergence
 
 
@@ -46,7 +46,8 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> Floats:
 
     Source: Jain and Wallace (2019), section 3.
     """
-    distance: Floats = np.abs(np.asarray(p, np.float64) - np.asarray(q, np.float64)).sum(axis=-1) / 2
+    difference = np.asarray(p, np.float64) - np.asarray(q, np.float64)
+    distance: Floats = np.asarray(np.abs(difference).sum(axis=-1) / 2)
     return distance
 
 
