@@ -31,8 +31,8 @@ def test_text_by_text_and_by_hand():
     one, other = run(0), run(1, encoder="lstm")
     found = map_divergence(one, other, REVIEWS)
     pairs = [(outputs(one, text), outputs(other, text)) for text in REVIEWS]
-    maps = [jensen_shannon(a, b) for (a, _), (b, _) in pairs]
-    predictions = [total_variation(y, z) for (_, y), (_, z) in pairs]
+    maps = [float(jensen_shannon(a, b)) for (a, _), (b, _) in pairs]
+    predictions = [float(total_variation(y, z)) for (_, y), (_, z) in pairs]
     assert found.by_text[MAPS] == pytest.approx(maps, abs=1e-6)
     assert found.by_text[PREDICTIONS] == pytest.approx(predictions, abs=1e-6)
     assert found.maps.estimate == pytest.approx(np.mean(maps), abs=1e-6)
