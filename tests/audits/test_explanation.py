@@ -22,7 +22,7 @@ from small import as_run, planted_model, planted_texts, random_model, split
 COUNTS = pytest.mark.parametrize("counts", [(45, 45), (81, 9)], ids=["balanced", "9 to 1"])
 DEPENDS = "The prediction depends on which token has which weight"
 UNEVEN = "It matters that the weights are not all the same"
-NO_OTHER = "Quite other weights would give another prediction"
+NO_OTHER = "No quite other weights give the same prediction"
 RESTS = "The prediction rests on the heads that are read"
 
 
@@ -91,7 +91,7 @@ def test_every_sentence_rests_on_a_finding_of_the_card():
             finding = card.finding(claim.finding)
             assert f"n = {finding.n}" in claim.numbers
         else:
-            assert claim.says == "Attention prefers some tokens to others"
+            assert claim.says == "Attention gives some tokens clearly more weight than others"
     assert {finding.audit for finding in card.findings} >= {"heads", "adversarial", "operators"}
 
 

@@ -240,13 +240,17 @@ def test_verdicts_of_the_audit_page() -> None:
             (0.8, 0.9), {"random": none}
         ).words: "no difference from random weights that these texts show",
         agreement.agreement_verdict((-0.9, -0.7), worse).words: "strong disagreement: the other way round",
-        agreement.agreement_verdict((-0.9, -0.4), worse).words: "moderate disagreement: the other way round",
-        agreement.agreement_verdict((-0.9, -0.1), worse).words: "weak disagreement: the other way round",
+        agreement.agreement_verdict((-0.6, -0.4), worse).words: "moderate disagreement: the other way round",
+        agreement.agreement_verdict((-0.3, -0.1), worse).words: "weak disagreement: the other way round",
         agreement.agreement_verdict((-0.1, -0.05), worse).words: "worse than random weights",
         agreement.agreement_verdict((0.1, 0.2), worse).words: "worse than random weights",
         agreement.agreement_verdict((0.7, 0.8), better).words: "strong agreement",
-        agreement.agreement_verdict((0.4, 0.8), better).words: "moderate agreement",
-        agreement.agreement_verdict((0.1, 0.8), better).words: "weak agreement",
+        agreement.agreement_verdict((0.4, 0.6), better).words: "moderate agreement",
+        agreement.agreement_verdict((0.1, 0.3), better).words: "weak agreement",
+        agreement.agreement_verdict((0.1, 0.8), better).words: "at least weak agreement",
+        agreement.agreement_verdict((-0.8, -0.4), worse).words.split(":")[
+            0
+        ]: "at least moderate disagreement",
         agreement.agreement_verdict(
             (0.09, 0.8), better
         ).words: "better than random weights, but hardly agrees",
@@ -269,6 +273,10 @@ def test_verdicts_of_the_audit_page() -> None:
         beside(over, n=19): "undecided: too few examples",
         perturbed((0.0, 0.04), over).split(",")[0]: "the prediction hardly changes",
         perturbed((0.2, 0.3), over).split(",")[0]: "the prediction changes much",
+        perturbed((0.04, 0.06), over).split(",")[0]: "undecided: the prediction may hardly change",
+        perturbed((0.1, 0.3), (-0.001, 0.002)).split(", ")[1]: (
+            "about as much as between two sets of random weights"
+        ),
         perturbed((0.1, 0.3), over, "permutation").split(", ")[
             1
         ]: "more than when random weights are shuffled",

@@ -1,14 +1,17 @@
 """What may be said rests on intervals alone, and a search proves no absence."""
 
+from dataclasses import replace
+
 import pytest
 from test_conclusion import AGAINST, DRAWN, ERASURE, FLAT, FOR, FREE, GRADIENT, MAPS, SHUFFLE, card, finding
 
 from glasshead.report.claims import claims, verdict
+from glasshead.report.key_findings import cautions
 
 UNIFORM = "perturbation", "uniform", "absolute"
 EXACT, SEARCHED = {"adversarial": {"free": "exact"}}, {"adversarial": {"free": "4 starts of 80 steps"}}
-OTHERS = "Quite other weights would give another prediction"
-DRAW = "Quite other weights that the head could have drawn would give another prediction"
+OTHERS = "No quite other weights give the same prediction"
+DRAW = "No quite other weights that the head could have drawn give the same prediction"
 MOVES = "Some weights would change the prediction"
 ALONE = "The weights are the only ones with which the head gives its output"
 MATTERS = "It matters that the weights are not all the same"
@@ -90,3 +93,58 @@ def test_the_heading_says_whether_the_weights_decide():
     assert verdict(card(finding(SHUFFLE, (0.01, 0.3)), uniform)).startswith("Whether the weights decide")
     guessing = card(*FOR, uniform, against_guessing="not better")
     assert verdict(guessing).startswith("The model is not better than guessing")
+
+
+def numbers(*findings, **facts):
+    return {claim.says: claim.numbers for claim in claims(card(*findings, **facts))}
+
+
+def test_the_number_from_which_a_claim_may_be_said_stands_beside_it():
+    said = numbers(finding(GRADIENT, (0.3, 0.5)), finding(SHUFFLE, (0.1, 0.2)))
+    assert said["Where attention is large, the prediction is sensitive to the token"].endswith(
+        "; moderate from 0.4"
+    )
+    depends = "The prediction depends on which token has which weight"
+    assert said[depends].endswith("; a change from 0.05")
+    ratings = {"task": "regression"}
+    rated = replace(card(finding(SHUFFLE, (0.1, 0.2)), **ratings), examples={"label": [1.0, 5.0]})
+    assert {claim.says: claim.numbers for claim in claims(rated)}[depends].endswith("; a change from 0.2")
+
+
+FALLS = "Without the tokens that attention puts first the prediction falls more than without others"
+
+
+@pytest.mark.parametrize(
+    ("over", "expected"),
+    [
+        ((0.05, 0.1), "yes"),
+        ((0.005, 0.05), "yes"),
+        ((0.001, 0.009), "no"),
+        ((-0.1, 0.1), "undecided"),
+        ((-0.2, -0.1), "no"),
+    ],
+)
+def test_a_negligible_fall_is_none(over, expected):
+    fall = finding(("faithfulness", "comprehensiveness", ""), (0.1, 0.2), over=over)
+    assert holds(fall)[FALLS] == expected
+
+
+def test_the_heading_says_that_a_model_may_be_no_better_than_guessing():
+    known = [finding(SHUFFLE, (0.3, 0.4)), finding(UNIFORM, (0.3, 0.4)), finding(GRADIENT, (0.5, 0.6))]
+    open_end = "Whether the model is better than guessing stays open."
+    assert verdict(card(*known, against_guessing="undecided")).endswith(open_end)
+    assert not verdict(card(*known, against_guessing="better")).endswith(open_end)
+
+
+def test_a_caution_says_by_how_much_a_model_is_better_than_guessing():
+    numbers = {
+        "score": "accuracy",
+        "of_the_guess": 0.58,
+        "difference": 0.03,
+        "interval": (-0.05, 0.11),
+        "n": 60,
+    }
+    (caution,) = cautions([card(against_guessing="undecided", accuracy=0.61, guessing=numbers)], ["It"])
+    assert "(accuracy 0.610, the guess 0.580, difference +0.030 [−0.050, +0.110])" in caution
+    (before,) = cautions([card(against_guessing="undecided")], ["It"])
+    assert "(" not in before

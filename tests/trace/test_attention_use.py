@@ -102,7 +102,7 @@ class TestOfModels:
         assert layer["distance"] == pytest.approx(0.0, abs=1e-6)
         assert layer["score_sd"] == pytest.approx(0.0, abs=1e-6)
         assert is_unused(layer)
-        assert "no token is preferred" in unused_sentence([layer])
+        assert "its weights differ little" in unused_sentence([layer])
 
     def test_a_model_of_large_scores_uses_it(self):
         model = encoder(pooling="first")

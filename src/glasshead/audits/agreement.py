@@ -251,18 +251,25 @@ def agreement_verdict(
     if chance[0] <= 0 <= chance[1]:
         return Verdict(f"no difference from random {numbers} that these texts show")
     if chance[1] < 0:
-        opposed = [word for threshold, word in AGREEMENT_STRENGTHS if high <= -threshold]
+        opposed = strength(-high, -low)
         return Verdict(
-            f"{opposed[0]} disagreement: the other way round" if opposed else f"worse than random {numbers}"
+            f"{opposed} disagreement: the other way round" if opposed else f"worse than random {numbers}"
         )
-    agreed = [word for threshold, word in AGREEMENT_STRENGTHS if low >= threshold]
-    text = f"{agreed[0]} agreement" if agreed else f"better than random {numbers}, but hardly agrees"
+    agreed = strength(low, high)
+    text = f"{agreed} agreement" if agreed else f"better than random {numbers}, but hardly agrees"
     uniform = over.get("uniform")
     # With all weights alike the contribution is the polarity: attention has added nothing.
     if uniform is None or uniform[0] > 0:
         return Verdict(text)
     than = "less" if uniform[1] < 0 else "not shown to be more"
     return Verdict(f"{text}, though {than} than with uniform weights")
+
+
+def strength(low: float, high: float) -> str:
+    """How strong an agreement with that interval is at least; empty below the weakest."""
+    at_least = [word for threshold, word in AGREEMENT_STRENGTHS if low >= threshold]
+    perhaps = [word for threshold, word in AGREEMENT_STRENGTHS if high >= threshold]
+    return "" if not at_least else at_least[0] if at_least == perhaps else f"at least {at_least[0]}"
 
 
 def gain_verdict(interval: Interval | None) -> Verdict:

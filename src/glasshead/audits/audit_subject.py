@@ -20,7 +20,7 @@ from glasshead.audits.example_selection import highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
 from glasshead.audits.identifiability import Identifiability
 from glasshead.audits.operators import OPERATORS, Operators
-from glasshead.audits.performance import compare_with_guess
+from glasshead.audits.performance import guess_facts
 from glasshead.audits.perturbation import Perturbation
 from glasshead.audits.request import IDENTIFIABILITY, AuditRequest, OnProgress, StageProgress
 from glasshead.audits.slice_tests import slice_tests
@@ -298,7 +298,7 @@ def subject_facts(
         "audit_seed": seed,
         "examples": len(context.texts),
         **performance_facts(context),
-        "against_guessing": compare_with_guess(context, seed),
+        **guess_facts(context, seed),
         "signed": context.scores_signed,
         "gauge": gauge_facts(subject.gauge, context) if context.explainer.sign_is_gauge else None,
         "empty_texts": int((tokens == 0).sum()),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from glasshead.audits.agreement import round_digits
 from glasshead.audits.context import AuditContext, Floats
-from glasshead.audits.removal_curves import score_ranks
+from glasshead.audits.removal_curves import PredictionSide, score_ranks
 from glasshead.explainers import words_of
 from glasshead.results import Verdict
 
@@ -51,14 +51,21 @@ class TokenOrder(NamedTuple):
     no_evidence: Verdict | None
 
 
-def predicted_target(context: AuditContext) -> NDArray[np.int64]:
-    """The class that is predicted for each text; of ratings the only output."""
-    return context.explanation.target.numpy() if context.is_regression else context.predicted
+def predicted_side(context: AuditContext) -> PredictionSide:
+    """The class that is predicted for each text; of a rating its side of the mean label of the texts."""
+    target = context.explanation.target.numpy()
+    if not context.is_regression:
+        return PredictionSide(context.predicted, np.ones_like(target))
+    centre = float(context.labels.mean())
+    return PredictionSide(target, np.where(context.predicted < centre, -1, 1), centre)
 
 
 def token_order(context: AuditContext) -> TokenOrder:
     """In which order the audited explanation puts the tokens of each text."""
-    scores, _, no_evidence = scores_for_class(context, predicted_target(context))
+    side = predicted_side(context)
+    scores, _, no_evidence = scores_for_class(context, side.target)
+    if context.is_regression and has_sides(context):
+        scores = scores * side.sign[:, None]
     words = words_of(context.explanation).numpy()
     scores = round_digits(scores, words)
     ids = context.explanation.encoded.ids.numpy()

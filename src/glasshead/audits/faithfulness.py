@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from glasshead.audits.base import AUDITS, Audit, AuditResult
-from glasshead.audits.class_scores import predicted_target, token_order
+from glasshead.audits.class_scores import predicted_side, token_order
 from glasshead.audits.context import AuditContext
 from glasshead.audits.reference_orders import MOST_SUBSETS, MOST_TOKENS, best_statistics, greedy_ranks
 from glasshead.audits.removal_curves import (
@@ -26,7 +26,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.explainers import ExplanationContext
 from glasshead.huggingface import isolated_copy
-from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict, curve_column
+from glasshead.results import NEGLIGIBLE, TOO_FEW_EXAMPLES, Finding, Verdict, curve_column
 
 FAITHFULNESS = "faithfulness"
 ORDERS = 10
@@ -47,11 +47,12 @@ LONGEST = {GREEDY: MOST_TOKENS, BEST: MOST_SUBSETS}
 class Faithfulness(Audit):
     """Comprehensiveness, sufficiency, and the areas under the deletion and the insertion curve, per text.
 
-    ŷ is the probability of the predicted class, or the rating, and tokens go, or are kept alone, from the
-    largest score towards it down. ``removal`` says what it means that a token goes: of cutting it out this is
-    the definition of ferret, and that of ERASER but for texts of fewer than 20 tokens, in which no number of
-    tokens counts twice here. The null is the mean over random orders of the same text. Beside it stand the
-    differences from a greedy order and, of short texts, from the best of all orders, where ``references``
+    ŷ is the probability of the predicted class or, of a rating, how far it lies on its side of the mean
+    label, and tokens go, or are kept alone, from the largest score towards it down. ``removal`` says what it
+    means that a token goes: of cutting it out this is the definition of ferret, and that of ERASER but for
+    texts of fewer than 20 tokens, in which no number of tokens counts twice here. The null is the mean over
+    random orders of the same text. Beside it stand the differences from a greedy order and, of short texts,
+    from the best of all orders, where ``references``
     asks for them or the outputs are linear in the weights. Models run in float32.
     """
 
@@ -69,7 +70,7 @@ class Faithfulness(Audit):
     def __call__(self, context: AuditContext, *, seed: int) -> AuditResult:
         rng = np.random.default_rng([seed, 12])
         order = token_order(context)
-        drops = ValueDrops(in_float32(context), self.removal, predicted_target(context))
+        drops = ValueDrops(in_float32(context), self.removal, predicted_side(context))
         ids, counts = drops.explanation.encoded.ids.numpy(), drops.words.sum(axis=1)
         weights = statistic_weights(counts, drops.words.shape[1])
         drawn = draw(counts >= 2, EXACT_TEXTS if context.exact else TEXTS, rng)
@@ -100,6 +101,7 @@ class Faithfulness(Audit):
                 group=group,
                 undefined=undefined_counts(table, group.members, counts, asked[against], against),
                 no_evidence=order.no_evidence,
+                unit=context.prediction_range,
                 rng=rng,
             )
         ]
@@ -125,6 +127,7 @@ class Faithfulness(Audit):
         group: Group,
         undefined: Mapping[str, int],
         no_evidence: Verdict | None,
+        unit: float,
         rng: np.random.Generator,
     ) -> Iterator[Finding]:
         """One finding for each statistic: itself beside its null, or its difference from another order."""
@@ -139,7 +142,7 @@ class Faithfulness(Audit):
             yield summary.finding(
                 FAITHFULNESS,
                 name,
-                no_evidence or faithfulness_verdict(over, name, against),
+                no_evidence or faithfulness_verdict(over, name, against, unit),
                 group=group,
                 citation=self.citation,
                 against=against,
@@ -197,13 +200,17 @@ def undefined_counts(
     return {reason: count for reason, count in result.items() if count}
 
 
-def faithfulness_verdict(difference: Interval | None, statistic: str, against: str = OWN) -> Verdict:
-    """In words, from the interval of the paired difference from another order alone."""
+def faithfulness_verdict(
+    difference: Interval | None, statistic: str, against: str = OWN, unit: float = 1.0
+) -> Verdict:
+    """In words, from the interval of the paired difference from another order alone; ``unit`` is a change
+    from one end of the predictions to the other."""
     if difference is None:
         return TOO_FEW_EXAMPLES
     low, high = difference if STATISTICS[statistic].larger_is_better else (-difference[1], -difference[0])
+    hardly = "hardly " if max(-low, high) < NEGLIGIBLE * unit else ""
     if low > 0:
-        return Verdict(f"more faithful than {CALLED[against]}")
+        return Verdict(f"{hardly}more faithful than {CALLED[against]}")
     if high < 0:
-        return Verdict(f"less faithful than {CALLED[against]}")
+        return Verdict(f"{hardly}less faithful than {CALLED[against]}")
     return Verdict(f"no difference from {CALLED[against]} that these texts show")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -77,11 +77,20 @@ class Performance(Audit):
 AUDITS.register("performance")(Performance())
 
 
-def compare_with_guess(context: AuditContext, seed: int) -> Standing:
-    """How the model stands beside always guessing, whichever audits are asked."""
+def guess_facts(context: AuditContext, seed: int) -> dict[str, Any]:
+    """How the model stands beside always guessing, whichever audits are asked, and by how much."""
     overall = next(Performance().findings(context, seed))
-    (difference,) = overall.over_null.values()
-    return standing(difference, errors=context.is_regression)
+    (difference,), (of_the_guess,) = overall.over_null.values(), overall.null.values()
+    return {
+        "against_guessing": standing(difference, errors=context.is_regression),
+        "guessing": {
+            "score": overall.statistic,
+            "of_the_guess": of_the_guess,
+            "difference": difference.estimate,
+            "interval": difference.interval,
+            "n": difference.n,
+        },
+    }
 
 
 def standing(difference: PairedDifference, *, errors: bool = False) -> Standing:

@@ -15,7 +15,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, probability
-from glasshead.results import LARGE_CHANGE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
+from glasshead.results import LARGE_CHANGE, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
@@ -270,16 +270,19 @@ def perturbation_verdict(
             return Verdict("no preferred direction")
         way = "raise" if low > 0 else "lower"
         return Verdict(f"other weights {way} the prediction")
-    size = (
-        "hardly changes"
-        if high < SMALL_CHANGE * unit
-        else "changes much"
-        if low >= LARGE_CHANGE * unit
-        else "changes"
-    )
-    reference = REFERENCES[test]
-    if over_chance[0] <= 0 <= over_chance[1]:
-        return Verdict(
-            f"the prediction {size}; whether more or less than {reference} these texts do not show"
-        )
-    return Verdict(f"the prediction {size}, {'more' if over_chance[0] > 0 else 'less'} than {reference}")
+    small, large = SMALL_CHANGE * unit, LARGE_CHANGE * unit
+    beside = beside_chance(over_chance, REFERENCES[test], NEGLIGIBLE * unit)
+    if low < small <= high:
+        return Verdict(f"undecided: the prediction may hardly change{beside}", "undecided")
+    size = "hardly changes" if high < small else "changes much" if low >= large else "changes"
+    return Verdict(f"the prediction {size}{beside}")
+
+
+def beside_chance(over_chance: Interval, reference: str, negligible: float) -> str:
+    """The end of a sentence on a change: more or less than the same test of random weights."""
+    low, high = over_chance
+    if max(-low, high) < negligible:
+        return f", about as much as {reference}"
+    if low <= 0 <= high:
+        return f"; whether more or less than {reference} these texts do not show"
+    return f", {'more' if low > 0 else 'less'} than {reference}"

@@ -13,7 +13,7 @@ from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.head_report import ablate_heads, share_verdict, side_of, size_verdict
 from glasshead.audits.summary import StatSummary, null_column, summarise
 from glasshead.explainers import ForwardObservation
-from glasshead.results import HARDLY_ANY, HEADS, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
+from glasshead.results import HARDLY_ANY, HEADS, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
 from glasshead.trace import AttentionSite, list_attention_calls
 
 CITATION = "Michel, Levy and Neubig 2019; Clark et al. 2019, section 3.2"
@@ -164,6 +164,8 @@ def verdict(statistic: str, summary: StatSummary, unit: float) -> Verdict:
     beside = summary.reliable_differences.get(OTHER_LAYERS)
     if beside is None or words.status != "evidence":
         return words
+    if max(-beside[0], beside[1]) < NEGLIGIBLE * unit:
+        return Verdict(f"{words.words}, about as much as without another layer")
     if beside[0] <= 0 <= beside[1]:
         return Verdict(f"{words.words}; whether more or less than without another layer is not shown")
     return Verdict(f"{words.words}, {'more' if beside[0] > 0 else 'less'} than without another layer")

@@ -52,19 +52,28 @@ STATISTICS: Mapping[str, CurveStatistic] = MappingProxyType(
 )
 
 
-class ValueDrops:
-    """ŷ(x) − ŷ(x without a set of tokens), by one meaning of deleting and for one class of each text."""
+class PredictionSide(NamedTuple):
+    """What is to fall when tokens go: ŷ = the probability of the class ``target`` [N] or, of a rating r,
+    ŷ = ± (r − ``centre``) with the ``sign`` [N] of its side, so that a low one falls by rising."""
 
-    def __init__(self, explanation: ExplanationContext, removal: str, target: Ints) -> None:
-        self.explanation, self.removal = explanation, REMOVALS[removal]
-        self.target = torch.from_numpy(target)
+    target: Ints
+    sign: Ints
+    centre: float = 0.0
+
+
+class ValueDrops:
+    """ŷ(x) − ŷ(x without a set of tokens), by one meaning of deleting and for one side of each text."""
+
+    def __init__(self, explanation: ExplanationContext, removal: str, side: PredictionSide) -> None:
+        self.explanation, self.removal, self.side = explanation, REMOVALS[removal], side
+        self.target = torch.from_numpy(side.target)
         self.words: Flags = words_of(explanation).numpy()
 
     @property
     def prediction(self) -> Floats:
         """ŷ(x) [N]."""
         values = self.explanation.target_fn(self.explanation.logits, self.target)
-        return np.asarray(values.double().numpy())
+        return np.asarray(self.side.sign * (values.double().numpy() - self.side.centre))
 
     def __call__(self, texts: Ints, removed: Flags) -> Floats:
         """The drops of variants [V] of texts, each without its set of tokens [V, n]; a set that occurs more
@@ -78,7 +87,7 @@ class ValueDrops:
             before = self.explanation.logits[rows]
             after = self.removal.logits(self.explanation, rows, torch.from_numpy(removed[first[asked]]))
             drops[asked] = value_change(self.explanation.target_fn, before, after, self.target[rows]).numpy()
-        return drops[place.ravel()]
+        return drops[place.ravel()] * self.side.sign[texts]
 
 
 def score_ranks(scores: NDArray[np.floating], words: Flags, ids: Ints) -> Ints:

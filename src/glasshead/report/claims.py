@@ -1,12 +1,13 @@
 """What people say of an attention map, and whether the findings of an audit allow it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from glasshead.report.conclusion import (
     FEW_TEXTS,
     FOUND,
+    GOOD_AGREEMENT,
     METHODS,
     adversary_is_exact,
     agreement_level,
@@ -26,6 +27,7 @@ from glasshead.results import (
     ALMOST_ALL,
     ATTENTION,
     HARDLY_ANY,
+    NEGLIGIBLE,
     SMALL_CHANGE,
     AuditCard,
     Finding,
@@ -74,6 +76,14 @@ def verdict(card: AuditCard) -> str:
     decide, point = answers(DEPENDS, UNEVEN), answers(SENSITIVE, ERASED)
     if card.facts.get("against_guessing") == "not better" or not decide:
         return short
+    open_end = " Whether the model is better than guessing stays open."
+    return about_weights(decide, point) + (
+        open_end if card.facts.get("against_guessing") == "undecided" else ""
+    )
+
+
+def about_weights(decide: Sequence[Holds], point: Sequence[Holds]) -> str:
+    """Whether weights decide, and are large where a token matters, by what holds of either."""
     if "no" in decide:
         return "The weights do not decide these predictions: others would do as well."
     if set(decide) != {"yes"}:
@@ -103,7 +113,8 @@ def finding_claims(card: AuditCard) -> Iterator[Claim]:
         if holds is not None:
             says_it = says.format(method=method_words(card.method))
             because = sentence(finding.verdict)
-            yield Claim(capitalise(says_it), holds, because, finding.name, numbers_of(finding))
+            numbers = f"{numbers_of(finding)}{threshold_words(card, judge)}"
+            yield Claim(capitalise(says_it), holds, because, finding.name, numbers)
 
 
 def numbers_of(finding: Finding) -> str:
@@ -121,6 +132,14 @@ def numbers_of(finding: Finding) -> str:
     )
 
 
+def threshold_words(card: AuditCard, judge: Judge) -> str:
+    """The number from which a claim may be said, where the rule has one."""
+    whole = prediction_range(card)
+    if judge in (agreement, side):
+        return f"; moderate from {GOOD_AGREEMENT:g}"
+    return f"; a change from {SMALL_CHANGE * whole:g}" if judge is changes and whole is not None else ""
+
+
 def use_claims(card: AuditCard) -> Iterator[Claim]:
     """Whether attention prefers some tokens to others at all."""
     use = card.facts.get("attention_use")
@@ -133,7 +152,11 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     near = "" if unused or len(layers) > 1 else " not"
     numbers = entropy_range(unused or layers)
     yield Claim(
-        "Attention prefers some tokens to others", holds, f"{which}{near} nearly uniform.", "", numbers
+        "Attention gives some tokens clearly more weight than others",
+        holds,
+        f"{which}{near} nearly uniform.",
+        "",
+        numbers,
     )
 
 
@@ -190,8 +213,10 @@ def alone(card: AuditCard, finding: Finding) -> Holds | None:
 
 
 def over_chance(card: AuditCard, finding: Finding) -> Holds | None:
-    """More than the null, text by text."""
+    """More than the null, text by text, by what is not negligible."""
     low, high = over_random(finding)
+    if high < NEGLIGIBLE * (prediction_range(card) or 0.0):
+        return "no"
     return "yes" if low > 0 else "no" if high < 0 else "undecided"
 
 
@@ -219,7 +244,7 @@ SENSITIVE = "where {method} is large, the prediction is sensitive to the token"
 ERASED = "where {method} is large, taking the token out changes the prediction"
 DEPENDS = "the prediction depends on which token has which weight"
 UNEVEN = "it matters that the weights are not all the same"
-BESIDE_RANDOM = ("agreement", "faithfulness")
+BESIDE_RANDOM = ("agreement", "faithfulness", "adversarial")
 BY_SIZE = "agreement.{}" + ABSOLUTE
 TABLE: tuple[tuple[str, str, Judge], ...] = (
     (
@@ -263,12 +288,12 @@ TABLE: tuple[tuple[str, str, Judge], ...] = (
         movable,
     ),
     (
-        "quite other weights would give another prediction",
+        "no quite other weights give the same prediction",
         f"{FOUND}.free.all",
         rare,
     ),
     (
-        "quite other weights that the head could have drawn would give another prediction",
+        "no quite other weights that the head could have drawn give the same prediction",
         f"{FOUND}.producible.all",
         rare,
     ),

@@ -14,6 +14,7 @@ from glasshead.results import (
     ATTENTION,
     HARDLY_ANY,
     LARGE_CHANGE,
+    NEGLIGIBLE,
     SMALL_CHANGE,
     UNDECIDED,
     AuditCard,
@@ -185,17 +186,15 @@ def perturbation(card: AuditCard) -> Outcome | None:
     if finding is None:
         return None
     interval, whole = decisive(finding), prediction_range(card)
-    if interval is None:
-        return Outcome(undecided=("the effect of shuffling the weights",))
-    low, high = interval
-    if whole is None:
+    if interval is not None and whole is None:
         return Outcome()
+    if interval is None or whole is None or interval[0] < SMALL_CHANGE * whole <= interval[1]:
+        return Outcome(
+            "", (None,), ("whether shuffling the weights changes the answer by more than a little",)
+        )
+    low, high = interval
     if high < SMALL_CHANGE * whole:
         return Outcome("shuffling the weights hardly changes the answer", (False,))
-    if low < SMALL_CHANGE * whole:
-        return Outcome(
-            "shuffling the weights is not shown to change the answer by more than a little", (None,)
-        )
     size = " much" if low >= LARGE_CHANGE * whole else ""
     return Outcome(f"shuffling the weights changes the answer{size}", (True,))
 
@@ -216,6 +215,8 @@ def faithfulness(card: AuditCard) -> Outcome | None:
     if decisive(finding) is None:
         return Outcome(undecided=("faithfulness against a random order",))
     low, high = over_random(finding)
+    if max(-low, high) < NEGLIGIBLE * (prediction_range(card) or 0.0):
+        return Outcome("it is hardly more or less faithful than a random order of the tokens", (False,))
     if low > 0:
         return Outcome("it is more faithful than a random order of the tokens")
     if high < 0:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from glasshead.report.difference_rows import difference_sentence
 from glasshead.report.labels import Question, method_words, questions
-from glasshead.report.number_format import count, finite, number
+from glasshead.report.number_format import count, finite, interval, number
 from glasshead.report.sign_gauge import sign_caution
 from glasshead.report.value_limits import value_limits
 from glasshead.results import (
@@ -137,6 +137,20 @@ def use_caution(card: AuditCard) -> str:
     return unused_sentence(use["after"]) if use else ""
 
 
+def over_guessing(card: AuditCard) -> str:
+    """By how much: `` (accuracy 0.610, the guess 0.580, difference +0.030 [−0.050, +0.110])``; of cards of
+    earlier versions nothing."""
+    numbers = card.facts.get("guessing")
+    if not isinstance(numbers, dict) or numbers.get("difference") is None:
+        return ""
+    name, guess, gap = numbers["score"], numbers["of_the_guess"], numbers["difference"]
+    ends = "" if numbers["interval"] is None else f" {interval(numbers['interval'], plus=True)}"
+    return (
+        f" ({METRIC_NAMES.get(name, name)} {number(card.facts.get(name))}, the guess {number(guess)}, "
+        f"difference {number(gap, plus=True)}{ends})"
+    )
+
+
 def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
     """What a reader must know before believing the rest."""
     notes = []
@@ -145,15 +159,16 @@ def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
         explanation = "its attention" if card.method == ATTENTION else method_words(card.method)
         if card.facts.get("against_guessing") == "not better":
             notes.append(
-                f"{name}: the model is not better than always guessing the {guess}. What {explanation} "
-                "agrees with is then of little interest."
+                f"{name}: the model is not better than always guessing the "
+                f"{guess}{over_guessing(card)}. What {explanation} agrees with is then of little interest."
             )
         # Cards of earlier versions said `at_chance` of either case.
         if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
             size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
             notes.append(
                 f"{name}: these {size}texts do not show whether the model is better than always guessing the "
-                f"{guess}. If it is not, what {explanation} agrees with is of little interest."
+                f"{guess}{over_guessing(card)}. If it is not, what {explanation} agrees with is of little "
+                "interest."
             )
         if unused := use_caution(card):
             notes.append(f"{name}: {unused}")

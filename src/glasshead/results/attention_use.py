@@ -66,7 +66,7 @@ def unused_sentence(layers: Sequence[LayerUse]) -> str:
         numbers = ", ".join(str(layer["layer"]) for layer in unused)
         layer_word = "layer" if len(unused) == 1 else "layers"
         where = f"attention is, in {layer_word} {numbers} of {len(layers)} (from 0),"
-    return f"{where} nearly uniform ({entropy_range(unused)}): no token is preferred there."
+    return f"{where} nearly uniform ({entropy_range(unused)}): its weights differ little there."
 
 
 def entropy_range(layers: Sequence[LayerUse]) -> str:

@@ -13,6 +13,8 @@ AGREEMENT_STRENGTHS = ((0.7, "strong"), (0.4, "moderate"), (0.1, "weak"))
 """From which Kendall τ on an agreement is called what."""
 SMALL_CHANGE, LARGE_CHANGE = 0.05, 0.2
 """Changes of a prediction, as shares of the range of predictions, that are hardly any and much."""
+NEGLIGIBLE = 0.01
+"""A difference between two changes, as such a share, that is hardly one, however certain it is."""
 MIN_UNITS = 20
 """A percentile bootstrap of fewer units is too narrow to decide anything."""
 ALMOST_ALL, HARDLY_ANY = 0.99, 0.01

@@ -66,7 +66,7 @@ def pattern_sentences(heads: Sequence[HeadSummary]) -> Iterator[str]:
         sentence = f"{'; '.join(parts)}: more than half of the attention goes there."
         yield sentence[0].upper() + sentence[1:]
     if unused:
-        yield f"Nearly uniform, so that no token is preferred: {names_of(unused)}."
+        yield f"Nearly uniform, with weights that differ little: {names_of(unused)}."
     others = len(by_pattern.get("", []))
     if others:
         verb = "shows" if others == 1 else "show"

@@ -39,7 +39,7 @@ def head_verdict(statistic: str, summary: StatSummary, scale: float) -> Verdict:
     low, high = interval
     if statistic == "entropy":
         if low > NOT_USED:
-            return Verdict("nearly uniform: no token is preferred")
+            return Verdict("nearly uniform: its weights differ little")
         return Verdict("not nearly uniform" if high < NOT_USED else "undecided: nearly uniform or not")
     if statistic == "removal":
         if low > 0 or high < 0:

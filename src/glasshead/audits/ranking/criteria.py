@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from glasshead.audits.class_scores import predicted_target
+from glasshead.audits.class_scores import predicted_side
 from glasshead.audits.context import AuditContext, same_numbers
 from glasshead.audits.faithfulness import ORDERS, RESOLUTION, in_float32, statistics_along
 from glasshead.audits.plausibility import mark_overlap
@@ -71,7 +71,7 @@ def faithfulness_criteria(
     """Every statistic of faithfulness under every meaning of deleting. All methods and the random orders of
     a text are one call, in which a set of tokens is asked once."""
     no_evidence = {method.name: method.order.no_evidence for method in methods}
-    explanation, target = in_float32(context), predicted_target(context)
+    explanation, side = in_float32(context), predicted_side(context)
     words = words_of(explanation).numpy()
     counts = words.sum(axis=1)
     weights = statistic_weights(counts, words.shape[1])
@@ -79,7 +79,7 @@ def faithfulness_criteria(
     orders = np.concatenate([[method.order.ranks for method in methods], nulls])
     for removal in removals:
         stages.begin(f"without tokens ({removal})")
-        drops = ValueDrops(explanation, removal, target)
+        drops = ValueDrops(explanation, removal, side)
         table = statistics_along(drops, orders, counts >= 2, weights)
         for statistic, values in table.items():
             own, random = values[: len(methods)], values[len(methods) :]

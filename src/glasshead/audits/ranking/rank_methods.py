@@ -27,7 +27,7 @@ from glasshead.audits.context import AuditContext, Floats, build_context
 from glasshead.audits.faithfulness import ORDERS, Faithfulness
 from glasshead.audits.open_request import open_request, with_datasets
 from glasshead.audits.operators import TEXTS
-from glasshead.audits.performance import compare_with_guess
+from glasshead.audits.performance import guess_facts
 from glasshead.audits.plausibility import Plausibility
 from glasshead.audits.ranking.conclusion import conclude
 from glasshead.audits.ranking.criteria import (
@@ -313,7 +313,7 @@ def ranking_facts(
         **use_facts(subject, context),
         "examples": len(context.texts),
         **performance_facts(context),
-        "against_guessing": compare_with_guess(context, request.seed),
+        **guess_facts(context, request.seed),
         "random_orders": ORDERS,
         "rank_seed": request.seed,
         "coverage": asdict(context.coverage),
