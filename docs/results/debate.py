@@ -22,6 +22,8 @@ from glasshead.data import LoadOptions
 from glasshead.training import preset_config
 
 SEEDS, TEXTS = 5, 200
+LAMBDAS = (0.0, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+"""Of the sweep; its adversaries depart from the base LSTM of their seed."""
 EDGES = [*np.arange(0, math.log(2), 0.05).round(2).tolist(), math.log(2)]
 """Of the histogram; no JSD is more than ln 2."""
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -72,14 +74,28 @@ TABLES = {
 }
 
 
+def sweep(base: Cell) -> list[Cell]:
+    """Adversaries of a base LSTM, for every λ."""
+    return [
+        Cell(
+            f"λ {weight:g}", base.data, base.recipe, SEEDS, base, "adversarial", {"adversary_weight": weight}
+        )
+        for weight in LAMBDAS
+    ]
+
+
+SWEEPS = {f"{table}-sweep": sweep(first) for table, (first, *_) in TABLES.items()}
+
+
 def summary(run: Path) -> dict[str, Any]:
     """What was predicted and what attention did; of a base what other maps there are, and how far it is from
     that of the seed before; of an adversary how far it is from its base."""
     record = json.loads((run / "run.json").read_text(encoding="utf-8"))
     table = run.parents[1].name
-    cell = next(each for each in TABLES[table] if each.mark(STUDY.version) == run.parent.name[-8:])
+    tables = TABLES | SWEEPS
+    cell = next(each for each in tables[table] if each.mark(STUDY.version) == run.parent.name[-8:])
     use = record["attention_use"]["after"][0]
-    numbers = prediction_numbers(run, POSITIVE[table]) | {
+    numbers = prediction_numbers(run, POSITIVE[cell.data.folder]) | {
         "rows": record["data"]["rows"],
         "seconds": record["seconds"],
         "entropy": use["entropy"],
@@ -95,7 +111,7 @@ def summary(run: Path) -> dict[str, Any]:
 
 def reference_run(table: str, cell: Cell, seed: int) -> Path | None:
     """The run that maps and predictions are held against: an adversary's base, a base's seed before."""
-    if cell.name == ADVERSARY and cell.other is not None:
+    if cell.relation == "adversarial" and cell.other is not None:
         return STUDY.ensure_run(table, cell.other, seed)
     return STUDY.ensure_run(table, cell, seed - 1) if cell.name == BASE and seed > 0 else None
 
@@ -156,7 +172,7 @@ def divergence_numbers(run: Path, base: Path, texts: list[str]) -> dict[str, Any
     }
 
 
-STUDY = Study("debate", TABLES, summary)
+STUDY = Study("debate", TABLES | SWEEPS, summary, usual=list(TABLES))
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ class Set:
 class Cell:
     """One number of a table: a name for it, the data, the recipe and the seeds that it is a mean over.
 
-    ``other`` is a cell of the same table on whose run, of the same seed, it builds: ``relation`` is the word
-    for it, "frozen" or "adversarial".
+    ``other`` is a cell on whose run, of the same seed, it builds: ``relation`` is the word for it, "frozen"
+    or "adversarial", and ``settings`` are those that have a meaning with such a run alone.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Cell:
     seeds: int
     other: "Cell | None" = None
     relation: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -70,6 +71,7 @@ class Cell:
         if data["options"]["marks_column"] is None:  # came later: what was trained without it stays known
             del data["options"]["marks_column"]
         other = [] if self.other is None else [self.relation, self.other.mark(version)]
+        other += [self.settings] if self.settings else []
         told = json.dumps([version, self.recipe.as_dict(), data, *other], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:8]
 
@@ -132,7 +134,7 @@ class Study:
 
     def recipe(self, table: str, cell: Cell, seed: int) -> TrainingConfig:
         """The recipe with the places of word vectors, in DATA, and of the run that it builds on."""
-        places = {}
+        places = dict(cell.settings)
         if cell.recipe.word_vectors is not None:
             places["word_vectors"] = str(DATA / cell.recipe.word_vectors)
         if cell.other is not None:

@@ -88,6 +88,34 @@ def test_two_signed_tokens_are_as_far_as_any_vertex(n, seed):
     assert distance_of("cross", weights, farthest) == pytest.approx(expected, abs=1e-9)
 
 
+def enumerated_signed(weights, polarity, low, high):
+    """The same for Σ|a| ≤ 1 as a = p − q with p, q ≥ 0 and Σ(p + q) ≤ 1, which has 2n + 1 facets, not 2ⁿ: the
+    distance is convex in (p, q), so the largest is at a vertex there too."""
+    n, both = len(weights), np.concatenate([polarity, -polarity])
+    g = np.concatenate([-np.eye(2 * n), np.ones((1, 2 * n)), both[None], -both[None]])
+    h = np.array([0.0] * 2 * n + [1, high, -low])
+    best = 0.0
+    for left_out in combinations(range(2 * n + 3), 3):
+        rows = [row for row in range(2 * n + 3) if row not in left_out]
+        if np.linalg.cond(g[rows]) > 1e9:
+            continue
+        point = np.linalg.solve(g[rows], h[rows])
+        if (g @ point <= h + 1e-9).all():
+            best = max(best, float(distance_of("cross", weights, point[:n] - point[n:])))
+    return best
+
+
+@given(n=st.integers(2, 6), seed=st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_two_of_up_to_six_signed_tokens_are_as_far_as_any_vertex(n, seed):
+    weights, polarity, low, high = problem("cross", n, seed)
+    farthest = farthest_vertex(weights, polarity, "cross", (low, high), total_variation_terms)
+    expected = enumerated_signed(weights, polarity, low, high)
+    assert distance_of("cross", weights, farthest) == pytest.approx(expected, abs=1e-9)
+    if n < 4:
+        assert expected == pytest.approx(enumerated("cross", weights, polarity, low, high), abs=1e-9)
+
+
 @pytest.mark.parametrize("domain", list(DISTANCES))
 @pytest.mark.parametrize("n", [3, 6, 24])
 def test_none_of_100000_random_feasible_maps_is_farther(domain, n):
