@@ -26,7 +26,7 @@ from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise, with_exact_interval
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation
-from glasshead.identifiability import WEIGHT_DOMAINS, attention_rows
+from glasshead.identifiability import WEIGHT_DOMAINS, AttentionRow, attention_rows
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
 
 ADVERSARIAL = "adversarial"
@@ -156,8 +156,8 @@ def same_output_distances(
     setting: Setting, texts: Texts, rng: np.random.Generator
 ) -> tuple[dict[str, Floats], Floats]:
     """The distance of the farthest weights that were found with the same output of their head, from the
-    model's own and from random ones, and the bound for the first: means over the maps of each text, NaN where
-    it has none. Of very many maps a random part is asked."""
+    model's own, from random and from uniform ones, and the bound for the first: means over the maps of each
+    text, NaN where it has none. Of very many maps a random part is asked."""
     context = setting.context
     selector = rows_for_site(context.explanation.site)
     site = context.explanation.site
@@ -171,21 +171,26 @@ def same_output_distances(
     ]
     if len(rows) > MAPS:
         rows = [rows[number] for number in np.sort(rng.choice(len(rows), MAPS, replace=False))]
-    columns: dict[str, list[float]] = {name: [] for name in ("own", "random", "bound")}
+    columns: dict[str, list[float]] = {name: [] for name in ("own", "random", "uniform", "bound")}
     for row in rows:
         found, bound, _ = farthest_same_output(row, setting.distance, setting.largest, rng)
-        mask, zeros = (
-            np.ones((1, len(row.weights)), dtype=bool),
-            np.zeros((1, len(row.weights)), dtype=np.int64),
-        )
-        drawn = random_weights(mask, WEIGHT_DOMAINS[row.kind].signed, rng)[:, None].astype(float)
-        other = replace(row, weights=same_mass(drawn, row.weights[None], zeros)[0, 0])
         columns["own"].append(found)
-        columns["random"].append(farthest_same_output(other, setting.distance, setting.largest, rng)[0])
         columns["bound"].append(bound)
+        for base, weights in null_rows(row, rng).items():
+            other = replace(row, weights=weights)
+            columns[base].append(farthest_same_output(other, setting.distance, setting.largest, rng)[0])
     owner = np.array([row.text for row in rows], dtype=np.int64)
     means = {name: mean_per_text(owner, np.array(values), len(texts)) for name, values in columns.items()}
     return means, means.pop("bound")
+
+
+def null_rows(row: AttentionRow, rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
+    """Random and uniform weights [n] of the same mass as those of a row."""
+    mask, one_part = np.ones((1, len(row.weights)), dtype=bool), np.zeros((1, len(row.weights)), np.int64)
+    drawn = random_weights(mask, WEIGHT_DOMAINS[row.kind].signed, rng)[:, None].astype(float)
+    nulls = {"random": drawn, "uniform": np.ones_like(drawn)}
+    scaled = {base: same_mass(each, row.weights[None], one_part) for base, each in nulls.items()}
+    return {base: np.asarray(each[0, 0], dtype=np.float64) for base, each in scaled.items()}
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,8 @@ def unproducible_reason(context: AuditContext) -> str | None:
 
 def producible_distances(setting: Setting, texts: Texts, seed: int) -> dict[str, Floats]:
     """The distance of the farthest weights φ of another query from the model's own [texts], and, of a learned
-    query, from those of a random one whose scores vary as much; NaN for texts without tokens."""
+    query, from those of a random one whose scores vary as much and, where equal scores give equal weights,
+    from uniform ones; NaN for texts without tokens."""
     generator = torch.Generator().manual_seed(seed)
     observation = setting.context.explanation.observation
     if isinstance(observation, ForwardObservation):
@@ -68,7 +69,8 @@ def by_forward(
 
 def by_learned_query(setting: Setting, texts: Texts, generator: torch.Generator) -> dict[str, Floats]:
     """Queries in place of the one that pools, φ(s + K δ)."""
-    distances = {name: np.full(len(texts), np.nan) for name in ("own", "random")}
+    bases = ("own", "random", *(["uniform"] if setting.domain == "simplex" else []))
+    distances = {base: np.full(len(texts), np.nan) for base in bases}
     readout, model = setting.context.readout, setting.context.explanation.model
     assert readout is not None
     chosen = torch.from_numpy(texts)
@@ -80,7 +82,7 @@ def by_learned_query(setting: Setting, texts: Texts, generator: torch.Generator)
         query = torch.randn(len(places), keys.shape[2], generator=generator).to(keys)
         drawn = torch.einsum("bnd,bd->bn", keys, query)
         drawn = drawn * (deviation(scores, mask) / deviation(drawn, mask).clamp_min(TINY))[:, None]
-        for base, base_scores in (("own", scores), ("random", drawn)):
+        for base, base_scores in zip(bases, (scores, drawn, torch.zeros_like(scores)), strict=False):
             variants, start, of_variants = (
                 each.repeat(setting.restarts, *(1,) * (each.ndim - 1)) for each in (rows, base_scores, keys)
             )
