@@ -49,7 +49,7 @@ def test_where_the_weights_decide_no_map_is_far_and_shuffled_ones_change_the_pre
     assert found.estimate == 0.0
     assert found.verdict == "for hardly any text there is such a map"
     assert found.null["uniform"] > 0.5  # of uniform weights there are such maps
-    # One value per token, seven words of nine have none: of any weights there are others with the same output.
+    # A number per token, 0 of most: any weights have others with the same output.
     same, drawn = (card.finding(f"adversarial.jsd.{kind}.all").null for kind in ("same-output", "producible"))
     assert set(same) == set(drawn) == {"random", "uniform"}
     assert min(same["uniform"], drawn["uniform"]) > 0.1
