@@ -30,12 +30,14 @@ KINDS = (
     "pooled",
     "encoder",
     "pair-encoder",
+    "cross-encoder",
     "hierarchical",
     "ratings",
     "pooled ratings",
     "tuned",
     "tuned distances",
 )
+PAIRS = ("pair-encoder", "cross-encoder")
 
 
 def sentence(chance, word):
@@ -48,7 +50,7 @@ def sentence(chance, word):
 def columns(kind, chance, size):
     """Texts that end well or badly, pairs that agree or not, reviews with a star for every good word."""
     numbers = [index % 2 for index in range(size)]
-    if kind == "pair-encoder":
+    if kind in PAIRS:
         firsts = [chance.randint(0, 1) for _ in numbers]
         texts = [sentence(chance, ("bad", "good")[first]) for first in firsts]
         seconds = [first if number else 1 - first for first, number in zip(firsts, numbers, strict=True)]
@@ -72,7 +74,7 @@ def data(kind, size=128):
     """Train, dev and test."""
     chance = random.Random(7)
     label = Value("float64") if "ratings" in kind else ClassLabel(names=list(NAMES))
-    names = ["text", *(["text_pair"] if kind == "pair-encoder" else [])]
+    names = ["text", *(["text_pair"] if kind in PAIRS else [])]
     features = Features({name: Value("string") for name in names} | {"label": label})
     return DatasetDict(
         {

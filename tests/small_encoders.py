@@ -5,6 +5,8 @@ import torch
 
 from glasshead.data.encode import Encoded
 from glasshead.models import (
+    CrossEncoderClassifier,
+    CrossEncoderConfig,
     EncoderClassifier,
     EncoderConfig,
     HierarchicalClassifier,
@@ -25,6 +27,7 @@ STOP = 9
 FAMILIES = {
     "encoder": (EncoderClassifier, EncoderConfig),
     "pair-encoder": (PairEncoderClassifier, PairEncoderConfig),
+    "cross-encoder": (CrossEncoderClassifier, CrossEncoderConfig),
     "hierarchical": (HierarchicalClassifier, HierarchicalConfig),
 }
 LENGTHS = (11, 4, 7, 2)
@@ -51,7 +54,7 @@ def batch(family="encoder", lengths=LENGTHS, seed=1, width=None):
     ids = torch.randint(5, 30, (len(lengths), width), generator=generator)
     mask = torch.arange(width) < torch.tensor(lengths)[:, None]
     given = {"input_ids": ids.masked_fill(~mask, 0), "attention_mask": mask.long()}
-    if family == "pair-encoder":
+    if FAMILIES[family][0].texts_per_example == 2:
         half = (torch.tensor(lengths)[:, None] + 1) // 2
         given["token_type_ids"] = ((torch.arange(width) >= half) & mask).long()
     return given

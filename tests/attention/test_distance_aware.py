@@ -128,6 +128,23 @@ def test_which_adjustments_keep_the_sign_of_signed_attention(adjust, signed):
     assert using.signed == signed == bool((weights < 0).any())
 
 
+@pytest.mark.parametrize(
+    ("initial", "heads", "expected"),
+    [
+        (None, 3, [-0.05, 0.0, 0.05]),
+        (None, 1, [0.0]),
+        (0.5, 3, [0.5, 0.5, 0.5]),
+        (-2, 1, [-2.0]),
+        ([-1.0, 1], 3, [-1.0, 0.0, 1.0]),
+        ((0.0, 1.0), 1, [0.5]),
+    ],
+)
+def test_where_w_starts(initial, heads, expected):
+    options = {} if initial is None else {"initial_w": initial}
+    using = mechanism({"position": {"name": "distance-aware"} | options}, num_heads=heads, head_dim=4)
+    torch.testing.assert_close(using.position.w.detach(), torch.tensor(expected))
+
+
 def test_late_adjustments_leave_masked_keys_at_zero():
     padding = torch.tensor([[True, True, False, True]])
     for adjust in ("late-add", "late-multiply"):
@@ -149,6 +166,11 @@ def test_late_adjustments_leave_masked_keys_at_zero():
         ({"mapping": "clip", "threshold": float("inf")}, "finite number"),
         ({"mapping": "clip", "threshold": "far"}, "finite number"),
         ({"maping": "clip"}, "did you mean 'mapping'"),
+        ({"initial_w": float("nan")}, "a finite number, or"),
+        ({"initial_w": [1.0]}, "a finite number, or"),
+        ({"initial_w": [0.0, "1"]}, "a finite number, or"),
+        ({"initial_w": "wide"}, "a finite number, or"),
+        ({"initial_w": True}, "a finite number, or"),
     ],
 )
 @pytest.mark.wrong_types

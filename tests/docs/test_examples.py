@@ -56,6 +56,15 @@ SHELL = {
         ["runs/pooled/run.json", "runs/two-layers/run.json", "audits/use/card.json"],
         ["SD of the scores", "Attention is nearly uniform", "(encoder.pooling.summary): SD"],
     ),
+    "fair": (
+        [f"runs/{name}/run.json" for name in ("vanilla-fair", "distance-fair", "no-places", "wide-start")],
+        [
+            "had not improved for 2 epochs",
+            "Run in runs/uniform-mean",
+            "entropy 1.000 → 1.000",
+            "Run in runs/wide-start",
+        ],
+    ),
     "explain_encoder": (
         ["runs/encoder/run.json", "audits/encoder/report.html"],
         ["charming", "contribution"],
@@ -164,6 +173,7 @@ PYTHON = {
         r"channel: web .* n = 60 level 0\.975\nno difference between slices .* p = [01]\.\d+"
     ),
     "rank": r"delet[\s\S]*attention [\s\S]*erasure [\s\S]*leads at least once: \['",
+    "bag_of_words": r"(0\.[6-9]\d\d|1\.000) with (counts|tf-idf) of \d+ words",
     "heads": r"verdict\n[\s\S]*without it\nlayer 0 \[[\s\S]*heads",
     "gauge": r"same logits: +True\nopposite weights: +True\nsame contributions: +True",
     "word_length": r"^\{'a': 1\.0, 'charming': 8\.0, 'film': 4\.0\}\n$",

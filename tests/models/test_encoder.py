@@ -1,15 +1,18 @@
 """The encoder layer against torch's, its parameters counted, its positions and poolings."""
 
+import json
 import math
 
 import pytest
 import torch
 from torch import nn
+from transformers import AutoModelForSequenceClassification
 
 from glasshead.attention.learned_query import LearnedQueryAttention
 from glasshead.errors import InputError
 from glasshead.models import Encoder, EncoderClassifier, EncoderConfig
 from glasshead.models.encoder import EncoderLayer
+from glasshead.training import TRAINING_PRESETS
 from small_encoders import batch, small
 from tolerances import EXACT_MATHS, ONE_MODEL
 
@@ -55,7 +58,7 @@ def layer_count(d, heads, head_dim, value_dim, feed_forward, head_combination):
 @pytest.mark.parametrize("head_combination", ["concat", "add"])
 @pytest.mark.parametrize("head_dim", [None, 1, 7])
 @pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("pooling", ["first", "attention"])
+@pytest.mark.parametrize("pooling", ["first", "mean", "attention"])
 @pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
 def test_parameters_are_those_of_the_formulas(head_combination, head_dim, layers, pooling, positions):
     options = {
@@ -198,6 +201,94 @@ def test_sinusoids_do_not_drown_the_words():
     torch.testing.assert_close(made.embedding(ids), 3 * made.embedding.weight[ids])
     for attention, factor in (("softmax", 3.0), ("distance-aware", 1.0)):
         assert small(positions="auto", attention=attention, hidden_size=9).embedding.factor == factor
+
+
+@pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
+@pytest.mark.parametrize(
+    "attention", ["softmax", "distance-aware", "shaw", "transformer-xl", "tener", "uniform"]
+)
+def test_any_positions_and_one_scale_for_any_mechanism(attention, positions):
+    ids = torch.arange(1, 7)[None]
+    for scaled, factor in ((True, 3.0), (False, 1.0)):
+        made = small(
+            attention=attention, positions=positions, scale_embedding=scaled, hidden_size=9, head_dim=4
+        )
+        torch.testing.assert_close(made.embedding(ids), factor * made.embedding.weight[ids])
+        order = (ids, ids.flip(1))
+        first, second = (
+            made.encoder.positions(made.embedding(each), torch.arange(6)[None]) for each in order
+        )
+        assert torch.allclose(first, second.flip(1)) == (positions == "none")
+
+
+def read_by_the_first_layer(model, given):
+    seen = []
+    hook = model.encoder.layers[0].register_forward_pre_hook(lambda layer, args: seen.append(args[0]))
+    model(**given)
+    hook.remove()
+    return seen[0][given["attention_mask"].bool()]
+
+
+@pytest.mark.parametrize("preset", ["da-transformer-small", "transformer-small", "tener-small"])
+def test_the_presets_read_one_scale(preset):
+    """At first the vanilla Transformer read words of 0.8, and all others of 0.1."""
+    options = dict(TRAINING_PRESETS[preset].architecture)
+    torch.manual_seed(0)
+    made = EncoderClassifier(EncoderConfig(vocab_size=500, **options))
+    words = made.embedding(torch.arange(1, 500))
+    assert float(words.detach().square().mean().sqrt()) == pytest.approx(0.8, rel=0.03)
+
+
+def test_a_layer_norm_gives_the_first_layer_vectors_of_one_length():
+    for factor in (0.01, 100.0):
+        made = small(layernorm_embedding=True, positions="none")
+        with torch.no_grad():
+            made.embedding.weight.mul_(factor)
+            made.encoder.embedding_norm.weight.fill_(2.0)
+            made.encoder.embedding_norm.bias.fill_(1.0)
+            made.encoder.embedding_norm.eps = 1e-12
+        read = read_by_the_first_layer(made, batch())
+        torch.testing.assert_close(read.mean(dim=1), torch.ones(len(read)))
+        torch.testing.assert_close(read.std(dim=1, correction=0), torch.full((len(read),), 2.0))
+
+
+@pytest.mark.parametrize("family", ["encoder", "pair-encoder", "hierarchical"])
+@pytest.mark.parametrize("attention", ["softmax", "distance-aware"])
+def test_a_model_saved_before_there_was_a_scale_is_what_it_was(tmp_path, family, attention):
+    """Its configuration has no word on it: √d where sinusoids are added, 1 elsewhere, no norm."""
+    model = small(family, attention=attention, hidden_size=9)
+    model.save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    saved = json.loads(path.read_text())
+    for later in ("scale_embedding", "layernorm_embedding", "pair_features"):
+        saved.pop(later, None)
+    path.write_text(json.dumps(saved))
+    again = AutoModelForSequenceClassification.from_pretrained(tmp_path).eval()
+    factor = 3.0 if attention == "softmax" else 1.0
+    words = again.embedding(torch.arange(1, 30))
+    torch.testing.assert_close(words, factor * model.embedding.weight[1:])
+    assert set(again.state_dict()) == set(model.state_dict())
+    assert not any("embedding_norm" in name for name in again.state_dict())
+    torch.testing.assert_close(again(**batch(family)).logits, model(**batch(family)).logits, **ONE_MODEL)
+
+
+def test_the_mean_of_the_vectors_of_real_tokens():
+    made = random(Encoder(config(pooling="mean", positions="none")))
+    x = vectors()
+    found, weights = made(x, REAL, need_weights=True)
+    hidden, _ = made.layers[0](x, REAL)
+    expected = torch.stack([hidden[0].mean(dim=0), hidden[1, :3].mean(dim=0)])
+    torch.testing.assert_close(found, expected, **EXACT_MATHS)
+    assert len(weights) == 1  # pooling has none of its own
+
+
+def test_uniform_attention_with_the_mean_has_no_weight_to_learn():
+    """The row "uniform attention" of a table: every weight of every call is one over the number of tokens."""
+    model = small(attention="uniform", pooling="mean")
+    (weights,) = model(**batch(), output_attentions=True).attentions
+    real = batch()["attention_mask"]
+    expected = (real / real.sum(dim=1, keepdim=True))[:, None, None].expand_as(weights)
+    torch.testing.assert_close(weights, expected)
 
 
 def test_a_text_longer_than_the_learned_positions_is_refused():

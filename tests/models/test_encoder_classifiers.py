@@ -1,4 +1,4 @@
-"""All three encoder models: batches, padding, saving, pipelines, precision, compilation."""
+"""All encoder models: batches, padding, saving, pipelines, precision, compilation."""
 
 import pytest
 import torch
@@ -28,6 +28,13 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 VARIANTS = {
     "first token": {"pooling": "first", "positions": "learned"},
     "attention pooling": {"pooling": "attention", "positions": "sinusoidal"},
+    "mean, normalised": {"pooling": "mean", "positions": "sinusoidal", "layernorm_embedding": True},
+    "distances and sinusoids": {
+        "attention": "distance-aware",
+        "positions": "sinusoidal",
+        "scale_embedding": True,
+        "pooling": "attention",
+    },
     "added, first token": {
         "pooling": "first",
         "head_combination": "add",
@@ -180,14 +187,14 @@ WORDS = "the film was good . a bad plot ! long and short ?"
 @every_family
 @pytest.mark.parametrize("labels", [1, 2, 3])
 def test_a_pipeline_from_a_folder(tmp_path, family, labels):
+    kind, _ = FAMILIES[family]
     tokenizer = train_tokenizer(
         [WORDS],
         min_freq=1,
         max_length=16,
         first=family != "hierarchical",
-        pairs=family == "pair-encoder",
+        pairs=kind.texts_per_example == 2,
     )
-    kind, _ = FAMILIES[family]
     told = kind.tokenizer_settings(tokenizer)
     if labels == 1:
         told["problem_type"] = "regression"
@@ -195,7 +202,7 @@ def test_a_pipeline_from_a_folder(tmp_path, family, labels):
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     pipe = pipeline("text-classification", model=str(tmp_path), device="cpu")
-    if family == "pair-encoder":
+    if kind.texts_per_example == 2:
         examples = [
             {"text": "the film was good", "text_pair": "a bad plot"},
             {"text": "the", "text_pair": "long"},

@@ -129,7 +129,7 @@ def test_a_number_is_as_good_as_a_float():
         ({"optimiser": "sgd"}, "did you mean 'optimizer'"),
         (
             {"num_attention_heads": 2},
-            "no option `num_attention_heads`: it is one of encoder, hierarchical, pair-encoder",
+            "no option `num_attention_heads`: it is one of cross-encoder, encoder, hierarchical",
         ),
         ({"epochs": "two"}, "`epochs` must be a whole number, not 'two'"),
         ({"epochs": 1.5}, "`epochs` must be a whole number, not 1.5"),

@@ -234,7 +234,7 @@ class AuditContext:
         model, encoded = self.explanation.model, self.explanation.encoded
         if self.sentence_of_token is None and isinstance(model, HierarchicalClassifier):
             return sentence_numbers(model, encoded).clamp(min=0).numpy()
-        if encoded.types is not None and getattr(model, "texts_per_example", 1) > 1:
+        if encoded.types is not None and getattr(model, "packs_segments", False):
             return encoded.types.numpy()
         return np.zeros(self.mask.shape, dtype=np.int64)
 

@@ -69,6 +69,10 @@ def train(
         typer.Option(help="For adversarial:RUN: λ, what divergence from its weights is worth; else 0.001."),
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over train; the best dev epoch is kept.")] = None,
+    patience: Annotated[
+        int | None,
+        typer.Option(help="Stop when dev has not improved for so many epochs, at the latest after --epochs."),
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Texts in one step.")] = None,
     optimizer: Annotated[
         str | None, typer.Option(help="adam, adamw, adagrad, adadelta or sgd; else the preset's.")
@@ -137,6 +141,7 @@ def train(
         "score": score,
         "temperature": scale,
         "epochs": epochs,
+        "patience": patience,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
         "optimizer": optimizer,

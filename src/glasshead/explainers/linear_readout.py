@@ -223,9 +223,10 @@ def observe_pooled(
 
 
 def is_linear_readout(model: PreTrainedModel, site: AttentionSite) -> TypeGuard[TransformerClassifier]:
-    """Whether the outputs are linear in the weights: the last pooling, then the last map."""
+    """Whether the outputs are linear in the weights: the last pooling, then a linear map of what it gives."""
     last = site.layer == site.num_layers - 1
-    return isinstance(model, TransformerClassifier) and last and site.row == "pooled"
+    linear = isinstance(model, TransformerClassifier) and model.linear_in_pooled
+    return linear and last and site.row == "pooled"
 
 
 @torch.no_grad()
@@ -243,8 +244,8 @@ def observe_linear(
     if sentence is not None:
         n = max(int(sentence.max()) + 1, 1) if sentence.numel() else 1
     classifier = model.classifier
-    maps = classifier.weight.detach().unflatten(1, (model.texts_per_example, -1))
-    maps = maps.transpose(0, 1)  # [texts of an example, K', d]
+    maps = classifier.weight.detach().unflatten(1, (-1, model.config.hidden_size))
+    maps = maps.transpose(0, 1)  # [texts that are read one by one, K', d]
     scores, weights = (torch.zeros(texts, n, dtype=logits.dtype) for _ in range(2))
     polarity = torch.zeros(texts, n, classifier.out_features, dtype=logits.dtype)
     part = torch.zeros(texts, n, dtype=torch.long)

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 from glasshead.data import LONGEST, Encoded, LoadOptions, encode, load, select
 from glasshead.errors import InputError, ParameterError
-from glasshead.models import HierarchicalClassifier, TransformerClassifier
+from glasshead.models import TransformerClassifier
 
 CHUNK = 256
 
@@ -49,9 +49,7 @@ def read_texts(data: str, split: str, text_column: str | None = None) -> list[st
 
 def require_whole_text(model: PreTrainedModel) -> None:
     """Raise InputError if a key of the model is not a token of the text as it stands."""
-    if isinstance(model, HierarchicalClassifier) or (
-        isinstance(model, TransformerClassifier) and model.texts_per_example > 1
-    ):
+    if isinstance(model, TransformerClassifier) and model.packs_segments:
         raise InputError(
             f"{type(model).__name__} reads a text in parts, so its length says nothing: give a model that "
             "reads one text as a whole"

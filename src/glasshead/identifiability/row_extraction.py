@@ -131,7 +131,7 @@ def key_unit(model: PreTrainedModel, layer: LayerRecord) -> KeyUnit:
     """What a key of a call is."""
     if isinstance(model, HierarchicalClassifier):
         return "sentence" if layer.name.startswith("sentences.") else "packed"
-    return "packed" if isinstance(model, TransformerClassifier) and model.texts_per_example > 1 else "token"
+    return "packed" if isinstance(model, TransformerClassifier) and model.packs_segments else "token"
 
 
 def has_learned_query(model: PreTrainedModel, layer: LayerRecord) -> bool:

@@ -6,6 +6,7 @@ To import this package is to import `glasshead.huggingface` too, and the other w
 
 from importlib import import_module
 
+from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
 from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
@@ -23,6 +24,8 @@ __all__ = [
     "MODELS",
     "REGRESSION",
     "SCORE_FIELDS",
+    "CrossEncoderClassifier",
+    "CrossEncoderConfig",
     "Encoder",
     "EncoderClassifier",
     "EncoderConfig",

@@ -21,8 +21,11 @@ class EncoderConfig(PreTrainedConfig):
     ``attention`` is a mechanism (word or spec); ``head_combination``: heads are concatenated ("concat") or
     summed ("sum"); ``head_dim`` and ``value_dim`` are d_k and d_v, by default d_e / H (d_e for summed heads).
     ``positions`` are added to the embeddings: none, sinusoidal, or learned for at most ``max_length``
-    tokens; "auto" is none where the mechanism knows places itself, else sinusoidal. ``pooling`` makes one
-    vector of a sequence: that of the first token, or an attention with one learned query.
+    tokens; "auto" is none where the mechanism knows places itself, else sinusoidal. ``scale_embedding``
+    multiplies the embeddings of words by √d_e, and ``layernorm_embedding`` normalises what the first layer
+    reads. None scales where sinusoids are added and nowhere else, as all models did at first: then two
+    mechanisms do not read the same input. ``pooling`` makes one vector of a sequence: that of the first
+    token, the mean of all, or an attention with one learned query.
     ``gauge`` are the canonical signs [layer][head] of signed weights, which training sets
     (`glasshead.trace.head_gauges`).
     """
@@ -45,6 +48,8 @@ class EncoderConfig(PreTrainedConfig):
     hidden_size: int = 128
     initializer_range: float = 1.0
     positions: str = "auto"
+    scale_embedding: bool | None = None
+    layernorm_embedding: bool = False
     max_length: int = 512
     num_hidden_layers: int = 1
     num_attention_heads: int = 8
@@ -63,6 +68,14 @@ class EncoderConfig(PreTrainedConfig):
         if self.positions != "auto":
             return self.positions
         return "none" if position_of(self.attention).needs_positions else "sinusoidal"
+
+    @property
+    def embedding_factor(self) -> float:
+        """What the embeddings of words are multiplied by."""
+        scaled = self.scale_embedding
+        if scaled is None:
+            scaled = self.added_positions == "sinusoidal"
+        return self.hidden_size**0.5 if scaled else 1.0
 
     def check(self) -> None:
         """Raise InputError on values that no encoder can be built from."""
@@ -88,11 +101,11 @@ class EncoderConfig(PreTrainedConfig):
 
 
 class WordEmbedding(nn.Embedding):
-    """e of a word, times √d_e where sinusoids are added, which would drown it (Vaswani et al. 2017, 3.4)."""
+    """e of a word, times √d_e if the configuration says so (Vaswani et al. 2017, 3.4)."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config.vocab_size, config.hidden_size, padding_idx=config.pad_token_id)
-        self.factor = config.hidden_size**0.5 if config.added_positions == "sinusoidal" else 1.0
+        self.factor = config.embedding_factor
 
     def forward(self, input: Int[Tensor, "*b"]) -> Float[Tensor, "*b d"]:
         return super().forward(input) * self.factor
@@ -189,6 +202,9 @@ class Encoder(nn.Module):
         super().__init__()
         self.max_length = config.max_length
         self.positions = EMBEDDING_POSITIONS[config.added_positions](config)
+        self.embedding_norm = (
+            nn.LayerNorm(config.hidden_size) if config.layernorm_embedding else nn.Identity()
+        )
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_hidden_layers))
         self.pooling = POOLINGS[config.pooling](config)
@@ -205,7 +221,7 @@ class Encoder(nn.Module):
         # In a batch that is wider than anything learned, padding takes the place of the last real token.
         counted = not aligned or mask.shape[1] > self.max_length
         places = token_positions(mask) if counted else torch.arange(mask.shape[1], device=mask.device)[None]
-        hidden = self.dropout(self.positions(embeddings, places))
+        hidden = self.dropout(self.embedding_norm(self.positions(embeddings, places)))
         weights = []
         for number, layer in enumerate(self.layers, start=1):
             last = number == len(self.layers)
@@ -260,8 +276,24 @@ class AttentionVector(nn.Module):
         return attended.output, attended.weights
 
 
-POOLINGS: Registry[type[FirstToken] | type[AttentionVector]] = Registry("pooling")
+class MeanVector(nn.Module):
+    """The mean of the vectors of all real tokens; zeros for an empty text."""
+
+    rows = slice(None)
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+
+    def forward(
+        self, hidden: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], need_weights: bool
+    ) -> tuple[Float[Tensor, "b d"], None]:
+        total = hidden.masked_fill(~mask[..., None], 0.0).sum(dim=1)
+        return total / mask.sum(dim=1, keepdim=True).clamp(min=1), None
+
+
+POOLINGS: Registry[type[FirstToken] | type[MeanVector] | type[AttentionVector]] = Registry("pooling")
 POOLINGS.register("first")(FirstToken)
+POOLINGS.register("mean")(MeanVector)
 POOLINGS.register("attention")(AttentionVector)
 
 

@@ -51,6 +51,7 @@ class HierarchicalClassifier(TransformerClassifier):
     config_class = HierarchicalConfig
     config: HierarchicalConfig
     special_tokens = False
+    packs_segments = True
     attention_levels: ClassVar = {"words.": "word level", "sentences.": "sentence level"}
     sentence_marks = (ENDS, CLOSERS)
 

@@ -2,6 +2,7 @@
 
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
+from glasshead.models.cross_encoder import CrossEncoderClassifier
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier
 from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
@@ -15,6 +16,7 @@ MODELS: Registry[Family] = Registry("model")
 MODELS.register("pooled")(PooledClassifier)
 MODELS.register("encoder")(EncoderClassifier)
 MODELS.register("pair-encoder")(PairEncoderClassifier)
+MODELS.register("cross-encoder")(CrossEncoderClassifier)
 MODELS.register("hierarchical")(HierarchicalClassifier)
 
 for family in MODELS.values():

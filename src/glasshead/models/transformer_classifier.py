@@ -1,7 +1,7 @@
 """What the encoder models have in common: embeddings in, class scores or a rating out."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -22,13 +22,25 @@ class TransformerClassifier(TextClassifier):
     config: EncoderConfig
     base_model_prefix = "encoder"
     special_tokens = True
+    packs_segments: ClassVar[bool] = False
+    """Whether texts or sentences are read one by one, so that no token attends to all others."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.embedding = WordEmbedding(config)
         self.build(config)
-        self.classifier = nn.Linear(self.texts_per_example * config.hidden_size, outputs_of(config))
+        self.classifier = nn.Linear(self.feature_size, outputs_of(config))
         self.post_init()
+
+    @property
+    def feature_size(self) -> int:
+        """How long the vector is that the last linear map reads."""
+        return self.config.hidden_size
+
+    @property
+    def linear_in_pooled(self) -> bool:
+        """Whether the outputs are linear in the vectors of texts that pooling makes."""
+        return True
 
     @abstractmethod
     def build(self, config: EncoderConfig) -> None:
@@ -46,6 +58,12 @@ class TransformerClassifier(TextClassifier):
     ) -> SegmentLayout | None:
         """The segments that the model reads one by one; None where it reads a text as it is."""
         return None
+
+    def add_segments(
+        self, embeddings: Float[Tensor, "b n d"], mask: Bool[Tensor, "b n"], types: Int[Tensor, "b n"] | None
+    ) -> Float[Tensor, "b n d"]:
+        """The embeddings with the text that each token belongs to, where a model is told of it."""
+        return embeddings
 
     def _init_weights(self, module: nn.Module) -> None:
         initialise(module, self.config)
@@ -66,6 +84,7 @@ class TransformerClassifier(TextClassifier):
             ValueError: if there is nothing to read, or no mask where padding cannot be told from the ids.
         """
         embeddings, mask = self.embed(input_ids, attention_mask, inputs_embeds)
+        embeddings = self.add_segments(embeddings, mask, token_type_ids)
         segments = self.segments(input_ids, mask, token_type_ids)
         vector, weights = self.encode(embeddings, segments, mask, output_attentions)
         loss, logits = self.to_output(self.classifier(vector), labels)

@@ -170,7 +170,7 @@ def find_site(model: PreTrainedModel, inputs: Inputs, selector: AttentionSelecto
         if selector.level != "word":
             raise InputError(NO_SENTENCES)
         key_unit: KeyUnit = (
-            "packed" if isinstance(model, TransformerClassifier) and model.texts_per_example > 1 else "token"
+            "packed" if isinstance(model, TransformerClassifier) and model.packs_segments else "token"
         )
         return find_site_among(model, records, records, selector, key_unit)
     words = [record for record in records if record.name.startswith("words.")]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from glasshead.lazy import lazy_exports
 from glasshead.training.adversary_sweep import adversaries_by_weight, train_adversaries
+from glasshead.training.bag_of_words import bag_of_words
 from glasshead.training.baselines import guess_in_words
 from glasshead.training.build_model import (
     BuiltModel,
@@ -78,6 +79,7 @@ __all__ = [
     "TrainingConfig",
     "adversaries_by_weight",
     "align_classes",
+    "bag_of_words",
     "check_texts",
     "class_metrics",
     "encoded_split",

@@ -22,7 +22,7 @@ SET_BY_DATA = (
 )  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
-CAME_LATER = ("penalties", "frozen_attention", "adversary_of", "adversary_weight")
+CAME_LATER = ("patience", "penalties", "frozen_attention", "adversary_of", "adversary_weight")
 """Left out of records where they are not used."""
 USUAL_ADVERSARY_WEIGHT = 1e-3
 """λ where nobody chooses it."""
@@ -35,8 +35,10 @@ class TrainingConfig:
     ``model`` is a name in `MODELS`, or a folder or Hub name of a pretrained Hugging Face classifier.
     ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
     mechanism that is put into it. ``dev_fraction`` is the part of train that becomes dev where there is none.
-    ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile. ``penalties`` are
-    weights c of terms c·P(θ) beside the loss of a pooled model (`glasshead.training.penalties`).
+    ``patience`` ends the training when dev has not improved for so many epochs, at the latest after
+    ``epochs``. ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile.
+    ``penalties`` are weights c of terms c·P(θ) beside the loss of a pooled model
+    (`glasshead.training.penalties`).
 
     ``frozen_attention`` is the folder of a run of a pooled model whose weights are imposed, ``adversary_of``
     that of one from whose attention the model is to depart while it predicts the same, with
@@ -62,6 +64,7 @@ class TrainingConfig:
     learning_rate: float = 1e-3
     batch_size: int = 32
     epochs: int = 8
+    patience: int | None = None
     loss_scale: float = 1.0
     by_length: bool = False
     compile: bool = False
@@ -81,6 +84,8 @@ class TrainingConfig:
         for name in ("max_length", "batch_size", "epochs"):
             if getattr(self, name) < 1:
                 raise ParameterError(name, f"must be at least 1, not {getattr(self, name)}")
+        if self.patience is not None and self.patience < 1:
+            raise ParameterError("patience", f"must be at least 1, not {self.patience}: leave it out")
         for name in ("learning_rate", "loss_scale"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ParameterError(name, f"must be a positive number, not {getattr(self, name)}")

@@ -26,6 +26,7 @@ from glasshead.training.checkpointing import CHECKPOINTS, WATCHED, workspace
 from glasshead.training.config import TrainingConfig
 from glasshead.training.measure_use import measure_use, sample_evenly
 from glasshead.training.other_run import fingerprint_of
+from glasshead.training.patience import Patience, training_length
 from glasshead.training.penalties import PenaltyGradient, penalty_values
 from glasshead.training.predict import PREDICTIONS, RATING_COLUMNS, class_names_of, predict, write_predictions
 from glasshead.training.run import MEASURED, RECORD, VOCABULARY, versions, write_json, write_vocabulary
@@ -129,6 +130,9 @@ def _fill(
     trainer = make_trainer(model, config, rows, work / CHECKPOINTS, seed, callbacks, built.adversary_of)
     texts = sample_evenly(rows["dev"])
     use = {"before": measure_use(model, texts)}  # of a resumed training too: the seed makes it again
+    for callback in trainer.callback_handler.callbacks:
+        if isinstance(callback, Patience) and checkpoint is not None:
+            callback.resume(checkpoint, trainer.args)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     outputs = {split: predict(trainer, rows[split]) for split in RATING_COLUMNS if split in rows}
     last = penalty_values(model, config.penalties)
@@ -148,6 +152,8 @@ def _fill(
         if isinstance(callback, PenaltyGradient)
         for note in callback.notes
     ]
+    length, remarks = training_length(trainer, config.patience)
+    notes += remarks
     use["after"] = measure_use(model, texts)
     gauge = store_gauge(model, rows["train"])
     metrics: dict[str, Any] = dict(write_predictions(model, outputs, rows, work / PREDICTIONS))
@@ -172,7 +178,7 @@ def _fill(
     facts = {"gauge": gauge, "seconds": seconds, "resumed": checkpoint is not None, "notes": notes}
     pairs = {split: class_names_of(model, logits, rows[split]) for split, logits in outputs.items()}
     facts |= {"attention_use": use if use["after"] else None}
-    facts |= floor_record(plan["data"], pairs)
+    facts |= {"training": length} | floor_record(plan["data"], pairs)
     write_json(work / RECORD, plan | facts | {"versions": versions()})
 
 

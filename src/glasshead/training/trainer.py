@@ -13,6 +13,7 @@ from glasshead.training.adversary import AdversaryTrainer
 from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
 from glasshead.training.metrics import classification_metrics, regression_metrics
+from glasshead.training.patience import Patience
 from glasshead.training.penalties import PenaltyGradient
 from glasshead.training.tensor_dataset import TensorDataset, whole_batch
 
@@ -87,7 +88,9 @@ def make_trainer(
         torch_compile=config.compile,
     )
     kind = ClassifierTrainer if other is None else AdversaryTrainer
-    penalised = [PenaltyGradient(config.penalties)] if config.penalties else []
+    own: list[TrainerCallback] = [PenaltyGradient(config.penalties)] if config.penalties else []
+    if config.patience is not None:
+        own.append(Patience(config.patience))
     trainer = kind(
         model,
         settings,
@@ -97,7 +100,7 @@ def make_trainer(
         compute_metrics=regression_metrics if rated else classification_metrics,
         compute_loss_func=scaled_loss(config.loss_scale, rated),
         optimizer_cls_and_kwargs=(OPTIMIZERS[config.optimizer], {"lr": config.learning_rate}),
-        callbacks=[*penalised, *callbacks],
+        callbacks=[*own, *callbacks],
     )
     trainer.by_length = config.by_length
     if isinstance(trainer, AdversaryTrainer):

@@ -1,6 +1,7 @@
 """Distance-aware attention (DA-Transformer): real distances re-scale scores or weights."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import torch
@@ -31,14 +32,15 @@ class DistanceAware(Position):
     and keeps the sign of the score. ``early-add``: q·k/√d + f. ``late-multiply`` and ``late-add`` act on the
     weights after the activation, whose rows then no longer sum to one.
 
-    Learned per head: w_h, initially in even steps from −0.05 to 0.05, so that heads differ, half of them
-    local and half distant as the paper finds after training, and |R| ≤ 1 up to 20 tokens, where no sigmoid
-    is saturated (a single head starts at 0); v_h, initially 0: twice the plain sigmoid; k_h and b_h of
-    linear, initially 1.
+    Learned per head: w_h, which starts at ``initial_w``: one number for all heads, or [least, most] in even
+    steps (a single head starts between the two). Unless given these are −0.05 and 0.05, so that heads
+    differ, half of them local and half distant as the paper finds after training, and |R| ≤ 1 up to 20
+    tokens, where no sigmoid is saturated. The paper does not say how w_h starts. v_h starts at 0: twice the
+    plain sigmoid; k_h and b_h of linear at 1.
 
     Raises:
-        InputError: on an unknown mapping or adjustment, or a threshold that is no finite number or not for
-            clip.
+        InputError: on an unknown mapping or adjustment, a threshold that is no finite number or not for
+            clip, and an ``initial_w`` that is neither a finite number nor two.
 
     Source: Wu, Wu and Huang (2021), sections 3.1–3.3, 4.3 and 4.4.
     """
@@ -53,6 +55,7 @@ class DistanceAware(Position):
         mapping: str = "learnable-sigmoid",
         adjust: str = "early-multiply",
         threshold: float | None = None,
+        initial_w: float | Sequence[float] | None = None,
     ) -> None:
         super().__init__(heads)
         self.mapping = MAPPINGS[mapping]
@@ -66,6 +69,7 @@ class DistanceAware(Position):
             if not isinstance(threshold, (int, float)) or not math.isfinite(threshold):
                 raise InputError(f"threshold is a finite number, not {threshold!r}")
             self.fixed["threshold"] = threshold
+        self.initial_w = initial_range(initial_w)
         self.nonnegative_scores = adjust == "early-multiply" and self.mapping.nonnegative
         self.may_flip_sign = self.changes_weights and not self.mapping.nonnegative
         for name in ("w", *self.mapping.learned):
@@ -76,7 +80,8 @@ class DistanceAware(Position):
         """The initial values."""
         heads = self.sizes.num_heads
         with torch.no_grad():
-            steps = torch.linspace(-SPREAD, SPREAD, heads) if heads > 1 else torch.zeros(1)
+            low, high = self.initial_w
+            steps = torch.linspace(low, high, heads) if heads > 1 else torch.tensor([(low + high) / 2])
             self.get_parameter("w").copy_(steps)
             for name, value in self.mapping.learned.items():
                 self.get_parameter(name).fill_(value)
@@ -143,6 +148,23 @@ class DistanceAware(Position):
             return weights
         coefficients = self.coefficients(require_positions(positions), weights.dtype)
         return weights * coefficients if self.adjust == "late-multiply" else weights + coefficients
+
+
+def initial_range(value: float | Sequence[float] | None) -> tuple[float, float]:
+    """The least and the most that w_h starts with.
+
+    Raises:
+        InputError: unless it is a finite number, or two.
+    """
+    if value is None:
+        return -SPREAD, SPREAD
+    ends = [value, value] if isinstance(value, (int, float)) else value
+    numbers = isinstance(ends, Sequence) and all(
+        isinstance(end, (int, float)) and not isinstance(end, bool) and math.isfinite(end) for end in ends
+    )
+    if not numbers or len(ends) != 2:
+        raise InputError(f"initial_w is a finite number, or [least, most], not {value!r}")
+    return float(ends[0]), float(ends[1])
 
 
 def product(scores: Tensor, coefficients: Tensor) -> Tensor:

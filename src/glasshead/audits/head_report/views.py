@@ -131,8 +131,7 @@ def layer_views(
 
 def key_unit(model: PreTrainedModel) -> KeyUnit:
     """What the keys of the calls between tokens are."""
-    several = isinstance(model, TransformerClassifier) and model.texts_per_example > 1
-    return "packed" if several or isinstance(model, HierarchicalClassifier) else "token"
+    return "packed" if isinstance(model, TransformerClassifier) and model.packs_segments else "token"
 
 
 def views_of(layer: StackLayer, layout: TokenLayout, texts: Integers) -> Iterator[AttentionView]:
