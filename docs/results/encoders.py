@@ -2,16 +2,19 @@
 
     python docs/results/encoders.py run [TABLE …]   train what is missing, PROCESSES (default 1) at a time
 
-Writes a JSON file per table, of which `encoder_tables.py` makes encoders.md. The tables "full_…", in the
-sizes of the paper, are trained only when they are named.
+These runs are withdrawn (see transformers.md), and nothing should be trained by them again: their recipes are
+those of that time, with embeddings times √d_e in the vanilla Transformer alone. Writes a JSON file per table,
+of which `encoder_tables.py` makes encoders.md. The tables "full_…", in the sizes of the paper, are trained
+only when they are named.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from glasshead.data import LoadOptions
-from glasshead.training import preset_config
+from glasshead.training import TrainingConfig, preset_config
 from study import Cell, Set, Study, main
 
 FIVE = ("transformer", "shaw", "transformer-xl", "tener", "da-transformer")
@@ -20,17 +23,23 @@ MAPPINGS = ("clip", "linear", "exponent", "sigmoid")
 ADJUSTMENTS = ("late-add", "late-multiply", "early-add")
 
 
+def first_scale(recipe: TrainingConfig) -> TrainingConfig:
+    """The preset as it was when these tables were made: embeddings are scaled where sinusoids are added."""
+    rest = {name: value for name, value in recipe.architecture.items() if name != "scale_embedding"}
+    return replace(recipe, architecture=rest)
+
+
 def mechanisms(data: Set, model: str, seeds: int, **changes: Any) -> list[Cell]:
     """The five mechanisms on one data set."""
     return [
-        Cell(word, data, preset_config(f"{word}-small", model).with_changes(**changes), seeds)
+        Cell(word, data, first_scale(preset_config(f"{word}-small", model)).with_changes(**changes), seeds)
         for word in FIVE
     ]
 
 
 def distance_aware(data: Set, option: str, values: tuple[str, ...], **changes: Any) -> list[Cell]:
     """Distance-aware attention with one option after the other."""
-    recipe = preset_config("da-transformer-small", "encoder").with_changes(**changes)
+    recipe = first_scale(preset_config("da-transformer-small", "encoder")).with_changes(**changes)
     return [
         Cell(
             value,

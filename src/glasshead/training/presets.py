@@ -101,7 +101,6 @@ ADDED: dict[str, Any] = {
     "head_combination": "add",
     "intermediate_size": 2048,
     "positions": "learned",
-    "scale_embedding": False,
     "pooling": "first",
     "dropout": 0.1,
     "initializer_range": 1.0,
