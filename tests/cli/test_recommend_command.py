@@ -102,6 +102,42 @@ def test_evaluate(made, tmp_path):
     assert "exists already" in again
 
 
+class TestRank:
+    def test_ranks_as_mind_has_them_and_scores(self, made, tmp_path):
+        out, scores = tmp_path / "prediction.txt", tmp_path / "scores.jsonl"
+        command = ("recommend", "rank", made / "run", made / "logs" / "test", "--out", out)
+        glasshead(*command, "--scores", scores)
+        rows = [json.loads(line) for line in scores.read_text().splitlines()]
+        behaviors = (made / "logs" / "test" / "behaviors.tsv").read_text().splitlines()
+        assert len(rows) == len(behaviors) == 20
+        for line, row, behavior in zip(out.read_text().splitlines(), rows, behaviors, strict=True):
+            number, user, _, _, shown = behavior.split("\t")
+            assert line == f"{number} [{','.join(map(str, row['ranks']))}]"
+            assert (row["impression"], row["user"]) == (number, user)
+            assert row["shown"] == [item.rpartition("-")[0] for item in shown.split()]
+            best_first = sorted(row["scores"], reverse=True)
+            assert [best_first[rank - 1] for rank in row["ranks"]] == row["scores"]
+            assert sorted(row["ranks"]) == list(range(1, len(row["shown"]) + 1))
+        assert "exists already" in refusal(tmp_path, *command)
+
+    def test_clicks_need_not_be_told_and_change_nothing(self, made, tmp_path):
+        bare = tuple(row.replace("-1", "").replace("-0", "") for row in BEHAVIORS)
+        files = [tmp_path / "told.txt", tmp_path / "bare.txt"]
+        for out, rows in zip(files, (BEHAVIORS, bare), strict=True):
+            logs = write_logs(tmp_path / out.stem, behaviors=rows)
+            result = glasshead("recommend", "rank", made / "run", logs, "--out", out)
+            assert "1 of 3 impressions have no history" in result.stderr
+        told, untold = (path.read_text() for path in files)
+        assert told == untold
+        assert told.splitlines()[1] == "2 [1,2,3]"  # without a history all news tie
+
+    def test_two_files(self, made, tmp_path):
+        command = ("recommend", "rank", made / "run", made / "logs" / "test", "--out")
+        assert "is to end in .txt" in refusal(tmp_path, *command, tmp_path / "a.csv")
+        both = refusal(tmp_path, *command, tmp_path / "a.txt", "--scores", tmp_path / "a.txt")
+        assert "the same file" in both
+
+
 @pytest.mark.parametrize("attention", ["softmax", "shaw", "transformer-xl", "tener", "tanhmax"])
 def test_every_mechanism_trains(made, tmp_path, attention):
     arguments = (*SMALL, "--epochs", 1, "--attention", attention)

@@ -136,7 +136,10 @@ SHELL = {
     ),
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
-    "recommend": (["runs/news/model.safetensors", "news.json"], ["Run in runs/news", "popularity"]),
+    "recommend": (
+        ["runs/news/model.safetensors", "news.json", "prediction.txt"],
+        ["Run in runs/news", "popularity"],
+    ),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),
     "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),
     "synthetic": (["runs/genres/run.json", "runs/noisy/run.json"], ["Run in runs/genres"]),

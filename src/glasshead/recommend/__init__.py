@@ -3,6 +3,7 @@
 from glasshead.recommend.config import NEWS_PRESETS
 from glasshead.recommend.evaluate import as_numbers, rank
 from glasshead.recommend.mind import BEHAVIORS, NewsLogs, describe_logs, read_logs, require_clicks
+from glasshead.recommend.prediction_file import prediction_lines, score_lines
 from glasshead.recommend.run import load_recommender
 from glasshead.recommend.synthetic_logs import FACTS, NewsLogOptions, news_logs
 from glasshead.recommend.train import train_recommender
@@ -17,8 +18,10 @@ __all__ = [
     "describe_logs",
     "load_recommender",
     "news_logs",
+    "prediction_lines",
     "rank",
     "read_logs",
     "require_clicks",
+    "score_lines",
     "train_recommender",
 ]

@@ -39,7 +39,7 @@ class NewsTensors:
 
     @classmethod
     def of(cls, logs: NewsLogs, tokenizer: PreTrainedTokenizerFast, history_length: int) -> "NewsTensors":
-        """From logs that say what was clicked."""
+        """From logs; where they do not say what was clicked, ``clicked`` is empty."""
         titles = encode(tokenizer, [news.title for news in logs.news.values()])
         row = {name: number for number, name in enumerate(logs.news)}
         before = [impression.history[-history_length:] for impression in logs.impressions]
@@ -47,7 +47,7 @@ class NewsTensors:
         for number, names in enumerate(before):
             history[number, : len(names)] = [row[name] for name in names]
         shown = [np.array([row[name] for name in impression.shown]) for impression in logs.impressions]
-        clicked = [np.array(impression.clicked, dtype=bool) for impression in logs.impressions]
+        clicked = [np.array(impression.clicked or (), dtype=bool) for impression in logs.impressions]
         return cls(titles.ids, titles.mask, torch.from_numpy(history), shown, clicked)
 
 

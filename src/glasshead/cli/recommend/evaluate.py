@@ -8,14 +8,14 @@ import typer
 from glasshead.cli.console import console, print_line, print_remark
 from glasshead.cli.options import SEEDS, Overwrite
 from glasshead.cli.progress import progress_stages
-from glasshead.cli.recommend.group import Logs, SkipBadRows, read_logs, recommend
+from glasshead.cli.recommend.group import Logs, Run, SkipBadRows, read_logs, recommend
 
 PREVIOUS_USE = {"train": "was trained on", "dev": "chose its epoch on"}
 
 
 @recommend.command()
 def evaluate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by glasshead recommend train.")],
+    run: Run,
     logs: Logs,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.", **SEEDS)] = 0,
     out: Annotated[Path | None, typer.Option("--out", help="A JSON file to write as well.")] = None,
