@@ -25,7 +25,8 @@ ADJUSTMENTS = ("late-add", "late-multiply", "early-add")
 
 def first_scale(recipe: TrainingConfig) -> TrainingConfig:
     """The preset as it was when these tables were made: embeddings are scaled where sinusoids are added."""
-    rest = {name: value for name, value in recipe.architecture.items() if name != "scale_embedding"}
+    later = ("scale_embedding", "layernorm_embedding")
+    rest = {name: value for name, value in recipe.architecture.items() if name not in later}
     return replace(recipe, architecture=rest)
 
 

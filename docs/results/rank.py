@@ -17,6 +17,7 @@ import numpy as np
 from study import DATA, Cell, Set, Study, main  # isort: skip  (before torch: it says how threads wait)
 
 import glasshead
+from encoders import first_scale
 from glasshead.results import MethodRanking, RankedMethod
 from glasshead.training import TrainingConfig, preset_config
 
@@ -44,8 +45,10 @@ def classifiers(folder: str, minilm_epochs: int) -> list[Cell]:
         epochs=minilm_epochs,
         by_length=True,
     )
-    # The preset's 0.1 leaves attention nearly uniform (see transformers.md).
-    encoder = preset_config("transformer-small", "encoder").with_changes(initializer_range=0.3, epochs=10)
+    # SD 0.3, times √d (see transformers.md): attention is far from uniform from the start.
+    encoder = first_scale(preset_config("transformer-small", "encoder")).with_changes(
+        initializer_range=0.3, epochs=10
+    )
     recipes = {"pooled": preset_config("s0-paper", "pooled"), "encoder": encoder, "minilm": minilm}
     return [Cell(name, Set(folder), recipe, SEEDS) for name, recipe in recipes.items()]
 

@@ -176,7 +176,7 @@ def test_presets_are_those_of_the_code() -> None:
             elif cell != "–":
                 assert cell.rstrip("*") == str(value), (field, name)
                 compared += 1
-    assert compared == 40 + 80
+    assert compared == 40 + 84
     others = {"shaw", "transformer-xl", "tener", "transformer", "regular"}
     listed = {"s0-paper", "s0-code", "s4", "da-transformer", "identifiable", "fine-tune"} | others
     assert {name.removesuffix("-small") for name in TRAINING_PRESETS} == listed

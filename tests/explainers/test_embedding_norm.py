@@ -6,6 +6,7 @@ import torch
 import glasshead
 from classifier_families import FAMILIES, TEXTS
 from glasshead.explainers import EXPLAINERS
+from readable import family
 
 NORMALISED = ("Bert", "DistilBert", "ModernBert", "Bart", "DebertaV2", "Longformer")
 MEANS_TAKEN_OFF = (*NORMALISED, "GPT2")
@@ -55,3 +56,16 @@ def test_without_places_there_is_nothing_along_a_word_and_something_behind_the_n
         for method in ("gradient", "gradient-after-norm")
     }
     assert largest["gradient"] < 1e-6 < 1e-3 < largest["gradient-after-norm"]
+
+
+@pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
+@pytest.mark.parametrize("normalised", [True, False])
+def test_an_encoder_of_ours_that_normalises_is_known_by_it(positions, normalised):
+    """Sinusoids count as what is added: twice as long with the words, they change nothing behind a norm."""
+    kind = family("encoder", positions=positions, layernorm_embedding=normalised, attention="distance-aware")
+    explained = glasshead.explain(kind.model, TEXTS[:2], tokenizer=kind.tokenizer, method="gradient")
+    assert (explained[0].caveat is not None) == normalised
+    largest = max(abs(score) for one in explained for score in one.scores)
+    if positions == "none":
+        assert (largest < 1e-5) == normalised
+    assert EXPLAINERS["gradient-after-norm"](kind.model, kind.tokenizer, TEXTS[:2])[0].caveat is None

@@ -229,14 +229,16 @@ def read_by_the_first_layer(model, given):
     return seen[0][given["attention_mask"].bool()]
 
 
-@pytest.mark.parametrize("preset", ["da-transformer-small", "transformer-small", "tener-small"])
-def test_the_presets_read_one_scale(preset):
+@pytest.mark.parametrize("spread", [0.1, 1.0])
+@pytest.mark.parametrize("preset", ["da-transformer-small", "transformer-small", "tener-small", "shaw"])
+def test_the_presets_read_one_scale(preset, spread):
     """At first the vanilla Transformer read words of 0.8, and all others of 0.1."""
-    options = dict(TRAINING_PRESETS[preset].architecture)
+    options = dict(TRAINING_PRESETS[preset].architecture) | {"initializer_range": spread, "dropout": 0.0}
     torch.manual_seed(0)
     made = EncoderClassifier(EncoderConfig(vocab_size=500, **options))
-    words = made.embedding(torch.arange(1, 500))
-    assert float(words.detach().square().mean().sqrt()) == pytest.approx(0.8, rel=0.03)
+    given = {"input_ids": torch.arange(1, 41)[None], "attention_mask": torch.ones(1, 40, dtype=torch.long)}
+    read = read_by_the_first_layer(made, given).detach()
+    assert float(read.square().mean().sqrt()) == pytest.approx(1.0, abs=0.01)
 
 
 def test_a_layer_norm_gives_the_first_layer_vectors_of_one_length():

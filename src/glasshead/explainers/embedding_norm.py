@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs
+from glasshead.models import SinusoidalPositions
 from glasshead.trace import thread_hook
 
 SAME_STATES = 0.05
@@ -64,13 +65,21 @@ def first_layer_inputs(model: PreTrainedModel) -> Iterator[list[Tensor]]:
 
 @contextmanager
 def doubled_embeddings(model: PreTrainedModel) -> Iterator[None]:
-    """Everything that is looked up, words, places and types, is twice as long in the block."""
+    """Everything that is looked up or added, words, places and types, is twice as long in the block."""
 
     def double(module: nn.Module, args: tuple[Any, ...], embedded: Tensor) -> Tensor:
         return 2 * embedded
 
-    tables = [module for module in model.modules() if isinstance(module, nn.Embedding)]
-    hooks = [module.register_forward_hook(thread_hook(double)) for module in tables]
+    def double_waves(module: nn.Module, args: tuple[Any, ...], summed: Tensor) -> Tensor:
+        return 2 * summed - args[0]  # the words in it are twice as long already
+
+    hooks = [
+        module.register_forward_hook(
+            thread_hook(double if isinstance(module, nn.Embedding) else double_waves)
+        )
+        for module in model.modules()
+        if isinstance(module, (nn.Embedding, SinusoidalPositions))
+    ]
     try:
         yield
     finally:

@@ -7,7 +7,7 @@ To import this package is to import `glasshead.huggingface` too, and the other w
 from importlib import import_module
 
 from glasshead.models.cross_encoder import CrossEncoderClassifier, CrossEncoderConfig
-from glasshead.models.encoder import Encoder, EncoderConfig, WordEmbedding, initialise
+from glasshead.models.encoder import Encoder, EncoderConfig, SinusoidalPositions, WordEmbedding, initialise
 from glasshead.models.encoder_classifier import EncoderClassifier
 from glasshead.models.hierarchical_classifier import HierarchicalClassifier, HierarchicalConfig
 from glasshead.models.news_recommender import NewsRecommender, NewsRecommenderConfig
@@ -39,6 +39,7 @@ __all__ = [
     "PooledConfig",
     "PooledOutput",
     "SegmentLayout",
+    "SinusoidalPositions",
     "TextClassifier",
     "TransformerClassifier",
     "WordEmbedding",

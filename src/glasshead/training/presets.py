@@ -52,8 +52,8 @@ register_preset(
 # Wu, Wu and Huang (2021), section 4.1: one layer, 16 heads of size 16 projected to the size of the word
 # vectors (300), Adam at 1e-3. Feed-forward size, dropout, batch size, epochs and pooling are ours: the paper
 # does not state them. The baselines of section 4.2 differ in the mechanism; "transformer" alone adds
-# sinusoidal positions to its embeddings, the others know distances by themselves. Embeddings are multiplied
-# by √d_e for all of them: at first they were for "transformer" alone, and the others read √d_e less.
+# sinusoidal positions to its embeddings, the others know distances by themselves. What the first layer reads
+# is normalised for all of them: at first "transformer" alone multiplied its embeddings by √d_e.
 BASELINES = {
     "da-transformer": "distance-aware",
     "transformer": "softmax",
@@ -69,7 +69,8 @@ PAPER: dict[str, Any] = {
     "intermediate_size": 512,
     "dropout": 0.2,
     "initializer_range": 0.1,
-    "scale_embedding": True,
+    "scale_embedding": False,
+    "layernorm_embedding": True,
 }
 SMALL: dict[str, Any] = PAPER | {
     "hidden_size": 64,
