@@ -4,3 +4,4 @@ glasshead recommend train logs/train --dev logs/dev --attention distance-aware -
   --epochs 12 --out runs/news
 glasshead recommend evaluate runs/news logs/test --out news.json
 glasshead recommend rank runs/news logs/test --out prediction.txt
+glasshead recommend explain runs/news logs/test --impression 7 --out why.html

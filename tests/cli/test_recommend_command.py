@@ -138,6 +138,35 @@ class TestRank:
         assert "the same file" in both
 
 
+class TestExplain:
+    def test_every_clicked_title_and_every_word(self, made, tmp_path):
+        command = ("recommend", "explain", made / "run", made / "logs" / "test")
+        said = glasshead(*command, "--titles", 2).stdout
+        assert "news level, 20 clicked news items, oldest first; click score" in said
+        assert "rank 1 of 9" in said
+        assert said.count("word level of") == 3  # the candidate, and two clicked titles
+        assert "a contribution is what the state adds" in said
+        told = json.loads(glasshead(*command, "--format", "json").stdout)
+        assert [len(each["tokens"]) for each in told] == [20, *[5] * 6]
+        assert sum(told[0]["scores"]) == pytest.approx(1)
+        page = tmp_path / "why.html"
+        glasshead(*command, "--impression", "3", "--method", "erasure", "--out", page)
+        assert page.read_text().count("<article") == 7
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (("--impression", "99"), "behaviors.tsv has no impression '99'"),
+            (("--impression", "2"), "has no history"),
+            (("--candidate", "N1"), "impression '1' does not show 'N1'"),
+            (("--method", "lime"), "--method is attention or erasure, not 'lime'"),
+        ],
+    )
+    def test_refusals(self, made, tmp_path, options, words):
+        logs = write_logs(tmp_path / "logs")
+        assert words in refusal(tmp_path, "recommend", "explain", made / "run", logs, *options)
+
+
 @pytest.mark.parametrize("attention", ["softmax", "shaw", "transformer-xl", "tener", "tanhmax"])
 def test_every_mechanism_trains(made, tmp_path, attention):
     arguments = (*SMALL, "--epochs", 1, "--attention", attention)

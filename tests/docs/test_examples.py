@@ -137,7 +137,7 @@ SHELL = {
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "recommend": (
-        ["runs/news/model.safetensors", "news.json", "prediction.txt"],
+        ["runs/news/model.safetensors", "news.json", "prediction.txt", "why.html"],
         ["Run in runs/news", "popularity"],
     ),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),

@@ -17,7 +17,6 @@ from glasshead.errors import InputError
 
 if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
-    from glasshead.trace import Subject
 
 
 @app.command(cls=with_old_spellings(of="target-function"))
@@ -107,7 +106,7 @@ def explain(
     elif format is Format.text:
         scale = shared_scale(attributions)
         for attribution in attributions:
-            print_attribution(subject, attribution, scale)
+            print_attribution(subject.tokenizer.unk_token_id, attribution, scale)
     else:
         print_output(as_document(attributions, format), format.value)
 
@@ -167,7 +166,7 @@ def texts_and_pairs(model: Any, texts: Sequence[str], pair: str | None) -> tuple
     return [first for first, _ in halves], [second for _, second in halves]
 
 
-def print_attribution(subject: "Subject", attribution: "Attribution", scale: float) -> None:
+def print_attribution(unknown_id: int | None, attribution: "Attribution", scale: float) -> None:
     """The text with its colours, what was predicted and read, and a table of its words."""
     from glasshead.report import attribution_table, computation, prediction, text_heatmap
 
@@ -180,7 +179,7 @@ def print_attribution(subject: "Subject", attribution: "Attribution", scale: flo
     unknown = [
         token
         for token, token_id in zip(attribution.tokens, attribution.ids, strict=True)
-        if token_id == subject.tokenizer.unk_token_id
+        if token_id == unknown_id
     ]
     if unknown:
         print_line(f"unknown to the model, and alike for it: {', '.join(dict.fromkeys(unknown))}")

@@ -2,6 +2,7 @@
 
 from glasshead.recommend.config import NEWS_PRESETS
 from glasshead.recommend.evaluate import as_numbers, rank
+from glasshead.recommend.explanation import explain_recommendation
 from glasshead.recommend.mind import BEHAVIORS, NewsLogs, describe_logs, read_logs, require_clicks
 from glasshead.recommend.prediction_file import prediction_lines, score_lines
 from glasshead.recommend.run import load_recommender
@@ -16,6 +17,7 @@ __all__ = [
     "NewsLogs",
     "as_numbers",
     "describe_logs",
+    "explain_recommendation",
     "load_recommender",
     "news_logs",
     "prediction_lines",

@@ -27,7 +27,7 @@ from glasshead.files import check_writable, remove
 from glasshead.models import NewsRecommender, read_vectors
 from glasshead.recommend.config import RecommenderConfig
 from glasshead.recommend.impressions import ClickRows, NewEpoch, NewsTensors
-from glasshead.recommend.metrics import RANKING_METRICS, click_auc
+from glasshead.recommend.metrics import RANKING_METRICS, metric_values
 from glasshead.recommend.mind import NewsLogs, describe_logs, rankable, split_by_time
 from glasshead.recommend.scoring import click_scores
 from glasshead.training import (
@@ -102,10 +102,8 @@ def _fill(
     trainer = make_trainer(model, config, train, dev, work / CHECKPOINTS, seed, callbacks)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     scores = click_scores(model, dev)
-    metrics: dict[str, Any] = {
-        name: float(np.mean([metric(*pair) for pair in zip(scores, dev.clicked, strict=True)]))
-        for name, metric in RANKING_METRICS.items()
-    }
+    means = metric_values(scores, dev.clicked).mean(axis=1).tolist()
+    metrics: dict[str, Any] = dict(zip(RANKING_METRICS, means, strict=True))
     epochs = [
         {"auc": entry["eval_auc"], "epoch": entry["epoch"]}
         for entry in trainer.state.log_history
@@ -183,7 +181,7 @@ class RankingTrainer(Trainer):
         if not all(np.isfinite(values).all() for values in scores):
             remove(Path(str(self.args.output_dir)))  # no number to go on from
             raise InputError("the training diverged to weights that are no numbers: lower `learning_rate`")
-        value = np.mean([click_auc(*pair) for pair in zip(scores, self.dev.clicked, strict=True)])
+        value = metric_values(scores, self.dev.clicked, ["auc"]).mean()
         metrics = {f"{metric_key_prefix}_auc": float(value)}
         self.log(metrics)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
