@@ -55,6 +55,7 @@ bench: .venv/dev
 results: .venv/base
 	$(BIN)/python docs/results/s0_tables.py
 	$(BIN)/python docs/results/gauge.py
+	$(BIN)/python docs/results/encoder_scale.py run
 	$(BIN)/python docs/results/encoders.py run
 	$(BIN)/python docs/results/encoder_tables.py
 	$(BIN)/python docs/results/news.py run

@@ -180,7 +180,16 @@ def test_families_that_others_made(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["pooled", "pair-encoder", "hierarchical", "encoder first", "encoder rating"]
+    "name",
+    [
+        "pooled",
+        "pair-encoder",
+        "cross-encoder",
+        "encoder mean",
+        "hierarchical",
+        "encoder first",
+        "encoder rating",
+    ],
 )
 def test_our_own_models(name):
     kind = readable.KINDS[name]()
@@ -204,6 +213,10 @@ def test_our_own_models(name):
         assert set(first.sides) == {0, 1}
         across = first.weights[0][:, np.array(first.sides) == 0][:, :, np.array(first.sides) == 1]
         assert np.isnan(across).all()
+    if name == "cross-encoder":
+        (first, *_) = report.texts
+        sides = np.array(first.sides)
+        assert (first.weights[0][:, sides == 0][:, :, sides == 1] > 0).all()
 
 
 def test_an_encoder_without_a_classifier_is_read_without_predictions():

@@ -33,6 +33,11 @@ def test_uniform_weights_of_a_pair_are_those_of_each_text_by_itself():
     np.testing.assert_allclose(context.uniform.sum(axis=1), 2)
 
 
+def test_uniform_weights_of_a_pair_that_is_read_as_one_add_up_to_one():
+    context = context_of("cross-encoder")
+    np.testing.assert_allclose(context.uniform.sum(axis=1), 1)
+
+
 def test_uniform_weights_of_one_text_add_up_to_one():
     context = context_of("encoder")
     np.testing.assert_allclose(context.uniform.sum(axis=1), 1)

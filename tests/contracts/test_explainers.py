@@ -148,7 +148,7 @@ def test_every_family_in_batches_and_one_by_one(kind, methods):
     assert all(parameter.grad is None for parameter in kind.model.parameters())
 
 
-@pytest.mark.parametrize("kind", ["encoder", "pair-encoder", "hierarchical", "bert"])
+@pytest.mark.parametrize("kind", ["encoder", "pair-encoder", "cross-encoder", "hierarchical", "bert"])
 def test_an_empty_text_is_no_trouble(kind):
     kind = KINDS[kind]()
     pairs = None if kind.pairs is None else ["good film", "film"]

@@ -31,6 +31,7 @@ def view_of(kind, **reading):
         ("encoder", {}),
         ("encoder rating", {}),
         ("pair-encoder", {}),
+        ("cross-encoder", {}),
         ("hierarchical", {"level": "sentence"}),
         ("hierarchical", {"layer": 3}),
     ],
@@ -55,7 +56,7 @@ def test_where_outputs_are_linear_in_the_weights_both_ways_agree(kind, reading):
         torch.testing.assert_close(ours[mask], theirs[mask], **ONE_FORMULA)
 
 
-@pytest.mark.parametrize("kind", ["encoder", "encoder rating", "pair-encoder"])
+@pytest.mark.parametrize("kind", ["encoder", "encoder rating", "pair-encoder", "cross-encoder"])
 def test_contributions_and_bias_are_the_score(kind):
     view = view_of(KINDS[kind]())
     seen = view.observation
@@ -69,11 +70,18 @@ READINGS = [
     ("encoder first", {"layer": 0, "row": "mean"}),
     ("encoder", {"layer": 0, "row": "last"}),
     ("pair-encoder first", {}),
+    ("pair-encoder compare", {}),
+    ("encoder mean", {}),
     ("hierarchical", {}),
     ("hierarchical", {"layer": 0}),
     ("bert", {"layer": 0}),
     ("gpt2", {}),
 ]
+
+
+def test_an_encoder_that_takes_the_mean_is_read_so():
+    assert view_of(KINDS["encoder mean"]()).site.row == "mean"
+    assert view_of(KINDS["encoder first"]()).site.row == "first"
 
 
 @pytest.mark.parametrize(("kind", "reading"), READINGS)

@@ -206,6 +206,8 @@ def find_site_among(
     rows: tuple[str, ...] = ("pooled",)
     if not isinstance(module, LearnedQueryAttention):
         rows = ("last", "first", "mean") if causal or encoder_decoder else ("first", "last", "mean")
+        if isinstance(model, TransformerClassifier) and model.config.pooling == "mean":
+            rows = ("mean", "first", "last")
     row = selector.row or rows[0]
     if row not in rows:
         raise InputError(

@@ -1,0 +1,67 @@
+"""What one scale of the input does to the encoders of `encoders.py`, before their tables are made again.
+
+    python docs/results/encoder_scale.py run [TABLE …]   train what is missing, PROCESSES at a time
+
+Four inputs of the first layer, for the vanilla Transformer (softmax, with sinusoids p_i) and DA-Transformer
+(no sinusoids), each trained until dev is flat; "first" is what all tables were made with at first:
+
+    first         √d e_i + p_i, and e_i
+    factor        √d e_i + p_i, and √d e_i
+    norm          LN(e_i + p_i), and LN(e_i)
+    norm, factor  LN(√d e_i + p_i), and LN(√d e_i)
+
+Writes a JSON file per table, of which `encoder_tables.py` makes a part of encoders.md.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from encoders import SST2, TREC, first_scale
+from glasshead.training import preset_config
+from study import Cell, Set, Study, main
+
+INPUTS: dict[str, dict[str, Any]] = {
+    "first": {},
+    "factor": {"scale_embedding": True},
+    "norm": {"scale_embedding": False, "layernorm_embedding": True},
+    "norm, factor": {"scale_embedding": True, "layernorm_embedding": True},
+}
+MECHANISMS = ("transformer", "da-transformer")
+SEEDS = 5
+
+
+def cells(data: Set, **changes: Any) -> list[Cell]:
+    """Both mechanisms with every input; what the vanilla Transformer had at first is the factor."""
+    return [
+        Cell(
+            f"{name}, {read}",
+            data,
+            first_scale(preset_config(f"{name}-small", None)).with_changes(patience=5, **changes, **options),
+            SEEDS,
+        )
+        for name in MECHANISMS
+        for read, options in INPUTS.items()
+        if (name, read) != ("transformer", "first")
+    ]
+
+
+TABLES = {"trec": cells(TREC, epochs=30), "sst2": cells(SST2, epochs=20)}
+
+
+def summary(run: Path) -> dict[str, Any]:
+    """Dev and test, how long it took, and what attention did before and after."""
+    metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
+    record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    use = {
+        when: [{name: layer[name] for name in ("name", "score_sd", "entropy")} for layer in layers]
+        for when, layers in record["attention_use"].items()
+    }
+    return {"dev": metrics["dev"], "test": metrics["test"], "training": record["training"], "use": use}
+
+
+STUDY = Study("encoder_scale", TABLES, summary)
+
+
+if __name__ == "__main__":
+    main(STUDY, __doc__)
