@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from debate import ADVERSARY, BASE, EDGES, KINDS, QUANTILES, STUDY, TABLES
+from debate_sweep import draw_sweeps, sweep_table
 from rank_tables import markdown
 from study import HERE, t_half
 
@@ -60,6 +61,8 @@ def main() -> None:
         lstms(tables),
         "### How far the adversary went",
         departures(tables),
+        "### What other maps cost, by λ",
+        sweep_table(TITLES, tables),
         "### ε-max JSD of the base LSTM",
         histograms(tables),
         "### Other maps with the same prediction",
@@ -70,6 +73,7 @@ def main() -> None:
     (HERE / "debate.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     if tables:
         draw(tables)
+        draw_sweeps(TITLES, tables)
 
 
 def shared_seeds(known: dict[str, Seeds]) -> dict[str, Seeds]:

@@ -1,0 +1,89 @@
+"""What other maps cost: the adversaries of `debate.py` for several λ, as a table and a figure."""
+
+from typing import Any
+
+import numpy as np
+
+from debate import BASE, STUDY, SWEEPS
+from rank_tables import markdown
+from study import HERE, t_half
+
+FIGURE = HERE.parent / "images" / "debate-sweep.png"
+DISTANCES = ("maps", "predictions")
+Seeds = dict[int, dict[str, Any]]
+
+
+def known_sweeps(titles: dict[str, str]) -> dict[str, dict[str, Seeds]]:
+    """By data set the numbers of every λ, of sets whose sweep is whole."""
+    sweeps = {}
+    for table, cells in SWEEPS.items():
+        known = STUDY.known(table)
+        if all(len(known.get(cell.name, {})) == cell.seeds for cell in cells):
+            sweeps[table.removesuffix("-sweep")] = known
+    return {name: sweeps[name] for name in titles if name in sweeps}
+
+
+def distances(seeds: Seeds) -> dict[str, list[float]]:
+    """How far maps and predictions are from those of the base, seed by seed."""
+    return {
+        what: [each["divergence"][what]["estimate"] for each in seeds.values() if "divergence" in each]
+        for what in DISTANCES
+    }
+
+
+def sweep_table(titles: dict[str, str], bases: dict[str, dict[str, Seeds]]) -> str:
+    """Both distances and F1 by λ, and the distances of another seed."""
+    rows = []
+    for name, known in known_sweeps(titles).items():
+        for cell, seeds in known.items():
+            far = distances(seeds)
+            f1 = [each["f1"] for each in seeds.values()]
+            rows.append([titles[name], cell, *(around(far[what]) for what in DISTANCES), around(f1)])
+        ruler = distances(bases[name][BASE])
+        f1 = [each["f1"] for each in bases[name][BASE].values()]
+        rows.append([titles[name], "another seed", *(around(ruler[what]) for what in DISTANCES), around(f1)])
+    return markdown(["", "", "JSD of maps", "TVD of predictions", "F1"], rows)
+
+
+def around(values: list[float]) -> str:
+    """The mean over seeds ± half of its interval."""
+    return f"{np.mean(values):.3f} ± {t_half(values):.3f}"
+
+
+def draw_sweeps(titles: dict[str, str], bases: dict[str, dict[str, Seeds]]) -> None:
+    """Distance of predictions over that of maps: means over seeds, with their intervals; a diamond is another
+    seed of the base."""
+    import matplotlib.pyplot as plt
+
+    sweeps = known_sweeps(titles)
+    if not sweeps:
+        return
+    figure, axes = plt.subplots(1, len(sweeps), figsize=(2.6 * len(sweeps), 2.6), sharey=True, squeeze=False)
+    for axis, (name, known) in zip(axes[0], sweeps.items(), strict=True):
+        points = [distances(seeds) for seeds in known.values()]
+        x, y = ([np.mean(point[what]) for point in points] for what in DISTANCES)
+        arms = [[t_half(point[what]) for point in points] for what in DISTANCES]
+        axis.errorbar(
+            x, y, xerr=arms[0], yerr=arms[1], color="#1b6ca8", marker="o", markersize=3, linewidth=1
+        )
+        places = dict(zip(known, zip(x, y, strict=True), strict=True))
+        for cell in (min(places), max(places)):
+            axis.annotate(cell, places[cell], xytext=(5, 5), textcoords="offset points", fontsize=8)
+        ruler = distances(bases[name][BASE])
+        axis.errorbar(
+            *(np.mean(ruler[what]) for what in DISTANCES),
+            xerr=t_half(ruler["maps"]),
+            yerr=t_half(ruler["predictions"]),
+            color="#c46210",
+            marker="D",
+            markersize=4,
+            linewidth=1,
+            label="another seed",
+        )
+        axis.set(title=titles[name], xlabel="JSD of the maps (nats)", xlim=(0, np.log(2)), ylim=(0, None))
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0][0].set_ylabel("TVD of the predictions")
+    axes[0][0].legend(frameon=False, fontsize=8, loc="upper left")
+    figure.tight_layout()
+    figure.savefig(FIGURE, metadata={"Software": None})
+    plt.close(figure)
