@@ -67,8 +67,10 @@ def draw_sweeps(titles: dict[str, str], bases: dict[str, dict[str, Seeds]]) -> N
             x, y, xerr=arms[0], yerr=arms[1], color="#1b6ca8", marker="o", markersize=3, linewidth=1
         )
         places = dict(zip(known, zip(x, y, strict=True), strict=True))
-        for cell in (min(places), max(places)):
-            axis.annotate(cell, places[cell], xytext=(5, 5), textcoords="offset points", fontsize=8)
+        for cell, side, above in ((min(places), "left", -12), (max(places), "right", 7)):
+            axis.annotate(
+                cell, places[cell], xytext=(0, above), textcoords="offset points", fontsize=8, ha=side
+            )
         ruler = distances(bases[name][BASE])
         axis.errorbar(
             *(np.mean(ruler[what]) for what in DISTANCES),
@@ -80,9 +82,9 @@ def draw_sweeps(titles: dict[str, str], bases: dict[str, dict[str, Seeds]]) -> N
             linewidth=1,
             label="another seed",
         )
-        axis.set(title=titles[name], xlabel="JSD of the maps (nats)", xlim=(0, np.log(2)), ylim=(0, None))
+        axis.set(title=titles[name], xlabel="JSD of the maps (nats)", xlim=(0, 0.75))
         axis.spines[["top", "right"]].set_visible(False)
-    axes[0][0].set_ylabel("TVD of the predictions")
+    axes[0][0].set(ylabel="TVD of the predictions", ylim=(0, None))
     axes[0][0].legend(frameon=False, fontsize=8, loc="upper left")
     figure.tight_layout()
     figure.savefig(FIGURE, metadata={"Software": None})

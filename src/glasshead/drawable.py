@@ -25,11 +25,12 @@ TABLES = ("csv", "parquet")
 @dataclass(frozen=True)
 class Renderer:
     """How values of a type are drawn: ``notebook`` gives a piece of HTML, ``page`` a whole file, ``image``
-    the bytes of a svg, png or pdf."""
+    the bytes of a svg, png or pdf, and ``words`` what follows from the value, for its JSON."""
 
     notebook: Callable[[Any], str]
     page: Callable[[Any], str]
     image: Callable[[Any, str], bytes] | None = None
+    words: Callable[[Any], dict[str, Any]] | None = None
 
 
 RENDERERS: Registry[Renderer] = Registry("renderer")

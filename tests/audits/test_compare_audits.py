@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from glasshead.audits import audit
 from glasshead.audits.compare_audits import (
     NOT_PAIRED,
     NOTHING_SHARED,
@@ -13,6 +14,7 @@ from glasshead.audits.compare_audits import (
 )
 from glasshead.results import RAW_SIGN, WEAK_GAUGE, AuditCard, Difference, Finding, by_construction
 from glasshead.statistics.bootstrap import mean_interval
+from small import as_run, planted_model, planted_texts, split
 
 N = 120
 LABELS = np.array(["bad", "good"])[np.arange(N) % 2]
@@ -175,3 +177,16 @@ def test_the_seed_draws():
     name = "agreement.contribution.gradient.all"
     intervals = [named(finding_differences(cards, seed=seed)[0])[name].interval for seed in (0, 0, 1)]
     assert intervals[0] == intervals[1] != intervals[2]
+
+
+def test_shares_that_are_alike_in_every_text_do_not_differ_by_exactly_nothing():
+    texts, labels = planted_texts(counts=(20, 20))
+    cards = [
+        audit(as_run(planted_model(activation), texts, labels), split(texts, labels), audits=["performance"])
+        for activation in ("softmax", "tanhmax")
+    ]
+    differences, _ = finding_differences(cards)
+    (accuracy,) = (each for each in differences if each.name == "performance.accuracy.all")
+    assert accuracy.estimate == 0.0
+    assert accuracy.interval == pytest.approx((-0.0881, 0.0881), abs=1e-4)
+    assert accuracy.verdict == "no difference shown"

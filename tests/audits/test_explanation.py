@@ -11,7 +11,7 @@ from classifier_families import FAMILIES, labelled_data
 from glasshead.audits import audit
 from glasshead.errors import InputError
 from glasshead.report import audit_page, model_card
-from glasshead.report.claims import claims, claims_by_answer, verdict
+from glasshead.report.claims import claims_by_answer, judge_claims, verdict
 from glasshead.trace import AttentionSelector
 from planted_decoration import decorated_texts, decoration
 from planted_heads import DECIDES, IDLE, as_data
@@ -28,7 +28,7 @@ RESTS = "The prediction rests on the heads that are read"
 
 def judged(card):
     """What was decided of each claim."""
-    return {claim.says: claim.holds for claim in claims(card)}
+    return {claim.says: claim.holds for claim in judge_claims(card)}
 
 
 def explained(model, texts, labels):
@@ -86,7 +86,7 @@ def test_what_has_no_meaning_is_left_out_with_its_reason_and_not_refused():
 
 def test_every_sentence_rests_on_a_finding_of_the_card():
     card = bert_card()
-    for claim in claims(card):
+    for claim in judge_claims(card):
         if claim.finding:
             finding = card.finding(claim.finding)
             assert f"n = {finding.n}" in claim.numbers
@@ -106,7 +106,7 @@ def bert_card(method="attention"):
 def test_the_page_and_the_section_for_a_readme_say_every_claim():
     card = bert_card()
     page, section = audit_page([card]), model_card(card)
-    for claim in claims(card):
+    for claim in judge_claims(card):
         assert claim.says in page
         assert f"**{claim.says}.**" in section
     assert section.startswith("## Attention as an explanation\n")
@@ -145,3 +145,14 @@ def test_without_the_heads_a_change_is_that_of_a_model_with_zero_weights():
     expected = (before - after).abs().numpy()
     assert card.examples["heads.removal"] == pytest.approx(expected, abs=1e-6)
     assert json.loads(card.to_json())["facts"]["examples"] == 24
+
+
+def test_the_json_of_a_card_has_verdict_and_claims():
+    texts, labels = planted_texts(counts=(12, 12))
+    card = explained(planted_model("softmax"), texts, labels)
+    body = json.loads(card.to_json())
+    assert body["verdict"] == verdict(card)
+    assert [claim["says"] for claim in body["claims"]] == [claim.says for claim in judge_claims(card)]
+    assert set(body["claims"][0]) == {"says", "holds", "because", "finding", "numbers"}
+    plain = audit(as_run(planted_model("softmax"), texts, labels), split(texts, labels), audits=["agreement"])
+    assert "claims" not in json.loads(plain.to_json())

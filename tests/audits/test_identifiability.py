@@ -47,9 +47,10 @@ def test_a_repeated_word_is_all_it_takes(repeats, share):
 def test_words_of_the_verdicts_rest_on_intervals():
     firm, loose = card(random_model(), unlike()), card(random_model(), unlike(repeats=True))
     name = "identifiability.identifiable.all"
-    only = "is the only one that its head could have drawn"
-    assert firm.finding(name).verdict == f"every map {only} (30 of 30 are, 0 are not)"
-    assert loose.finding(name).verdict == f"none of the maps {only} (0 of 30 are, 30 are not)"
+    only = "the only ones that their heads could have drawn"
+    assert firm.finding(name).verdict == f"most maps are {only} (30 of 30 are, 0 are not)"
+    assert firm.finding(name).interval == pytest.approx((0.025 ** (1 / 30), 1.0))
+    assert loose.finding(name).verdict == f"most maps are not {only} (0 of 30 are, 30 are not)"
     few = card(random_model(), unlike(5))
     assert few.finding(name).verdict == "undecided: too few examples"
 

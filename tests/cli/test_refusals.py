@@ -163,7 +163,7 @@ class TestTheSettings:
             ("--option", "instances=1.5", "give an integer"),
             ("--vectors", "/nowhere/vectors.txt", "cannot read the word vectors"),
             ("--set", "layers", "'layers' is not NAME=VALUE"),
-            ("--set", "layers=2", "no option 'layers': it is one of encoder"),
+            ("--set", "layers=2", "no option 'layers': it is one of cross-encoder, encoder"),
             ("--set", "dropuot=0", "did you mean 'dropout'?"),
             ("--set", "d_k=3", "has no option 'd_k': "),
             ("--set", "epochs=two", "--epochs must be a whole number, not 'two'"),
@@ -171,7 +171,7 @@ class TestTheSettings:
             (
                 "--head-combination",
                 "sum",
-                "no option --head-combination: it is one of encoder",
+                "no option --head-combination: it is one of cross-encoder, encoder",
             ),
             ("--task", "regresion", "did you mean 'regression'?"),
             ("--task", "regression", "is not a number"),

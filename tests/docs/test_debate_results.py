@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import debate
+import debate_sweep
 import debate_tables
 import study
 from study import Cell, Set, Study
@@ -75,6 +76,7 @@ def test_the_page_has_the_numbers_that_were_measured(monkeypatch, tmp_path):
     written = (debate_tables.HERE / "debate.md").read_text(encoding="utf-8")
     monkeypatch.setattr(debate_tables, "HERE", tmp_path)
     monkeypatch.setattr(debate_tables, "FIGURE", tmp_path / "figure.png")
+    monkeypatch.setattr(debate_sweep, "FIGURE", tmp_path / "sweep.png")
     debate_tables.main()
     assert (tmp_path / "debate.md").read_text(encoding="utf-8") == written
     assert (tmp_path / "figure.png").stat().st_size > 0

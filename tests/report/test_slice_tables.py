@@ -101,3 +101,27 @@ def test_slices_of_several_audits_stand_under_their_names(sliced: AuditCard) -> 
     _, *named = captured.get().split(f"By {visible(BY)}, ")
     assert named[0].startswith("sst2")
     assert named[1].startswith("another")
+
+
+def test_all_that_differs_is_listed_whether_the_front_page_asks_for_it_or_not(sliced: AuditCard) -> None:
+    """A finding of the contributions' sizes is no key finding."""
+    name = ("agreement", "contribution-absolute", "gradient-l2")
+    more = [
+        replace(fake_cards.finding(*name, f"{BY}: {value}", [mean, mean + 0.1] * 30), by=BY, level=0.975)
+        for value, mean in (("a", 0.61), ("\x1b[31mb", -0.41))
+    ]
+    tests = [*sliced.slice_tests, SliceTest(*name, BY, 60, 2, 0.0001, 0.003, "evidence", "differs")]
+    card = replace(sliced, findings=[*sliced.findings, *more], slice_tests=tests)
+    (table,) = slice_tables(card)
+    assert table.differing == len(table.differing_rows) == 2
+    asks = table.differing_rows[-1].question.asks
+    assert asks.startswith("Agreement: ")
+    assert escape(asks) in audit_page([card])
+
+
+def test_why_nothing_could_be_tested(sliced: AuditCard) -> None:
+    few = [replace(test, p=None, corrected=None, status="undecided") for test in sliced.slice_tests]
+    (table,) = slice_tables(replace(sliced, slice_tests=few))
+    assert "fewer than two slices have 20 texts" in table.summary
+    (table,) = slice_tables(replace(sliced, slice_tests=[]))
+    assert "single texts" in table.summary

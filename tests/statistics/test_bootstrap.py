@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, bootstrap
+from scipy.stats import binom, binomtest, bootstrap
 from sklearn.metrics import roc_auc_score
 
 from glasshead.statistics import resampling
 from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval, resampled_auc
 from glasshead.statistics.bootstrap import (
     Estimate,
+    interval_of_equals,
     largest_mean,
     mean_difference_interval,
     mean_interval,
@@ -252,3 +253,15 @@ def test_the_deviation_of_huge_numbers_does_not_overflow():
     values = np.array([1e200, -1e200, 3e200])
     estimate = mean_interval(values, rng=rng())
     assert estimate.std == pytest.approx(np.std(values / 1e200, ddof=1) * 1e200)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.4])
+def test_differences_that_are_all_alike_have_an_interval_that_holds_what_could_not_be_seen(value):
+    """Of 30 units that are alike a share of u may differ: then none was seen with probability 0.025."""
+    low, high = interval_of_equals(value, 30)
+    most = binomtest(0, 30).proportion_ci(0.95).high
+    assert (1 - most) ** 30 == pytest.approx(0.025)
+    assert low == pytest.approx((1 - most) * value - most)
+    assert high == pytest.approx((1 - most) * value + most)
+    wider = interval_of_equals(value, 30, level=0.99)
+    assert wider[0] <= low <= high <= wider[1]

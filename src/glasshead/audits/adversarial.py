@@ -23,7 +23,7 @@ from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.map_statistics import mean_per_text, rows_for_site
 from glasshead.audits.null_weights import random_weights, same_mass
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, null_column, summarise, with_exact_interval
+from glasshead.audits.summary import Interval, null_column, summarise, with_exact_intervals
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import WEIGHT_DOMAINS, AttentionRow, attention_rows
@@ -237,7 +237,7 @@ class DistanceTable:
             ]
             own = [columns.pop("own") for columns in members]
             summaries = summarise(own, members, rng=rng, level=group.level)
-            summaries[1] = with_exact_interval(summaries[1], own[1], group.level)
+            summaries[1] = with_exact_intervals(summaries[1], own[1], members[1], group.level)
             over = summaries[0].reliable_differences.get("random")
             verdicts = (
                 distance_verdict(summaries[0].reliable_interval, over, largest, kind, exact=exact),
@@ -267,7 +267,7 @@ class DistanceTable:
         values = np.where(self.one, np.nan, self.flat.astype(float))
         for group in self.groups:
             (summary,) = summarise([values[group.members]], [{}], rng=rng, level=group.level)
-            summary = with_exact_interval(summary, values[group.members], group.level)
+            summary = with_exact_intervals(summary, values[group.members], {}, group.level)
             interval = summary.reliable_interval
             verdict = TOO_FEW_EXAMPLES if interval is None else flat_verdict(interval, self.setting)
             yield summary.finding(

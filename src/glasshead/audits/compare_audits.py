@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.summary import Interval, slice_column
+from glasshead.audits.summary import Interval, slice_column, with_exact_difference
 from glasshead.results import (
     ABSOLUTE,
     METHOD,
@@ -15,6 +15,7 @@ from glasshead.results import (
     AuditCard,
     Difference,
     Finding,
+    PairedDifference,
 )
 from glasshead.statistics import (
     METRICS,
@@ -37,6 +38,15 @@ OF_NO_CLASS = (
     "plausibility",
     "faithfulness",
 )  # whatever class the explanation is of
+SHARES = (
+    "performance.accuracy.",
+    "adversarial.found.",
+    "adversarial.flat.",
+    "identifiability.identifiable.",
+    "identifiability.another-first.",
+    "identifiability.may-be-zero.",
+)
+"""Findings that are means of numbers from 0 to 1, which can be the same in every text."""
 Floats = NDArray[np.float64]
 
 
@@ -105,14 +115,15 @@ def finding_differences(
             estimates = mean_intervals(
                 np.stack([*changes.values()]), rng=rng, level=level, resamples=resamples_for(level)
             )
-            differences += [
-                Difference(
-                    name, rank, base, estimate.mean, estimate.interval, estimate.n,
-                    no_evidence[name] or describe_difference(estimate.interval, estimate.n), level=level,
-                )
-                for name, estimate in zip(changes, estimates, strict=True)
-                if estimate.mean is not None
-            ]  # fmt: skip
+            for (name, change), estimate in zip(changes.items(), estimates, strict=True):
+                if estimate.mean is not None:
+                    gap = PairedDifference(estimate.mean, estimate.interval, estimate.n)
+                    if name.startswith(SHARES):
+                        gap = with_exact_difference(gap, change, level)
+                    words = no_evidence[name] or describe_difference(gap.interval, gap.n)
+                    differences.append(
+                        Difference(name, rank, base, estimate.mean, gap.interval, gap.n, words, level=level)
+                    )
     return differences, list(notes)
 
 

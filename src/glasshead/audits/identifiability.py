@@ -24,7 +24,14 @@ from glasshead.audits.map_statistics import (
     unbounded_reason,
 )
 from glasshead.audits.slices import Group
-from glasshead.audits.summary import Interval, Nulls, StatSummary, null_column, summarise
+from glasshead.audits.summary import (
+    Interval,
+    Nulls,
+    StatSummary,
+    null_column,
+    summarise,
+    with_exact_intervals,
+)
 from glasshead.data import Encoded
 from glasshead.errors import pluralise
 from glasshead.identifiability import IntervalOptions, RowSelector, solve_batches
@@ -205,7 +212,10 @@ def map_findings(
             for name in statistics
         ]
         summaries = summarise(values, nulls, rng=rng, level=group.level)
-        for (statistic, lines), summary in zip(statistics.items(), summaries, strict=True):
+        for number, (statistic, lines) in enumerate(statistics.items()):
+            summary = summaries[number]
+            if statistic != "width":
+                summary = with_exact_intervals(summary, values[number], nulls[number], group.level)
             maps = {name: column[members] for name, column in heads.items()}
             undefined = undefined_counts(statistic, lines[members], maps)
             verdict = (

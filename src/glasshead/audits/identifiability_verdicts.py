@@ -78,6 +78,10 @@ def identifiable_words(interval: Interval, yes: int, no: int, decided: str) -> s
         return f"{'almost ' if no or decided else ''}every map{decided} is the only one {only}"
     if interval[1] <= HARDLY_ANY:
         return f"{'almost ' if yes or decided else ''}none of the maps{decided} is the only one {only}"
+    if interval[0] > 0.5:
+        return f"most maps{decided} are the only ones that their heads could have drawn"
+    if interval[1] < 0.5:
+        return f"most maps{decided} are not the only ones that their heads could have drawn"
     return f"some maps{decided} are the only ones that their heads could have drawn, others are not"
 
 
@@ -113,21 +117,31 @@ def keys_verdict_without_counts(interval: Interval | None, count: Mapping[str, i
     if interval[1] <= HARDLY_ANY:
         often = "almost always " if count["unique"] else ""
         return Verdict(f"{limited_to}other queries near by {often}give {same}")
+    if interval[0] > 0.5:
+        return Verdict(f"{limited_to}in most maps no other query near by gives {same}")
+    if interval[1] < 0.5:
+        return Verdict(f"{limited_to}in most maps other queries near by give {same}")
     return Verdict(f"{limited_to}other queries near by give {same} in some maps")
 
 
 Words = tuple[tuple[Callable[[float, float], bool], str], ...]
+FEW = 0.1
+ANOTHER = "another token could be the most attended one"
 ALWAYS: Callable[[float, float], bool] = lambda low, high: True  # noqa: E731
 ZERO: Words = (
-    (lambda low, high: high <= 0.05, "hardly any of the largest weights may be zero"),
+    (lambda low, high: high <= FEW, "hardly any of the largest weights may be zero"),
     (lambda low, high: low > 0.5, "most of the largest weights may be zero"),
     (lambda low, high: high < 0.5, "fewer than half of the largest weights may be zero"),
     (ALWAYS, "about half of the largest weights may be zero"),
 )
 FIRST: Words = (
-    (lambda low, high: high <= 0.05, "the most attended token is hardly ever in doubt"),
-    (lambda low, high: low > 0.5, "in most maps another token could be the most attended one"),
-    (ALWAYS, "in some maps another token could be the most attended one"),
+    (lambda low, high: high <= FEW, "the most attended token is hardly ever in doubt"),
+    (lambda low, high: low > 0.5, f"in most maps {ANOTHER}"),
+    (
+        lambda low, high: high < 0.5,
+        f"in fewer than half of the maps {ANOTHER}",
+    ),
+    (ALWAYS, f"in about half of the maps {ANOTHER}"),
 )
 """Conditions on the ends of an interval, in the order in which they are tried, and words."""
 

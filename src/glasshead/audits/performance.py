@@ -10,7 +10,7 @@ import numpy as np
 from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import AuditContext
 from glasshead.audits.slices import CORRECT, Group, slice_by_class
-from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_interval
+from glasshead.audits.summary import StatSummary, reliable_interval, summarise, with_exact_intervals
 from glasshead.results import TOO_FEW_EXAMPLES, Finding, PairedDifference, Verdict, by_construction
 from glasshead.statistics import (
     LEVEL,
@@ -54,7 +54,7 @@ class Performance(Audit):
             (summary,) = summarise([right[group.members].astype(float)], [null], rng=rng, level=group.level)
             if group.level > LEVEL and group.by != CORRECT:
                 values = right[group.members].astype(float)
-                summary = with_exact_interval(summary, values, group.level)
+                summary = with_exact_intervals(summary, values, {}, group.level)
             verdict = Verdict("")
             if null:
                 verdict = performance_verdict(summary.over_null.get("majority"), "commonest class")

@@ -8,7 +8,13 @@ import numpy as np
 from glasshead.audits.context import Floats
 from glasshead.audits.slices import Group
 from glasshead.results import MIN_UNITS, Finding, PairedDifference, Verdict
-from glasshead.statistics import LEVEL, defined_mean, intervals_beside_nulls, share_interval
+from glasshead.statistics import (
+    LEVEL,
+    defined_mean,
+    interval_of_equals,
+    intervals_beside_nulls,
+    share_interval,
+)
 
 Interval = tuple[float, float]
 Nulls = Mapping[str, Floats | None]
@@ -84,11 +90,29 @@ def reliable_interval(difference: PairedDifference | None) -> Interval | None:
     return difference.interval if difference is not None and difference.n >= MIN_UNITS else None
 
 
-def with_exact_interval(summary: StatSummary, values: Floats, level: float) -> StatSummary:
-    """A share of units, 0 or 1 each or NaN, with the interval of Clopper and Pearson: the bootstrap of units
-    that are all alike is a point."""
+def with_exact_intervals(
+    summary: StatSummary, values: Floats, nulls: Nulls, level: float = LEVEL
+) -> StatSummary:
+    """A mean of shares, 0 to 1 for each unit or NaN, whose intervals are no points where units are all alike,
+    as those of the bootstrap are: of units that are 0 or 1 that of Clopper and Pearson."""
     known = values[~np.isnan(values)]
-    return replace(summary, interval=share_interval(known > 0.5, level).interval)
+    over_null = dict(summary.over_null)
+    for name, null in nulls.items():
+        if name in over_null and null is not None:
+            over_null[name] = with_exact_difference(over_null[name], values - null, level)
+    binary = bool(np.isin(known, (0.0, 1.0)).all())
+    interval = share_interval(known > 0.5, level).interval if binary else summary.interval
+    return replace(summary, interval=interval, over_null=over_null)
+
+
+def with_exact_difference(
+    difference: PairedDifference, changes: Floats, level: float = LEVEL
+) -> PairedDifference:
+    """A mean difference of shares [N]; where all are alike, with the interval that this allows."""
+    known = changes[~np.isnan(changes)]
+    if len(known) < 2 or np.ptp(known) > 0:
+        return difference
+    return replace(difference, interval=interval_of_equals(float(known[0]), len(known), level))
 
 
 def summarise(

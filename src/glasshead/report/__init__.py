@@ -8,6 +8,7 @@ from glasshead.drawable import RENDERERS, Renderer
 from glasshead.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from glasshead.report.claims import judge_claims
     from glasshead.report.dynamics.summary import DynamicsSummary
     from glasshead.report.figure import Figure, Panel
     from glasshead.report.figure_file import image_file
@@ -54,6 +55,7 @@ MODULES = {
     "dynamics_table": "glasshead.report.terminal.dynamics_table",
     "figure_page": "glasshead.report.html.figure_page",
     "image_file": "glasshead.report.figure_file",
+    "judge_claims": "glasshead.report.claims",
     "head_table": "glasshead.report.terminal.head_table",
     "method_table": "glasshead.report.terminal.method_table",
     "model_card": "glasshead.report.model_card",
@@ -91,6 +93,7 @@ __all__ = [
     "figure_page",
     "head_table",
     "image_file",
+    "judge_claims",
     "method_table",
     "model_card",
     "number",
@@ -130,6 +133,7 @@ RENDERERS.register("AuditCard")(
         lazy_function("html.card_fragment", "card_fragment"),
         lazy_function("html.card_fragment", "card_page"),
         lazy_function("value_image", "value_image"),
+        lazy_function("claims", "words_of_card"),
     )
 )
 RENDERERS.register("Figure")(

@@ -1,8 +1,8 @@
 """What people say of an attention map, and whether the findings of an audit allow it."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from glasshead.report.conclusion import (
     FEW_TEXTS,
@@ -24,9 +24,8 @@ from glasshead.report.labels import method_words, sentence
 from glasshead.report.number_format import count, finite, interval, number
 from glasshead.results import (
     ABSOLUTE,
-    ALMOST_ALL,
     ATTENTION,
-    HARDLY_ANY,
+    EXPLANATION,
     NEGLIGIBLE,
     SMALL_CHANGE,
     AuditCard,
@@ -58,7 +57,7 @@ class Claim:
 Judge = Callable[[AuditCard, Finding], Holds | None]
 
 
-def claims(card: AuditCard) -> list[Claim]:
+def judge_claims(card: AuditCard) -> list[Claim]:
     """All claims on which the findings of a card bear, in the order in which they are argued."""
     return [*use_claims(card), *finding_claims(card)]
 
@@ -67,7 +66,7 @@ def verdict(card: AuditCard) -> str:
     """One sentence: do the weights decide, and do they say which tokens do? Of a card that does not ask, or
     of a method without weights, its conclusion."""
     short = conclusion(card, brief=True)
-    found = {claim.says: claim.holds for claim in claims(card)}
+    found = {claim.says: claim.holds for claim in judge_claims(card)}
 
     def answers(*said: str) -> list[Holds]:
         texts = (capitalise(one.format(method=method_words(card.method))) for one in said)
@@ -96,9 +95,16 @@ def about_weights(decide: Sequence[Holds], point: Sequence[Holds]) -> str:
     return "The weights decide these predictions, but are not shown to be large where a token matters."
 
 
+def words_of_card(card: AuditCard) -> dict[str, Any]:
+    """What follows from a card, for its JSON: the ``verdict``, and ``claims`` where these were asked for."""
+    asked = EXPLANATION in card.facts
+    claims = {"claims": [asdict(claim) for claim in judge_claims(card)]} if asked else {}
+    return {"verdict": verdict(card)} | claims
+
+
 def claims_by_answer(card: AuditCard) -> dict[str, list[Claim]]:
     """The same under their headings, those that stay open last."""
-    found = claims(card)
+    found = judge_claims(card)
     parts = {heading: [each for each in found if each.holds == holds] for holds, heading in HEADINGS.items()}
     return {heading: ones for heading, ones in parts.items() if ones}
 
@@ -203,13 +209,14 @@ def movable(card: AuditCard, finding: Finding) -> Holds | None:
 
 
 def alone(card: AuditCard, finding: Finding) -> Holds | None:
-    """The only map in almost every text, in less than half, or certainly in neither."""
+    """The only map in nine maps of ten or more, in less than half, or certainly in neither."""
     ends = decisive(finding)
     if ends is None:
         return "undecided"
-    if ends[0] >= ALMOST_ALL or ends[1] < 0.5:
-        return "yes" if ends[0] >= ALMOST_ALL else "no"
-    return "in part" if ends[0] > HARDLY_ANY and ends[1] < ALMOST_ALL else "undecided"
+    most = 1 - FEW_TEXTS
+    if ends[0] >= most or ends[1] < 0.5:
+        return "yes" if ends[0] >= most else "no"
+    return "in part" if ends[0] > FEW_TEXTS and ends[1] < most else "undecided"
 
 
 def over_chance(card: AuditCard, finding: Finding) -> Holds | None:

@@ -6,7 +6,7 @@ A name that is not listed here is shown as it is, after those that are.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard
+from glasshead.results import ABSOLUTE, ATTENTION, METHOD, AuditCard, Finding
 
 AUDITS = {
     "performance": (
@@ -159,6 +159,8 @@ TOKEN_STATISTICS = ("separation", "sign", "score", "weight", "weight-raw", "pola
 
 GROUPS = ("all", "", "positive vs negative", "positive", "negative")
 LAST = "neutral"
+UNSPOKEN = ("all", "", "positive vs negative")
+"""Groups that a label does not name."""
 
 
 @dataclass(frozen=True)
@@ -299,6 +301,16 @@ def display_name(name: str, names: Mapping[str, str], signed: bool = True) -> st
     """The wording of a name, or the name itself; weights that are not ``signed`` have no gauge."""
     words = names.get(name, f"{name.removesuffix(ABSOLUTE)}, absolute" if name.endswith(ABSOLUTE) else name)
     return words if signed else words.removesuffix(CANONICAL)
+
+
+def finding_label(finding: Finding, signed: bool = True) -> str:
+    """A finding's full name in words."""
+    parts = [display_name(finding.statistic, STATISTICS, signed)]
+    if finding.against:
+        word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
+        parts.append(f"{word} {display_name(finding.against, AGAINST, signed)}")
+    text = " ".join(parts)
+    return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 
 
 def sort_names(names: Iterable[str], known: Iterable[str]) -> list[str]:

@@ -1,13 +1,14 @@
-"""The key findings slice by slice: what pages and terminals show of slices."""
+"""The key findings slice by slice, and all that differ: what pages and terminals show of slices."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glasshead.report.key_findings import answers
-from glasshead.report.labels import STATISTICS, Question, sentence
+from glasshead.report.labels import AUDITS, STATISTICS, Question, finding_label, sentence
 from glasshead.report.number_format import number
+from glasshead.report.run_facts import any_signed
 from glasshead.report.value_limits import value_limits
-from glasshead.results import AuditCard, Finding, SliceTest
+from glasshead.results import MIN_UNITS, AuditCard, Finding, SliceTest
 
 PERFORMANCE = ("performance.accuracy.all", "performance.rmse.all")
 NOT_TESTED = "Not tested."
@@ -42,14 +43,23 @@ class SliceRow:
 
 @dataclass(frozen=True)
 class SliceTable:
-    """One cut of the texts; ``tested`` is the number of findings of which it was asked whether they differ,
-    and ``differing`` of how many that was shown."""
+    """One cut of the texts, and its ``tests``: of which findings it was asked whether they differ. ``rows``
+    are the key findings, and all others that were shown to differ."""
 
     by: str
     level: float
     rows: Sequence[SliceRow]
-    tested: int
-    differing: int
+    tests: Sequence[SliceTest]
+
+    @property
+    def tested(self) -> int:
+        """Of how many findings it could be asked whether they differ."""
+        return sum(test.corrected is not None for test in self.tests)
+
+    @property
+    def differing(self) -> int:
+        """Of how many that was shown."""
+        return sum(test.differs for test in self.tests)
 
     @property
     def differing_rows(self) -> list[SliceRow]:
@@ -69,8 +79,13 @@ class SliceTable:
     @property
     def summary(self) -> str:
         """How many findings differ."""
+        if not self.tests:
+            return "No finding could be tested: none of them is a mean of numbers of single texts."
         if not self.tested:
-            return "No finding could be tested: slices are too small, or the numbers are not of single texts."
+            return (
+                f"No finding could be tested: fewer than two slices have {MIN_UNITS} texts with a number. "
+                "Read more texts."
+            )
         return f"{self.differing:,} of {self.tested:,} findings differ between the slices."
 
 
@@ -86,25 +101,36 @@ def slice_tables(card: AuditCard) -> list[SliceTable]:
         for name in PERFORMANCE
         if card.finding(name) is not None
     ] + questions
-    tests = {(test.by, test.finding): test for test in card.slice_tests}
+    known = {question.finding for question in asked}
     tables = []
     for by, findings in sliced.items():
+        tests = {test.finding: test for test in card.slice_tests if test.by == by}
+        others = [
+            differing_question(card, test)
+            for name, test in tests.items()
+            if test.differs and name not in known and name in findings
+        ]
         rows = [
             SliceRow(
                 question,
                 findings[question.finding],
-                tests.get((by, question.finding)),
+                tests.get(question.finding),
                 value_limits(findings[question.finding]),
             )
-            for question in asked
+            for question in [*asked, *others]
             if question.finding in findings
             and any(finding.reason != "by construction" for finding in findings[question.finding])
         ]
-        of_cut = [test for test in card.slice_tests if test.by == by and test.corrected is not None]
-        differing = sum(test.differs for test in of_cut)
         level = max((one.level for group in findings.values() for one in group), default=0.95)
-        tables.append(SliceTable(by, level, rows, len(of_cut), differing))
+        tables.append(SliceTable(by, level, rows, list(tests.values())))
     return tables
+
+
+def differing_question(card: AuditCard, test: SliceTest) -> Question:
+    """A finding that differs, and that the front page does not ask about, under its name."""
+    finding = card.finding(test.finding)
+    name = test.finding if finding is None else finding_label(finding, any_signed(card))
+    return Question(test.finding, f"{AUDITS.get(test.audit, (test.audit, ''))[0]}: {name}", "")
 
 
 def whole_name(finding: Finding) -> str:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from glasshead.drawable import Drawable
+from glasshead.drawable import Drawable, renderer_of
 from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.results.attention_use import AttentionUse
@@ -107,13 +107,17 @@ class AuditCard(Drawable):
         return pd.DataFrame([{"name": finding.name} | asdict(finding) for finding in self.findings])
 
     def to_json(self) -> str:
-        """Facts, findings, highlighted texts and tests of slices, as in card.json."""
+        """Facts, findings, highlighted texts and tests of slices, as in card.json; and what follows from them
+        in words, where `glasshead.report` is imported, as by `glasshead.audit`."""
+        renderer = renderer_of(self)
+        words = {} if renderer is None or renderer.words is None else renderer.words(self)
         body = {
             "schema": SCHEMA,
             "facts": self.facts,
             "findings": [asdict(finding) for finding in self.findings],
             "highlights": [asdict(highlight) for highlight in self.highlights],
             "slice_tests": [asdict(test) for test in self.slice_tests],
+            **words,
         }
         # NaN is not JSON: a number that does not exist is None.
         return json.dumps(body, ensure_ascii=False, allow_nan=False, indent=1)

@@ -4,6 +4,7 @@ from glasshead.statistics.auc import auc, auc_difference_interval, auc_interval
 from glasshead.statistics.bootstrap import (
     Estimate,
     defined_mean,
+    interval_of_equals,
     intervals_beside_nulls,
     largest_mean,
     mean_difference_interval,
@@ -58,6 +59,7 @@ __all__ = [
     "holm",
     "intersection_over_union",
     "interval_ends",
+    "interval_of_equals",
     "intervals_beside_nulls",
     "jensen_shannon",
     "kendall_tau_b",

@@ -11,7 +11,9 @@ from glasshead.report.labels import (
     AUDITS,
     STATISTICS,
     TOKEN_STATISTICS,
+    UNSPOKEN,
     display_name,
+    finding_label,
     sentence,
     sort_groups,
     sort_names,
@@ -26,7 +28,6 @@ NO_CITATION = ("", "–", "-")
 GROUP_KINDS = {"class": "true class", "max weight": "maximum attention", "layer": "layer", "length": "length"}
 """How the names of groups of one kind begin, and what the kind is called; of others, the first word."""
 RIGHT_OR_WRONG = ("correct", "wrong")
-UNSPOKEN = ("all", "", "positive vs negative")
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def _section(
         footnotes.nulls,
         any(f.significant_fraction is not None for f in everything),
         [
-            (name, [(label(f, any_signed(card)), sentence(f.verdict)) for f in _worded(card, audit)])
+            (name, [(finding_label(f, any_signed(card)), sentence(f.verdict)) for f in _worded(card, audit)])
             for name, card in zip(names, cards, strict=True)
         ],
     )
@@ -178,9 +179,8 @@ def audit_answer(card: AuditCard, audit: str) -> str:
         return sentence(capitalise("; ".join(filter(None, (words, left)))))
     for finding in card.findings:
         if finding.audit == audit and finding.estimate is not None and finding.status != "not evidence":
-            numbers = (
-                f"{label(finding, any_signed(card))} {number(finding.estimate)} {interval(finding.interval)}"
-            )
+            name = finding_label(finding, any_signed(card))
+            numbers = f"{name} {number(finding.estimate)} {interval(finding.interval)}"
             return sentence(capitalise(": ".join(filter(None, (numbers, finding.verdict)))))
     return ""
 
@@ -297,16 +297,6 @@ def _row_label(finding: Finding, in_fold: bool, signed: bool) -> str:
     if in_fold or not parts or finding.group not in UNSPOKEN:
         parts.append("all examples" if finding.group == "all" else finding.group)
     return " · ".join(part for part in parts if part) or finding.name
-
-
-def label(finding: Finding, signed: bool = True) -> str:
-    """A finding's full name in words."""
-    parts = [display_name(finding.statistic, STATISTICS, signed)]
-    if finding.against:
-        word = "with" if finding.audit == "agreement" else "by" if finding.statistic == "separation" else "–"
-        parts.append(f"{word} {display_name(finding.against, AGAINST, signed)}")
-    text = " ".join(parts)
-    return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 
 
 def _cell(finding: Finding | None, notes: Footnotes) -> Cell | None:
