@@ -27,6 +27,7 @@ def test_it_is_trained_and_read(tmp_path, tiny, options, recipe):
     out = tmp_path / "run"
     ran = glasshead("train", *TINY, *typed(options, tiny.softmax), "--out", out)
     assert f"Run in {out}" in "".join(ran.stdout.splitlines())
+    assert ("maps: JSD" in ran.stdout) == ("predictions: TVD" in ran.stdout) == ("adversary_of" in recipe)
     record = load_run(out).record["recipe"]
     assert recipe == {"frozen_attention", "adversary_of", "adversary_weight"} & set(record)
     glasshead("audit", out, "synthetic", "--limit", 10, "--out", tmp_path / "audit")

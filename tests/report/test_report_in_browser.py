@@ -114,7 +114,7 @@ def test_rows_are_sorted_within_their_block_and_of_several_cards_by_the_column_t
 
 def test_texts_are_filtered(browser: Browser, addresses: dict[str, str], tanhmax: AuditCard) -> None:
     page = opened(browser, addresses["one"])
-    page.get_by_role("link", name="All 13 texts").click()
+    page.get_by_role("link", name="All 13 chosen texts").click()
     texts = page.locator("#all-texts .texts > li:visible")
     assert texts.count() == len(tanhmax.highlights) == 13
     page.get_by_role("combobox", name="Prediction").select_option("wrong")

@@ -27,7 +27,7 @@ from glasshead.audits.summary import Interval, null_column, summarise, with_exac
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation
 from glasshead.identifiability import WEIGHT_DOMAINS, AttentionRow, attention_rows
-from glasshead.results import TOO_FEW_EXAMPLES, Finding, Verdict
+from glasshead.results import HARDLY_ANY, TOO_FEW_EXAMPLES, Finding, Verdict
 
 ADVERSARIAL = "adversarial"
 CITATION = "Jain and Wallace 2019, section 4.2.2; Wiegreffe and Pinter 2019"
@@ -320,7 +320,8 @@ def share_verdict(interval: Interval | None, kind: str, *, exact: bool) -> Verdi
         return Verdict(f"for nearly every text {there} such a map")
     if high <= FEW:
         return Verdict(f"for hardly any text {there} such a map")
-    return Verdict(f"for {low:.0%} to {high:.0%} of the texts {there} such a map")
+    share = f"at most {high:.0%}" if low < HARDLY_ANY else f"{low:.0%} to {high:.0%}"
+    return Verdict(f"for {share} of the texts {there} such a map")
 
 
 def bound_verdict(interval: Interval, largest: float) -> Verdict:

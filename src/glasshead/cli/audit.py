@@ -65,7 +65,12 @@ def audit(
     labels: ClassNames = None,
     split: Split = None,
     audits: Annotated[
-        str | None, typer.Option(metavar="A,B,…", help="Audits to run (glasshead list audits); else all.")
+        str | None,
+        typer.Option(
+            metavar="A,B,…",
+            help="Audits to run (glasshead list audits); else all but adversarial, explanation, heads and "
+            "operators.",
+        ),
     ] = None,
     method: Annotated[
         str, typer.Option(help="The explanation that is audited (glasshead list explainers).")

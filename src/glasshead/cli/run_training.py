@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from glasshead.training import TrainingConfig
 
 DYNAMICS = "dynamics"
+DEPARTURE_TEXTS = 200
+"""How many texts of dev say how far an adversary came."""
+HARDLY_MOVED, MUCH_MOVED = 0.07, 0.1
+"""A JSD of maps, a tenth of ln 2, and a TVD of predictions."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ def run_training(request: TrainRequest, *, resumable: bool = True) -> None:
     finally:
         bar.stop()
     print_results(out, request.repeats)
+    if config.adversary_of is not None and request.repeats is None:
+        print_departure(out, Path(config.adversary_of), data)
 
 
 def dynamics_callbacks(
@@ -141,6 +147,27 @@ def print_results(out: Path, repeats: int | None) -> None:
             print_line(f"{seed}{line}")
     for note in dict.fromkeys(note for record in records for note in record["notes"]):
         print_line(note)
+
+
+def print_departure(adversary: Path, base: Path, data: "DatasetDict") -> None:
+    """How far an adversary came: its maps and its predictions from those of the run that it departs from."""
+    import numpy as np
+
+    from glasshead.audits import map_divergence
+
+    texts = data["dev"]["text"]
+    places = np.linspace(0, len(texts) - 1, min(len(texts), DEPARTURE_TEXTS)).round().astype(int)
+    found = map_divergence(adversary, base, [texts[int(place)] for place in places])
+    for what, finding in (("maps: JSD", found.maps), ("predictions: TVD", found.predictions)):
+        low, high = finding.interval or (float("nan"),) * 2
+        print_line(
+            f"{what} {finding.estimate:.3f} [{low:.3f}, {high:.3f}] from {base.name} (n = {finding.n}), "
+            f"{finding.verdict}"
+        )
+    if found.maps.interval is not None and found.maps.interval[1] < HARDLY_MOVED:
+        print_line("The maps hardly moved: raise --adversary-weight.")
+    if found.predictions.interval is not None and found.predictions.interval[0] > MUCH_MOVED:
+        print_line("The predictions moved as well: lower --adversary-weight.")
 
 
 def metrics_in_words(metrics: Mapping[str, Any], floor: Mapping[str, Any] | None) -> list[str]:

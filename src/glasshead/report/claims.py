@@ -154,13 +154,17 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     layers = use["after"]
     unused = [layer for layer in layers if is_unused(layer)]
     holds: Holds = "yes" if not unused else "no" if len(unused) == len(layers) else "in part"
-    which = "Attention is" if len(layers) == 1 else f"{len(unused)} of {len(layers)} layers are"
-    near = "" if unused or len(layers) > 1 else " not"
+    if len(layers) == 1:
+        which = "Attention is" if unused else "Attention is not"
+    elif unused and len(unused) < len(layers):
+        which = f"{len(unused)} of {len(layers)} layers are"
+    else:
+        which = "All layers are" if unused else "No layer is"
     numbers = entropy_range(unused or layers)
     yield Claim(
         "Attention gives some tokens clearly more weight than others",
         holds,
-        f"{which}{near} nearly uniform.",
+        f"{which} nearly uniform.",
         "",
         numbers,
     )
