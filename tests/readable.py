@@ -112,10 +112,15 @@ KINDS = {
     ),
     "pair-encoder": lambda: family("pair-encoder", classes=3),
     "pair-encoder first": lambda: family("pair-encoder", pooling="first", attention="tener"),
-    "pair-encoder compare": lambda: family("pair-encoder", classes=3, pair_features="compare"),
-    "cross-encoder": lambda: family("cross-encoder", classes=3, attention="distance-aware"),
+    "pair-encoder compare": lambda: family(
+        "pair-encoder", classes=3, pair_features="compare", layernorm_embedding=True
+    ),
+    "cross-encoder": lambda: family(
+        "cross-encoder", classes=3, attention="distance-aware", layernorm_embedding=True
+    ),
     "encoder mean": lambda: family("encoder", num_hidden_layers=2, pooling="mean"),
     "hierarchical": lambda: family("hierarchical", attention="distance-aware"),
+    "hierarchical normalised": lambda: family("hierarchical", layernorm_embedding=True),
     "hierarchical first, rating": lambda: family("hierarchical", pooling="first", rating=True),
     "bert": bert,
     "gpt2": gpt,

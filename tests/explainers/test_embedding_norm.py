@@ -5,6 +5,7 @@ import torch
 
 import glasshead
 from classifier_families import FAMILIES, TEXTS
+from glasshead.data import encode
 from glasshead.explainers import EXPLAINERS
 from readable import family
 
@@ -58,14 +59,62 @@ def test_without_places_there_is_nothing_along_a_word_and_something_behind_the_n
     assert largest["gradient"] < 1e-6 < 1e-3 < largest["gradient-after-norm"]
 
 
+@pytest.mark.parametrize("name", ["encoder", "hierarchical"])
 @pytest.mark.parametrize("positions", ["none", "sinusoidal", "learned"])
 @pytest.mark.parametrize("normalised", [True, False])
-def test_an_encoder_of_ours_that_normalises_is_known_by_it(positions, normalised):
+def test_an_encoder_of_ours_that_normalises_is_known_by_it(name, positions, normalised):
     """Sinusoids count as what is added: twice as long with the words, they change nothing behind a norm."""
-    kind = family("encoder", positions=positions, layernorm_embedding=normalised, attention="distance-aware")
+    kind = family(name, positions=positions, layernorm_embedding=normalised, attention="distance-aware")
     explained = glasshead.explain(kind.model, TEXTS[:2], tokenizer=kind.tokenizer, method="gradient")
     assert (explained[0].caveat is not None) == normalised
     largest = max(abs(score) for one in explained for score in one.scores)
     if positions == "none":
         assert (largest < 1e-5) == normalised
     assert EXPLAINERS["gradient-after-norm"](kind.model, kind.tokenizer, TEXTS[:2])[0].caveat is None
+
+
+@pytest.mark.parametrize("name", ["encoder", "pair-encoder", "cross-encoder", "hierarchical"])
+def test_behind_the_norm_a_token_has_what_its_own_vector_does(name):
+    """Moving what the first layer reads of one token moves the score by that, wherever it was packed."""
+    kind = family(name, layernorm_embedding=True, positions="sinusoidal", scale_embedding=False)
+    model = kind.model.double()
+    (attribution,) = EXPLAINERS["gradient-after-norm"](
+        model, kind.tokenizer, TEXTS[:1], None if kind.pairs is None else list(kind.pairs[:1]),
+        target=1, target_fn="logit",
+    )  # fmt: skip
+    encoded = encode(kind.tokenizer, TEXTS[:1], None if kind.pairs is None else kind.pairs[:1])
+    layer = (model.words if name == "hierarchical" else model.encoder).layers[0]
+    read = []
+
+    def logit(row=None, column=None, step=0.0):
+        def move(module, args):
+            read.append(args[0])
+            moved = args[0].clone()
+            if row is not None:
+                moved[row, column] *= 1 + step
+            return (moved, *args[1:])
+
+        hook = layer.register_forward_pre_hook(move)
+        with torch.no_grad():
+            found = model(**encoded.inputs()).logits[0, 1]
+        hook.remove()
+        return float(found)
+
+    logit()
+    segments = model.segments(encoded.ids, encoded.mask, encoded.types)
+    width = encoded.ids.shape[1] if segments is None else segments.mask.shape[1]
+    places = torch.arange(int(encoded.mask.sum())) if segments is None else segments.places
+    step = 1e-6
+    slopes = [
+        (
+            logit(int(place) // width, int(place) % width, step)
+            - logit(int(place) // width, int(place) % width, -step)
+        )
+        / (2 * step)
+        for place in places
+    ]
+    assert read[0].shape[1] == width
+    torch.testing.assert_close(
+        torch.tensor(attribution.scores).double(), torch.tensor(slopes).double(), rtol=1e-4, atol=1e-6
+    )
+    assert max(map(abs, slopes)) > 1e-3

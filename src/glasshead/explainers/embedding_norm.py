@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from glasshead.data import Inputs
-from glasshead.models import SinusoidalPositions
+from glasshead.models import SinusoidalPositions, TransformerClassifier
 from glasshead.trace import thread_hook
 
 SAME_STATES = 0.05
@@ -28,6 +28,8 @@ def normalises_embeddings(model: PreTrainedModel, inputs: Inputs) -> bool:
         model(**inputs)
     with first_layer_inputs(model) as after, doubled_embeddings(model):
         model(**inputs)
+    if isinstance(model, TransformerClassifier):
+        before, after = before[:1], after[:1]  # the words; further ones are sentences
     return bool(before) and all(
         bool((doubled - states).norm() <= SAME_STATES * states.norm())
         for states, doubled in zip(before, after, strict=True)

@@ -14,7 +14,8 @@ from glasshead.explainers.aggregate_words import sum_words
 from glasshead.explainers.embedding_norm import first_layer_inputs, normalises_embeddings
 from glasshead.explainers.explainer import Explainer, ExplanationContext, register
 from glasshead.explainers.targets import log_odds, probability
-from glasshead.trace import thread_hook
+from glasshead.models import TransformerClassifier
+from glasshead.trace import thread_hook, token_layout
 
 Reduction = Callable[[Tensor], Tensor]
 REDUCTIONS: dict[str, tuple[Reduction, bool, str]] = {
@@ -44,14 +45,20 @@ def embedding_gradients(
         with torch.enable_grad(), embedding_leaves(model) as lookups, first_layer_inputs(model) as read:
             logits = model(**inputs).logits
         shifts = lookup_shifts(model, lookups, inputs["input_ids"])
+        segments = None
+        if after_norm and isinstance(model, TransformerClassifier) and model.packs_segments:
+            read = read[:1]  # the words; further ones are sentences
+            segments = token_layout(model, inputs, "packed").segments
         if after_norm and len(read) != len(shifts):
             raise no_vector_for_each_token(model)
         # ∂ŷ = ŷ (1 − ŷ) ∂(log-odds): the softmax's own derivative is 0 as soon as ŷ rounds to 1.
         target_fn = log_odds if context.target_fn is probability else context.target_fn
         value = target_fn(logits, context.target[rows].to(logits.device))
-        vectors = read if after_norm else [leaf for _, leaf in lookups]
+        vectors = tuple(read if after_norm else (leaf for _, leaf in lookups))
         # Only the embeddings' gradient: parameters of the caller's model stay untouched.
         gradients = torch.autograd.grad(value.sum(), vectors)
+        if segments is not None:
+            gradients, vectors = (tuple(map(segments.unpack, each)) for each in (gradients, vectors))
         if context.target_fn is probability:
             factor = (torch.sigmoid(value) * torch.sigmoid(-value)).detach()[:, None, None]
             gradients = tuple(factor * gradient for gradient in gradients)

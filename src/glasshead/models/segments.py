@@ -41,10 +41,10 @@ class SegmentLayout:
         packed = tokens.new_zeros(rows * length, tokens.shape[-1])
         return packed.index_copy(0, self.places, tokens[self.real]).unflatten(0, (rows, length))
 
-    def unpack(self, packed: Float[Tensor, "r l"]) -> Float[Tensor, "b n"]:
-        """Numbers of packed tokens, back where the tokens stand; zeros on padding."""
-        tokens = packed.new_zeros(self.real.shape)
-        tokens[self.real] = packed.flatten()[self.places]
+    def unpack(self, packed: Float[Tensor, "r l *d"]) -> Float[Tensor, "b n *d"]:
+        """Numbers or vectors of packed tokens, back where the tokens stand; zeros on padding."""
+        tokens = packed.new_zeros(*self.real.shape, *packed.shape[2:])
+        tokens[self.real] = packed.flatten(0, 1)[self.places]
         return tokens
 
     def spread(self, segments: Float[Tensor, "b s"]) -> Float[Tensor, "b n"]:
