@@ -5,3 +5,4 @@ glasshead recommend train logs/train --dev logs/dev --attention distance-aware -
 glasshead recommend evaluate runs/news logs/test --out news.json
 glasshead recommend rank runs/news logs/test --out prediction.txt
 glasshead recommend explain runs/news logs/test --impression 7 --out why.html
+glasshead recommend audit runs/news logs/test --out audits/news

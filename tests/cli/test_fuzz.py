@@ -209,6 +209,7 @@ def usual(place, tiny):
         ("recommend", "generate"): (place / "logs",),
         ("recommend", "train"): (place / "logs", *out),
         ("recommend", "evaluate"): (run, place / "logs"),
+        ("recommend", "audit"): (run, place / "logs", *out),
         ("recommend", "explain"): (run, place / "logs"),
         ("recommend", "rank"): (run, place / "logs", "--out", place / "prediction.txt"),
     }

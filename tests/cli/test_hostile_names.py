@@ -63,6 +63,7 @@ def test_compare(made, tmp_path):
         ("train", "synthetic", "--out", "a", "--set", HOSTILE), ("plot", HOSTILE), ("dynamics", HOSTILE),
         ("audit", HOSTILE, "synthetic", "--out", "a"), ("compare", HOSTILE, HOSTILE),
         ("recommend", "evaluate", HOSTILE, HOSTILE),
+        ("recommend", "audit", HOSTILE, HOSTILE, "--out", "a"),
         ("recommend", "explain", HOSTILE, HOSTILE),
         ("recommend", "rank", HOSTILE, HOSTILE, "--out", "prediction.txt"),
     ],

@@ -138,6 +138,35 @@ class TestRank:
         assert "the same file" in both
 
 
+class TestAudit:
+    def test_page_card_and_gate(self, made, tmp_path):
+        command = ("recommend", "audit", made / "run", made / "logs" / "test", "--draws", 3, "--out")
+        said = glasshead(*command, tmp_path / "a").stdout
+        assert "Is attention large where erasing a clicked news" in said
+        assert "total variation" in said
+        card = json.loads(glasshead(*command, tmp_path / "b", "--format", "json").stdout)
+        assert {"clicks", "words", "ranking"} == {one["audit"] for one in card["findings"]}
+        assert all(one["n"] == 20 for one in card["findings"] if one["audit"] == "ranking")
+        page = (tmp_path / "a" / "report.html").read_text()
+        assert "The clicked news" in page
+        failed = glasshead(*command, tmp_path / "c", "--fail-under", "ranking.auc=0.999", code=1)
+        assert "ranking.auc: " in failed.stderr
+        assert "no finding is called" in refusal(tmp_path, *command, tmp_path / "d", "--fail-under", "x=1")
+
+    def test_without_clicks(self, made, tmp_path):
+        row = "\t".join((*BEHAVIORS[0].split("\t")[:4], "N3 N4"))
+        logs = write_logs(tmp_path / "logs", behaviors=(row,))
+        command = ("recommend", "audit", made / "run", logs, "--out", tmp_path / "a", "--format", "json")
+        names = {one["statistic"] for one in json.loads(glasshead(*command).stdout)["findings"]}
+        assert "shift" in names
+        assert not {"auc", "loss"} & names
+
+    def test_nothing_to_audit(self, made, tmp_path):
+        logs = write_logs(tmp_path / "logs", behaviors=(BEHAVIORS[1],))
+        command = ("recommend", "audit", made / "run", logs, "--out", tmp_path / "a")
+        assert "there is nothing to audit" in refusal(tmp_path, *command)
+
+
 class TestExplain:
     def test_every_clicked_title_and_every_word(self, made, tmp_path):
         command = ("recommend", "explain", made / "run", made / "logs" / "test")

@@ -137,8 +137,8 @@ SHELL = {
     "plot": (["distances.png", "mild.svg"], ["Written to distances.png", "Written to mild.svg"]),
     "ranks": (["ranks.svg", "ranks.csv", "logits.svg"], ["Written to ranks.csv", "Written to logits.svg"]),
     "recommend": (
-        ["runs/news/model.safetensors", "news.json", "prediction.txt", "why.html"],
-        ["Run in runs/news", "popularity"],
+        ["runs/news/model.safetensors", "news.json", "prediction.txt", "why.html", "audits/news/report.html"],
+        ["Run in runs/news", "popularity", "Attention explains these predictions"],
     ),
     "gate": (["audits/gate/card.json"], ["Strong agreement"]),
     "columns": (["runs/stars/run.json", "audits/stars/card.json"], ["20 examples"]),

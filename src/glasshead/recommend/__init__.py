@@ -1,5 +1,6 @@
 """A news recommender, from logs to ranking (Wu, Wu and Huang 2021)."""
 
+from glasshead.recommend.audit import audit_recommender
 from glasshead.recommend.config import NEWS_PRESETS
 from glasshead.recommend.evaluate import as_numbers, rank
 from glasshead.recommend.explanation import explain_recommendation
@@ -16,6 +17,7 @@ __all__ = [
     "NewsLogOptions",
     "NewsLogs",
     "as_numbers",
+    "audit_recommender",
     "describe_logs",
     "explain_recommendation",
     "load_recommender",

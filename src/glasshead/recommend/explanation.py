@@ -10,6 +10,7 @@ from torch import Tensor
 
 from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.explainers import token_fields
+from glasshead.models import NewsRecommender
 from glasshead.recommend.mind import BEHAVIORS, Impression, NewsLogs
 from glasshead.recommend.parts import ScoreParts
 from glasshead.recommend.run import RecommenderRun
@@ -29,13 +30,11 @@ MIXED = (
 class Candidate:
     """One shown item of one impression, with all that its score is made of.
 
-    ``history`` are the rows of the clicked news that are read, oldest first, ``shown`` those of the
-    candidates; rows are of ``names`` and of the titles in ``parts``. ``index`` is the place of the explained
-    item among the shown ones.
+    ``history`` are the rows, in ``parts``, of the clicked news that are read, oldest first, ``shown`` those
+    of the candidates. ``index`` is the place of the explained item among the shown ones.
     """
 
     impression: Impression
-    names: list[str]
     parts: ScoreParts
     history: list[int]
     shown: list[int]
@@ -65,6 +64,15 @@ class Candidate:
         users = self.parts.without_each_click(self.parts.news[self.history])
         return self.scores[self.index] - users @ self.vector
 
+    def words(self) -> tuple[Float[Tensor, " w"], Float[Tensor, " w"]]:
+        """b_w and b_w u · g_w: the weight of each word of its title, and what it adds to the score."""
+        weights, states = self.parts.words(self.row)
+        return weights, weights * (states @ self.user)
+
+    def falls_by_word(self) -> Float[Tensor, " w"]:
+        """By how much the score falls without each of the words."""
+        return self.scores[self.index] - self.parts.without_each_word(self.row) @ self.user
+
 
 def explain_recommendation(
     run: RecommenderRun,
@@ -92,7 +100,8 @@ def explain_recommendation(
     if titles < 0:
         raise ParameterError("titles", f"must not be negative, not {titles}")
     chosen = find_impression(logs, impression)
-    one = read_candidate(run, logs, chosen, candidate)
+    parts = ScoreParts(run, logs, (*read_clicks(chosen, run.model), *chosen.shown))
+    one = read_candidate(parts, chosen, candidate)
     by_news = one.contributions if method == "attention" else one.falls()
     order = by_news.abs().argsort(descending=True, stable=True).tolist()
     attributions = [
@@ -129,9 +138,7 @@ def find_impression(logs: NewsLogs, name: str | None) -> Impression:
     return found
 
 
-def read_candidate(
-    run: RecommenderRun, logs: NewsLogs, impression: Impression, candidate: str | None = None
-) -> Candidate:
+def read_candidate(parts: ScoreParts, impression: Impression, candidate: str | None = None) -> Candidate:
     """The named item of an impression, or the one that ranks first, with what its score is made of.
 
     Raises:
@@ -140,23 +147,25 @@ def read_candidate(
     if candidate is not None and candidate not in impression.shown:
         hint = did_you_mean(candidate, set(impression.shown))
         raise InputError(f"impression {impression.id!r} does not show {candidate!r}: {hint}")
-    latest = impression.history[-run.model.config.history_length :]
-    names = list(dict.fromkeys((*latest, *impression.shown)))
-    row = {name: number for number, name in enumerate(names)}
-    parts = ScoreParts(run, [logs.news[name].title for name in names])
-    history, shown = [row[name] for name in latest], [row[name] for name in impression.shown]
+    history = [parts.row[name] for name in read_clicks(impression, parts.model)]
+    shown = [parts.row[name] for name in impression.shown]
     user = parts.read_histories(parts.news[history][None])
     scores = parts.news[shown] @ user.vector[0]
     index = int(scores.argmax()) if candidate is None else impression.shown.index(candidate)
     return Candidate(
-        impression, names, parts, history, shown, index, scores,
+        impression, parts, history, shown, index, scores,
         user=user.vector[0], states=user.states[0], weights=user.weights[0],
     )  # fmt: skip
 
 
+def read_clicks(impression: Impression, model: NewsRecommender) -> tuple[str, ...]:
+    """The latest clicks of a history, as many as the model reads."""
+    return impression.history[-model.config.history_length :]
+
+
 def history_attribution(one: Candidate, logs: NewsLogs, by_news: Tensor, method: Method) -> Attribution:
     """The clicked titles, oldest first and each on a line, as units of one text."""
-    titles = [logs.news[one.names[row]].title for row in one.history]
+    titles = [logs.news[one.parts.names[row]].title for row in one.history]
     ends = torch.tensor([len(title) + 1 for title in titles]).cumsum(0).tolist()
     starts = [0, *ends[:-1]]
     fields = {
@@ -175,12 +184,9 @@ def history_attribution(one: Candidate, logs: NewsLogs, by_news: Tensor, method:
 
 def candidate_attribution(one: Candidate, logs: NewsLogs, run: RecommenderRun, method: Method) -> Attribution:
     """The title of the explained item, word by word."""
-    weights, states = one.parts.words(one.row)
-    if method == "attention":
-        numbers = weights * (states @ one.user)
-    else:
-        numbers = one.scores[one.index] - one.parts.without_each_word(one.row) @ one.user
-    name = one.names[one.row]
+    weights, contributions = one.words()
+    numbers = contributions if method == "attention" else one.falls_by_word()
+    name = one.parts.names[one.row]
     return attribution_of(
         one,
         logs.news[name].title,
@@ -205,7 +211,7 @@ def clicked_attribution(
         histories[:, place] = shorter
         users = one.parts.read_histories(histories).vector
         numbers = one.scores[one.index] - users @ one.vector
-    name = one.names[row]
+    name = one.parts.names[row]
     return attribution_of(
         one,
         logs.news[name].title,
@@ -238,8 +244,8 @@ def attribution_of(
         scores=weights if attended else others,
         contributions=others if attended else None,
         signed=not attended,
-        target=f"click on {one.names[one.row]}",
-        predicted=f"click on {one.names[one.shown[int(one.scores.argmax())]]}",
+        target=f"click on {one.parts.names[one.row]}",
+        predicted=f"click on {one.parts.names[one.shown[int(one.scores.argmax())]]}",
         prediction=float(one.scores.softmax(dim=0)[one.index]),
         method=method,
         reading=reading,

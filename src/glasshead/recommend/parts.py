@@ -6,7 +6,7 @@ add up to ŷ, and so do the b_w u · g_w. All in float64.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -16,7 +16,10 @@ from torch import Tensor
 from glasshead.data import Encoded, encode
 from glasshead.errors import InputError
 from glasshead.models import Encoder
+from glasshead.recommend.mind import NewsLogs
 from glasshead.recommend.run import RecommenderRun
+
+BATCH = 256
 
 
 class PooledSequence(NamedTuple):
@@ -28,52 +31,53 @@ class PooledSequence(NamedTuple):
 
 
 class ScoreParts:
-    """The model of a run in float64, and the titles of some news, each encoded once.
+    """The model of a run in float64, and the vectors of some news, each encoded once.
 
     Raises:
         InputError: if the model does not pool by attention, so that there are no weights to read.
     """
 
-    def __init__(self, run: RecommenderRun, titles: Sequence[str]) -> None:
+    def __init__(self, run: RecommenderRun, logs: NewsLogs, names: Iterable[str]) -> None:
         if run.model.config.pooling != "attention":
             raise InputError(
                 f"{run.folder} pools by {run.model.config.pooling!r}, which has no weights to read: train "
                 "with the pooling 'attention'"
             )
         self.model = copy.deepcopy(run.model).double().eval()
-        self.encoded: Encoded = encode(run.tokenizer, titles)
-        self.titles = self.read_titles(self.encoded.ids, self.encoded.mask)
+        self.names = list(dict.fromkeys(names))
+        self.row = {name: number for number, name in enumerate(self.names)}
+        self.encoded: Encoded = encode(run.tokenizer, [logs.news[name].title for name in self.names])
+        self.news = self.encode_news()
 
-    @property
-    def news(self) -> Float[Tensor, "n d"]:
+    def encode_news(self) -> Float[Tensor, "n d"]:
         """The vector of every title."""
-        return self.titles.vector
+        parts = []
+        for start in range(0, len(self.names), BATCH):
+            some = self.encoded.some(slice(start, start + BATCH))
+            parts.append(self.read_titles(some.ids, some.mask).vector)
+        return torch.cat(parts)
 
     @torch.no_grad()
     def read_titles(self, ids: Int[Tensor, "n l"], mask: Tensor) -> PooledSequence:
         """Titles from their words."""
         device = self.model.device
-        embeddings = self.model.embedding(ids.to(device))
-        return pool(self.model.words, embeddings, mask.to(device))
+        return pool(self.model.words, self.model.embedding(ids.to(device)), mask.to(device))
 
     @torch.no_grad()
-    def read_histories(self, clicked: Float[Tensor, "b t d"], mask: Tensor | None = None) -> PooledSequence:
+    def read_histories(self, clicked: Float[Tensor, "b t d"]) -> PooledSequence:
         """Users from the vectors of the news that they clicked, oldest first."""
-        if mask is None:
-            mask = torch.ones(clicked.shape[:2], dtype=torch.bool, device=clicked.device)
+        mask = torch.ones(clicked.shape[:2], dtype=torch.bool, device=clicked.device)
         return pool(self.model.clicks, clicked, mask)
 
     def without_each_click(self, clicked: Float[Tensor, "t d"]) -> Float[Tensor, "t d"]:
         """The user vector without each of the clicked news; zeros where it was the only one."""
-        rows = leave_one_out(len(clicked)).to(clicked.device)
         if len(clicked) == 1:
             return torch.zeros_like(clicked)
-        return self.read_histories(clicked[rows]).vector
+        return self.read_histories(clicked[leave_one_out(len(clicked)).to(clicked.device)]).vector
 
     def without_each_word(self, title: int) -> Float[Tensor, "w d"]:
         """The vector of a title without each of its words; zeros where it was the only one."""
-        mask = self.encoded.mask[title]
-        ids = self.encoded.ids[title][mask]
+        ids = self.word_ids(title)
         if len(ids) == 1:
             return torch.zeros_like(self.news[:1])
         shorter = ids[leave_one_out(len(ids))]
@@ -81,8 +85,13 @@ class ScoreParts:
 
     def words(self, title: int) -> tuple[Float[Tensor, " w"], Float[Tensor, "w d"]]:
         """The word-level weights of a title, and the states that they weigh."""
-        count = int(self.encoded.mask[title].sum())
-        return self.titles.weights[title, :count], self.titles.states[title, :count]
+        ids = self.word_ids(title)[None]
+        read = self.read_titles(ids, torch.ones_like(ids, dtype=torch.bool))
+        return read.weights[0], read.states[0]
+
+    def word_ids(self, title: int) -> Int[Tensor, " w"]:
+        """The words of a title that are read."""
+        return self.encoded.ids[title][self.encoded.mask[title]]
 
 
 def leave_one_out(size: int) -> Int[Tensor, "n m"]:

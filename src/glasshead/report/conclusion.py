@@ -185,18 +185,22 @@ def perturbation(card: AuditCard) -> Outcome | None:
     finding = usable(card, "perturbation.permutation.absolute.all")
     if finding is None:
         return None
-    interval, whole = decisive(finding), prediction_range(card)
-    if interval is not None and whole is None:
+    whole = prediction_range(card)
+    if decisive(finding) is not None and whole is None:
         return Outcome()
+    return shuffling(finding, "the answer", whole)
+
+
+def shuffling(finding: Finding, what: str, whole: float | None) -> Outcome:
+    """Whether shuffled weights change it by more than a little of its ``whole`` range."""
+    interval = decisive(finding)
     if interval is None or whole is None or interval[0] < SMALL_CHANGE * whole <= interval[1]:
-        return Outcome(
-            "", (None,), ("whether shuffling the weights changes the answer by more than a little",)
-        )
+        return Outcome("", (None,), (f"whether shuffling the weights changes {what} by more than a little",))
     low, high = interval
     if high < SMALL_CHANGE * whole:
-        return Outcome("shuffling the weights hardly changes the answer", (False,))
+        return Outcome(f"shuffling the weights hardly changes {what}", (False,))
     size = " much" if low >= LARGE_CHANGE * whole else ""
-    return Outcome(f"shuffling the weights changes the answer{size}", (True,))
+    return Outcome(f"shuffling the weights changes {what}{size}", (True,))
 
 
 def prediction_range(card: AuditCard) -> float | None:
@@ -340,6 +344,33 @@ def heads(card: AuditCard) -> Outcome | None:
     return Outcome()
 
 
+def clicked_news(card: AuditCard) -> Outcome | None:
+    """Whether attention at the news level orders the clicked news as erasing them does."""
+    return erasure_of_units(card, "clicks", "attention over the clicked news")
+
+
+def title_words(card: AuditCard) -> Outcome | None:
+    """Whether attention at the word level orders the words of a title as erasing them does."""
+    return erasure_of_units(card, "words", "attention over the words of the title")
+
+
+def erasure_of_units(card: AuditCard, audit: str, subject: str) -> Outcome | None:
+    """Whether the weights of a level of a recommender agree with erasure."""
+    finding = usable(card, f"{audit}.attention.erasure.all")
+    if finding is None:
+        return None
+    if decisive(finding) is None:
+        return Outcome(undecided=(f"whether {subject} agrees with erasure",))
+    level = agreement_level(finding)
+    return Outcome(f"{subject} {agreement_words({'erasure': level})}", (agreement_speaks(finding, level),))
+
+
+def recommendation(card: AuditCard) -> Outcome | None:
+    """Whether a recommendation depends on which clicked news item has which weight."""
+    finding = usable(card, "ranking.shift.permuted-pooling.all")
+    return None if finding is None else shuffling(finding, "the recommendation", 1.0)
+
+
 TESTS = {
     "agreement": agreement,
     "perturbation": perturbation,
@@ -348,6 +379,9 @@ TESTS = {
     "identifiability": identifiability,
     "faithfulness": faithfulness,
     "operators": operators,
+    "clicks": clicked_news,
+    "words": title_words,
+    "ranking": recommendation,
 }
 MORE_TESTS = {"tokens": tokens}
 

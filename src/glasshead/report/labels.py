@@ -75,6 +75,24 @@ AUDITS = {
         "Means over token types; separation is the probability that a token of the first group has the "
         "larger value, and the share of right signs is averaged over positive and negative tokens.",
     ),
+    "clicks": (
+        "The clicked news",
+        "Does attention at the news level point at the clicked news that the recommendation rests on? "
+        "Kendall τ-b with what erasing each of them does to the click probability of the item that ranks "
+        "first; and the change without the item of the largest weight, the fall without that of the largest "
+        "contribution. The null has the same numbers in random order, or erases any other item.",
+    ),
+    "words": (
+        "The words of the title",
+        "Does attention at the word level point at the words of the title that the recommendation rests "
+        "on? The same of the words of the item that ranks first.",
+    ),
+    "ranking": (
+        "The ranking",
+        "Does the ranking depend on which clicked news, and which words, get which weight? How far click "
+        "probabilities move (total variation, from 0 to 1) and how much AUC is lost with other weights; "
+        "means over the impressions.",
+    ),
 }
 
 CANONICAL = ", canonical gauge"
@@ -126,6 +144,11 @@ STATISTICS = {
     "weight": f"weight a{CANONICAL}",
     "weight-raw": "weight a, raw gauge",
     "polarity": "polarity o",
+    "heaviest": "without the largest weight",
+    "strongest": "without the largest contribution",
+    "shift": "how far click probabilities move",
+    "auc": "AUC",
+    "loss": "AUC lost",
 }
 
 AGAINST = {
@@ -153,6 +176,13 @@ AGAINST = {
     "weight-absolute": "weight, absolute",
     "polarity": "polarity o",
     "contribution": "contribution a·o",
+    "erasure": "erasure",
+    "change": "change of the click probability",
+    "fall": "fall of the click probability",
+    "uniform-pooling": "uniform weights of the clicked news",
+    "permuted-pooling": "shuffled weights of the clicked news",
+    "uniform-news-level": "uniform attention at the news level",
+    "uniform-word-level": "uniform attention at the word level",
 }
 
 TOKEN_STATISTICS = ("separation", "sign", "score", "weight", "weight-raw", "polarity", "contribution")
@@ -268,6 +298,56 @@ QUESTIONS = (
         "AUC",
     ),
 )
+RECOMMENDATION = "recommendation"
+"""The task of cards about recommenders, whose front page asks other questions."""
+RECOMMENDATION_QUESTIONS = (
+    Question("ranking.auc.all", "Does the model rank better than chance?", "AUC"),
+    Question(
+        "clicks.attention.erasure.all",
+        "Is attention large where erasing a clicked news item matters?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "clicks.contribution.erasure.all",
+        "Does the contribution of clicked news agree with erasing them?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "clicks.heaviest.change.all",
+        "Does the recommendation rest on the clicked news item of the largest weight?",
+        "|Δp| without it",
+    ),
+    Question(
+        "words.attention.erasure.all",
+        "Is attention large where erasing a word of the title matters?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "words.contribution.erasure.all",
+        "Does the contribution of words agree with erasing them?",
+        "Kendall τ-b",
+    ),
+    Question(
+        "words.heaviest.change.all",
+        "Does the recommendation rest on the word of the largest weight?",
+        "|Δp| without it",
+    ),
+    Question(
+        "ranking.shift.permuted-pooling.all",
+        "Does shuffling the weights of the clicked news change the recommendation?",
+        "total variation",
+    ),
+    Question(
+        "ranking.loss.uniform-news-level.all",
+        "Is the ranking worse with uniform attention over the clicked news?",
+        "AUC lost",
+    ),
+    Question(
+        "ranking.loss.uniform-word-level.all",
+        "Is the ranking worse with uniform attention over the words?",
+        "AUC lost",
+    ),
+)
 
 
 def method_words(statistic: str) -> str:
@@ -279,6 +359,8 @@ def method_words(statistic: str) -> str:
 def questions(cards: Sequence[AuditCard]) -> list[Question]:
     """The questions of the front page, about what these cards audit; what attention contributes
     is asked only where one of them audits attention."""
+    if any(card.facts.get("task") == RECOMMENDATION for card in cards):
+        return list(RECOMMENDATION_QUESTIONS)
     statistic = next((card.statistic for card in cards), ATTENTION)
     if statistic == ATTENTION:
         return list(QUESTIONS)

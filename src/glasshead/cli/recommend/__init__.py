@@ -1,6 +1,7 @@
 """glasshead recommend: news from click logs; one file per command."""
 
 from glasshead.cli.recommend import (  # importing a file adds its command
+    audit,
     evaluate,
     explain,
     generate,
@@ -9,4 +10,4 @@ from glasshead.cli.recommend import (  # importing a file adds its command
 )
 from glasshead.cli.recommend.group import recommend
 
-__all__ = ["evaluate", "explain", "generate", "rank", "recommend", "train"]
+__all__ = ["audit", "evaluate", "explain", "generate", "rank", "recommend", "train"]

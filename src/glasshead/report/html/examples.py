@@ -167,7 +167,7 @@ def _view(
             attribution.target if classified else "",
             number(attribution.prediction) if classified else "",
             finite(highlight.faithfulness) if attribution.predicted else None,
-            attribution.predicted == highlight.label if classified else None,
+            attribution.predicted == highlight.label if classified and highlight.label else None,
             highlight.reason,
             None if attribution.intervals is None else token_table(attribution, limits),
             "" if attribution.predicted else attribution.reading or "",

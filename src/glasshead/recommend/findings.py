@@ -1,0 +1,156 @@
+"""From one number for each impression to findings of an audit, with intervals, nulls and verdicts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.results import (
+    AGREEMENT_STRENGTHS,
+    LARGE_CHANGE,
+    MIN_UNITS,
+    NEGLIGIBLE,
+    SMALL_CHANGE,
+    Finding,
+    PairedDifference,
+    Verdict,
+    too_few,
+)
+from glasshead.statistics import Estimate, defined_mean, intervals_beside_nulls
+
+Interval = tuple[float, float]
+Floats = NDArray[np.float64]
+UNRELATED = 0.1
+"""A Kendall τ below which two orders are hardly related."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A statistic of every impression (NaN where it has none), beside its nulls; ``judge`` says how it is
+    judged."""
+
+    audit: str
+    statistic: str
+    against: str
+    values: Floats
+    judge: str
+    citation: str
+    nulls: Mapping[str, Floats] = field(default_factory=dict)
+    undefined: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its column among the examples."""
+        return ".".join(part for part in (self.audit, self.statistic, self.against) if part)
+
+
+def findings(columns: Sequence[Column], seed: int) -> list[Finding]:
+    """One finding for each column; all share the resamples of the impressions."""
+    estimates = intervals_beside_nulls(
+        [column.values for column in columns],
+        [column.nulls for column in columns],
+        rng=np.random.default_rng([seed, 1]),
+    )
+    return [finding(column, *pair) for column, pair in zip(columns, estimates, strict=True)]
+
+
+def finding(column: Column, estimate: Estimate, differences: Mapping[str, Estimate]) -> Finding:
+    """A column as a finding."""
+    missing = int(np.isnan(column.values).sum())
+    over = differences.get("random")
+    return Finding(
+        audit=column.audit,
+        statistic=column.statistic,
+        against=column.against,
+        group="all",
+        estimate=estimate.mean,
+        std=estimate.std,
+        interval=estimate.interval,
+        null={name: defined_mean(values) for name, values in column.nulls.items()},
+        n=estimate.n,
+        undefined={column.undefined: missing} if missing else {},
+        significant_fraction=None,
+        citation=column.citation,
+        over_null={
+            name: PairedDifference(each.mean, each.interval, each.n) for name, each in differences.items()
+        },
+        **verdict(column.judge, estimate, None if over is None else over.interval).fields,
+    )
+
+
+def verdict(judge: str, estimate: Estimate, over: Interval | None) -> Verdict:
+    """What a number comes to; ``over`` is the interval of its difference from random."""
+    if estimate.interval is None or estimate.n < MIN_UNITS:
+        return too_few("impressions")
+    if judge == "change":
+        return change_verdict(estimate.interval)
+    if judge == "loss":
+        return loss_verdict(estimate.interval)
+    if over is None:
+        return Verdict("undecided: there is nothing random to hold it against", "undecided")
+    return {"agreement": agreement_verdict, "removal": removal_verdict, "rank": rank_verdict}[judge](
+        estimate.interval, over
+    )
+
+
+def agreement_verdict(interval: Interval, over: Interval) -> Verdict:
+    """Of Kendall τ with erasure, beside weights in random order."""
+    if over[1] < 0:
+        return Verdict("agrees with erasure less than a random order does")
+    if over[0] > 0:
+        least, most = (strength_of(tau) for tau in interval)
+        words = least if least == most else f"at least {least}"
+        return Verdict(f"{words} agreement with erasure, more than that of a random order")
+    if max(-over[0], over[1]) < UNRELATED:
+        return Verdict("agrees with erasure no more than a random order does")
+    return Verdict("undecided: not shown to agree with erasure more than a random order does", "undecided")
+
+
+def strength_of(tau: float) -> str:
+    """What a Kendall τ is called."""
+    return next((word for low, word in AGREEMENT_STRENGTHS if tau >= low), "slight")
+
+
+def removal_verdict(interval: Interval, over: Interval) -> Verdict:
+    """Of the change without the first, beside the change without one at random."""
+    if max(-over[0], over[1]) < NEGLIGIBLE:
+        return Verdict("it changes about as much as without one at random")
+    if over[0] > 0:
+        return Verdict("it changes more than without one at random")
+    if over[1] < 0:
+        return Verdict("it changes less than without one at random")
+    return Verdict("undecided: not shown to change more or less than without one at random", "undecided")
+
+
+def change_verdict(interval: Interval) -> Verdict:
+    """Of a change of probabilities, from 0 to 1."""
+    low, high = interval
+    if high < SMALL_CHANGE:
+        return Verdict("the recommendation hardly changes")
+    if low >= LARGE_CHANGE:
+        return Verdict("the recommendation changes much")
+    if low >= SMALL_CHANGE:
+        return Verdict("the recommendation changes")
+    return Verdict("undecided: the recommendation may hardly change", "undecided")
+
+
+def loss_verdict(interval: Interval) -> Verdict:
+    """Of the AUC that is lost."""
+    low, high = interval
+    if max(-low, high) < NEGLIGIBLE:
+        return Verdict("the ranking is about as good with such weights")
+    if low > 0:
+        return Verdict("the ranking is worse with such weights")
+    if high < 0:
+        return Verdict("the ranking is better with such weights")
+    return Verdict("undecided: not shown to be worse or better with such weights", "undecided")
+
+
+def rank_verdict(interval: Interval, over: Interval) -> Verdict:
+    """Of the AUC, beside a random ranking."""
+    if over[0] > 0:
+        return Verdict("better than a random ranking")
+    if over[1] < 0:
+        return Verdict("worse than a random ranking")
+    return Verdict("undecided: not shown to be better than a random ranking", "undecided")
