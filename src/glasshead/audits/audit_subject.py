@@ -228,7 +228,7 @@ def attention_name(subject: Subject, context: AuditContext) -> str:
     for word, setting in OTHER_RUN_SETTINGS.items():
         if setting in recipe:
             weight = recipe.get("adversary_weight")
-            return f"{word}:{Path(recipe[setting]).name}" + ("" if weight is None else f", λ {weight:g}")
+            return f"{word}:{Path(recipe[setting]).name}" + ("" if weight is None else f" (λ {weight:g})")
     return mechanism_name(context)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from glasshead.report.difference_rows import can_be_judged
-from glasshead.report.labels import method_words, questions
+from glasshead.report.labels import join_names, method_words, questions
 from glasshead.report.number_format import count, finite
 from glasshead.report.slice_tables import percent
 from glasshead.results import (
@@ -411,12 +411,6 @@ def usable(card: AuditCard, name: str) -> Finding | None:
 def decisive(finding: Finding) -> Interval | None:
     """The interval on which words may rest; None where it was left undecided."""
     return None if finding.status == "undecided" else finding.interval
-
-
-def join_names(names: Sequence[str]) -> str:
-    """``a, b and c``."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def capitalise(text: str) -> str:

@@ -1,10 +1,10 @@
 """The front page: what a busy reviewer must know, in sentences that findings already carry."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from glasshead.report.difference_rows import difference_sentence
-from glasshead.report.labels import Question, method_words, questions
+from glasshead.report.labels import Question, join_names, method_words, questions
 from glasshead.report.number_format import count, finite, interval, number
 from glasshead.report.sign_gauge import sign_caution
 from glasshead.report.value_limits import value_limits
@@ -152,29 +152,33 @@ def over_guessing(card: AuditCard) -> str:
 
 
 def cautions(cards: Sequence[AuditCard], names: Sequence[str]) -> list[str]:
-    """What a reader must know before believing the rest."""
-    notes = []
+    """What a reader must know before believing the rest; what holds of several cards stands once."""
+    subjects: dict[str, list[str]] = {}
     for card, name in zip(cards, names, strict=True):
-        guess = "mean rating" if card.facts.get("task") == "regression" else "commonest class"
-        explanation = "its attention" if card.method == ATTENTION else method_words(card.method)
-        if card.facts.get("against_guessing") == "not better":
-            notes.append(
-                f"{name}: the model is not better than always guessing the "
-                f"{guess}{over_guessing(card)}. What {explanation} agrees with is then of little interest."
-            )
-        # Cards of earlier versions said `at_chance` of either case.
-        if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
-            size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
-            notes.append(
-                f"{name}: these {size}texts do not show whether the model is better than always guessing the "
-                f"{guess}{over_guessing(card)}. If it is not, what {explanation} agrees with is of little "
-                "interest."
-            )
-        if unused := use_caution(card):
-            notes.append(f"{name}: {unused}")
-        if (weak := sign_caution(card)) is not None:
-            notes.append(f"{name}: {weak}")
+        for caution in card_cautions(card):
+            subjects.setdefault(caution, []).append(name)
+    notes = [f"{join_names(about)}: {caution}" for caution, about in subjects.items()]
     for key in SHARED_FACTS:
         if not same(cards, key):
             notes.append(f"The audits differ in their {key}: compare them with care.")
     return notes
+
+
+def card_cautions(card: AuditCard) -> Iterator[str]:
+    """Those of one card."""
+    guess = "mean rating" if card.facts.get("task") == "regression" else "commonest class"
+    explanation = "its attention" if card.method == ATTENTION else method_words(card.method)
+    if card.facts.get("against_guessing") == "not better":
+        yield (
+            f"the model is not better than always guessing the {guess}{over_guessing(card)}. What "
+            f"{explanation} agrees with is then of little interest."
+        )
+    # Cards of earlier versions said `at_chance` of either case.
+    if card.facts.get("against_guessing") == "undecided" or card.facts.get("at_chance"):
+        size = f"{count(card.facts['examples'])} " if "examples" in card.facts else ""
+        yield (
+            f"these {size}texts do not show whether the model is better than always guessing the "
+            f"{guess}{over_guessing(card)}. If it is not, what {explanation} agrees with is of little "
+            "interest."
+        )
+    yield from filter(None, (use_caution(card), sign_caution(card)))

@@ -395,6 +395,12 @@ def finding_label(finding: Finding, signed: bool = True) -> str:
     return text if finding.group in UNSPOKEN else f"{text} ({finding.group})"
 
 
+def join_names(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def sort_names(names: Iterable[str], known: Iterable[str]) -> list[str]:
     """Distinct names: the known ones in their order, then the others as they came."""
     present = list(dict.fromkeys(names))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from glasshead.escaping import visible
-from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise, join_names
+from glasshead.report.conclusion import about_the_method, audit_outcome, capitalise
 from glasshead.report.difference_rows import DifferenceRow, difference_limits, pairs, rows_by_pair
 from glasshead.report.labels import (
     AGAINST,
@@ -14,6 +14,7 @@ from glasshead.report.labels import (
     UNSPOKEN,
     display_name,
     finding_label,
+    join_names,
     sentence,
     sort_groups,
     sort_names,
