@@ -10,6 +10,9 @@ Four inputs of the first layer, for the vanilla Transformer (softmax, with sinus
     norm          LN(e_i + p_i), and LN(e_i)
     norm, factor  LN(√d e_i + p_i), and LN(√d e_i)
 
+"trec_rows" adds on TREC, with the norm: DA-Transformer with sinusoids, softmax without any positions, and
+uniform attention without positions, pooled by the mean.
+
 Writes a JSON file per table, of which `encoder_tables.py` makes a part of encoders.md.
 """
 
@@ -46,7 +49,32 @@ def cells(data: Set, **changes: Any) -> list[Cell]:
     ]
 
 
-TABLES = {"trec": cells(TREC, epochs=30), "sst2": cells(SST2, epochs=20)}
+ROWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "distances and sinusoids": ("da-transformer", {"positions": "sinusoidal"}),
+    "no positions": ("transformer", {"positions": "none"}),
+    "uniform": ("transformer", {"attention": "uniform", "pooling": "mean", "positions": "none"}),
+}
+"""What the two mechanisms have to be held against, with the norm of the presets."""
+
+
+def rows(data: Set, **changes: Any) -> list[Cell]:
+    """The further rows on one data set."""
+    return [
+        Cell(
+            name,
+            data,
+            preset_config(f"{preset}-small", None).with_changes(patience=5, **changes, **options),
+            SEEDS,
+        )
+        for name, (preset, options) in ROWS.items()
+    ]
+
+
+TABLES = {
+    "trec": cells(TREC, epochs=30),
+    "sst2": cells(SST2, epochs=20),
+    "trec_rows": rows(TREC, epochs=30),
+}
 
 
 def summary(run: Path) -> dict[str, Any]:

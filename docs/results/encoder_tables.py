@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_rel
 
-from encoder_scale import INPUTS, MECHANISMS
+from encoder_scale import INPUTS, MECHANISMS, ROWS
 from encoder_scale import STUDY as SCALE
 from encoders import FIVE, STUDY, TABLES
 from study import HERE, t_half
@@ -76,6 +76,13 @@ READS = {
 }
 
 
+FURTHER = {
+    "distances and sinusoids": ("DA-Transformer with sinusoids", "LN(e + p)"),
+    "no positions": ("Transformer without positions", "LN(e)"),
+    "uniform": ("uniform attention, pooled by the mean, without positions", "LN(e)"),
+}
+
+
 def values(table: str, name: str, metric: str, split: str = "test") -> dict[int, float]:
     """A metric of one cell, by seed."""
     found = STUDY.known(table).get(name, {})
@@ -120,29 +127,33 @@ def mean_interval(numbers: Sequence[float]) -> str:
     return f"{mean:.1f}" if len(numbers) < 5 else f"{mean:.1f} [{mean - half:.1f}, {mean + half:.1f}]"
 
 
+def use_row(title: str, reads: str, runs: Sequence[dict[str, Any]]) -> list[str]:
+    """Steps, what attention did, and accuracy of the runs of a cell."""
+    changes = [
+        " → ".join(
+            f"{np.mean([run['use'][when][0][key] for run in runs]):.3f}" for when in ("before", "after")
+        )
+        for key in ("score_sd", "entropy")
+    ]
+    steps = np.mean([run["training"]["steps"] for run in runs])
+    accuracies = [mean_interval([run[split]["accuracy"] for run in runs]) for split in ("dev", "test")]
+    return [title, reads, str(len(runs)), f"{steps:.0f}", *changes, *accuracies]
+
+
 def scale_table(name: str) -> list[str]:
-    """What one scale of the input does on a data set."""
-    rows = []
-    for mechanism in MECHANISMS:
-        for read in INPUTS:
-            runs = list(SCALE.known(name).get(f"{mechanism}, {read}", {}).values())
-            if not runs:
-                continue
-            changes = [
-                " → ".join(
-                    f"{np.mean([run['use'][when][0][key] for run in runs]):.{digits}f}"
-                    for when in ("before", "after")
-                )
-                for key, digits in (("score_sd", 3), ("entropy", 3))
-            ]
-            steps = np.mean([run["training"]["steps"] for run in runs])
-            accuracies = [
-                mean_interval([run[split]["accuracy"] for run in runs]) for split in ("dev", "test")
-            ]
-            reads = READS[mechanism, read]
-            rows.append([TITLES[mechanism], reads, str(len(runs)), f"{steps:.0f}", *changes, *accuracies])
+    """What one scale of the input does on a data set, and what else there is to compare with."""
+    known = {cell: list(runs.values()) for cell, runs in SCALE.known(name).items()}
+    cells = [
+        use_row(TITLES[mechanism], READS[mechanism, read], known[f"{mechanism}, {read}"])
+        for mechanism in MECHANISMS
+        for read in INPUTS
+        if f"{mechanism}, {read}" in known
+    ]
+    if (further := f"{name}_rows") in SCALE.tables:
+        known = {cell: list(runs.values()) for cell, runs in SCALE.known(further).items()}
+        cells += [use_row(*FURTHER[cell], known[cell]) for cell in ROWS if cell in known]
     heads = ("", "first layer reads", "seeds", "steps", "SD of scores", "entropy", "dev %", "test %")
-    return [f"**{SETS[name]}**", "", *table(heads, rows)]
+    return [f"**{SETS[name]}**", "", *table(heads, cells)]
 
 
 def mechanism_table(name: str) -> list[str]:
@@ -251,7 +262,7 @@ def write() -> None:
     parts: list[tuple[str, Callable[[], list[str]]]] = [
         (
             "### One scale of the input",
-            lambda: [SCALE_NOTE, "", *(line for name in SCALE.tables for line in scale_table(name))],
+            lambda: [SCALE_NOTE, "", *(line for name in ("trec", "sst2") for line in scale_table(name))],
         ),
         ("### Five mechanisms", lambda: [line for name in SETS for line in mechanism_table(name)]),
         ("### Ratings", rating_table),
