@@ -156,3 +156,11 @@ def test_the_json_of_a_card_has_verdict_and_claims():
     assert set(body["claims"][0]) == {"says", "holds", "because", "finding", "numbers"}
     plain = audit(as_run(planted_model("softmax"), texts, labels), split(texts, labels), audits=["agreement"])
     assert "claims" not in json.loads(plain.to_json())
+
+
+def test_all_audits_are_asked_of_slices():
+    texts, labels = planted_texts(counts=(45, 45))
+    run = as_run(planted_model("softmax"), texts, labels)
+    card = audit(run, split(texts, labels), audits=["explanation"], by=["length", "confidence"])
+    assert {test.by for test in card.slice_tests} == {"length", "confidence"}
+    assert any(test.audit == "adversarial" for test in card.slice_tests)

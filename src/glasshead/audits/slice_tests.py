@@ -37,8 +37,10 @@ def uncorrected_tests(
             for finding in card.findings
             if finding.group == "all"
             and finding.status == "evidence"
-            # Of what is true by construction, such as the accuracy of what is right, nothing is asked.
-            and sliced[finding.audit, finding.statistic, finding.against].reason != "by construction"
+            # Of what is true by construction, such as the accuracy of what is right, nothing is asked, nor of
+            # what no slice has a number for.
+            and (one := sliced.get((finding.audit, finding.statistic, finding.against))) is not None
+            and one.reason != "by construction"
             and (numbers := value_per_text(card, finding)) is not None
         }
         if not values:

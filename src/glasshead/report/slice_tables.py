@@ -130,7 +130,7 @@ def differing_question(card: AuditCard, test: SliceTest) -> Question:
     """A finding that differs, and that the front page does not ask about, under its name."""
     finding = card.finding(test.finding)
     name = test.finding if finding is None else finding_label(finding, any_signed(card))
-    return Question(test.finding, f"{AUDITS.get(test.audit, (test.audit, ''))[0]}: {name}", "")
+    return Question(test.finding, f"{AUDITS.get(test.audit, (test.audit, ''))[0]}: {name}.", "")
 
 
 def whole_name(finding: Finding) -> str:
