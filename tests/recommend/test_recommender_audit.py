@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from glasshead.data import train_tokenizer
+from glasshead.errors import InputError
 from glasshead.models import NewsRecommender, NewsRecommenderConfig
 from glasshead.recommend import (
     NEWS_PRESETS,
@@ -117,7 +118,9 @@ def test_attention_that_tells_nothing_apart_is_not_called_an_explanation(planted
     card = audit_recommender(flat, logs, draws=5)
     agreement = card.finding("clicks.attention.erasure.all")
     assert agreement.n == 0
-    assert agreement.undefined == {"all weights, or all changes, are equal": 60}
+    assert agreement.undefined == {"fewer than two units, or all weights or all changes are equal": 60}
+    heaviest = card.finding("clicks.heaviest.change.all")
+    assert heaviest.estimate == pytest.approx(heaviest.null["random"])
     for edit in ("shift.permuted-pooling", "shift.uniform-pooling", "loss.uniform-news-level"):
         assert card.finding(f"ranking.{edit}.all").estimate == pytest.approx(0, abs=1e-9)
     assert "hardly changes" in card.finding("ranking.shift.permuted-pooling.all").verdict
@@ -165,6 +168,23 @@ def test_impressions_that_cannot_be_audited_are_counted(planted, logs):
     card = audit_recommender(planted, logs.only([short, *logs.impressions[1:30]]), draws=3)
     assert card.facts["examples"] == 29
     assert any("1 impression left out" in note for note in card.facts["notes"])
+
+
+def test_titles_of_one_word_or_none_say_nothing_of_words(planted, logs):
+    short = {
+        name: replace(news, title="goal" if name in ("N0", "N2") else "\u200b")
+        for name, news in logs.news.items()
+    }
+    card = audit_recommender(planted, replace(logs, news=short, impressions=logs.impressions[:30]), draws=3)
+    for name in ERASURE:
+        assert card.finding(f"words.{name}.all").n == 0
+    assert card.finding("ranking.shift.uniform-pooling.all").n == 30
+
+
+def test_a_model_that_reads_one_click_has_nothing_to_weigh(planted, logs):
+    config = NewsRecommenderConfig.from_dict(planted.model.config.to_dict() | {"history_length": 1})
+    with pytest.raises(InputError, match="reads the latest 1"):
+        audit_recommender(replace(planted, model=NewsRecommender(config)), logs)
 
 
 @pytest.mark.slow

@@ -32,16 +32,24 @@ def erasure_numbers(
 
     τ-b of the weights with |fall| and of the contributions with the fall, the null in ``draws`` random
     orders; |fall| without the unit of the largest weight, and the fall without that of the largest
-    contribution, the null over all units. Falls are of the click probability.
+    contribution, the null over all units; where several are largest, their mean. Falls are of the click
+    probability. All are NaN for fewer than two units.
     """
+    if len(weights) < 2:
+        return dict.fromkeys(ERASURE, (np.nan, np.nan))
     orders = np.stack([rng.permutation(len(weights)) for _ in range(draws)])
     changes = np.abs(falls)
     return {
         "attention.erasure": agreement(weights, changes, orders),
         "contribution.erasure": agreement(contributions, falls, orders),
-        "heaviest.change": (float(changes[weights.argmax()]), float(changes.mean())),
-        "strongest.fall": (float(falls[contributions.argmax()]), float(falls.mean())),
+        "heaviest.change": (mean_at_largest(changes, weights), float(changes.mean())),
+        "strongest.fall": (mean_at_largest(falls, contributions), float(falls.mean())),
     }
+
+
+def mean_at_largest(effects: Floats, scores: Floats) -> float:
+    """The effect of the unit of the largest score, or the mean effect of those that share it."""
+    return float(effects[np.isclose(scores, scores.max(), rtol=1e-9, atol=0.0)].mean())
 
 
 def agreement(scores: Floats, effects: Floats, orders: NDArray[np.int64]) -> tuple[float, float]:

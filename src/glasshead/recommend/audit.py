@@ -36,7 +36,7 @@ from glasshead.training import versions
 IMPRESSIONS, DRAWS = 500, 20
 CLICKS, WORDS, RANKING = "clicks", "words", "ranking"
 TASK = "recommendation"
-UNDEFINED = "all weights, or all changes, are equal"
+UNDEFINED = "fewer than two units, or all weights or all changes are equal"
 UNKNOWN_CLICKS = "it is not told what was clicked, or everything was, or nothing"
 SOURCES = {
     "agreement": "Jain and Wallace (2019), section 4.1",
@@ -69,7 +69,7 @@ def audit_recommender(
 
     The clicked news and the words of the item that ranks first: does attention order them as erasing them
     does, and does the prediction rest on the first more than on any other? The ranking: how far do other
-    weights move it, and how much AUC do they cost? Impressions need two clicked news and two words at least.
+    weights move it, and how much AUC do they cost? Impressions need two clicked and two shown news at least.
 
     Raises:
         InputError: if no impression can be audited, and on options that make no sense.
@@ -78,7 +78,7 @@ def audit_recommender(
     for name, value in (("limit", limit), ("draws", draws)):
         if value is not None and value < 1:
             raise ParameterError(name, f"must be at least 1, not {value}")
-    chosen, left_out = auditable(logs, limit, seed)
+    chosen, left_out = auditable(logs, limit, seed, run.model.config.history_length)
     progress("encoding")
     names = [name for one in chosen for name in (*read_clicks(one, run.model), *one.shown)]
     parts = ScoreParts(run, logs, names)
@@ -138,18 +138,20 @@ def audit_recommender(
     )
 
 
-def auditable(logs: NewsLogs, limit: int | None, seed: int) -> tuple[list[Impression], int]:
-    """Random impressions with two clicks and two shown news at least, in the order of the logs, and how many
-    have fewer.
+def auditable(
+    logs: NewsLogs, limit: int | None, seed: int, history_length: int
+) -> tuple[list[Impression], int]:
+    """Random impressions with two clicks that are read and two shown news at least, in the order of the logs,
+    and how many have fewer.
 
     Raises:
         InputError: if there is none.
     """
-    fit = [one for one in logs.impressions if len(one.history) > 1 and len(one.shown) > 1]
+    fit = [one for one in logs.impressions if min(len(one.history), history_length, len(one.shown)) > 1]
     if not fit:
         raise InputError(
-            f"no impression of {logs.folder / BEHAVIORS} has two clicked news and two shown ones: there is "
-            "nothing to audit"
+            f"no impression of {logs.folder / BEHAVIORS} has two clicked news (the model reads the latest "
+            f"{history_length}) and two shown ones: there is nothing to audit"
         )
     left_out = len(logs.impressions) - len(fit)
     if limit is None or len(fit) <= limit:
