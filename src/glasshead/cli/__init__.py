@@ -18,6 +18,7 @@ from glasshead.cli import (  # importing a file adds its command
     plot_adversary_curve,
     rank,
     recommend,
+    reproduce,
     train,
 )
 from glasshead.cli.app import app
@@ -38,6 +39,7 @@ __all__ = [
     "plot_adversary_curve",
     "rank",
     "recommend",
+    "reproduce",
     "train",
 ]
 

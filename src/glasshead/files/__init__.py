@@ -15,10 +15,12 @@ from glasshead.files.atomic import (
     write_text,
 )
 from glasshead.files.disk_errors import check_readable
+from glasshead.files.locks import BusyError
 from glasshead.files.manifest import KNOWN, files_in, unknown_names
 
 __all__ = [
     "KNOWN",
+    "BusyError",
     "Reserved",
     "atomic_folder",
     "check_foreign",

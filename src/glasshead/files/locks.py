@@ -20,6 +20,10 @@ ELSEWHERE = (errno.EAGAIN, errno.EACCES)
 """How `flock` says that another process holds the file."""
 
 
+class BusyError(InputError):
+    """Another process writes this file or folder."""
+
+
 @contextlib.contextmanager
 def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
     """Hold the file ``path``, which guards ``out``; what is yielded makes sure that it is still held.
@@ -29,7 +33,7 @@ def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
     respected until somebody removes it.
 
     Raises:
-        InputError: if another process holds it, or one of another host has left it.
+        BusyError: if another process holds it, or one of another host has left it.
     """
     descriptor = _acquire(path, out)
 
@@ -57,7 +61,7 @@ def _acquire(path: Path, out: Path) -> int:
         try:
             owner = _owner(descriptor)
             if not _free(descriptor, owner):
-                raise InputError(busy_message(out, path, owner))
+                raise BusyError(busy_message(out, path, owner))
             if _same(descriptor, path):
                 return descriptor
         except BaseException:

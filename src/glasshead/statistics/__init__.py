@@ -36,7 +36,7 @@ from glasshead.statistics.rationale_overlap import (
     top_tokens,
 )
 from glasshead.statistics.resampling import LEVEL, RESAMPLES, interval_ends, resampled_counts, resamples_for
-from glasshead.statistics.student import student_interval
+from glasshead.statistics.student import detectable_difference, prediction_interval, student_interval
 
 __all__ = [
     "LEVEL",
@@ -52,6 +52,7 @@ __all__ = [
     "auc_difference_interval",
     "auc_interval",
     "defined_mean",
+    "detectable_difference",
     "difference_intervals",
     "exchange_tails",
     "exchange_test",
@@ -72,6 +73,7 @@ __all__ = [
     "metrics_of",
     "paired_by_seed",
     "precision_recall_area",
+    "prediction_interval",
     "resampled_counts",
     "resamples_for",
     "seed_test",

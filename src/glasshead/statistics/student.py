@@ -28,3 +28,41 @@ def student_interval(
     variance = np.maximum(squares - n * mean**2, 0.0) / (n - 1)
     half = t.ppf((1 + level) / 2, n - 1) * np.sqrt(variance / n)
     return np.asarray(np.stack([mean - half, mean + half]))
+
+
+def prediction_interval(values: Float[NDArray, " n"], level: float = LEVEL) -> tuple[float, float]:
+    """x̄ ± t_{n−1} s √(1 + 1/n): where one more value of the same kind falls; NaN for n < 2.
+
+    Source: Hahn, Journal of the American Statistical Association 64 (1969).
+    """
+    from scipy.stats import t
+
+    n = len(values)
+    if n < 2:
+        return float("nan"), float("nan")
+    half = t.ppf((1 + level) / 2, n - 1) * np.std(values, ddof=1) * np.sqrt(1 + 1 / n)
+    return float(np.mean(values) - half), float(np.mean(values) + half)
+
+
+def detectable_difference(
+    standard_error: float, degrees: float, *, power: float = 0.8, significance: float = 0.05
+) -> float:
+    """The δ that a two-sided t-test finds with probability ``power``: P(|T'_ν(δ/se)| > t_{ν, 1−α/2}) = power.
+
+    T'_ν is Student's noncentral distribution with ν = ``degrees``; 0 without an error.
+
+    Source: Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import nct, t
+
+    critical = float(t.ppf(1 - significance / 2, degrees))
+
+    def lacking(shift: float) -> float:
+        rejected = nct.sf(critical, degrees, shift) + nct.cdf(-critical, degrees, shift)
+        return float(rejected) - power
+
+    highest = critical + 1.0
+    while lacking(highest) < 0:
+        highest *= 1.5
+    return float(brentq(lacking, 0.0, highest)) * standard_error

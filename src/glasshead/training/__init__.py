@@ -14,7 +14,7 @@ from glasshead.training.build_model import (
     load_embeddings,
 )
 from glasshead.training.check_model import NoClassError
-from glasshead.training.checkpointing import CHECKPOINTS, workspace
+from glasshead.training.checkpointing import CHECKPOINTS, valid_checkpoints, workspace
 from glasshead.training.config import OPTIMIZERS, TrainingConfig, option_fields
 from glasshead.training.field_types import validate_type
 from glasshead.training.load_predictions import (
@@ -109,6 +109,7 @@ __all__ = [
     "train_adversaries",
     "train_repeats",
     "training_arguments",
+    "valid_checkpoints",
     "validate_record",
     "validate_type",
     "versions",

@@ -1,0 +1,53 @@
+"""Grids of runs as data: the tables of papers again, grown row by row over many runs and machines."""
+
+from glasshead.experiments import measures, papers
+from glasshead.experiments.cell import Cell, PaperNumber
+from glasshead.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
+from glasshead.experiments.markdown import table_json, table_markdown
+from glasshead.experiments.quick import quick_table
+from glasshead.experiments.reproduce import ReproduceRequest, Reproduction, reproduce
+from glasshead.experiments.row import Row, RowStore
+from glasshead.experiments.schedule import Schedule
+from glasshead.experiments.source import DataSource
+from glasshead.experiments.summary import (
+    CellSummary,
+    ClaimSummary,
+    MetricSummary,
+    TableSummary,
+    seed_intervals,
+    summarise,
+)
+from glasshead.experiments.table import PAPERS, Claim, Paper, Table
+
+__all__ = [
+    "MEASURES",
+    "PAPERS",
+    "Cell",
+    "CellSummary",
+    "Claim",
+    "ClaimSummary",
+    "DataSource",
+    "Job",
+    "Measured",
+    "MetricSummary",
+    "Outcome",
+    "Paper",
+    "PaperNumber",
+    "ReproduceRequest",
+    "Reproduction",
+    "Row",
+    "RowStore",
+    "Schedule",
+    "Table",
+    "TableSummary",
+    "Task",
+    "measures",
+    "papers",
+    "quick_table",
+    "reproduce",
+    "run_task",
+    "seed_intervals",
+    "summarise",
+    "table_json",
+    "table_markdown",
+]

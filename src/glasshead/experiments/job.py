@@ -1,0 +1,173 @@
+"""One cell with one seed, from its data to its row, in whatever process it is computed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from transformers import TrainerCallback
+
+from glasshead.data import describe
+from glasshead.errors import InputError
+from glasshead.experiments.cell import Cell
+from glasshead.experiments.row import Row, RowStore
+from glasshead.experiments.source import DataSource
+from glasshead.files import BusyError, partial_path, remove
+from glasshead.registry import Registry
+from glasshead.training import CHECKPOINTS, is_run, read_record, train, valid_checkpoints, versions
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+
+
+class Measured(NamedTuple):
+    """The numbers of a run, and which test examples it predicts right."""
+
+    numbers: dict[str, Any]
+    hits: NDArray[np.bool_] | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a measure gets: a cell, a seed, the data, and the folder in which its run is kept meanwhile.
+
+    ``deadline`` is the time (`time.time`) at which a training stops to be taken up another day.
+    """
+
+    cell: Cell
+    seed: int
+    data: DatasetDict
+    folder: Path
+    deadline: float | None = None
+
+    def train(self, callbacks: Sequence[TrainerCallback] = ()) -> Path:
+        """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
+        if is_run(self.folder):
+            return self.folder
+        return train(
+            self.data,
+            self.cell.recipe,
+            self.folder,
+            seed=self.seed,
+            source=self.cell.data.record(),
+            resume=bool(valid_checkpoints(partial_path(self.folder) / CHECKPOINTS)),
+            callbacks=[*callbacks, *([] if self.deadline is None else [StopAt(self.deadline)])],
+        )
+
+
+MEASURES: Registry[Callable[[Job], Measured]] = Registry("measure")
+"""What can be measured of a cell: one function, one file of `measures`."""
+
+
+class OutOfTimeError(Exception):
+    """The time was up before a training ended."""
+
+
+class StopAt(TrainerCallback):
+    """Ends a training at a time; its finished epochs stay, to be gone on from."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+
+    def on_step_end(self, *args: Any, **kwargs: Any) -> None:
+        if time.time() > self.deadline:
+            raise OutOfTimeError
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell and a seed that are to be run, with all that another process needs for it."""
+
+    table: str
+    cell: Cell
+    seed: int
+    store: RowStore
+    runs: Path
+    data_folder: Path | None = None
+    deadline: float | None = None
+    keep_run: bool = False
+
+    @property
+    def run_folder(self) -> Path:
+        """Where its run lies until the row is written."""
+        return self.runs / self.store.paper / self.table / self.cell.slug / f"seed-{self.seed}"
+
+
+class Outcome(NamedTuple):
+    """What became of a task: a row, or why there is none."""
+
+    task: Task
+    row: Row | None
+    failure: str = ""
+
+
+def run_task(task: Task, threads: int | None = None) -> Outcome:
+    """Compute and write the row of a task, unless somebody has it by now; its run goes, unless it is kept.
+
+    ``threads`` is how many a process may use that is one of several.
+    """
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+    row = task.store.read(task.table, task.cell, task.seed)
+    if row is not None:
+        return Outcome(task, row)
+    started = time.perf_counter()
+    try:
+        data, fingerprint = loaded(task.cell.data, task.data_folder)
+        job = Job(task.cell, task.seed, data, task.run_folder, task.deadline)
+        measured = MEASURES[task.cell.measure](job)
+    except OutOfTimeError:
+        return Outcome(task, None, "the time was up: its finished epochs are kept")
+    except BusyError as error:
+        return Outcome(task, None, str(error))
+    except InputError as error:
+        return Outcome(task, None, str(error))
+    resumed = is_run(task.run_folder) and read_record(task.run_folder).get("resumed", False)
+    seconds = None if resumed else time.perf_counter() - started
+    row = Row(
+        task.cell.name,
+        task.cell.key,
+        task.seed,
+        fingerprint,
+        measured.numbers,
+        seconds,
+        versions(),
+        measured.hits,
+    )
+    row = Row.from_json(row.to_json())  # the numbers that whoever finds it will read
+    task.store.write(task.table, task.cell, row)
+    if not task.keep_run:
+        remove_run(task.run_folder, task.runs)
+    return Outcome(task, row)
+
+
+def remove_run(folder: Path, above: Path) -> None:
+    """Remove a run and the folders above it that it leaves empty, up to and with ``above``."""
+    remove(folder)
+    for parent in folder.parents:
+        try:
+            parent.rmdir()
+        except OSError:  # others are at work there
+            return
+        if parent == above:
+            return
+
+
+LOADED: dict[str, tuple[Any, str]] = {}
+
+
+def loaded(source: DataSource, folder: Path | None) -> tuple[Any, str]:
+    """The data and their fingerprint, read once in a process as long as it stays with them."""
+    name = repr((source, folder))
+    if name not in LOADED:
+        LOADED.clear()
+        data = source.read(folder)
+        LOADED[name] = (data, describe(data)["fingerprint"])
+    return LOADED[name]

@@ -1,0 +1,37 @@
+"""Pairs of made-up texts: does the second say the same as the first?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from glasshead.data import LoadOptions, load
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+
+MADE_UP_PAIRS = "synthetic-pairs"
+CLASSES = ("different", "same")
+
+
+def made_up_pairs(options: LoadOptions) -> DatasetDict:
+    """The texts of the set ``synthetic`` with another one each; "same" if both are of one class.
+
+    Neither text alone tells the class. The pairs are drawn with the seed of the generator.
+    """
+    from datasets import ClassLabel, DatasetDict
+
+    texts = load("synthetic", options)
+    rng = np.random.default_rng(int(options.generator.get("seed", 0)))
+    splits = {}
+    for name, rows in texts.items():
+        partner = rng.permutation(len(rows))
+        labels = np.asarray(rows["label"][:])
+        splits[name] = (
+            rows.add_column("text_pair", rows.select(partner)["text"][:])
+            .remove_columns("label")
+            .add_column("label", (labels == labels[partner]).astype(int).tolist())
+            .cast_column("label", ClassLabel(names=list(CLASSES)))
+        )
+    return DatasetDict(splits)

@@ -1,0 +1,282 @@
+"""A finished table as Markdown for people and as JSON for programs; nobody edits either."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from glasshead.errors import pluralise
+from glasshead.experiments.cell import PaperNumber
+from glasshead.experiments.summary import (
+    ENOUGH_SEEDS,
+    NOT_SHOWN,
+    CellSummary,
+    ClaimSummary,
+    Interval,
+    MetricSummary,
+    TableSummary,
+)
+from glasshead.experiments.table import Paper
+from glasshead.results import NOT_USED
+
+SHARES = {"accuracy": "accuracy %", "macro_f1": "macro-F1 %"}
+"""Metrics that are printed in per cent."""
+UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE"}
+
+
+def table_markdown(summary: TableSummary, paper: Paper) -> str:
+    """Every data set with its cells, then the claims, then what differs from the paper."""
+    table = summary.table
+    lines = [
+        f"<!-- Written by `glasshead reproduce {paper.name} --only {table.name}`: do not edit. -->",
+        "",
+        f"# {paper.citation}: {table.title}",
+        "",
+    ]
+    if table.smoke:
+        lines += ["**A smoke run on tiny data: its numbers say nothing about the paper.**", ""]
+    for source in table.sources:
+        cells = [cell for cell in summary.cells if cell.cell.data == source]
+        lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
+    if summary.claims:
+        lines += ["## What the paper claims", "", *claim_lines(summary.claims), ""]
+    lines += [*difference_lines(summary), *cost_lines(summary, paper), *READING]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+READING = (
+    "## How to read this",
+    "",
+    "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
+    "*Next seed* is where one more seed falls with 95 % probability.",
+    "- The paper's number is *inside* if Welch's test does not tell the two means apart (p ≥ 0.05) or, where "
+    "the paper gives no deviation, if it lies in the interval of the next seed. Else it is *outside*, or the "
+    "*protocol differs*.",
+    "- Entropy is that of the weights (1: all tokens alike), SD that of the scores, before → after training: "
+    f"one pair for each layer, the pooling last. Above {NOT_USED} attention was not used.",
+    "- Differences are paired by seed and text, and so is their interval. p is the larger one of the t-test "
+    "over seeds and the exchange test over texts; it is corrected by Holm for all claims here. "
+    "*Could be seen* is the difference that such an experiment finds in four of five cases.",
+)
+
+
+def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[str]:
+    """The cells of one data set."""
+    metrics = [name for name in summary.table.metrics if any(name in cell.metrics for cell in cells)]
+    heads = ["", "seeds", *(UNITS.get(name, name) for name in metrics)]
+    heads += ["next seed", "paper", "verdict", "entropy", "SD of scores", "steps"]
+    yield from markdown_table(heads, [cell_row(cell, metrics) for cell in cells])
+    if any(not cell.one_data_set for cell in cells):
+        yield "\nRows were computed on different data: their means cannot be trusted."
+
+
+def cell_row(cell: CellSummary, metrics: Sequence[str]) -> list[str]:
+    """One cell: what the first metric reached is held against the paper."""
+    seeds = f"{len(cell.rows)}" + (f" of {cell.wanted}" if cell.missing else "")
+    first = cell.metrics.get(metrics[0]) if metrics else None
+    papers = [in_paper(cell.cell.paper.get(name), name) for name in metrics]
+    return [
+        cell.cell.title,
+        seeds,
+        *(mean_in_words(cell.metrics.get(name), name) for name in metrics),
+        "" if first is None else interval_in_words(first.new_seed, metrics[0]),
+        " / ".join(word for word in papers if word) or "–",
+        first.verdict if first else "",
+        use_in_words(cell, "entropy"),
+        use_in_words(cell, "score_sd"),
+        steps_in_words(cell),
+    ]
+
+
+def scale(name: str) -> float:
+    """By what a metric is multiplied where it is printed."""
+    return 100.0 if name in SHARES else 1.0
+
+
+def digits(name: str) -> int:
+    """Decimals of a metric where it is printed."""
+    return 2 if name in SHARES else 3
+
+
+def mean_in_words(metric: MetricSummary | None, name: str) -> str:
+    """mean ± half width."""
+    if metric is None:
+        return "–"
+    text = f"{metric.mean * scale(name):.{digits(name)}f}"
+    if metric.interval is None:
+        return text
+    half = (metric.interval[1] - metric.interval[0]) / 2 * scale(name)
+    return f"{text} ± {half:.{digits(name)}f}"
+
+
+def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> str:
+    """low … high."""
+    if interval is None:
+        return ""
+    return " … ".join(f"{end * scale(name):{sign}.{digits(name)}f}" for end in interval)
+
+
+def in_paper(number: PaperNumber | None, name: str) -> str:
+    """The number as the paper has it."""
+    if number is None:
+        return ""
+    text = f"{number.value * scale(name):.{digits(name)}f}"
+    return text if number.std is None else f"{text} (SD {number.std * scale(name):.{digits(name)}f})"
+
+
+def use_in_words(cell: CellSummary, name: str) -> str:
+    """Before → after training, a mean over seeds, by layer."""
+    layers: dict[str, list[list[float | None]]] = {}
+    for row in cell.rows:
+        for layer, before, after in row.numbers.get(name, []):
+            layers.setdefault(layer, []).append([before, after])
+    texts = []
+    for values in layers.values():
+        ends = [[pair[side] for pair in values if pair[side] is not None] for side in (0, 1)]
+        if not any(ends):  # nobody could read it: texts of a single sentence
+            continue
+        texts.append(" → ".join(f"{sum(end) / len(end):.3f}" if end else "–" for end in ends))  # type: ignore[arg-type]
+    return "; ".join(texts)
+
+
+def steps_in_words(cell: CellSummary) -> str:
+    """Steps of the shortest and the longest training."""
+    steps = [row.numbers["steps"] for row in cell.rows if "steps" in row.numbers]
+    if not steps:
+        return ""
+    return f"{min(steps):,}" if min(steps) == max(steps) else f"{min(steps):,}–{max(steps):,}"
+
+
+def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
+    """The claims with what was found."""
+    heads = ["claim", "paper", "here", "95 % interval", "p", "p, corrected", "verdict", "could be seen"]
+    rows = []
+    for claim in claims:
+        name = claim.claim.metric
+        effect = claim.claim.effect
+        size = claim.detectable
+        rows.append(
+            [
+                claim.claim.text,
+                "" if effect is None else f"{effect * scale(name):+.{digits(name)}f}",
+                "–" if claim.difference is None else f"{claim.difference * scale(name):+.{digits(name)}f}",
+                interval_in_words(claim.interval, name, "+"),
+                "" if claim.p is None else f"{claim.p:.2g}",
+                "" if claim.corrected is None else f"{claim.corrected:.2g}",
+                claim.verdict
+                if claim.seeds >= ENOUGH_SEEDS
+                else f"{claim.verdict} ({pluralise(claim.seeds, 'seed')})",
+                ""
+                if size is None or claim.verdict != NOT_SHOWN
+                else f"{size * scale(name):.{digits(name)}f}",
+            ]
+        )
+    yield from markdown_table(heads, rows)
+
+
+def difference_lines(summary: TableSummary) -> Iterator[str]:
+    """How the protocol differs from that of the paper, and what is not at hand."""
+    table = summary.table
+    everywhere = list(table.differences)
+    titles = {source.name: source.title for source in table.sources}
+    somewhere = [
+        f"{titles[name]}: {text}"
+        for name, texts in table.data_differences.items()
+        if name in titles
+        for text in texts
+    ]
+    if everywhere or somewhere or table.not_at_hand:
+        yield from ("## What differs from the paper", "")
+        yield from (f"- {line}" for line in (*everywhere, *somewhere, *table.not_at_hand))
+        yield ""
+
+
+def cost_lines(summary: TableSummary, paper: Paper) -> Iterator[str]:
+    """What is still to be run, and how long that would take."""
+    missing = [cell for cell in summary.cells if cell.missing]
+    if not missing:
+        return
+    known = [seconds for cell in summary.cells if (seconds := cell.seconds()) is not None]
+    runs = sum(cell.missing for cell in missing)
+    usual = max(known, default=0.0)
+    hours = sum(cell.missing * (cell.seconds() or usual) for cell in missing) / 3600
+    cost = f", about {hours:.1f} hours in one process" if known else ""
+    yield from (
+        "## Not run yet",
+        "",
+        f"{pluralise(runs, 'run')} of {pluralise(len(missing), 'cell')}{cost}: "
+        f"`glasshead reproduce {paper.name} --only {summary.table.name}`",
+        "",
+    )
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows under their heads."""
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "---|" * len(heads)
+    for row in rows:
+        yield "| " + " | ".join(each.replace("|", "\\|") for each in row) + " |"
+
+
+def table_json(summary: TableSummary, paper: Paper) -> str:
+    """The same numbers, unrounded, with their seeds."""
+    table = summary.table
+    record: dict[str, Any] = {
+        "paper": paper.citation,
+        "table": table.name,
+        "title": table.title,
+        "smoke": table.smoke,
+        "cells": [cell_json(cell) for cell in summary.cells],
+        "claims": [
+            {
+                "claim": claim.claim.text,
+                "better": claim.claim.better,
+                "worse": claim.claim.worse,
+                "metric": claim.claim.metric,
+                "paper": claim.claim.effect,
+                "difference": claim.difference,
+                "interval": claim.interval,
+                "seeds": claim.seeds,
+                "texts": claim.texts,
+                "p": claim.p,
+                "corrected": claim.corrected,
+                "detectable": claim.detectable,
+                "verdict": claim.verdict,
+            }
+            for claim in summary.claims
+        ],
+        "not_at_hand": list(table.not_at_hand),
+    }
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+
+
+def cell_json(cell: CellSummary) -> dict[str, Any]:
+    """One cell with all its seeds."""
+    return {
+        "name": cell.cell.name,
+        "title": cell.cell.title,
+        "key": cell.cell.key,
+        "data": cell.cell.data.record(),
+        "recipe": cell.cell.recipe.as_dict(),
+        "seeds": [row.seed for row in cell.rows],
+        "missing": cell.missing,
+        "seconds": cell.seconds(),
+        "differences": cell.differences,
+        "metrics": {
+            name: {
+                "values": metric.values,
+                "mean": metric.mean,
+                "interval": metric.interval,
+                "next_seed": metric.new_seed,
+                "paper": None if metric.paper is None else vars(metric.paper),
+                "verdict": metric.verdict,
+            }
+            for name, metric in cell.metrics.items()
+        },
+        "numbers": {
+            name: [row.numbers.get(name) for row in cell.rows]
+            for name in ("epochs", "steps", "kept_step", "entropy", "score_sd")
+            if any(name in row.numbers for row in cell.rows)
+        },
+    }

@@ -1,0 +1,173 @@
+"""A paper's tables again: run what is missing, skip what is known, write the tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+import glasshead
+from glasshead.errors import InputError, ParameterError
+from glasshead.experiments.cell import Cell
+from glasshead.experiments.job import Outcome, Task, remove_run, run_task
+from glasshead.experiments.markdown import table_json, table_markdown
+from glasshead.experiments.quick import quick_table
+from glasshead.experiments.row import RowStore
+from glasshead.experiments.schedule import Schedule
+from glasshead.experiments.summary import TableSummary, summarise
+from glasshead.experiments.table import PAPERS, Table
+from glasshead.files import check_writable, write_text
+
+SEEDS, QUICK_SEEDS = 5, 2
+ROWS, RUNS = "rows", "runs"
+COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
+"""The rows that the project keeps, where the library runs from its repository."""
+OnChange = Callable[[Schedule], None]
+
+
+@dataclass(frozen=True)
+class ReproduceRequest:
+    """What is repeated, how often and where.
+
+    ``only`` are tables, or TABLE/SET. ``out`` gets the rows, below ``rows``, and the tables; rows of the
+    folder ``rows`` are found too (None: those of the project). ``quick`` takes tiny data and two seeds.
+    ``hours`` is the time that there is, ``workers`` the number of processes.
+
+    Raises:
+        InputError: if a value cannot be meant.
+    """
+
+    only: Sequence[str] = ()
+    seeds: int | None = None
+    quick: bool = False
+    hours: float | None = None
+    out: Path = Path("tables")
+    data_folder: Path | None = None
+    rows: Path | None = None
+    workers: int = 1
+    keep_runs: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("seeds", self.seeds), ("workers", self.workers)):
+            if value is not None and not 1 <= value <= 1000:
+                raise ParameterError(name, f"must be between 1 and 1,000, not {value}")
+        if self.hours is not None and not 0 < self.hours < 1e6:
+            raise ParameterError("hours", f"must be a positive number, not {self.hours:g}")
+        if self.data_folder is not None and not self.data_folder.is_dir():
+            raise ParameterError("data_folder", f"{self.data_folder} is not a folder")
+        if self.rows is not None and not self.rows.is_dir():
+            raise ParameterError("rows", f"{self.rows} is not a folder")
+
+    @property
+    def seeds_wanted(self) -> int:
+        """Of every cell that is random."""
+        return self.seeds or (QUICK_SEEDS if self.quick else SEEDS)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out: the tables with their files, what failed and why, and what is still to be run."""
+
+    tables: list[TableSummary]
+    files: list[Path]
+    failures: dict[str, str]
+    waiting: int
+
+
+def reproduce(
+    paper: str, request: ReproduceRequest, on_change: OnChange = lambda schedule: None
+) -> Reproduction:
+    """Run the cells of a paper's tables that no row is known of, and write OUT/PAPER/TABLE.md and .json.
+
+    ``on_change`` is called at first and whenever a cell has ended. Processes may be killed at any time:
+    finished rows stay, and unfinished trainings are gone on with.
+
+    Raises:
+        InputError: on unknown papers or tables, data that are not there, and an ``out`` that is no folder.
+    """
+    chosen = PAPERS[paper].choose(request.only)
+    tables = [quick_table(table, request.data_folder) for table in chosen] if request.quick else chosen
+    if not request.out.is_dir():
+        check_writable(request.out)
+    folders = [request.out / ROWS, COMMITTED_ROWS if request.rows is None else request.rows]
+    schedule = make_schedule(tables, RowStore(folders, paper), request)
+    check_data(schedule, request.data_folder)
+    remove_finished_runs(schedule, request)
+    on_change(schedule)
+    for outcome in run_all(schedule, request):
+        schedule.finish(outcome)
+        on_change(schedule)
+    summaries = [summarise(table, *schedule.of(table)) for table in tables]
+    files = [path for summary in summaries for path in write_table(summary, paper, request)]
+    return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))
+
+
+def make_schedule(tables: Sequence[Table], store: RowStore, request: ReproduceRequest) -> Schedule:
+    """All cells, with the rows that are known."""
+    cells = {(table.name, cell.name): cell for table in tables for cell in table.cells}
+    wanted = {place: request.seeds_wanted if cell.random else 1 for place, cell in cells.items()}
+    rows = {place: store.read_all(place[0], cell, wanted[place]) for place, cell in cells.items()}
+    deadline = None if request.hours is None else time.time() + 3600 * request.hours
+    return Schedule(tables, store, wanted, rows, deadline)
+
+
+def check_data(schedule: Schedule, folder: Path | None) -> None:
+    """Raise InputError, with their names, where data sets are not there that are still needed."""
+    sources = [cell.data for _, cell, _ in schedule.waiting()]
+    missing = dict.fromkeys(source.name for source in sources if source.is_missing(folder))
+    if missing:
+        where = "there is no data folder" if folder is None else f"they are not in {folder}"
+        raise InputError(
+            f"data sets are missing: {', '.join(missing)} ({where}): name the folder that holds them with "
+            "`data_folder`, or see how it works with `quick=True`"
+        )
+
+
+def remove_finished_runs(schedule: Schedule, request: ReproduceRequest) -> None:
+    """Remove runs whose rows were written just before a process was killed."""
+    runs = request.out / RUNS
+    if request.keep_runs or not runs.is_dir():
+        return
+    for place, rows in schedule.rows.items():
+        for row in rows:
+            task = make_task(schedule, (*schedule.cells[place], row.seed), request)
+            if task.run_folder.exists():
+                remove_run(task.run_folder, runs)
+
+
+def make_task(schedule: Schedule, job: tuple[Table, Cell, int], request: ReproduceRequest) -> Task:
+    """What a process needs to run a cell with a seed."""
+    table, cell, seed = job
+    return Task(
+        table.name,
+        cell,
+        seed,
+        schedule.store,
+        runs=request.out / RUNS,
+        data_folder=request.data_folder,
+        deadline=schedule.deadline,
+        keep_run=request.keep_runs,
+    )
+
+
+def run_all(schedule: Schedule, request: ReproduceRequest) -> Iterator[Outcome]:
+    """Run what is scheduled, by joblib's backend of the moment; which cell is next is asked when one ends."""
+    threads = None if request.workers == 1 else 1
+    tasks = (delayed(run_task)(make_task(schedule, job, request), threads) for job in schedule)
+    parallel = Parallel(request.workers, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+    yield from parallel(tasks)
+
+
+def write_table(summary: TableSummary, paper: str, request: ReproduceRequest) -> Iterator[Path]:
+    """OUT/PAPER/TABLE.md and .json; of a smoke run TABLE-quick."""
+    name = f"{summary.table.name}-quick" if summary.table.smoke else summary.table.name
+    for suffix, text in (
+        ("md", table_markdown(summary, PAPERS[paper])),
+        ("json", table_json(summary, PAPERS[paper])),
+    ):
+        path = request.out / paper / f"{name}.{suffix}"
+        write_text(path, text, overwrite=True)
+        yield path

@@ -1,0 +1,240 @@
+"""What the rows of a table say: means, intervals, the paper's numbers beside them, and its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasshead.experiments.cell import Cell, PaperNumber
+from glasshead.experiments.row import Row
+from glasshead.experiments.table import Claim, Table
+from glasshead.statistics import (
+    METRICS,
+    Predictions,
+    detectable_difference,
+    difference_intervals,
+    exchange_test,
+    holm,
+    prediction_interval,
+    seed_test,
+    student_interval,
+)
+
+ENOUGH_SEEDS = 5
+"""With fewer, no interval over seeds is given."""
+SIGNIFICANT = 0.05
+INSIDE, OUTSIDE, OTHER_PROTOCOL, UNCLEAR = "inside", "outside", "protocol differs", "cannot tell"
+SHOWN, REVERSED, NOT_SHOWN = "shown", "the opposite is shown", "not shown"
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class MetricSummary:
+    """A metric over seeds: its mean, the interval of the mean, and that of one more seed; no intervals of
+    fewer than five seeds. The verdict is about the paper's number, where there is one."""
+
+    values: list[float]
+    mean: float
+    interval: Interval | None
+    new_seed: Interval | None
+    paper: PaperNumber | None
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class CellSummary:
+    """A line of a table: how many seeds of those that are wanted are there, and what they say."""
+
+    cell: Cell
+    wanted: int
+    rows: list[Row]
+    metrics: dict[str, MetricSummary]
+    differences: list[str]
+    one_data_set: bool
+
+    @property
+    def missing(self) -> int:
+        """How many seeds are still to be run."""
+        return max(self.wanted - len(self.rows), 0)
+
+    def seconds(self) -> float | None:
+        """Mean wall time of a seed, where it is known."""
+        known = [row.seconds for row in self.rows if row.seconds is not None]
+        return float(np.mean(known)) if known else None
+
+
+@dataclass(frozen=True)
+class ClaimSummary:
+    """A claim of the paper, tested on the seeds (and texts) that both cells have.
+
+    ``interval`` counts seeds and texts, ``p`` is the larger one of the t-test over seeds and the exchange
+    test over texts, ``corrected`` the same after Holm for all claims of the table. ``detectable`` is the
+    difference that such an experiment finds in four of five cases.
+    """
+
+    claim: Claim
+    seeds: int
+    texts: int
+    difference: float | None
+    interval: Interval | None
+    p: float | None
+    corrected: float | None
+    detectable: float | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """All lines and claims of a table."""
+
+    table: Table
+    cells: list[CellSummary]
+    claims: list[ClaimSummary]
+
+
+def summarise(table: Table, rows: Mapping[str, Sequence[Row]], wanted: Mapping[str, int]) -> TableSummary:
+    """The table of these rows, by the names of cells."""
+    cells = [
+        summarise_cell(table, cell, list(rows.get(cell.name, [])), wanted[cell.name]) for cell in table.cells
+    ]
+    return TableSummary(table, cells, summarise_claims(table, rows))
+
+
+def summarise_cell(table: Table, cell: Cell, rows: list[Row], wanted: int) -> CellSummary:
+    """One line."""
+    one_data_set = len({row.data for row in rows}) < 2
+    differences = table.differences_of(cell)
+    metrics = {}
+    for name in table.metrics:
+        values = metric_of(rows, name)
+        paper = cell.paper.get(name)
+        if values:
+            interval, new_seed = seed_intervals(values)
+            reliable = one_data_set and not table.smoke
+            verdict = judge(values, paper, bool(differences)) if reliable else UNCLEAR
+            metrics[name] = MetricSummary(
+                values, float(np.mean(values)), interval, new_seed, paper, verdict if paper else ""
+            )
+    return CellSummary(cell, wanted, rows, metrics, differences, one_data_set)
+
+
+def metric_of(rows: Sequence[Row], name: str) -> list[float]:
+    """A number of every row that has it."""
+    return [float(row.numbers[name]) for row in rows if row.numbers.get(name) is not None]
+
+
+def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval | None]:
+    """The 95 % interval of the mean over seeds, and that of one more seed; None for fewer than five."""
+    if len(values) < ENOUGH_SEEDS:
+        return None, None
+    sample = np.asarray(values)
+    sums = [np.array([total]) for total in (sample.sum(), (sample**2).sum())]
+    low, high = student_interval(sums[0], sums[1], np.array([len(sample)]))[:, 0]
+    return (float(low), float(high)), prediction_interval(sample)
+
+
+def judge(values: Sequence[float], paper: PaperNumber | None, differs: bool) -> str:
+    """Whether the paper's number is one that our protocol gives.
+
+    Where the paper has a standard deviation over seeds, by Welch's test of the two means; else by whether its
+    number lies inside the interval of a new seed.
+    """
+    interval, new_seed = seed_intervals(values)
+    if paper is None or interval is None or new_seed is None:
+        return UNCLEAR
+    if paper.std is not None and paper.seeds is not None and np.std(values) > 0:
+        from scipy.stats import ttest_ind_from_stats
+
+        test = ttest_ind_from_stats(
+            np.mean(values), np.std(values, ddof=1), len(values), paper.value, paper.std, paper.seeds,
+            equal_var=False,
+        )  # fmt: skip
+        agrees = float(test.pvalue) >= SIGNIFICANT
+    else:
+        agrees = new_seed[0] <= paper.value <= new_seed[1]
+    if agrees:
+        return INSIDE
+    return OTHER_PROTOCOL if differs else OUTSIDE
+
+
+def summarise_claims(table: Table, rows: Mapping[str, Sequence[Row]]) -> list[ClaimSummary]:
+    """Every claim of a table, corrected for their number."""
+    tests = [
+        assess_claim(claim, rows.get(claim.better, []), rows.get(claim.worse, [])) for claim in table.claims
+    ]
+    tested = [number for number, test in enumerate(tests) if test.p is not None]
+    corrected = dict(zip(tested, holm([tests[number].p or 0.0 for number in tested]), strict=True))
+    results = []
+    for number, test in enumerate(tests):
+        p = corrected.get(number)
+        verdict = UNCLEAR
+        if p is not None and test.difference is not None and not table.smoke:
+            surely = p < SIGNIFICANT
+            verdict = NOT_SHOWN if not surely else SHOWN if test.difference > 0 else REVERSED
+        results.append(
+            ClaimSummary(**{name: getattr(test, name) for name in KEPT}, corrected=p, verdict=verdict)
+        )
+    return results
+
+
+KEPT = ("claim", "seeds", "texts", "difference", "interval", "p", "detectable")
+
+
+def assess_claim(claim: Claim, better: Sequence[Row], worse: Sequence[Row]) -> ClaimSummary:
+    """The difference between two cells: paired by seed, and by text where the hits are kept."""
+    pairs = paired(better, worse, claim.metric)
+    values: NDArray[np.floating] = np.array(
+        [[row.numbers[claim.metric] for row in pair] for pair in pairs], dtype=float
+    ).reshape(-1, 2)
+    difference = float((values[:, 0] - values[:, 1]).mean()) if len(pairs) else None
+    nothing: dict[str, Any] = dict.fromkeys(("interval", "p", "corrected", "detectable"))
+    if len(pairs) < ENOUGH_SEEDS:
+        return ClaimSummary(claim, len(pairs), 0, difference, **nothing, verdict=UNCLEAR)
+    test = seed_test(values[:, 0], values[:, 1], paired=True)
+    p = 1.0 if test is None else test.p
+    gaps = values[:, 0] - values[:, 1]
+    interval = seed_intervals(gaps.tolist())[0]
+    texts = 0
+    if claim.metric == "accuracy" and all(row.hits is not None for pair in pairs for row in pair):
+        first, second = (correctness([pair[side] for pair in pairs]) for side in (0, 1))
+        texts = len(first.labels)
+        metric, rng = [METRICS["accuracy"]], np.random.default_rng(0)
+        interval = difference_intervals(first, second, metric, rng=rng)[0]
+        exchanged = exchange_test(first, second, metric, rng=rng)[0]
+        p = max(p, 0.0 if exchanged is None else exchanged)
+    return ClaimSummary(
+        claim, len(pairs), texts, difference, interval, p, None, detectable(interval, len(pairs)), UNCLEAR
+    )
+
+
+def paired(better: Sequence[Row], worse: Sequence[Row], metric: str) -> list[tuple[Row, Row]]:
+    """The rows of two cells with the same seed on the same data; a cell without seeds stands for each."""
+    by_seed = {row.seed: row for row in worse}
+    if len(by_seed) == 1 and len(better) > 1:
+        by_seed = {row.seed: worse[0] for row in better}
+    pairs = [(row, by_seed[row.seed]) for row in better if row.seed in by_seed]
+    return [
+        (first, second)
+        for first, second in pairs
+        if first.data == second.data and metric in first.numbers and metric in second.numbers
+    ]
+
+
+def correctness(rows: Sequence[Row]) -> Predictions:
+    """The hits of rows as predictions of two classes, of which all texts have the second."""
+    hits = np.stack([row.hits for row in rows if row.hits is not None]).astype(np.int64)
+    return Predictions(tuple(range(len(hits))), np.ones(hits.shape[1], dtype=np.int64), hits, 2)
+
+
+def detectable(interval: Interval | None, seeds: int) -> float | None:
+    """The difference that is found with probability 0.8, from the width of a 95 % interval over seeds."""
+    if interval is None:
+        return None
+    from scipy.stats import t
+
+    error = (interval[1] - interval[0]) / 2 / float(t.ppf(0.975, seeds - 1))
+    return detectable_difference(error, seeds - 1)

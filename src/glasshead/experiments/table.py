@@ -1,0 +1,100 @@
+"""The tables of a paper: cells, what the paper claims of them, and how our protocol differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from glasshead.errors import InputError
+from glasshead.experiments.cell import Cell
+from glasshead.experiments.source import DataSource
+from glasshead.registry import Registry, did_you_mean
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The paper says that ``metric`` of the cell ``better`` exceeds that of ``worse``, by ``effect`` if it
+    prints both."""
+
+    text: str
+    better: str
+    worse: str
+    metric: str = "accuracy"
+    effect: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells, the claims about them, and what differs from the paper.
+
+    ``differences`` hold for all cells, ``data_differences`` (by the name of a data set) for some;
+    ``not_at_hand`` are lines about what the paper has and this table has not.
+    """
+
+    name: str
+    title: str
+    cells: Sequence[Cell]
+    metrics: Sequence[str] = ("accuracy", "macro_f1")
+    claims: Sequence[Claim] = ()
+    differences: Sequence[str] = ()
+    data_differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    not_at_hand: Sequence[str] = ()
+    smoke: bool = False
+    """Whether its data are made up or cut short, so that its numbers say nothing about the paper."""
+
+    def __post_init__(self) -> None:
+        names = [cell.name for cell in self.cells]
+        if len(set(names)) < len(names):
+            raise ValueError(f"{self.name}: two cells have one name")
+        for claim in self.claims:
+            if not {claim.better, claim.worse} <= set(names):
+                raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
+
+    @property
+    def sources(self) -> list[DataSource]:
+        """Its data sets, in order."""
+        by_name = {(cell.data.name, cell.data.title): cell.data for cell in self.cells}
+        return list(by_name.values())
+
+    def differences_of(self, cell: Cell) -> list[str]:
+        """How the protocol of a cell differs from that of the paper."""
+        return [*self.differences, *self.data_differences.get(cell.data.name, ())]
+
+    def with_cells(self, cells: Sequence[Cell]) -> Table:
+        """The same with some of the cells; claims about others go."""
+        names = {cell.name for cell in cells}
+        claims = [claim for claim in self.claims if {claim.better, claim.worse} <= names]
+        return replace(self, cells=cells, claims=claims)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose tables are repeated: its word on the command line, who wrote it, and its tables."""
+
+    name: str
+    citation: str
+    tables: Sequence[Table]
+
+    def choose(self, words: Sequence[str]) -> list[Table]:
+        """The tables of these names, all without a name; TABLE/SET takes the cells of one data set.
+
+        Raises:
+            InputError: if there is no such table, or no such set in it.
+        """
+        if not words:
+            return list(self.tables)
+        by_name = {table.name: table for table in self.tables}
+        chosen: dict[str, list[Cell]] = {}
+        for word in words:
+            name, _, part = word.partition("/")
+            if name not in by_name:
+                raise InputError(f"{self.name} has no table {name!r}: {did_you_mean(name, by_name)}")
+            cells = [cell for cell in by_name[name].cells if not part or cell.data.name == part]
+            if not cells:
+                known = [source.name for source in by_name[name].sources]
+                raise InputError(f"{name} has no data set {part!r}: {did_you_mean(part, known)}")
+            chosen.setdefault(name, []).extend(cell for cell in cells if cell not in chosen.get(name, []))
+        return [by_name[name].with_cells(cells) for name, cells in chosen.items()]
+
+
+PAPERS: Registry[Paper] = Registry("paper")

@@ -1,0 +1,158 @@
+"""The command: tables out of nothing, nothing twice, and a kill at any time."""
+
+import json
+import signal
+import time
+
+import pytest
+import transformers
+from typed import glasshead, refusal, shell, tree, wait_for
+
+from glasshead.experiments import PAPERS, ReproduceRequest, quick_table
+from glasshead.experiments.job import Job
+
+QUICK = ("reproduce", "s2", "--quick", "--only")
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    def train(*given, **options):
+        raise AssertionError("trained")
+
+    monkeypatch.setattr(transformers.Trainer, "train", train)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A table on tiny data, with seeds enough for intervals."""
+    out = tmp_path_factory.mktemp("finished") / "tables"
+    glasshead(*QUICK, "trec", "--seeds", 5, "--out", out)
+    return out
+
+
+def test_a_table_is_written(finished):
+    text = (finished / "s2" / "trec-quick.md").read_text()
+    assert "| Transformer-XL | 5 | " in text
+    assert " ± " in text
+    assert "→" in text  # the use of attention
+    assert "smoke run" in text
+    record = json.loads((finished / "s2" / "trec-quick.json").read_text())
+    assert [len(cell["seeds"]) for cell in record["cells"]] == [5] * 5
+    low, high = record["cells"][0]["metrics"]["accuracy"]["next_seed"]
+    assert low < record["cells"][0]["metrics"]["accuracy"]["mean"] < high
+    assert not (finished / "runs").exists()
+    rows = list((finished / "rows").rglob("*.json"))
+    assert len(rows) == 25
+    assert max(row.stat().st_size for row in rows) < 2000
+
+
+def test_what_is_known_is_not_trained_again(finished, no_training):
+    before = tree(finished)
+    glasshead(*QUICK, "trec", "--seeds", 5, "--out", finished)
+    assert tree(finished) == before
+
+
+def test_rows_of_another_folder_are_found(finished, no_training, tmp_path):
+    glasshead(*QUICK, "trec", "--seeds", 5, "--rows", finished / "rows", "--out", tmp_path / "new")
+    assert not (tmp_path / "new" / "rows").exists()
+    names = [path.name for path in sorted((tmp_path / "new" / "s2").iterdir())]
+    assert names == ["trec-quick.json", "trec-quick.md"]
+    assert (tmp_path / "new" / "s2" / "trec-quick.md").read_text() == (
+        finished / "s2" / "trec-quick.md"
+    ).read_text()
+
+
+def test_a_row_that_was_lost_is_computed_again_to_the_same_numbers(finished, tmp_path):
+    row = min((finished / "rows").rglob("*.json"))
+    before = json.loads(row.read_text())
+    row.write_text(row.read_text()[:50])
+    glasshead(*QUICK, "trec", "--seeds", 5, "--out", finished)
+    after = json.loads(row.read_text())
+    assert after["numbers"]["accuracy"] == pytest.approx(before["numbers"]["accuracy"])
+    assert after["data"] == before["data"]
+
+
+def test_an_interruption_leaves_nothing_half(tmp_path, monkeypatch):
+    def train(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(transformers.Trainer, "train", train)
+    result = glasshead(*QUICK, "trec", "--out", tmp_path / "tables", code=130)
+    assert "repeat the command" in result.stderr
+    assert tree(tmp_path) == {}
+
+
+def test_a_training_that_diverges_is_told_and_the_rest_is_run(tmp_path, monkeypatch):
+    from glasshead.errors import InputError
+
+    real = Job.train
+
+    def train(job, *given):
+        if job.cell.name == "trec/shaw":
+            raise InputError("the training diverged")
+        return real(job, *given)
+
+    monkeypatch.setattr(Job, "train", train)
+    result = glasshead(*QUICK, "trec", "--seeds", 1, "--out", tmp_path / "tables", code=1)
+    assert "trec, trec/shaw, seed 0: the training diverged" in result.stderr
+    assert len(list((tmp_path / "tables" / "rows").rglob("*.json"))) == 4
+    assert "| Transformer-RPR | 0 of 1 |" in (tmp_path / "tables" / "s2" / "trec-quick.md").read_text()
+
+
+def test_refusals(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GLASSHEAD_DATA", raising=False)
+    (tmp_path / "file").write_text("")
+    assert "table4" in refusal(tmp_path, "reproduce", "s2", "--only", "tabel4")
+    assert "sst2" in refusal(tmp_path, "reproduce", "s2", "--only", "table4/sst")
+    assert "'s2'" in refusal(tmp_path, "reproduce", "s1")
+    missing = refusal(tmp_path, "reproduce", "s2", "--only", "table4")
+    assert "sst2, snli" in missing
+    assert "--data" in missing
+    for option, value in (
+        ("--seeds", 0),
+        ("--hours", 0),
+        ("--workers", 0),
+        ("--data", "none"),
+        ("--rows", "no"),
+    ):
+        assert option in refusal(tmp_path, "reproduce", "s2", "--quick", option, value)
+    assert "file" in refusal(tmp_path, "reproduce", "s2", "--quick", "--out", "file")
+
+
+@pytest.mark.parametrize("name", list(PAPERS))
+def test_every_cell_has_a_quick_one(name):
+    for table in PAPERS[name].tables:
+        small = quick_table(table, None)
+        assert [cell.name for cell in small.cells] == [cell.name for cell in table.cells]
+        assert all(cell.data.made_up for cell in small.cells)
+
+
+def test_a_part_of_a_table():
+    (chosen,) = PAPERS["s2"].choose(["table4/sst2"])
+    assert {cell.data.name for cell in chosen.cells} == {"sst2"}
+    assert all("SST-2" in claim.text for claim in chosen.claims)
+    assert ReproduceRequest(quick=True).seeds_wanted < ReproduceRequest().seeds_wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_killed_and_started_again(tmp_path, workers, number):
+    """Every row that was there stays as it was, what was not is computed, and no run is left behind."""
+    command = (*QUICK, "trec", "--workers", workers, "--out", "tables")
+    process = shell(*command, cwd=tmp_path, start_new_session=True)
+    wait_for("tables/rows/s2/trec/*seed-0.json", tmp_path, process)
+    time.sleep(0.2)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == (-number if number == signal.SIGKILL else 128 + number), errors
+    before = tree(tmp_path / "tables" / "rows")
+    assert 1 <= len([name for name in before if name.endswith(".json")]) < 10
+    again = shell(*command, cwd=tmp_path)
+    _, errors = again.communicate(timeout=300)
+    assert again.returncode == 0, errors
+    after = tree(tmp_path / "tables" / "rows")
+    assert before.items() <= after.items() or not any(".glasshead" in name for name in after)
+    assert len([name for name in after if name.endswith(".json")]) == 10
+    assert not (tmp_path / "tables" / "runs").exists()

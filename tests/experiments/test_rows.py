@@ -1,0 +1,69 @@
+"""Rows are small files; whatever is no whole row is not there."""
+
+import json
+
+import numpy as np
+import pytest
+from small_tables import RECIPE, cell, row
+
+from glasshead.experiments import PAPERS, Row, RowStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    return RowStore([tmp_path / "mine", tmp_path / "theirs"], "paper")
+
+
+def test_a_row_comes_back(store):
+    of, hits = cell("softmax"), np.random.default_rng(0).random(1821) < 0.8
+    store.write("small", of, row(of, 3, None, hits=hits))
+    found = store.read("small", of, 3)
+    assert np.array_equal(found.hits, hits)
+    assert found.numbers["accuracy"] == pytest.approx(hits.mean(), abs=1e-6)
+    assert store.path("small", of, 3).stat().st_size < 1000
+    assert [each.seed for each in store.read_all("small", of, 5)] == [3]
+
+
+def test_rows_of_others_are_found_and_own_ones_come_first(store):
+    of = cell("softmax")
+    RowStore(store.folders[1:], "paper").write("small", of, row(of, 0, 0.5))
+    assert store.read("small", of, 0).numbers == {"accuracy": 0.5}
+    store.write("small", of, row(of, 0, 0.6))
+    assert store.read("small", of, 0).numbers == {"accuracy": 0.6}
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[: len(text) // 2], lambda text: "[]", lambda text: ""])
+def test_half_a_row_is_none(store, damage):
+    of = cell("softmax")
+    store.write("small", of, row(of, 0, 0.5))
+    path = store.path("small", of, 0)
+    path.write_text(damage(path.read_text()))
+    assert store.read("small", of, 0) is None
+
+
+def test_a_row_of_another_recipe_is_none(store):
+    first, other = cell("softmax"), cell("softmax", learning_rate=0.5)
+    store.write("small", first, row(first, 0, 0.5))
+    assert store.read("small", other, 0) is None
+    path = store.path("small", other, 0)
+    path.write_text(store.path("small", first, 0).read_text())  # a file that somebody renamed
+    assert store.read("small", other, 0) is None
+
+
+def test_the_key_is_that_of_what_is_trained():
+    """A setting that is named but as usual makes no row stale; the preset's name changes no number."""
+    key = cell("softmax").key
+    assert cell("other").key == key
+    assert cell("softmax", epochs=RECIPE.epochs).key == key
+    assert cell("softmax", epochs=RECIPE.epochs + 1).key != key
+    assert len({each.key for each in PAPERS["s2"].tables[0].cells}) == len(PAPERS["s2"].tables[0].cells)
+
+
+def test_a_row_says_what_computed_it(store):
+    of = cell("softmax")
+    stored = Row(of.name, of.key, 0, "fingerprint", {"accuracy": 1 / 3}, 12.345, {"torch": "2"})
+    store.write("small", of, stored)
+    record = json.loads(store.path("small", of, 0).read_text())
+    assert record["data"] == "fingerprint"
+    assert record["versions"] == {"torch": "2"}
+    assert record["numbers"] == {"accuracy": 0.333333}

@@ -1,0 +1,106 @@
+"""Means, intervals, verdicts on the paper's numbers, and its claims with their power."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from small_tables import cell, row, table
+
+from glasshead.experiments import PaperNumber, seed_intervals, summarise
+from glasshead.statistics import detectable_difference, prediction_interval
+
+FIVE = [0.80, 0.81, 0.79, 0.82, 0.78]
+
+
+def verdict(values, paper, **fields):
+    """What is said of the paper's number."""
+    cells = [cell("softmax", paper=paper), cell("tanhmax", attention="tanhmax")]
+    chosen = table(cells, **fields)
+    rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(values)]}
+    return (
+        summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), 5)).cells[0].metrics["accuracy"].verdict
+    )
+
+
+def test_a_new_seed_falls_into_its_interval():
+    """Nineteen of twenty times, within what 2,000 draws allow."""
+    rng = np.random.default_rng(0)
+    draws = rng.normal(size=(2000, 6))
+    inside = 0
+    for values in draws:
+        low, high = prediction_interval(values[:5])
+        inside += low <= values[5] <= high
+    assert stats.binomtest(inside, 2000, 0.95).pvalue > 0.01
+    mean, new = seed_intervals(FIVE)
+    assert new[1] - new[0] == pytest.approx(np.sqrt(6) * (mean[1] - mean[0]))
+
+
+def test_fewer_than_five_seeds_have_no_interval():
+    assert seed_intervals(FIVE[:4]) == (None, None)
+    assert verdict(FIVE[:4], PaperNumber(0.8)) == "cannot tell"
+
+
+def test_the_detectable_difference_is_found_in_four_of_five_cases():
+    delta = detectable_difference(0.5, 4)
+    rng = np.random.default_rng(1)
+    samples = rng.normal(delta, 0.5 * np.sqrt(5), size=(4000, 5))
+    found = (stats.ttest_1samp(samples, 0.0, axis=1).pvalue < 0.05).mean()
+    assert found == pytest.approx(0.8, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("paper", "differences", "expected"),
+    [
+        (PaperNumber(0.83), (), "inside"),  # of a new seed, not of the mean
+        (PaperNumber(0.83, 0.001, 5), (), "outside"),  # the paper's mean is known so well
+        (PaperNumber(0.90), (), "outside"),
+        (PaperNumber(0.90), ("other data",), "protocol differs"),
+        (PaperNumber(0.80), ("other data",), "inside"),
+        (None, (), ""),
+    ],
+)
+def test_verdicts(paper, differences, expected):
+    assert verdict(FIVE, paper, differences=differences) == expected
+
+
+def test_a_smoke_run_and_mixed_data_say_nothing():
+    assert verdict(FIVE, PaperNumber(0.8), smoke=True) == "cannot tell"
+    chosen = table([cell("softmax", paper=PaperNumber(0.8)), cell("tanhmax", attention="tanhmax")])
+    rows = [row(chosen.cells[0], seed, value, data=str(seed)) for seed, value in enumerate(FIVE)]
+    summary = summarise(chosen, {"softmax": rows}, dict.fromkeys(("softmax", "tanhmax"), 5))
+    assert summary.cells[0].metrics["accuracy"].verdict == "cannot tell"
+
+
+def claim(gap, texts=400, seeds=5, **fields):
+    """The verdict on hits of which the second cell has a known share more."""
+    rng = np.random.default_rng(2)
+    chosen = table(**fields)
+    rows = {}
+    for of, share in zip(chosen.cells, (0.6, 0.6 + gap), strict=True):
+        rows[of.name] = [row(of, seed, None, hits=rng.random(texts) < share) for seed in range(seeds)]
+    return summarise(chosen, rows, dict.fromkeys(rows, seeds)).claims[0]
+
+
+def test_a_planted_difference_is_shown():
+    found = claim(0.2)
+    assert (found.verdict, found.texts) == ("shown", 400)
+    assert found.interval[0] < 0.2 < found.interval[1]
+    assert claim(-0.2).verdict == "the opposite is shown"
+
+
+def test_no_difference_comes_with_what_could_have_been_seen():
+    found = claim(0.0)
+    assert found.verdict == "not shown"
+    assert 0.01 < found.detectable < 0.2
+    assert claim(0.0, texts=6400).detectable < found.detectable
+    assert claim(0.2, seeds=4).verdict == "cannot tell"
+
+
+def test_a_cell_without_seeds_stands_beside_each():
+    chosen = table()
+    rows = {
+        "softmax": [row(chosen.cells[0], 0, 0.5)],
+        "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
+    }
+    found = summarise(chosen, rows, {"softmax": 1, "tanhmax": 5}).claims[0]
+    assert found.seeds == 5
+    assert found.difference == pytest.approx(0.3)
