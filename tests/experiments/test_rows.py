@@ -56,7 +56,8 @@ def test_the_key_is_that_of_what_is_trained():
     assert cell("other").key == key
     assert cell("softmax", epochs=RECIPE.epochs).key == key
     assert cell("softmax", epochs=RECIPE.epochs + 1).key != key
-    assert len({each.key for each in PAPERS["s2"].tables[0].cells}) == len(PAPERS["s2"].tables[0].cells)
+    cells = PAPERS["s2"].tables[0].cells
+    assert len({each.key for each in cells}) == len(cells)
 
 
 def test_a_row_says_what_computed_it(store):
