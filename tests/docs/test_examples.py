@@ -73,6 +73,10 @@ SHELL = {
         ["adversaries.svg", *(f"runs/{name}/run.json" for name in ("uniform", "imposed", "adversary"))],
         ["Run in runs/imposed", "Run in runs/adversary", "λ = 0.01: maps 0.", "Written to adversaries.svg"],
     ),
+    "reproduce": (
+        ["tables/s2/trec-quick.md", "tables/s2/trec-quick.json"],
+        ["Written to tables/s2/trec-quick.md"],
+    ),
     "compare": (["compare.html"], ["softmax", "tanhmax", "Report: compare.html"]),
     "compare_runs": (
         ["runs.html", "positions.svg", "heads.png", "runs/distance/repeats.json"],

@@ -1,0 +1,1 @@
+glasshead reproduce s2 --only trec --quick --seeds 5 --out tables
