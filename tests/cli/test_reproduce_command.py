@@ -8,8 +8,9 @@ import pytest
 import transformers
 from typed import glasshead, refusal, shell, tree, wait_for
 
-from glasshead.experiments import PAPERS, ReproduceRequest, quick_table
+from glasshead.experiments import PAPERS, ReproduceRequest, quick_table, run_task
 from glasshead.experiments.job import Job
+from glasshead.files import reserve_folder
 
 QUICK = ("reproduce", "s2", "--quick", "--only")
 
@@ -106,7 +107,7 @@ def test_refusals(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     assert "table4" in refusal(tmp_path, "reproduce", "s2", "--only", "tabel4")
     assert "sst2" in refusal(tmp_path, "reproduce", "s2", "--only", "table4/sst")
-    assert "'s2'" in refusal(tmp_path, "reproduce", "s1")
+    assert "unknown paper 'nothing'" in refusal(tmp_path, "reproduce", "nothing")
     missing = refusal(tmp_path, "reproduce", "s2", "--only", "table4")
     assert "sst2, snli" in missing
     assert "--data" in missing
@@ -134,6 +135,30 @@ def test_a_part_of_a_table():
     assert {cell.data.name for cell in chosen.cells} == {"sst2"}
     assert all("SST-2" in claim.text for claim in chosen.claims)
     assert ReproduceRequest(quick=True).seeds_wanted < ReproduceRequest().seeds_wanted
+
+
+def test_what_another_process_is_at_is_waited_for(tmp_path, finished, monkeypatch):
+    """Its row is taken when it is there; nothing is computed twice."""
+    lost = min((finished / "rows").rglob("*bag*.json"))
+    text = lost.read_text()
+    lost.unlink()
+    attempts = []
+
+    def run(task):
+        attempts.append(task.cell.name)
+        if len(attempts) == 1:  # the other one has it now, and is done soon
+            with reserve_folder(task.lock):
+                outcome = run_task(task)
+            lost.write_text(text)
+            return outcome
+        return run_task(task)
+
+    monkeypatch.setattr("glasshead.experiments.run_paper.run_task", run)
+    monkeypatch.setattr("glasshead.experiments.run_paper.BUSY_WAIT", 0.0)
+    monkeypatch.setattr("glasshead.experiments.job.compute", lambda task: pytest.fail("computed"))
+    glasshead(*QUICK, "trec", "--seeds", 5, "--out", finished)
+    assert attempts == ["trec/bag-of-words"] * 2
+    assert not (finished / "runs").exists()
 
 
 @pytest.mark.slow

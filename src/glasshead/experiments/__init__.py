@@ -5,8 +5,8 @@ from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
 from glasshead.experiments.markdown import table_json, table_markdown
 from glasshead.experiments.quick import quick_table
-from glasshead.experiments.reproduce import ReproduceRequest, Reproduction, reproduce
 from glasshead.experiments.row import Row, RowStore
+from glasshead.experiments.run_paper import ReproduceRequest, Reproduction, reproduce
 from glasshead.experiments.schedule import Schedule
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.summary import (

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +21,9 @@ from glasshead.errors import InputError
 from glasshead.experiments.cell import Cell
 from glasshead.experiments.row import Row, RowStore
 from glasshead.experiments.source import DataSource
-from glasshead.files import BusyError, partial_path, remove
+from glasshead.files import BusyError, partial_path, remove, reserve_folder
 from glasshead.registry import Registry
-from glasshead.training import CHECKPOINTS, is_run, read_record, train, valid_checkpoints, versions
+from glasshead.training import CHECKPOINTS, RECORD, read_record, train, valid_checkpoints, versions
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -47,7 +51,7 @@ class Job:
 
     def train(self, callbacks: Sequence[TrainerCallback] = ()) -> Path:
         """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
-        if is_run(self.folder):
+        if (self.folder / RECORD).is_file():  # a folder that stands is whole
             return self.folder
         return train(
             self.data,
@@ -62,6 +66,10 @@ class Job:
 
 MEASURES: Registry[Callable[[Job], Measured]] = Registry("measure")
 """What can be measured of a cell: one function, one file of `measures`."""
+
+
+PARENT_CHECK = 0.5
+"""Seconds."""
 
 
 class OutOfTimeError(Exception):
@@ -97,27 +105,62 @@ class Task:
         """Where its run lies until the row is written."""
         return self.runs / self.store.paper / self.table / self.cell.slug / f"seed-{self.seed}"
 
+    @property
+    def lock(self) -> Path:
+        """What a process holds that computes the row; it never exists."""
+        return self.run_folder.with_suffix(".row")
+
 
 class Outcome(NamedTuple):
-    """What became of a task: a row, or why there is none."""
+    """What became of a task: a row, or why there is none; ``busy`` if another process is computing it."""
 
     task: Task
     row: Row | None
     failure: str = ""
+    busy: bool = False
 
 
-def run_task(task: Task, threads: int | None = None) -> Outcome:
-    """Compute and write the row of a task, unless somebody has it by now; its run goes, unless it is kept.
+def run_in_worker(task: Task, driver: int) -> Outcome:
+    """`run_task` in one of several processes, with one thread; it ends when the process that sent it does."""
+    import torch
 
-    ``threads`` is how many a process may use that is one of several.
-    """
-    if threads is not None:
-        import torch
+    torch.set_num_threads(1)
+    if os.getpid() != driver:
+        end_with_parent()
+    return run_task(task)
 
-        torch.set_num_threads(threads)
-    row = task.store.read(task.table, task.cell, task.seed)
-    if row is not None:
-        return Outcome(task, row)
+
+@cache
+def end_with_parent() -> None:
+    """Let this process end soon after the one that started it, however that one ended: joblib's would wait
+    for minutes, and train on."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_CHECK)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def run_task(task: Task) -> Outcome:
+    """Compute and write the row of a task, unless somebody has it or is at it; its run goes, unless it is
+    kept."""
+    try:
+        with reserve_folder(task.lock):
+            row = task.store.read(task.table, task.cell, task.seed)
+            outcome = compute(task) if row is None else Outcome(task, row)
+            if outcome.row is not None and not task.keep_run:
+                remove_run(task)
+    except BusyError as error:
+        return Outcome(task, None, str(error), busy=True)
+    remove_empty(task)
+    return outcome
+
+
+def compute(task: Task) -> Outcome:
+    """Measure, and write the row."""
     started = time.perf_counter()
     try:
         data, fingerprint = loaded(task.cell.data, task.data_folder)
@@ -125,38 +168,46 @@ def run_task(task: Task, threads: int | None = None) -> Outcome:
         measured = MEASURES[task.cell.measure](job)
     except OutOfTimeError:
         return Outcome(task, None, "the time was up: its finished epochs are kept")
-    except BusyError as error:
-        return Outcome(task, None, str(error))
     except InputError as error:
         return Outcome(task, None, str(error))
-    resumed = is_run(task.run_folder) and read_record(task.run_folder).get("resumed", False)
-    seconds = None if resumed else time.perf_counter() - started
+    resumed = (task.run_folder / RECORD).is_file() and read_record(task.run_folder).get("resumed", False)
     row = Row(
         task.cell.name,
         task.cell.key,
         task.seed,
         fingerprint,
         measured.numbers,
-        seconds,
+        None if resumed else time.perf_counter() - started,
         versions(),
         measured.hits,
     )
     row = Row.from_json(row.to_json())  # the numbers that whoever finds it will read
     task.store.write(task.table, task.cell, row)
-    if not task.keep_run:
-        remove_run(task.run_folder, task.runs)
     return Outcome(task, row)
 
 
-def remove_run(folder: Path, above: Path) -> None:
-    """Remove a run and the folders above it that it leaves empty, up to and with ``above``."""
-    remove(folder)
-    for parent in folder.parents:
+def remove_finished_run(task: Task) -> None:
+    """Remove what a process left behind that was killed just after it wrote the row."""
+    with contextlib.suppress(BusyError):  # it is about to do so itself
+        with reserve_folder(task.lock):
+            remove_run(task)
+        remove_empty(task)
+
+
+def remove_run(task: Task) -> None:
+    """Remove a run, whole or not."""
+    remove(task.run_folder)
+    remove(partial_path(task.run_folder))
+
+
+def remove_empty(task: Task) -> None:
+    """Remove the folders above a run that it leaves empty."""
+    for folder in task.run_folder.parents:
         try:
-            parent.rmdir()
+            folder.rmdir()
         except OSError:  # others are at work there
             return
-        if parent == above:
+        if folder == task.runs:
             return
 
 

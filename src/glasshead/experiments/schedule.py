@@ -38,6 +38,7 @@ class Schedule:
     clock: Callable[[], float] = time.time
     running: dict[tuple[Place, int], float] = field(default_factory=dict)
     failures: dict[tuple[Place, int], str] = field(default_factory=dict)
+    busy: set[tuple[Place, int]] = field(default_factory=set)
     last_finished: list[Place] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -116,11 +117,21 @@ class Schedule:
         with self._lock:
             self.running.pop((place, task.seed), None)
             self.last_finished = [*(each for each in self.last_finished if each != place), place]
-            if outcome.row is not None:
+            if outcome.busy:
+                self.busy.add((place, task.seed))
+            elif outcome.row is not None:
                 self.rows.setdefault(place, []).append(outcome.row)
                 self.rows[place].sort(key=lambda row: row.seed)
             else:
                 self.failures[place, task.seed] = outcome.failure
+
+    def retry(self) -> bool:
+        """Let what other processes were at be taken again; whether there is any."""
+        with self._lock:
+            self._waiting |= self.busy
+            found = bool(self.busy)
+            self.busy.clear()
+            return found
 
     def of(self, table: Table) -> tuple[dict[str, list[Row]], dict[str, int]]:
         """The rows of a table by cell, and how many seeds each of its cells should have."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from joblib import Parallel, delayed
 import glasshead
 from glasshead.errors import InputError, ParameterError
 from glasshead.experiments.cell import Cell
-from glasshead.experiments.job import Outcome, Task, remove_run, run_task
+from glasshead.experiments.job import Outcome, Task, remove_finished_run, run_in_worker, run_task
 from glasshead.experiments.markdown import table_json, table_markdown
 from glasshead.experiments.quick import quick_table
 from glasshead.experiments.row import RowStore
@@ -25,6 +26,8 @@ SEEDS, QUICK_SEEDS = 5, 2
 ROWS, RUNS = "rows", "runs"
 COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
 """The rows that the project keeps, where the library runs from its repository."""
+BUSY_WAIT = 2.0
+"""Seconds until a cell is tried again that another process is computing."""
 OnChange = Callable[[Schedule], None]
 
 
@@ -134,8 +137,8 @@ def remove_finished_runs(schedule: Schedule, request: ReproduceRequest) -> None:
     for place, rows in schedule.rows.items():
         for row in rows:
             task = make_task(schedule, (*schedule.cells[place], row.seed), request)
-            if task.run_folder.exists():
-                remove_run(task.run_folder, runs)
+            if task.run_folder.parent.is_dir():
+                remove_finished_run(task)
 
 
 def make_task(schedule: Schedule, job: tuple[Table, Cell, int], request: ReproduceRequest) -> Task:
@@ -154,11 +157,20 @@ def make_task(schedule: Schedule, job: tuple[Table, Cell, int], request: Reprodu
 
 
 def run_all(schedule: Schedule, request: ReproduceRequest) -> Iterator[Outcome]:
-    """Run what is scheduled, by joblib's backend of the moment; which cell is next is asked when one ends."""
-    threads = None if request.workers == 1 else 1
-    tasks = (delayed(run_task)(make_task(schedule, job, request), threads) for job in schedule)
+    """Run what is scheduled, by joblib's backend of the moment; which cell is next is asked when one ends.
+
+    What another process is at is asked for again, until its row is there or nobody computes it any more.
+    """
     parallel = Parallel(request.workers, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-    yield from parallel(tasks)
+    while True:
+        tasks = (make_task(schedule, job, request) for job in schedule)
+        if request.workers == 1:
+            yield from parallel(delayed(run_task)(task) for task in tasks)
+        else:
+            yield from parallel(delayed(run_in_worker)(task, os.getpid()) for task in tasks)
+        if not schedule.retry():
+            return
+        time.sleep(BUSY_WAIT)
 
 
 def write_table(summary: TableSummary, paper: str, request: ReproduceRequest) -> Iterator[Path]:
