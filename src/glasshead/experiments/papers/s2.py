@@ -89,8 +89,9 @@ def mechanisms(data: DataSource, model: str = "encoder", **changes: Any) -> Iter
         yield Cell(f"{data.name}/{word}", title, data, recipe(word), paper=printed(data, word))
     usual = recipe("transformer")
     yield Cell(f"{data.name}/no-positions", "no positions", data, recipe("transformer", positions="none"))
-    uniform = recipe("transformer", attention="uniform")
-    yield Cell(f"{data.name}/uniform", "uniform attention", data, uniform)
+    # A learned query that pools would still choose.
+    uniform = recipe("transformer", attention="uniform", pooling="mean")
+    yield Cell(f"{data.name}/uniform", "uniform attention, mean of the tokens", data, uniform)
     words: dict[str, Any] = {"measure": "bag-of-words", "random": False}
     yield Cell(f"{data.name}/bag-of-words", "bag of words", data, usual, **words)
 
