@@ -39,9 +39,13 @@ def messages():
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node.value
 
 
+# The tables of papers tell their readers what to type: a page for people, no message to a caller.
+TABLES = "experiments/markdown.py"
+
+
 def test_no_message_of_the_library_names_an_option_or_a_command():
     typed = [f"{place}: {text!r}" for place, text in messages() if " " in text and TYPED.search(text)]
-    assert typed == []
+    assert [each for each in typed if not each.startswith(TABLES)] == []
 
 
 def test_the_command_line_knows_every_parameter_that_a_message_names():

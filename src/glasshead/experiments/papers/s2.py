@@ -76,7 +76,7 @@ DATA_DIFFERENCES = {
         "three classes and 550,000 train pairs."
     ],
 }
-NOT_AT_HAND = "Table 5 (MIND, news recommendation) is not at hand: see `glasshead recommend`."
+NOT_AT_HAND = "Table 5 (MIND, news recommendation) is not at hand: see the package `glasshead.recommend`."
 
 
 def mechanisms(data: DataSource, model: str = "encoder", **changes: Any) -> Iterator[Cell]:
