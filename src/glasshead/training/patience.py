@@ -3,11 +3,14 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from glasshead.training.checkpointing import STATE
+
+if TYPE_CHECKING:
+    from transformers import Trainer  # imports datasets, which explaining needs not
 
 
 class Patience(TrainerCallback):
@@ -44,7 +47,7 @@ def is_flat(history: Sequence[dict[str, Any]], epochs: int, args: TrainingArgume
     return len(scores) > epochs and max(scores[-epochs:]) <= max(scores[:-epochs])
 
 
-def training_length(trainer: Trainer, patience: int | None) -> tuple[dict[str, Any], list[str]]:
+def training_length(trainer: "Trainer", patience: int | None) -> tuple[dict[str, Any], list[str]]:
     """Steps and epochs that a training took, those of the epoch that is kept, whether dev was flat at the
     end, and a remark if somebody asked for that."""
     state = trainer.state
