@@ -21,7 +21,7 @@ def test_a_row_comes_back(store):
     assert np.array_equal(found.hits, hits)
     assert found.numbers["accuracy"] == pytest.approx(hits.mean(), abs=1e-6)
     assert store.path("small", of, 3).stat().st_size < 1000
-    assert [each.seed for each in store.read_all("small", of, 5)] == [3]
+    assert [each.seed for each in store.read_all("small", of)] == [3]
 
 
 def test_rows_of_others_are_found_and_own_ones_come_first(store):

@@ -104,3 +104,19 @@ def test_a_cell_without_seeds_stands_beside_each():
     found = summarise(chosen, rows, {"softmax": 1, "tanhmax": 5}).claims[0]
     assert found.seeds == 5
     assert found.difference == pytest.approx(0.3)
+
+
+def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
+    chosen = table()
+    of = chosen.cells[0]
+    held_out = [0.8, 0.9, 0.79]
+    rows = [row(of, seed, value) for seed, value in enumerate(FIVE)]
+    rows += [row(of, 1001 + seed, value) for seed, value in enumerate(held_out)]
+    summary = summarise(chosen, {of.name: rows}, {of.name: 8, "tanhmax": 0})
+    assert summary.cells[0].metrics["accuracy"].values == FIVE
+    assert summary.cells[0].missing == 0
+    assert summary.cells[0].inside() == [True, False, True]
+    assert (summary.coverage.mean, summary.coverage.n) == (pytest.approx(2 / 3), 3)
+    low, high = stats.binomtest(2, 3).proportion_ci()
+    assert summary.coverage.interval == pytest.approx((low, high))
+    assert summarise(chosen, {of.name: rows[:4]}, {of.name: 5, "tanhmax": 0}).coverage is None

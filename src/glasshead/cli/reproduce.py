@@ -45,6 +45,10 @@ def reproduce(
         typer.Option("--rows", metavar="DIR", help="More finished rows; else those of the project."),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Cells at a time.")] = 1,
+    held_out: Annotated[
+        int,
+        typer.Option("--held-out", metavar="N", help="More seeds, held against the interval for a new seed."),
+    ] = 0,
     keep_runs: Annotated[
         bool, typer.Option("--keep-runs", help="Keep every trained model, in OUT/runs.")
     ] = False,
@@ -71,6 +75,7 @@ def reproduce(
         data_folder=data_folder,
         rows=rows,
         workers=workers,
+        held_out=held_out,
         keep_runs=keep_runs,
     )
     try:

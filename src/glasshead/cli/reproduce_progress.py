@@ -94,7 +94,7 @@ def progress_row(schedule: Schedule, place: tuple[str, str], running: list[float
     return [
         place[0],
         cell.name,
-        f"{len(rows)}/{schedule.wanted[place]}",
+        f"{len(rows)}/{len(schedule.wanted[place])}",
         mean,
         "" if paper is None else f"{paper.value:.4f}",
         ", ".join(f"{seconds:.0f} s" for seconds in running),

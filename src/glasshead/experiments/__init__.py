@@ -18,10 +18,12 @@ from glasshead.experiments.summary import (
     summarise,
 )
 from glasshead.experiments.table import PAPERS, Claim, Paper, Table
+from glasshead.experiments.tuning import TUNING_SEED, Tuning
 
 __all__ = [
     "MEASURES",
     "PAPERS",
+    "TUNING_SEED",
     "Cell",
     "CellSummary",
     "Claim",
@@ -41,6 +43,7 @@ __all__ = [
     "Table",
     "TableSummary",
     "Task",
+    "Tuning",
     "measures",
     "papers",
     "quick_table",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -33,8 +33,9 @@ class Cell:
     """A recipe on a data set, to be run with several seeds.
 
     ``name`` is unique in its table and stands in the names of files; ``title`` stands in the table.
-    ``measure`` is a name in `MEASURES`; what it measures may have a ``paper`` number each. ``random`` is
-    false of what gives the same with every seed.
+    ``measure`` is a name in `MEASURES`; what it measures may have a ``paper`` number each. ``most_seeds`` is
+    1 of what gives the same with every seed, or costs too much. ``grid`` are values of settings of the
+    recipe, of which dev chooses before any seed is run that counts.
     """
 
     name: str
@@ -43,7 +44,8 @@ class Cell:
     recipe: TrainingConfig
     measure: str = "classifier"
     paper: Mapping[str, PaperNumber] = field(default_factory=dict)
-    random: bool = True
+    most_seeds: int | None = None
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +23,15 @@ from glasshead.experiments.row import Row, RowStore
 from glasshead.experiments.source import DataSource
 from glasshead.files import BusyError, partial_path, remove, reserve_folder
 from glasshead.registry import Registry
-from glasshead.training import CHECKPOINTS, RECORD, read_record, train, valid_checkpoints, versions
+from glasshead.training import (
+    CHECKPOINTS,
+    RECORD,
+    TrainingConfig,
+    read_record,
+    train,
+    valid_checkpoints,
+    versions,
+)
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -111,6 +119,9 @@ class Task:
         return self.run_folder.with_suffix(".row")
 
 
+OUT_OF_TIME = "the time was up: its finished epochs are kept"
+
+
 class Outcome(NamedTuple):
     """What became of a task: a row, or why there is none; ``busy`` if another process is computing it."""
 
@@ -164,10 +175,11 @@ def compute(task: Task) -> Outcome:
     started = time.perf_counter()
     try:
         data, fingerprint = loaded(task.cell.data, task.data_folder)
-        job = Job(task.cell, task.seed, data, task.run_folder, task.deadline)
+        cell = task.cell.with_fields(recipe=with_word_vectors(task.cell.recipe, task.data_folder))
+        job = Job(cell, task.seed, data, task.run_folder, task.deadline)
         measured = MEASURES[task.cell.measure](job)
     except OutOfTimeError:
-        return Outcome(task, None, "the time was up: its finished epochs are kept")
+        return Outcome(task, None, OUT_OF_TIME)
     except InputError as error:
         return Outcome(task, None, str(error))
     resumed = (task.run_folder / RECORD).is_file() and read_record(task.run_folder).get("resumed", False)
@@ -184,6 +196,13 @@ def compute(task: Task) -> Outcome:
     row = Row.from_json(row.to_json())  # the numbers that whoever finds it will read
     task.store.write(task.table, task.cell, row)
     return Outcome(task, row)
+
+
+def with_word_vectors(recipe: TrainingConfig, folder: Path | None) -> TrainingConfig:
+    """A recipe whose word vectors, a path below the data folder, are where they lie."""
+    if recipe.word_vectors is None:
+        return recipe
+    return replace(recipe, word_vectors=str((folder or Path()) / recipe.word_vectors))
 
 
 def remove_finished_run(task: Task) -> None:

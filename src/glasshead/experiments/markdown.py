@@ -16,8 +16,10 @@ from glasshead.experiments.summary import (
     Interval,
     MetricSummary,
     TableSummary,
+    metric_of,
 )
 from glasshead.experiments.table import Paper
+from glasshead.experiments.tuning import Tuning
 from glasshead.results import NOT_USED
 
 SHARES = {"accuracy": "accuracy %", "macro_f1": "macro-F1 %"}
@@ -41,7 +43,8 @@ def table_markdown(summary: TableSummary, paper: Paper) -> str:
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
     if summary.claims:
         lines += ["## What the paper claims", "", *claim_lines(summary.claims), ""]
-    lines += [*difference_lines(summary), *cost_lines(summary, paper), *READING]
+    lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper)]
+    lines += [*READING, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -66,7 +69,11 @@ def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[
     metrics = [name for name in summary.table.metrics if any(name in cell.metrics for cell in cells)]
     heads = ["", "seeds", *(UNITS.get(name, name) for name in metrics)]
     heads += ["next seed", "paper", "verdict", "entropy", "SD of scores", "steps"]
-    yield from markdown_table(heads, [cell_row(cell, metrics) for cell in cells])
+    rows = [cell_row(cell, metrics) for cell in cells]
+    if any(cell.cell.grid for cell in cells):
+        heads.append("chosen on dev")
+        rows = [[*row, choice_in_words(cell.tuning)] for row, cell in zip(rows, cells, strict=True)]
+    yield from markdown_table(heads, rows)
     if any(not cell.one_data_set for cell in cells):
         yield "\nRows were computed on different data: their means cannot be trusted."
 
@@ -87,6 +94,11 @@ def cell_row(cell: CellSummary, metrics: Sequence[str]) -> list[str]:
         use_in_words(cell, "score_sd"),
         steps_in_words(cell),
     ]
+
+
+def choice_in_words(tuning: Tuning | None) -> str:
+    """The settings that were best on dev."""
+    return "" if tuning is None else ", ".join(f"{name} {value}" for name, value in tuning.settings.items())
 
 
 def scale(name: str) -> float:
@@ -175,6 +187,36 @@ def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
     yield from markdown_table(heads, rows)
 
 
+def coverage_lines(summary: TableSummary) -> Iterator[str]:
+    """How often the interval for a new seed held."""
+    found = summary.coverage
+    if found is None or found.mean is None or found.interval is None:
+        return
+    inside = round(found.mean * found.n)
+    low, high = (f"{100 * end:.0f}" for end in found.interval)
+    yield from (
+        "## New seeds",
+        "",
+        f"{inside} of {pluralise(found.n, 'held-out seed')} fell into their cell's interval for the next "
+        f"seed: {100 * found.mean:.0f} % (exact 95 % interval {low} to {high}); 95 % are promised.",
+        "",
+    )
+
+
+def tuning_lines(summary: TableSummary) -> Iterator[str]:
+    """What was tried for every cell with a grid."""
+    grids = {
+        " × ".join(f"{name} {', '.join(map(str, values))}" for name, values in cell.grid.items())
+        for cell in summary.table.cells
+        if cell.grid
+    }
+    for grid in sorted(grids):
+        yield (
+            f"- *Chosen on dev*: each cell that is trained had the same grid, {grid}. Every point was "
+            "trained once, with a seed that is not counted. The JSON file has what each reached on dev."
+        )
+
+
 def difference_lines(summary: TableSummary) -> Iterator[str]:
     """How the protocol differs from that of the paper, and what is not at hand."""
     table = summary.table
@@ -246,6 +288,7 @@ def table_json(summary: TableSummary, paper: Paper) -> str:
             }
             for claim in summary.claims
         ],
+        "coverage": None if summary.coverage is None else summary.coverage._asdict(),
         "not_at_hand": list(table.not_at_hand),
     }
     return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
@@ -262,6 +305,11 @@ def cell_json(cell: CellSummary) -> dict[str, Any]:
         "seeds": [row.seed for row in cell.rows],
         "missing": cell.missing,
         "seconds": cell.seconds(),
+        "tuning": None if cell.tuning is None else vars(cell.tuning),
+        "held_out": {
+            name: dict(zip((row.seed for row in cell.held_out), metric_of(cell.held_out, name), strict=True))
+            for name in cell.metrics
+        },
         "differences": cell.differences,
         "metrics": {
             name: {

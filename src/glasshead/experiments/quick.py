@@ -28,7 +28,8 @@ def quick_table(table: Table, folder: Path | None) -> Table:
 
 def quick_cell(cell: Cell, folder: Path | None) -> Cell:
     """A cell that runs in a second or so."""
-    return replace(cell, data=quick_source(cell, folder), recipe=quick_recipe(cell.recipe))
+    first = {name: values[:1] for name, values in cell.grid.items()}
+    return replace(cell, data=quick_source(cell, folder), recipe=quick_recipe(cell.recipe), grid=first)
 
 
 def quick_source(cell: Cell, folder: Path | None) -> DataSource:

@@ -117,9 +117,9 @@ class RowStore:
                 return row
         return None
 
-    def read_all(self, table: str, cell: Cell, seeds: int) -> list[Row]:
-        """The rows of a cell, by ascending seed; all that there are, also beyond ``seeds``."""
-        known = set(range(seeds))
+    def read_all(self, table: str, cell: Cell) -> list[Row]:
+        """The rows of a cell, by ascending seed."""
+        known = set()
         for folder in self.folders:
             names = (folder / self.paper / table).glob(f"{cell.slug}-seed-*.json")
             ends = [path.stem.rpartition("-")[2] for path in names]

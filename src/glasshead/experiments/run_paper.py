@@ -18,7 +18,7 @@ from glasshead.experiments.markdown import table_json, table_markdown
 from glasshead.experiments.quick import quick_table
 from glasshead.experiments.row import RowStore
 from glasshead.experiments.schedule import Schedule
-from glasshead.experiments.summary import TableSummary, summarise
+from glasshead.experiments.summary import TableSummary
 from glasshead.experiments.table import PAPERS, Table
 from glasshead.files import check_writable, write_text
 
@@ -37,7 +37,8 @@ class ReproduceRequest:
 
     ``only`` are tables, or TABLE/SET. ``out`` gets the rows, below ``rows``, and the tables; rows of the
     folder ``rows`` are found too (None: those of the project). ``quick`` takes tiny data and two seeds.
-    ``hours`` is the time that there is, ``workers`` the number of processes.
+    ``held_out`` seeds more are held against the interval for a new seed. ``hours`` is the time that there is,
+    ``workers`` the number of processes.
 
     Raises:
         InputError: if a value cannot be meant.
@@ -51,12 +52,15 @@ class ReproduceRequest:
     data_folder: Path | None = None
     rows: Path | None = None
     workers: int = 1
+    held_out: int = 0
     keep_runs: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("seeds", self.seeds), ("workers", self.workers)):
             if value is not None and not 1 <= value <= 1000:
                 raise ParameterError(name, f"must be between 1 and 1,000, not {value}")
+        if not 0 <= self.held_out <= 1000:
+            raise ParameterError("held_out", f"must be between 0 and 1,000, not {self.held_out}")
         if self.hours is not None and not 0 < self.hours < 1e6:
             raise ParameterError("hours", f"must be a positive number, not {self.hours:g}")
         if self.data_folder is not None and not self.data_folder.is_dir():
@@ -96,37 +100,38 @@ def reproduce(
     if not request.out.is_dir():
         check_writable(request.out)
     folders = [request.out / ROWS, COMMITTED_ROWS if request.rows is None else request.rows]
-    schedule = make_schedule(tables, RowStore(folders, paper), request)
+    deadline = None if request.hours is None else time.time() + 3600 * request.hours
+    store = RowStore(folders, paper)
+    schedule = Schedule(tables, store, request.seeds_wanted, request.held_out, deadline)
     check_data(schedule, request.data_folder)
     remove_finished_runs(schedule, request)
     on_change(schedule)
     for outcome in run_all(schedule, request):
         schedule.finish(outcome)
         on_change(schedule)
-    summaries = [summarise(table, *schedule.of(table)) for table in tables]
+    summaries = [schedule.summary(table) for table in tables]
     files = [path for summary in summaries for path in write_table(summary, paper, request)]
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))
 
 
-def make_schedule(tables: Sequence[Table], store: RowStore, request: ReproduceRequest) -> Schedule:
-    """All cells, with the rows that are known."""
-    cells = {(table.name, cell.name): cell for table in tables for cell in table.cells}
-    wanted = {place: request.seeds_wanted if cell.random else 1 for place, cell in cells.items()}
-    rows = {place: store.read_all(place[0], cell, wanted[place]) for place, cell in cells.items()}
-    deadline = None if request.hours is None else time.time() + 3600 * request.hours
-    return Schedule(tables, store, wanted, rows, deadline)
-
-
 def check_data(schedule: Schedule, folder: Path | None) -> None:
     """Raise InputError, with their names, where data sets are not there that are still needed."""
-    sources = [cell.data for _, cell, _ in schedule.waiting()]
-    missing = dict.fromkeys(source.name for source in sources if source.is_missing(folder))
+    missing = dict.fromkeys(name for _, cell, _ in schedule.waiting() for name in missing_data(cell, folder))
     if missing:
         where = "there is no data folder" if folder is None else f"they are not in {folder}"
         raise InputError(
             f"data sets are missing: {', '.join(missing)} ({where}): name the folder that holds them with "
             "`data_folder`, or see how it works with `quick=True`"
         )
+
+
+def missing_data(cell: Cell, folder: Path | None) -> Iterator[str]:
+    """The data set and the word vectors of a cell, if the data folder lacks them."""
+    if cell.data.is_missing(folder):
+        yield cell.data.name
+    vectors = cell.recipe.word_vectors
+    if vectors is not None and (folder is None or not (folder / vectors).is_file()):
+        yield vectors
 
 
 def remove_finished_runs(schedule: Schedule, request: ReproduceRequest) -> None:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from glasshead.experiments.cell import Cell
-from glasshead.experiments.job import Outcome
+from glasshead.experiments.job import OUT_OF_TIME, Outcome
 from glasshead.experiments.row import Row, RowStore
-from glasshead.experiments.summary import metric_of
+from glasshead.experiments.summary import FIRST_HELD_OUT, TableSummary, metric_of, summarise
 from glasshead.experiments.table import Table
+from glasshead.experiments.tuning import TUNING_SEED, Tuning, choose, grid_cells
 from glasshead.statistics import student_interval
 
 Place = tuple[str, str]
 """A table and a cell, by name."""
+Job = tuple[Place, int]
+"""A cell with a seed."""
 MARGIN = 1.1
 """A cell may take so much longer than it took before."""
 
@@ -27,32 +30,79 @@ MARGIN = 1.1
 class Schedule:
     """The cells that are still to be run, their rows so far, and the time at which everything ends.
 
-    ``wanted`` is the number of seeds of each cell. Safe to be asked from several threads.
+    ``seeds`` is the number of seeds of each cell, ``held_out`` that of more ones that are not counted, but
+    compared with the interval for a new seed. A cell with a grid begins when all points of the grid have
+    ended. Safe to be asked from several threads.
     """
 
     tables: Sequence[Table]
     store: RowStore
-    wanted: Mapping[Place, int]
-    rows: dict[Place, list[Row]]
+    seeds: int
+    held_out: int = 0
     deadline: float | None = None
     clock: Callable[[], float] = time.time
-    running: dict[tuple[Place, int], float] = field(default_factory=dict)
-    failures: dict[tuple[Place, int], str] = field(default_factory=dict)
-    busy: set[tuple[Place, int]] = field(default_factory=set)
-    last_finished: list[Place] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    cells: dict[Place, tuple[Table, Cell]] = field(init=False, default_factory=dict)
+    rows: dict[Place, list[Row]] = field(init=False, default_factory=dict)
+    wanted: dict[Place, list[int]] = field(init=False, default_factory=dict)
+    grids: dict[Place, list[Place]] = field(init=False, default_factory=dict)
+    tunings: dict[Place, Tuning] = field(init=False, default_factory=dict)
+    running: dict[Job, float] = field(init=False, default_factory=dict)
+    failures: dict[Job, str] = field(init=False, default_factory=dict)
+    busy: set[Job] = field(init=False, default_factory=set)
+    last_finished: list[Place] = field(init=False, default_factory=list)
+    _waiting: set[Job] = field(init=False, default_factory=set)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self.cells = {(table.name, cell.name): (table, cell) for table in self.tables for cell in table.cells}
-        self._waiting = {
-            (place, seed)
-            for place in self.cells
-            for seed in range(self.wanted[place])
-            if seed not in {row.seed for row in self.rows.get(place, [])}
-        }
+        for table in self.tables:
+            for cell in table.cells:
+                place = (table.name, cell.name)
+                self.cells[place] = (table, cell)
+                self.rows[place], self.wanted[place] = [], self.seeds_of(cell)
+                if not cell.grid:
+                    self._enter(place)
+                    continue
+                self.grids[place] = []
+                for point in grid_cells(cell):
+                    self.grids[place].append((table.name, point.name))
+                    self.cells[table.name, point.name] = (table, point)
+                    self.wanted[table.name, point.name] = [TUNING_SEED]
+                    self._enter((table.name, point.name))
+                self._tune(place)
+
+    def seeds_of(self, cell: Cell) -> list[int]:
+        """The seeds with which a cell is run."""
+        if cell.most_seeds is not None:
+            return list(range(min(self.seeds, cell.most_seeds)))
+        return [*range(self.seeds), *(FIRST_HELD_OUT + number for number in range(self.held_out))]
+
+    def _enter(self, place: Place) -> None:
+        """Take up the rows that there are of a cell, and let the others wait."""
+        table, cell = self.cells[place]
+        self.rows[place] = self.store.read_all(table.name, cell)
+        known = {row.seed for row in self.rows[place]}
+        self._waiting |= {(place, seed) for seed in self.wanted[place] if seed not in known}
+
+    def _tune(self, place: Place) -> None:
+        """Choose from the grid of a cell when all its points have ended."""
+        table, cell = self.cells[place]
+        rows = [next(iter(self.rows[point]), None) for point in self.grids[place]]
+        points = [(point, TUNING_SEED) for point in self.grids[place]]
+        failed = [self.failures.get(point, OUT_OF_TIME) != OUT_OF_TIME for point in points]
+        if not all(row is not None or bad for row, bad in zip(rows, failed, strict=True)):
+            return
+        tuning = choose(cell, rows, table.metrics[0])
+        if tuning is None:
+            self.failures[place, 0] = "every point of its grid failed"
+            return
+        self.tunings[place] = tuning
+        self.cells[place] = (table, cell.with_fields(recipe=cell.recipe.with_changes(**tuning.settings)))
+        self._enter(place)
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        """How many runs are still to be begun, also of cells that wait for their grid."""
+        later = [place for place in self.grids.keys() - self.tunings if (place, 0) not in self.failures]
+        return len(self._waiting) + sum(len(self.wanted[place]) for place in later)
 
     def waiting(self) -> list[tuple[Table, Cell, int]]:
         """What is still to be begun, the most urgent first."""
@@ -124,19 +174,27 @@ class Schedule:
                 self.rows[place].sort(key=lambda row: row.seed)
             else:
                 self.failures[place, task.seed] = outcome.failure
+            for cell, points in self.grids.items():
+                if place in points:
+                    self._tune(cell)
 
     def retry(self) -> bool:
-        """Let what other processes were at be taken again; whether there is any."""
+        """Let what other processes were at be taken again; whether there is anything to take."""
         with self._lock:
             self._waiting |= self.busy
-            found = bool(self.busy)
             self.busy.clear()
-            return found
+            return any(self.fits(place) for place, _ in self._waiting)
 
-    def of(self, table: Table) -> tuple[dict[str, list[Row]], dict[str, int]]:
-        """The rows of a table by cell, and how many seeds each of its cells should have."""
-        rows = {cell.name: self.rows.get((table.name, cell.name), []) for cell in table.cells}
-        return rows, {cell.name: self.wanted[table.name, cell.name] for cell in table.cells}
+    def summary(self, table: Table) -> TableSummary:
+        """A table as it stands."""
+        cells = [self.cells[table.name, cell.name][1] for cell in table.cells]
+        by_name = {cell.name: (table.name, cell.name) for cell in cells}
+        return summarise(
+            replace(table, cells=cells),
+            {name: self.rows[place] for name, place in by_name.items()},
+            {name: len(self.wanted[place]) for name, place in by_name.items()},
+            {name: self.tunings[place] for name, place in by_name.items() if place in self.tunings},
+        )
 
     def failures_in_words(self) -> dict[str, str]:
         """Why some cells have no row."""

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.row import Row
 from glasshead.experiments.table import Claim, Table
+from glasshead.experiments.tuning import TUNING_SEED, Tuning
 from glasshead.statistics import (
     METRICS,
+    Estimate,
     Predictions,
     detectable_difference,
     difference_intervals,
@@ -21,11 +23,14 @@ from glasshead.statistics import (
     holm,
     prediction_interval,
     seed_test,
+    share_interval,
     student_interval,
 )
 
 ENOUGH_SEEDS = 5
 """With fewer, no interval over seeds is given."""
+FIRST_HELD_OUT = TUNING_SEED + 1
+"""Seeds from here on are not counted, but held against the interval of a new seed."""
 SIGNIFICANT = 0.05
 INSIDE, OUTSIDE, OTHER_PROTOCOL, UNCLEAR = "inside", "outside", "protocol differs", "cannot tell"
 SHOWN, REVERSED, NOT_SHOWN = "shown", "the opposite is shown", "not shown"
@@ -47,7 +52,10 @@ class MetricSummary:
 
 @dataclass(frozen=True)
 class CellSummary:
-    """A line of a table: how many seeds of those that are wanted are there, and what they say."""
+    """A line of a table: how many seeds of those that are wanted are there, and what they say.
+
+    ``held_out`` are rows of seeds that the numbers do not count, ``tuning`` is what was chosen on dev.
+    """
 
     cell: Cell
     wanted: int
@@ -55,11 +63,20 @@ class CellSummary:
     metrics: dict[str, MetricSummary]
     differences: list[str]
     one_data_set: bool
+    held_out: list[Row]
+    tuning: Tuning | None
 
     @property
     def missing(self) -> int:
         """How many seeds are still to be run."""
-        return max(self.wanted - len(self.rows), 0)
+        return max(self.wanted - len(self.rows) - len(self.held_out), 0)
+
+    def inside(self) -> list[bool]:
+        """Of every held-out seed, whether the first metric falls into the interval for a new seed."""
+        first = next(iter(self.metrics), None)
+        if first is None or (interval := self.metrics[first].new_seed) is None:
+            return []
+        return [interval[0] <= value <= interval[1] for value in metric_of(self.held_out, first)]
 
     def seconds(self) -> float | None:
         """Mean wall time of a seed, where it is known."""
@@ -95,18 +112,45 @@ class TableSummary:
     cells: list[CellSummary]
     claims: list[ClaimSummary]
 
+    @property
+    def coverage(self) -> Estimate | None:
+        """The share of held-out seeds inside their cell's interval for a new seed; 0.95 is promised."""
+        inside = [each for cell in self.cells for each in cell.inside()]
+        return share_interval(np.array(inside)) if inside else None
 
-def summarise(table: Table, rows: Mapping[str, Sequence[Row]], wanted: Mapping[str, int]) -> TableSummary:
+
+def summarise(
+    table: Table,
+    rows: Mapping[str, Sequence[Row]],
+    wanted: Mapping[str, int],
+    tunings: Mapping[str, Tuning] | None = None,
+) -> TableSummary:
     """The table of these rows, by the names of cells."""
+    counted = {name: [row for row in found if row.seed < TUNING_SEED] for name, found in rows.items()}
+    held_out = {name: [row for row in found if row.seed >= FIRST_HELD_OUT] for name, found in rows.items()}
     cells = [
-        summarise_cell(table, cell, list(rows.get(cell.name, [])), wanted[cell.name]) for cell in table.cells
+        CellSummary(
+            cell,
+            wanted[cell.name],
+            counted.get(cell.name, []),
+            summarise_metrics(table, cell, counted.get(cell.name, [])),
+            table.differences_of(cell),
+            one_data_set(rows.get(cell.name, [])),
+            held_out.get(cell.name, []),
+            (tunings or {}).get(cell.name),
+        )
+        for cell in table.cells
     ]
-    return TableSummary(table, cells, summarise_claims(table, rows))
+    return TableSummary(table, cells, summarise_claims(table, counted))
 
 
-def summarise_cell(table: Table, cell: Cell, rows: list[Row], wanted: int) -> CellSummary:
-    """One line."""
-    one_data_set = len({row.data for row in rows}) < 2
+def one_data_set(rows: Sequence[Row]) -> bool:
+    """Whether rows were computed on the same data."""
+    return len({row.data for row in rows}) < 2
+
+
+def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str, MetricSummary]:
+    """What the rows of a cell say of each metric of its table."""
     differences = table.differences_of(cell)
     metrics = {}
     for name in table.metrics:
@@ -114,12 +158,12 @@ def summarise_cell(table: Table, cell: Cell, rows: list[Row], wanted: int) -> Ce
         paper = cell.paper.get(name)
         if values:
             interval, new_seed = seed_intervals(values)
-            reliable = one_data_set and not table.smoke
+            reliable = one_data_set(rows) and not table.smoke
             verdict = judge(values, paper, bool(differences)) if reliable else UNCLEAR
             metrics[name] = MetricSummary(
                 values, float(np.mean(values)), interval, new_seed, paper, verdict if paper else ""
             )
-    return CellSummary(cell, wanted, rows, metrics, differences, one_data_set)
+    return metrics
 
 
 def metric_of(rows: Sequence[Row], name: str) -> list[float]:
