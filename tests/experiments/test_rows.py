@@ -68,3 +68,12 @@ def test_a_row_says_what_computed_it(store):
     assert record["data"] == "fingerprint"
     assert record["versions"] == {"torch": "2"}
     assert record["numbers"] == {"accuracy": 0.333333}
+
+
+def test_a_row_of_another_table_is_as_good(store):
+    """What is trained is the same, whatever the table calls it."""
+    of = cell("softmax")
+    store.write("small", of, row(of, 2, 0.5))
+    assert store.read("other", cell("again"), 2).numbers == {"accuracy": 0.5}
+    assert [each.seed for each in store.read_all("other", cell("again"))] == [2]
+    assert store.read_all("other", cell("again", learning_rate=0.5)) == []

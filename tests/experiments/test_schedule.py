@@ -135,3 +135,17 @@ def test_held_out_seeds_are_other_ones(schedule):
     seeds = [seed for _, each, seed in of.waiting() if each.name == "softmax"]
     assert seeds[:2] == [0, 1]
     assert min(seeds[2:]) > TUNING_SEED
+
+
+def test_a_row_that_counts_is_not_the_one_that_chooses(schedule):
+    """The first point of a grid is often the usual recipe, of which there may be rows already."""
+    chosen = tuned_table()
+    usual = chosen.cells[0].with_fields(
+        recipe=chosen.cells[0].recipe.with_changes(learning_rate=0.1, dropout=0.0)
+    )
+    of = schedule(chosen, {})
+    of.store.write("small", usual, row(usual, 0, 0.9))
+    of = schedule(chosen, {})
+    assert len([seed for _, each, seed in of.waiting() if "/" in each.name]) == 4
+    end(of, lambda each: 1.0 if each.recipe.learning_rate == 0.1 else 0.0)
+    assert [each.seed for each in of.rows["small", "softmax"]] == [0]

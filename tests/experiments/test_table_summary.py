@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from small_tables import cell, row, table
 
-from glasshead.experiments import PaperNumber, seed_intervals, summarise
+from glasshead.experiments import PaperNumber, Row, number_of, seed_intervals, summarise
 from glasshead.statistics import detectable_difference, prediction_interval
 
 FIVE = [0.80, 0.81, 0.79, 0.82, 0.78]
@@ -120,3 +120,16 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     low, high = stats.binomtest(2, 3).proportion_ci()
     assert summary.coverage.interval == pytest.approx((low, high))
     assert summarise(chosen, {of.name: rows[:4]}, {of.name: 5, "tanhmax": 0}).coverage is None
+
+
+def test_numbers_that_follow_from_others():
+    of = table().cells[0]
+    numbers = {
+        "entropy": [["layer", 0.9, 0.6], ["layer 2", 0.9, 0.8], ["pooling.summary", 1.0, 0.1]],
+        "w": [-1.0, 2, 3],
+    }
+    found = Row(of.name, of.key, 0, "d", numbers)
+    assert number_of(found, "map_entropy") == pytest.approx(0.7)
+    assert number_of(found, "positive_w") == pytest.approx(2 / 3)
+    assert (number_of(found, "least_w"), number_of(found, "most_w")) == (-1, 3)
+    assert number_of(found, "positive_v") is None

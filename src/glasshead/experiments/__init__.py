@@ -14,6 +14,7 @@ from glasshead.experiments.summary import (
     ClaimSummary,
     MetricSummary,
     TableSummary,
+    number_of,
     seed_intervals,
     summarise,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "Task",
     "Tuning",
     "measures",
+    "number_of",
     "papers",
     "quick_table",
     "reproduce",

@@ -22,9 +22,14 @@ from glasshead.experiments.table import Paper
 from glasshead.experiments.tuning import Tuning
 from glasshead.results import NOT_USED
 
-SHARES = {"accuracy": "accuracy %", "macro_f1": "macro-F1 %"}
+SHARES = {
+    "accuracy": "accuracy %",
+    "macro_f1": "macro-F1 %",
+    "positive_w": "heads with w > 0, %",
+    "positive_v": "heads with v > 0, %",
+}
 """Metrics that are printed in per cent."""
-UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE"}
+UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
 
 
 def table_markdown(summary: TableSummary, paper: Paper) -> str:

@@ -18,6 +18,7 @@ EXAMPLES = 200
 GENERATOR = {"instances": 400, "neutral_words": 100, "polar_words": 10}
 SMALL: dict[str, Any] = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 16}
 MOST_LENGTH = 48
+PAIR_MODELS = ("pair-encoder", "cross-encoder")
 
 
 def quick_table(table: Table, folder: Path | None) -> Table:
@@ -35,7 +36,7 @@ def quick_cell(cell: Cell, folder: Path | None) -> Cell:
 def quick_source(cell: Cell, folder: Path | None) -> DataSource:
     """A part of the data, or made-up texts in their place."""
     if cell.data.made_up or cell.data.is_missing(folder):
-        name = MADE_UP_PAIRS if cell.recipe.model == "pair-encoder" else "synthetic"
+        name = MADE_UP_PAIRS if cell.recipe.model in PAIR_MODELS else "synthetic"
         made_up = LoadOptions(generator=GENERATOR)
         return DataSource(name, f"made-up texts in the place of {cell.data.title}", made_up)
     part = replace(cell.data.options, max_examples=EXAMPLES)
@@ -51,4 +52,4 @@ def quick_recipe(recipe: TrainingConfig) -> TrainingConfig:
         changes["head_dim"] = min(head_dim or 8, 8)
         if recipe.architecture.get("value_dim") is not None:
             changes["value_dim"] = 8
-    return recipe.with_changes(**changes)
+    return replace(recipe, word_vectors=None).with_changes(**changes)

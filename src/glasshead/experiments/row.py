@@ -107,21 +107,28 @@ class RowStore:
         return (folder or self.folders[0]) / self.paper / table / f"{cell.slug}-seed-{seed}.json"
 
     def read(self, table: str, cell: Cell, seed: int) -> Row | None:
-        """The row of a cell with a seed, from the first folder that has it."""
+        """The row of a cell with a seed, from the first folder that has it; another table's is as good, if
+        it has the same recipe."""
+        own = self.path(table, cell, seed).name
         for folder in self.folders:
-            try:
-                row = Row.from_json(self.path(table, cell, seed, folder).read_text(encoding="utf-8"))
-            except (OSError, ValueError, ValidationError):
-                continue
-            if row.key == cell.key and row.seed == seed:
-                return row
+            others = sorted((folder / self.paper).glob(f"*/*-{cell.key}-seed-{seed}.json"))
+            for path in (
+                self.path(table, cell, seed, folder),
+                *(each for each in others if each.name != own),
+            ):
+                try:
+                    row = Row.from_json(path.read_text(encoding="utf-8"))
+                except (OSError, ValueError, ValidationError):
+                    continue
+                if row.key == cell.key and row.seed == seed:
+                    return row
         return None
 
     def read_all(self, table: str, cell: Cell) -> list[Row]:
         """The rows of a cell, by ascending seed."""
         known = set()
         for folder in self.folders:
-            names = (folder / self.paper / table).glob(f"{cell.slug}-seed-*.json")
+            names = (folder / self.paper).glob(f"*/*-{cell.key}-seed-*.json")
             ends = [path.stem.rpartition("-")[2] for path in names]
             known |= {int(end) for end in ends if end.isdecimal()}
         rows = [self.read(table, cell, seed) for seed in sorted(known)]

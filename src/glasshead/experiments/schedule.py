@@ -79,9 +79,11 @@ class Schedule:
     def _enter(self, place: Place) -> None:
         """Take up the rows that there are of a cell, and let the others wait."""
         table, cell = self.cells[place]
-        self.rows[place] = self.store.read_all(table.name, cell)
+        wanted = self.wanted[place]
+        rows = self.store.read_all(table.name, cell)  # that of the grid is none of those that count
+        self.rows[place] = [row for row in rows if (row.seed == TUNING_SEED) == (TUNING_SEED in wanted)]
         known = {row.seed for row in self.rows[place]}
-        self._waiting |= {(place, seed) for seed in self.wanted[place] if seed not in known}
+        self._waiting |= {(place, seed) for seed in wanted if seed not in known}
 
     def _tune(self, place: Place) -> None:
         """Choose from the grid of a cell when all its points have ended."""

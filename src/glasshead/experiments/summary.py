@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -168,7 +168,37 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
 
 def metric_of(rows: Sequence[Row], name: str) -> list[float]:
     """A number of every row that has it."""
-    return [float(row.numbers[name]) for row in rows if row.numbers.get(name) is not None]
+    numbers = [number_of(row, name) for row in rows]
+    return [number for number in numbers if number is not None]
+
+
+def number_of(row: Row, name: str) -> float | None:
+    """A number of a row, or one of `DERIVED`; None if it has none."""
+    value = DERIVED[name](row.numbers) if name in DERIVED else row.numbers.get(name)
+    return None if value is None else float(value)
+
+
+def map_entropy(numbers: Mapping[str, Any]) -> float | None:
+    """Entropy of the weights after training, a mean over the layers below the pooling."""
+    layers = [after for layer, _, after in numbers.get("entropy", []) if not layer.endswith("summary")]
+    return None if not layers or None in layers else float(np.mean(layers))
+
+
+def over_heads(
+    letter: str, number: Callable[[NDArray[np.float64]], Any]
+) -> Callable[[Mapping[str, Any]], Any]:
+    """A number of the w_h, or v_h, of all heads."""
+    return lambda numbers: number(np.array(numbers[letter])) if letter in numbers else None
+
+
+DERIVED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "map_entropy": map_entropy,
+    "positive_w": over_heads("w", lambda values: (values > 0).mean()),
+    "least_w": over_heads("w", np.min),
+    "most_w": over_heads("w", np.max),
+    "positive_v": over_heads("v", lambda values: (values > 0).mean()),
+}
+"""Metrics that follow from what the rows keep."""
 
 
 def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval | None]:
@@ -232,7 +262,7 @@ def assess_claim(claim: Claim, better: Sequence[Row], worse: Sequence[Row]) -> C
     """The difference between two cells: paired by seed, and by text where the hits are kept."""
     pairs = paired(better, worse, claim.metric)
     values: NDArray[np.floating] = np.array(
-        [[row.numbers[claim.metric] for row in pair] for pair in pairs], dtype=float
+        [[number_of(row, claim.metric) for row in pair] for pair in pairs], dtype=float
     ).reshape(-1, 2)
     difference = float((values[:, 0] - values[:, 1]).mean()) if len(pairs) else None
     nothing: dict[str, Any] = dict.fromkeys(("interval", "p", "corrected", "detectable"))
@@ -264,7 +294,7 @@ def paired(better: Sequence[Row], worse: Sequence[Row], metric: str) -> list[tup
     return [
         (first, second)
         for first, second in pairs
-        if first.data == second.data and metric in first.numbers and metric in second.numbers
+        if first.data == second.data and None not in (number_of(first, metric), number_of(second, metric))
     ]
 
 

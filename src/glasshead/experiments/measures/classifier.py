@@ -1,6 +1,7 @@
 """Train a classifier: what it reaches on test, how long it was trained, and how it used its attention."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 from glasshead.experiments.job import MEASURES, Job, Measured
@@ -12,7 +13,8 @@ from glasshead.training import MEASURED, load_predictions, read_object, read_rec
 def classifier(job: Job) -> Measured:
     """Test metrics, dev metrics of the epoch that is kept, epochs and steps, and the use of attention.
 
-    The entropy and the standard deviation of the scores are lists of [layer, before, after].
+    The entropy and the standard deviation of the scores are lists of [layer, before, after]. ``w`` and ``v``
+    are what distance-aware heads have learned, head by head.
     """
     run = job.train()
     metrics, record = read_object(run / MEASURED), read_record(run)
@@ -28,6 +30,7 @@ def classifier(job: Job) -> Measured:
         "kept_step": round(per_epoch * kept["epoch"]),
     }
     numbers |= attention_numbers(record.get("attention_use"))
+    numbers |= distance_weights(run)
     if best == "rmse":
         return Measured(numbers)
     predictions = load_predictions(run, job.cell.name, "test")
@@ -44,3 +47,16 @@ def attention_numbers(use: Any) -> dict[str, list[Any]]:
         for name, values in numbers.items():
             values.append([last["name"], None if first is None else first[name], last[name]])  # type: ignore[literal-required]
     return numbers
+
+
+def distance_weights(run: Path) -> dict[str, list[float]]:
+    """w_h and v_h of all distance-aware heads of a run, the layers one after the other."""
+    from safetensors.numpy import load_file
+
+    found: dict[str, list[float]] = {}
+    for path in sorted(run.glob("*.safetensors")):
+        for name, value in sorted(load_file(path).items()):
+            for letter in ("w", "v"):
+                if name.endswith(f".position.{letter}") and value.ndim == 1:  # others have maps of that name
+                    found.setdefault(letter, []).extend(value.tolist())
+    return found

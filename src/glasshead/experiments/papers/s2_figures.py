@@ -1,0 +1,208 @@
+"""Wu, Wu and Huang (2021): ratings (Fig. 3), mappings (4), adjustments (5), what heads learn (6, 7), the
+paper's size, and heads for pairs.
+
+The paper prints no number beside these figures, so nothing is inside or outside.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from glasshead.experiments.cell import Cell
+from glasshead.experiments.papers.s2_recipes import (
+    AG,
+    AMAZON,
+    DATA_DIFFERENCES,
+    DIFFERENCES,
+    GRID,
+    PATIENT,
+    RATINGS,
+    SNLI,
+    SST2,
+    TITLES,
+    TREC,
+    bag_of_words,
+    distance_aware,
+    recipe,
+)
+from glasshead.experiments.source import DataSource
+from glasshead.experiments.table import Claim, Table
+from glasshead.training import preset_config
+
+GLOVE = "glove/glove.twitter.27B.25d.common12k.txt.gz"
+MAPPINGS = ("learnable-sigmoid", "sigmoid", "exponent", "linear", "clip")
+ADJUSTMENTS = ("early-multiply", "early-add", "late-multiply", "late-add")
+STARTS: dict[str, Any] = {
+    "−0.05 … 0.05 (usual)": None,
+    "0": 0.0,
+    "−0.5 … 0.5": [-0.5, 0.5],
+    "−1 … 1": [-1.0, 1.0],
+    "0 … 1": [0.0, 1.0],
+}
+"""Of w_h, over the heads; the paper does not say how it starts."""
+LONGER: dict[str, dict[str, Any]] = {
+    AG.name: {"max_length": 128},
+    AMAZON.name: {"model": "hierarchical", "max_length": 256},
+}
+
+
+def ratings() -> Iterator[Cell]:
+    """Figure 3."""
+    usual = LONGER[AMAZON.name]
+    for word, title in TITLES.items():
+        yield Cell(word, title, RATINGS, recipe(word, **usual), grid=GRID)
+    sinusoids = recipe("da-transformer", positions="sinusoidal", **usual)
+    yield Cell("da-transformer-sinusoids", "DA-Transformer with sinusoids", RATINGS, sinusoids, grid=GRID)
+    none = recipe("transformer", positions="none", **usual)
+    yield Cell("no-positions", "no positions", RATINGS, none, grid=GRID)
+    uniform = recipe("transformer", attention="uniform", pooling="mean", **usual)
+    yield Cell("uniform", "uniform attention, mean of the tokens", RATINGS, uniform, grid=GRID)
+    yield Cell("mean", "the mean rating", RATINGS, recipe("transformer"), measure="mean-rating", most_seeds=1)
+
+
+def options(option: str, values: tuple[str, ...], *sources: DataSource) -> Iterator[Cell]:
+    """Figures 4 and 5: one option of DA-Transformer after the other; the first value is the paper's."""
+    for data in sources:
+        for value in values:
+            usual = {"attention": "distance-aware"} if value == values[0] else {}
+            yield distance_aware(data, option, value, value, **LONGER.get(data.name, {}) | usual)
+        yield bag_of_words(data)
+
+
+def option_claims(option: str, pairs: tuple[tuple[str, str], ...], *sources: DataSource) -> Iterator[Claim]:
+    """What sections 4.3 and 4.4 say of the values: the first of each pair is better."""
+    for data in sources:
+        for better, worse in pairs:
+            first, second = (f"{data.name}/{option}-{word}" for word in (better, worse))
+            yield Claim(f"{data.title}: {better} is better than {worse}", first, second)
+
+
+def starts(*sources: DataSource) -> Iterator[Cell]:
+    """Figures 6 and 7: how w_h starts, and how it ends."""
+    for data in sources:
+        for title, start in STARTS.items():
+            usual = {"attention": "distance-aware"} if start is None else {}
+            yield distance_aware(data, "initial_w", start, title, **LONGER.get(data.name, {}) | usual)
+        yield bag_of_words(data)
+
+
+def pair_heads() -> Iterator[Cell]:
+    """The paper's head for pairs is a sum of one part for each text; two that compare stand beside it."""
+    for word in ("transformer", "da-transformer"):
+        compare = recipe(word, "pair-encoder", pair_features="compare")
+        for name, title, settings in (
+            ("concat", "[u; v], as in the paper", recipe(word, "pair-encoder")),
+            ("compare", "[u; v; |u − v|; u·v]", compare),
+            ("cross", "cross-encoder", recipe(word, "cross-encoder")),
+        ):
+            yield Cell(f"snli/{word}-{name}", f"{TITLES[word]}, {title}", SNLI, settings, grid=GRID)
+    yield bag_of_words(SNLI)
+
+
+def paper_size() -> Iterator[Cell]:
+    """16 heads of size 16: once with random vectors of 300 dimensions, once with the GloVe at hand."""
+    for data, model in (
+        (TREC, None),
+        (SST2, None),
+        (AG, None),
+        (SNLI, "pair-encoder"),
+        (AMAZON, "hierarchical"),
+    ):
+        settings = preset_config("da-transformer", model or "encoder").with_changes(**PATIENT)
+        for name, title, vectors in (
+            ("random", "300 random dimensions", None),
+            ("glove", "GloVe, 25 dimensions", GLOVE),
+        ):
+            yield Cell(
+                f"{data.name}/{name}", title, data, settings.with_changes(word_vectors=vectors), most_seeds=1
+            )
+        yield bag_of_words(data)
+
+
+FIGURES = (
+    Table(
+        "figure3",
+        "Figure 3, ratings of Amazon reviews",
+        [*ratings()],
+        metrics=("rmse", "mae"),
+        claims=[
+            Claim(f"{TITLES[word]} errs more than {TITLES[better]}", word, better, metric="rmse")
+            for word, better in (
+                ("transformer", "shaw"),
+                ("transformer", "transformer-xl"),
+                ("transformer", "tener"),
+                ("transformer", "da-transformer"),
+                ("transformer-xl", "da-transformer"),
+            )
+        ],
+        differences=DIFFERENCES,
+        data_differences=DATA_DIFFERENCES,
+    ),
+    Table(
+        "figure4",
+        "Figure 4, mappings f of distances",
+        [*options("mapping", MAPPINGS, TREC, AG, AMAZON)],
+        claims=[
+            *option_claims(
+                "mapping",
+                (
+                    ("learnable-sigmoid", "sigmoid"),
+                    ("sigmoid", "exponent"),
+                    ("sigmoid", "linear"),
+                    ("sigmoid", "clip"),
+                ),
+                TREC,
+                AG,
+                AMAZON,
+            )
+        ],
+        differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
+        data_differences=DATA_DIFFERENCES,
+    ),
+    Table(
+        "figure5",
+        "Figure 5, ways of adjusting attention",
+        [*options("adjust", ADJUSTMENTS, TREC, AG, AMAZON)],
+        claims=[
+            *option_claims(
+                "adjust",
+                (
+                    ("early-multiply", "early-add"),
+                    ("late-multiply", "late-add"),
+                    ("early-multiply", "late-multiply"),
+                    ("early-add", "late-add"),
+                ),
+                TREC,
+                AG,
+                AMAZON,
+            )
+        ],
+        differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
+        data_differences=DATA_DIFFERENCES,
+    ),
+    Table(
+        "figure6",
+        "Figures 6 and 7, what heads learn, by how w starts",
+        [*starts(TREC, AG)],
+        metrics=("accuracy", "positive_w", "least_w", "most_w", "positive_v"),
+        differences=(
+            *DIFFERENCES,
+            "TREC stands in the place of MIND.",
+            "The paper does not say how w starts.",
+        ),
+        data_differences=DATA_DIFFERENCES,
+    ),
+    Table(
+        "pairs",
+        "SNLI with heads that compare the two texts",
+        [*pair_heads()],
+        differences=DIFFERENCES,
+        data_differences=DATA_DIFFERENCES,
+    ),
+    Table(
+        "paper-size",
+        "DA-Transformer in the size of the paper, once for each set",
+        [*paper_size()],
+        differences=("One seed for each cell, without a grid: no interval, no verdict.", DIFFERENCES[2]),
+        data_differences=DATA_DIFFERENCES,
+    ),
+)
