@@ -54,6 +54,14 @@ def test_what_is_known_is_not_trained_again(finished, no_training):
     assert tree(finished) == before
 
 
+def test_without_time_the_tables_of_what_is_known_are_written(finished, no_training, tmp_path):
+    options = ("--rows", finished / "rows", "--out", tmp_path / "new")
+    glasshead(*QUICK, "trec", "--seeds", 6, "--hours", 0, *options)
+    text = (tmp_path / "new" / "s2" / "trec-quick.md").read_text()
+    assert "| Transformer | 5 of 6 |" in text
+    assert "11 runs of 11 cells, about " in text
+
+
 def test_rows_of_another_folder_are_found(finished, no_training, tmp_path):
     glasshead(*QUICK, "trec", "--seeds", 5, "--rows", finished / "rows", "--out", tmp_path / "new")
     assert not (tmp_path / "new" / "rows").exists()
@@ -114,7 +122,7 @@ def test_refusals(tmp_path, monkeypatch):
     assert "--data" in missing
     for option, value in (
         ("--seeds", 0),
-        ("--hours", 0),
+        ("--hours", -1),
         ("--workers", 0),
         ("--data", "none"),
         ("--rows", "no"),

@@ -5,7 +5,15 @@ import pytest
 from scipy import stats
 from small_tables import cell, row, table
 
-from glasshead.experiments import PaperNumber, Row, number_of, seed_intervals, summarise
+from glasshead.experiments import (
+    Paper,
+    PaperNumber,
+    Row,
+    number_of,
+    seed_intervals,
+    summarise,
+    table_markdown,
+)
 from glasshead.statistics import detectable_difference, prediction_interval
 
 FIVE = [0.80, 0.81, 0.79, 0.82, 0.78]
@@ -116,10 +124,13 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     assert summary.cells[0].metrics["accuracy"].values == FIVE
     assert summary.cells[0].missing == 0
     assert summary.cells[0].inside() == [True, False, True]
-    assert (summary.coverage.mean, summary.coverage.n) == (pytest.approx(2 / 3), 3)
     low, high = stats.binomtest(2, 3).proportion_ci()
-    assert summary.coverage.interval == pytest.approx((low, high))
-    assert summarise(chosen, {of.name: rows[:4]}, {of.name: 5, "tanhmax": 0}).coverage is None
+    text = table_markdown(summary, Paper("paper", "Somebody", [chosen]))
+    assert "2 of 3 held-out seeds fell" in text
+    assert f"67 %; exact 95 % interval {100 * low:.0f} to {100 * high:.0f}" in text
+    few = summarise(chosen, {of.name: [*rows[:4], *rows[5:]]}, {of.name: 8, "tanhmax": 0})
+    assert few.inside() == []  # of four seeds there is no interval
+    assert "held-out" not in table_markdown(few, Paper("paper", "Somebody", [chosen]))
 
 
 def test_numbers_that_follow_from_others():

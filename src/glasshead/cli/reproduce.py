@@ -34,7 +34,11 @@ def reproduce(
         typer.Option("--quick", help="Every cell, on tiny data: minutes, and numbers that mean nothing."),
     ] = False,
     hours: Annotated[
-        float | None, typer.Option("--hours", help="Begin no cell that would end later than that.")
+        float | None,
+        typer.Option(
+            "--hours",
+            help="Begin no cell that would end later than that; 0 writes the tables of what is known.",
+        ),
     ] = None,
     data_folder: Annotated[
         Path | None,
@@ -86,8 +90,10 @@ def reproduce(
         raise typer.Exit(exit_code(error)) from None
     for cell, reason in result.failures.items():
         print_remark(f"{cell}: {reason}")
-    if result.waiting:
+    if result.waiting and hours != 0:
         print_remark(f"{result.waiting} runs did not fit into the time: repeat the command to go on")
+    if result.coverage is not None:
+        print_line(f"Of all tables: {result.coverage}")
     for path in result.files:
         print_line(f"Written to {path}")
     if any(not reason.startswith("the time") for reason in result.failures.values()):

@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from glasshead.errors import pluralise
 from glasshead.experiments.cell import PaperNumber
 from glasshead.experiments.summary import (
@@ -21,6 +23,7 @@ from glasshead.experiments.summary import (
 from glasshead.experiments.table import Paper
 from glasshead.experiments.tuning import Tuning
 from glasshead.results import NOT_USED
+from glasshead.statistics import share_interval
 
 SHARES = {
     "accuracy": "accuracy %",
@@ -194,17 +197,20 @@ def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
 
 def coverage_lines(summary: TableSummary) -> Iterator[str]:
     """How often the interval for a new seed held."""
-    found = summary.coverage
-    if found is None or found.mean is None or found.interval is None:
-        return
-    inside = round(found.mean * found.n)
-    low, high = (f"{100 * end:.0f}" for end in found.interval)
-    yield from (
-        "## New seeds",
-        "",
-        f"{inside} of {pluralise(found.n, 'held-out seed')} fell into their cell's interval for the next "
-        f"seed: {100 * found.mean:.0f} % (exact 95 % interval {low} to {high}); 95 % are promised.",
-        "",
+    sentence = coverage_in_words(summary.inside())
+    if sentence is not None:
+        yield from ("## New seeds", "", sentence, "")
+
+
+def coverage_in_words(inside: Sequence[bool]) -> str | None:
+    """How many held-out seeds fell into their interval; None if there are none."""
+    if not inside:
+        return None
+    ends = share_interval(np.array(inside)).interval
+    interval = "" if ends is None else f"; exact 95 % interval {100 * ends[0]:.0f} to {100 * ends[1]:.0f}"
+    return (
+        f"{sum(inside)} of {pluralise(len(inside), 'held-out seed')} fell into their cell's interval for the "
+        f"next seed ({100 * sum(inside) / len(inside):.0f} %{interval}), which promises 95 %."
     )
 
 
@@ -293,7 +299,7 @@ def table_json(summary: TableSummary, paper: Paper) -> str:
             }
             for claim in summary.claims
         ],
-        "coverage": None if summary.coverage is None else summary.coverage._asdict(),
+        "held_out_inside": summary.inside(),
         "not_at_hand": list(table.not_at_hand),
     }
     return json.dumps(record, indent=1, ensure_ascii=False) + "\n"

@@ -14,7 +14,7 @@ import glasshead
 from glasshead.errors import InputError, ParameterError
 from glasshead.experiments.cell import Cell
 from glasshead.experiments.job import Outcome, Task, remove_finished_run, run_in_worker, run_task
-from glasshead.experiments.markdown import table_json, table_markdown
+from glasshead.experiments.markdown import coverage_in_words, table_json, table_markdown
 from glasshead.experiments.quick import quick_table
 from glasshead.experiments.row import RowStore
 from glasshead.experiments.schedule import Schedule
@@ -37,8 +37,8 @@ class ReproduceRequest:
 
     ``only`` are tables, or TABLE/SET. ``out`` gets the rows, below ``rows``, and the tables; rows of the
     folder ``rows`` are found too (None: those of the project). ``quick`` takes tiny data and two seeds.
-    ``held_out`` seeds more are held against the interval for a new seed. ``hours`` is the time that there is,
-    ``workers`` the number of processes.
+    ``held_out`` seeds more are held against the interval for a new seed. ``hours`` is the time that there is
+    (0: nothing is run, and the tables say what is known), ``workers`` the number of processes.
 
     Raises:
         InputError: if a value cannot be meant.
@@ -61,8 +61,8 @@ class ReproduceRequest:
                 raise ParameterError(name, f"must be between 1 and 1,000, not {value}")
         if not 0 <= self.held_out <= 1000:
             raise ParameterError("held_out", f"must be between 0 and 1,000, not {self.held_out}")
-        if self.hours is not None and not 0 < self.hours < 1e6:
-            raise ParameterError("hours", f"must be a positive number, not {self.hours:g}")
+        if self.hours is not None and not 0 <= self.hours < 1e6:
+            raise ParameterError("hours", f"must be 0 or a positive number, not {self.hours:g}")
         if self.data_folder is not None and not self.data_folder.is_dir():
             raise ParameterError("data_folder", f"{self.data_folder} is not a folder")
         if self.rows is not None and not self.rows.is_dir():
@@ -82,6 +82,11 @@ class Reproduction:
     files: list[Path]
     failures: dict[str, str]
     waiting: int
+
+    @property
+    def coverage(self) -> str | None:
+        """How many held-out seeds of all tables fell into the interval for a new one, in words."""
+        return coverage_in_words([each for table in self.tables for each in table.inside()])
 
 
 def reproduce(
@@ -103,12 +108,13 @@ def reproduce(
     deadline = None if request.hours is None else time.time() + 3600 * request.hours
     store = RowStore(folders, paper)
     schedule = Schedule(tables, store, request.seeds_wanted, request.held_out, deadline)
-    check_data(schedule, request.data_folder)
-    remove_finished_runs(schedule, request)
-    on_change(schedule)
-    for outcome in run_all(schedule, request):
-        schedule.finish(outcome)
+    if request.hours != 0:
+        check_data(schedule, request.data_folder)
+        remove_finished_runs(schedule, request)
         on_change(schedule)
+        for outcome in run_all(schedule, request):
+            schedule.finish(outcome)
+            on_change(schedule)
     summaries = [schedule.summary(table) for table in tables]
     files = [path for summary in summaries for path in write_table(summary, paper, request)]
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))

@@ -15,7 +15,6 @@ from glasshead.experiments.table import Claim, Table
 from glasshead.experiments.tuning import TUNING_SEED, Tuning
 from glasshead.statistics import (
     METRICS,
-    Estimate,
     Predictions,
     detectable_difference,
     difference_intervals,
@@ -23,7 +22,6 @@ from glasshead.statistics import (
     holm,
     prediction_interval,
     seed_test,
-    share_interval,
     student_interval,
 )
 
@@ -112,11 +110,9 @@ class TableSummary:
     cells: list[CellSummary]
     claims: list[ClaimSummary]
 
-    @property
-    def coverage(self) -> Estimate | None:
-        """The share of held-out seeds inside their cell's interval for a new seed; 0.95 is promised."""
-        inside = [each for cell in self.cells for each in cell.inside()]
-        return share_interval(np.array(inside)) if inside else None
+    def inside(self) -> list[bool]:
+        """Of every held-out seed of all cells, whether it falls into the interval for a new one."""
+        return [each for cell in self.cells for each in cell.inside()]
 
 
 def summarise(
