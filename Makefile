@@ -56,8 +56,9 @@ results: .venv/base
 	$(BIN)/python docs/results/s0_tables.py
 	$(BIN)/python docs/results/gauge.py
 	$(BIN)/python docs/results/encoder_scale.py run
-	$(BIN)/python docs/results/encoders.py run
-	$(BIN)/python docs/results/encoder_tables.py
+	$(BIN)/python docs/results/encoder_scale.py write
+	$(BIN)/glasshead reproduce s2 --held-out 2 --out docs/results
+	$(BIN)/glasshead reproduce s3 --held-out 2 --out docs/results
 	$(BIN)/python docs/results/news.py run
 	$(BIN)/python docs/results/dynamics.py run
 	$(BIN)/python docs/results/dynamics_tables.py

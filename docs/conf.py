@@ -35,7 +35,7 @@ exclude_patterns = [
             "attention",
             "debate",
             "dynamics",
-            "encoders",
+            "encoder-scale",
             "gauge",
             "heads",
             "identifiability",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from encoders import SST2
+from encoder_scale import SST2
 from glasshead.audits import AUDITS, build_context
 from glasshead.training import TRAINING_PRESETS, load_run, open_subject, train
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from dynamics import COUPLINGS, MODELS, PENALTY, PUBLISHED, RANGES, RATIOS, SCALES, STUDY
-from encoder_tables import table
+from encoder_scale import table
 from glasshead.results import NONE_LEADS, NOT_EXPLAINED, TOO_MUCH_LEFT, TOO_SPARSE
 from study import HERE, t_half
 

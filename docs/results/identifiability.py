@@ -4,9 +4,9 @@
     python docs/results/identifiability_tables.py         the numbers → identifiability.md
 
 PART: curves, lengths, keys. Writes a JSON file per part into docs/results/identifiability and the pictures
-into docs/images. "keys" reads the models of `encoders.py run heads_sst3`, which have to be trained. The data
-are read from the folder GLASSHEAD_DATA (default ../shared/data beside the checkout). An interrupted part goes
-on where it stopped; what is trained or surveyed stays in runs/identifiability.
+into docs/images. The data are read from the folder GLASSHEAD_DATA (default ../shared/data beside the
+checkout). An interrupted part goes on where it stopped; what is trained or surveyed stays in
+runs/identifiability.
 """
 
 import json
@@ -25,7 +25,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numpy as np
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from encoders import STUDY
 from glasshead.data import LoadOptions, load
 from glasshead.identifiability import (
     IntervalOptions,
@@ -38,7 +37,7 @@ from glasshead.identifiability.length_sampling import LengthSample, sample_texts
 from glasshead.report import PLOTS, image_file
 from glasshead.results import LogitRankTable, RankTable
 from glasshead.training import TrainingConfig, open_model, preset_config, train
-from study import DATA, Cell, rounded
+from study import DATA, Cell, Set, Study, rounded
 
 HERE = Path(__file__).parent
 VALUES = HERE / "identifiability"
@@ -68,7 +67,20 @@ TEXTS = 20  # of each length
 
 VERSION = 2  # raised when the code changes what a survey finds
 LENGTH_SETTINGS = {"texts": TEXTS, "seed": 0, "rows": "cls", "version": VERSION}
-KEYS = "heads_sst3"  # a table of encoders.py
+# Concatenated and summed heads by the size of their keys, 8 epochs of the Stanford Sentiment Treebank.
+KEYS = "keys"
+KEY_SIZES = (1, 4, 16, 64)
+KEY_CELLS = [
+    Cell(
+        f"{kind} {size}",
+        Set("sst5", LoadOptions(labels=3)),
+        preset_config(f"{preset}-small", "encoder").with_changes(head_dim=size),
+        seeds=3,
+    )
+    for kind, preset in (("Con", "regular"), ("Add", "identifiable"))
+    for size in KEY_SIZES
+]
+STUDY = Study("identifiability", {KEYS: KEY_CELLS}, lambda run: {})
 TOKENS = 32  # twice the d_v of concatenated heads
 SENTENCES = 60  # of each model
 FEW_DRAWS = LengthSample((TOKENS,), texts=5), 50
@@ -227,7 +239,7 @@ def by_text(texts: np.ndarray, values: np.ndarray) -> Iterator[float | None]:
 
 
 def keys() -> None:
-    """Con and Add with keys of several sizes, every seed that is trained."""
+    """Con and Add with keys of several sizes."""
     cells = list(STUDY.cells(KEYS))
     first = cells[0][0].data
     texts = list(load(DATA / first.folder, first.options)["test"]["text"])
@@ -235,11 +247,7 @@ def keys() -> None:
         key, settings = f"{cell.name} | {seed}", key_settings(cell)
         if is_recorded("keys", key, settings):
             continue
-        folder = STUDY.folder(KEYS, cell, seed)
-        if folder.exists():
-            record("keys", key, settings, key_numbers(folder, texts))
-        else:
-            print(f"{cell.name} of seed {seed} is not trained: run encoders.py run {KEYS}", flush=True)
+        record("keys", key, settings, key_numbers(STUDY.ensure_run(KEYS, cell, seed), texts))
 
 
 def key_settings(cell: Cell) -> dict[str, Any]:

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from encoders import STUDY
 from glasshead.statistics.bootstrap import Estimate, mean_interval
-from identifiability import DRAWS, HERE, KEYS, LENGTHS, LOGITS, REVIEWS, SENTENCES, TEXTS, TOKENS, read
+from identifiability import DRAWS, HERE, KEY_SIZES, LENGTHS, LOGITS, REVIEWS, SENTENCES, TEXTS, TOKENS, read
 from study import t_half
 
-SIZES = (1, 4, 16, 64)
 NEARLY = 0.99
 KINDS = {"Con": "concatenated, d_v = 16", "Add": "summed, d_v = d_e = 128"}
 WRITTEN = "<!-- Written by docs/results/identifiability_tables.py: do not edit. -->"
@@ -166,29 +164,28 @@ def key_part() -> list[str]:
     found = read("keys")
     title = "### Do small keys or summed heads give more certain maps?"
     seeds = sorted({int(key.rpartition(" | ")[2]) for key in found})
-    whole = [s for s in seeds if all(f"{kind} {size} | {s}" in found for kind in KINDS for size in SIZES)]
+    whole = [s for s in seeds if all(f"{kind} {size} | {s}" in found for kind in KINDS for size in KEY_SIZES)]
     if not whole:
         return [title, WAITING.format("keys")]
-    accuracies = STUDY.read(KEYS)
     columns = ("width", "may_be_zero", "unique", "undetermined")
     rows = []
     for kind, said in KINDS.items():
-        for size in SIZES:
+        for size in KEY_SIZES:
             runs = [found[f"{kind} {size} | {s}"] for s in whole]
-            accuracy = [accuracies[f"{kind} {size} | {s}"]["test"]["accuracy"] for s in whole]
             width, zero, unique, unclear = (mean_of(runs, each) for each in columns)
             cells = (over_seeds(width, 3, share=True), over_seeds(zero, 2, share=True))
             least = np.mean([run["least"] for run in runs])
             cells += (over_seeds(unique, 2, share=True), f"{unclear.mean():.2f}", f"{least:.1f}")
-            rows.append([said, str(size), *cells, f"{np.mean(accuracy):.3f}"])
+            rows.append([said, str(size), *cells])
     heads = (
         "heads | d_k | mean width | of the top five, may be zero | given the keys: unique | undetermined | "
-        "least rank of logits | accuracy"
+        "least rank of logits"
     )
     return [
         title,
-        "Encoders with one layer of 8 heads on the Stanford Sentiment Treebank with three classes, seeds "
-        f"{', '.join(map(str, whole))}; row of the first token, which the prediction rests on, all heads, "
+        "Encoders with one layer of 8 heads on the Stanford Sentiment Treebank with three classes, trained "
+        f"for 8 epochs, seeds {', '.join(map(str, whole))}; row of the first token, which the prediction "
+        "rests on, all heads, "
         f"{SENTENCES} test sentences cut to {TOKENS} tokens, which is more than the d_v of concatenated "
         "heads and less than that of summed ones. Means, and 95 % intervals of Student's t over seeds. "
         "*Least rank* is that of the logits of random alternatives, of the first head; where there are no "
@@ -206,26 +203,28 @@ def key_words(found: dict[str, Any], seeds: Sequence[int]) -> list[str]:
 
     said = []
     for kind in KINDS:
-        change = values(kind, SIZES[0], "width") - values(kind, SIZES[-1], "width")
+        change = values(kind, KEY_SIZES[0], "width") - values(kind, KEY_SIZES[-1], "width")
         said.append(f"{kind} {over_seeds(change, 3)}")
-    added = np.mean([values("Add", size, "width") - values("Con", size, "width") for size in SIZES], axis=0)
+    added = np.mean(
+        [values("Add", size, "width") - values("Con", size, "width") for size in KEY_SIZES], axis=0
+    )
     within = ", ".join(
         f"{np.mean([found[f'Con {size} | {seed}']['obtainable'] for seed in seeds]):.2f} at {size}"
-        for size in SIZES
+        for size in KEY_SIZES
     )
-    small = values("Con", SIZES[0], "width") - values("Con", SIZES[-1], "width")
-    unique = values("Con", SIZES[0], "unique") - values("Con", SIZES[-1], "unique")
+    small = values("Con", KEY_SIZES[0], "width") - values("Con", KEY_SIZES[-1], "width")
+    unique = values("Con", KEY_SIZES[0], "unique") - values("Con", KEY_SIZES[-1], "unique")
     return [
         f"**Summed heads: {verdict(added)}.** Summed minus concatenated heads, mean width over the four d_k: "
         f"{over_seeds(added, 3)}.",
         f"**Small keys, by what weights are possible at all: {verdict(small)}.** Mean width at d_k = "
-        f"{SIZES[0]} minus that at d_k = {SIZES[-1]}: {'; '.join(said)}. The intervals know nothing of the "
-        "keys, so d_k can only work on them through the maps that it makes the model learn.",
+        f"{KEY_SIZES[0]} minus that at d_k = {KEY_SIZES[-1]}: {'; '.join(said)}. The intervals know nothing "
+        "of the keys, so d_k can only work on them through the maps that it makes the model learn.",
         "**Small keys, by the rank of the logits:** the share of random alternatives of concatenated heads "
         f"that queries and keys of size d_k could have made is {within}. This too is counting: at {TOKENS} "
         f"tokens their logits need a rank of up to {TOKENS - 1}.",
         f"**Small keys, given the keys: {verdict(-unique)}.** Share of maps that no other query near by "
-        f"could draw, concatenated heads, d_k = {SIZES[0]} minus d_k = {SIZES[-1]}: "
+        f"could draw, concatenated heads, d_k = {KEY_SIZES[0]} minus d_k = {KEY_SIZES[-1]}: "
         f"{over_seeds(unique, 2)}. This follows from counting: with d_k ≤ d_v a query has too few numbers "
         "to move the weights unseen.",
     ]

@@ -17,7 +17,7 @@ import numpy as np
 from study import DATA, Cell, Set, Study, main  # isort: skip  (before torch: it says how threads wait)
 
 import glasshead
-from encoders import first_scale
+from encoder_scale import first_scale
 from glasshead.results import MethodRanking, RankedMethod
 from glasshead.training import TrainingConfig, preset_config
 

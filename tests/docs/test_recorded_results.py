@@ -5,11 +5,10 @@ import pytest
 import debate
 import dynamics
 import encoder_scale
-import encoders
 import identifiability
 import news
 
-STUDIES = (debate.STUDY, dynamics.STUDY, encoder_scale.STUDY, encoders.STUDY)
+STUDIES = (debate.STUDY, dynamics.STUDY, encoder_scale.STUDY)
 TABLES = [(study, table) for study in STUDIES for table in study.tables]
 
 

@@ -24,9 +24,8 @@ def verdict(values, paper, **fields):
     cells = [cell("softmax", paper=paper), cell("tanhmax", attention="tanhmax")]
     chosen = table(cells, **fields)
     rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(values)]}
-    return (
-        summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), 5)).cells[0].metrics["accuracy"].verdict
-    )
+    summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+    return summary.cells[0].metrics["accuracy"].verdict
 
 
 def test_a_new_seed_falls_into_its_interval():
@@ -74,7 +73,7 @@ def test_a_smoke_run_and_mixed_data_say_nothing():
     assert verdict(FIVE, PaperNumber(0.8), smoke=True) == "cannot tell"
     chosen = table([cell("softmax", paper=PaperNumber(0.8)), cell("tanhmax", attention="tanhmax")])
     rows = [row(chosen.cells[0], seed, value, data=str(seed)) for seed, value in enumerate(FIVE)]
-    summary = summarise(chosen, {"softmax": rows}, dict.fromkeys(("softmax", "tanhmax"), 5))
+    summary = summarise(chosen, {"softmax": rows}, dict.fromkeys(("softmax", "tanhmax"), range(5)))
     assert summary.cells[0].metrics["accuracy"].verdict == "cannot tell"
 
 
@@ -85,7 +84,7 @@ def claim(gap, texts=400, seeds=5, **fields):
     rows = {}
     for of, share in zip(chosen.cells, (0.6, 0.6 + gap), strict=True):
         rows[of.name] = [row(of, seed, None, hits=rng.random(texts) < share) for seed in range(seeds)]
-    return summarise(chosen, rows, dict.fromkeys(rows, seeds)).claims[0]
+    return summarise(chosen, rows, dict.fromkeys(rows, range(seeds))).claims[0]
 
 
 def test_a_planted_difference_is_shown():
@@ -109,7 +108,7 @@ def test_a_cell_without_seeds_stands_beside_each():
         "softmax": [row(chosen.cells[0], 0, 0.5)],
         "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
     }
-    found = summarise(chosen, rows, {"softmax": 1, "tanhmax": 5}).claims[0]
+    found = summarise(chosen, rows, {"softmax": [0], "tanhmax": range(5)}).claims[0]
     assert found.seeds == 5
     assert found.difference == pytest.approx(0.3)
 
@@ -120,7 +119,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     held_out = [0.8, 0.9, 0.79]
     rows = [row(of, seed, value) for seed, value in enumerate(FIVE)]
     rows += [row(of, 1001 + seed, value) for seed, value in enumerate(held_out)]
-    summary = summarise(chosen, {of.name: rows}, {of.name: 8, "tanhmax": 0})
+    summary = summarise(chosen, {of.name: rows}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []})
     assert summary.cells[0].metrics["accuracy"].values == FIVE
     assert summary.cells[0].missing == 0
     assert summary.cells[0].inside() == [True, False, True]
@@ -128,7 +127,9 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     text = table_markdown(summary, Paper("paper", "Somebody", [chosen]))
     assert "2 of 3 held-out seeds fell" in text
     assert f"67 %; exact 95 % interval {100 * low:.0f} to {100 * high:.0f}" in text
-    few = summarise(chosen, {of.name: [*rows[:4], *rows[5:]]}, {of.name: 8, "tanhmax": 0})
+    few = summarise(
+        chosen, {of.name: [*rows[:4], *rows[5:]]}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []}
+    )
     assert few.inside() == []  # of four seeds there is no interval
     assert "held-out" not in table_markdown(few, Paper("paper", "Somebody", [chosen]))
 

@@ -107,8 +107,20 @@ def test_what_is_not_there_is_refused(reads):
         bag_of_words(dataset(decided_by_a_word), reads=reads)
 
 
-def test_ratings_are_refused():
+def test_ratings_that_words_decide():
+    """Each of two words is worth two stars; what no text tells is noise of SD 0.5."""
+
+    def made(rng, size):
+        good = rng.integers(3, size=size)
+        words = np.array(["bad bad", "good bad", "good good"])[good]
+        return {"text": texts(words, rng), "label": 1.0 + 2 * good + rng.normal(0, 0.5, size)}
+
+    rng = np.random.default_rng(0)
     features = Features({"text": Value("string"), "label": Value("float64")})
-    split = Dataset.from_dict({"text": ["a film"] * 4, "label": [1.0, 2.0, 3.0, 4.0]}, features=features)
-    with pytest.raises(InputError, match="these labels are ratings"):
-        bag_of_words(DatasetDict({"train": split, "dev": split}))
+    data = DatasetDict(
+        {split: Dataset.from_dict(made(rng, n), features=features) for split, n in SIZES.items()}
+    )
+    found = bag_of_words(data)["test"]
+    assert found["rmse"] == pytest.approx(0.5, abs=0.1)
+    assert found["mae"] == pytest.approx(0.4, abs=0.1)
+    assert np.std(data["test"]["label"][:]) > 1.4

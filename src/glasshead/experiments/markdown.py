@@ -88,7 +88,7 @@ def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[
 
 def cell_row(cell: CellSummary, metrics: Sequence[str]) -> list[str]:
     """One cell: what the first metric reached is held against the paper."""
-    seeds = f"{len(cell.rows)}" + (f" of {cell.wanted}" if cell.missing else "")
+    seeds = f"{len(cell.rows)}" + (f" of {cell.most}" if len(cell.rows) < cell.most else "")
     first = cell.metrics.get(metrics[0]) if metrics else None
     papers = [in_paper(cell.cell.paper.get(name), name) for name in metrics]
     return [

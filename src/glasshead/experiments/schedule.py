@@ -194,7 +194,7 @@ class Schedule:
         return summarise(
             replace(table, cells=cells),
             {name: self.rows[place] for name, place in by_name.items()},
-            {name: len(self.wanted[place]) for name, place in by_name.items()},
+            {name: self.wanted[place] for name, place in by_name.items()},
             {name: self.tunings[place] for name, place in by_name.items() if place in self.tunings},
         )
 

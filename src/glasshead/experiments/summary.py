@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.row import Row
 from glasshead.experiments.table import Claim, Table
-from glasshead.experiments.tuning import TUNING_SEED, Tuning
+from glasshead.experiments.tuning import TUNING_SEED, Tuning, settings_of
 from glasshead.statistics import (
     METRICS,
     Predictions,
@@ -50,13 +50,13 @@ class MetricSummary:
 
 @dataclass(frozen=True)
 class CellSummary:
-    """A line of a table: how many seeds of those that are wanted are there, and what they say.
+    """A line of a table: which seeds are wanted, the rows that are there, and what they say.
 
     ``held_out`` are rows of seeds that the numbers do not count, ``tuning`` is what was chosen on dev.
     """
 
     cell: Cell
-    wanted: int
+    wanted: Sequence[int]
     rows: list[Row]
     metrics: dict[str, MetricSummary]
     differences: list[str]
@@ -66,8 +66,15 @@ class CellSummary:
 
     @property
     def missing(self) -> int:
-        """How many seeds are still to be run."""
-        return max(self.wanted - len(self.rows) - len(self.held_out), 0)
+        """How many runs there are still to do, those of the grid included where dev has not chosen yet."""
+        grid = settings_of(self.cell.grid) if self.tuning is None else []
+        known = {row.seed for row in (*self.rows, *self.held_out)}
+        return len(set(self.wanted) - known) + len(grid)
+
+    @property
+    def most(self) -> int:
+        """How many seeds will count."""
+        return len({row.seed for row in self.rows} | {seed for seed in self.wanted if seed < TUNING_SEED})
 
     def inside(self) -> list[bool]:
         """Of every held-out seed, whether the first metric falls into the interval for a new seed."""
@@ -118,7 +125,7 @@ class TableSummary:
 def summarise(
     table: Table,
     rows: Mapping[str, Sequence[Row]],
-    wanted: Mapping[str, int],
+    wanted: Mapping[str, Sequence[int]],
     tunings: Mapping[str, Tuning] | None = None,
 ) -> TableSummary:
     """The table of these rows, by the names of cells."""

@@ -24,7 +24,8 @@ class RecommenderConfig:
     ``attention`` is the mechanism of both levels. ``positions`` are added to the vectors of words and news;
     "auto" means none where the mechanism knows places itself, else sinusoidal. ``hidden_size`` is by
     default that of the ``word_vectors``, without them 32. What the layers of both levels read is normalised
-    (``layernorm_embedding``) whatever the mechanism, so that all start from one input scale. ``negatives`` is K.
+    (``layernorm_embedding``) whatever the mechanism, so that all start from one input scale. ``negatives`` is
+    K.
 
     Raises:
         InputError: if a value cannot be meant, before any work.

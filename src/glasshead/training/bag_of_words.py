@@ -1,5 +1,6 @@
-"""What needs neither attention nor order: logistic regression on the words of a text."""
+"""What needs neither attention nor order: logistic or ridge regression on the words of a text."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -7,14 +8,14 @@ import numpy as np
 
 from glasshead.data import encode, has_ratings, train_tokenizer
 from glasshead.errors import InputError
-from glasshead.training.metrics import class_metrics
+from glasshead.training.metrics import class_metrics, rating_metrics
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
     from scipy.sparse import csr_array
 
 INVERSE_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-"""C of scikit-learn, the inverse of the strength of the L2 penalty."""
+"""C of scikit-learn, the inverse of the strength of the L2 penalty (1/alpha of a ridge regression)."""
 READS = {"text": ("text",), "text_pair": ("text_pair",), "both": ("text", "text_pair")}
 """What of an example is read."""
 
@@ -22,7 +23,8 @@ READS = {"text": ("text",), "text_pair": ("text_pair",), "both": ("text", "text_
 def bag_of_words(
     data: "DatasetDict", *, reads: str | None = None, max_words: int = 100_000
 ) -> dict[str, Any]:
-    """Accuracy and macro-F1 of logistic regression on the words of a text, a floor of every classifier.
+    """What logistic regression on the words of a text reaches, ridge regression of ratings: the floor of any
+    model.
 
     z = W c + b, where c_w is the count of word w, or its TF-IDF (1 + log count times log inverse document
     frequency, rows of length 1). Words are those of `glasshead.data.train_tokenizer`, all of train up to
@@ -30,17 +32,16 @@ def bag_of_words(
     each with weights of its own; the usual is all that there is. Dev chooses counts or TF-IDF, and C.
 
     Returns:
-        ``dev`` and ``test`` (where there is one) with ``accuracy`` and ``macro_f1``; ``weighting``, ``C``,
-        ``features`` and ``reads``.
+        ``dev`` and ``test`` (where there is one) with ``accuracy`` and ``macro_f1``, or ``rmse`` and ``mae``;
+        ``weighting``, ``C``, ``features`` and ``reads``.
 
     Raises:
-        InputError: on ratings, and if there is nothing of that name to read.
+        InputError: if there is nothing of that name to read.
     """
     from scipy.sparse import hstack
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression, Ridge
 
-    if has_ratings(data["train"]):
-        raise InputError("a bag of words is classified, and these labels are ratings: give data with classes")
+    ratings = has_ratings(data["train"])
     pairs = "text_pair" in data["train"].column_names
     reads = ("both" if pairs else "text") if reads is None else reads
     if reads not in READS or (not pairs and reads != "text"):
@@ -51,17 +52,18 @@ def bag_of_words(
         word_counts({split: list(data[split][name]) for split in splits}, max_words) for name in READS[reads]
     ]
     labels = {split: np.asarray(data[split]["label"][:]) for split in splits}
-    best: tuple[float, dict[str, Any]] = (-1.0, {})
+    measure: Any = rating_metrics if ratings else class_metrics
+    best: tuple[float, dict[str, Any]] = (-math.inf, {})
     for weighting in ("counts", "tf-idf"):
         weighted = [tf_idf(column) for column in columns] if weighting == "tf-idf" else columns
         features = {split: hstack([column[split] for column in weighted], format="csr") for split in splits}
         for C in INVERSE_PENALTIES:
-            model = LogisticRegression(C=C, max_iter=5000).fit(features["train"], labels["train"])
-            predicted = {split: model.predict(features[split]) for split in splits[1:]}
-            accuracy = float(np.mean(predicted["dev"] == labels["dev"]))
-            if accuracy > best[0]:
-                metrics = {split: class_metrics(labels[split], predicted[split]) for split in predicted}
-                best = accuracy, metrics | {"weighting": weighting, "C": C}
+            model: Any = Ridge(alpha=1 / C) if ratings else LogisticRegression(C=C, max_iter=5000)
+            model.fit(features["train"], labels["train"])
+            found = {split: measure(labels[split], model.predict(features[split])) for split in splits[1:]}
+            score = -found["dev"]["rmse"] if ratings else found["dev"]["accuracy"]
+            if score > best[0]:
+                best = score, found | {"weighting": weighting, "C": C}
     return best[1] | {"features": sum(column["train"].shape[1] for column in columns), "reads": reads}
 
 

@@ -13,6 +13,6 @@ def mean_rating(job: Job) -> Measured:
     numbers: dict[str, float] = {}
     for split, prefix in (("test", ""), ("dev", "dev_")):
         ratings = np.asarray(job.data[split]["label"][:], dtype=float)
-        metrics = rating_metrics(np.full_like(ratings, mean), ratings)
+        metrics = rating_metrics(ratings, np.full_like(ratings, mean))
         numbers |= {prefix + name: value for name, value in metrics.items()}
     return Measured(numbers)

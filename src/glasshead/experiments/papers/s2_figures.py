@@ -56,6 +56,7 @@ def ratings() -> Iterator[Cell]:
     yield Cell("no-positions", "no positions", RATINGS, none, grid=GRID)
     uniform = recipe("transformer", attention="uniform", pooling="mean", **usual)
     yield Cell("uniform", "uniform attention, mean of the tokens", RATINGS, uniform, grid=GRID)
+    yield bag_of_words(RATINGS)
     yield Cell("mean", "the mean rating", RATINGS, recipe("transformer"), measure="mean-rating", most_seeds=1)
 
 
