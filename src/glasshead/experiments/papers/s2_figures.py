@@ -29,8 +29,6 @@ from glasshead.experiments.table import Claim, Table
 from glasshead.training import preset_config
 
 GLOVE = "glove/glove.twitter.27B.25d.common12k.txt.gz"
-MAPPINGS = ("learnable-sigmoid", "sigmoid", "exponent", "linear", "clip")
-ADJUSTMENTS = ("early-multiply", "early-add", "late-multiply", "late-add")
 STARTS: dict[str, Any] = {
     "−0.05 … 0.05 (usual)": None,
     "0": 0.0,
@@ -60,21 +58,29 @@ def ratings() -> Iterator[Cell]:
     yield Cell("mean", "the mean rating", RATINGS, recipe("transformer"), measure="mean-rating", most_seeds=1)
 
 
-def options(option: str, values: tuple[str, ...], *sources: DataSource) -> Iterator[Cell]:
-    """Figures 4 and 5: one option of DA-Transformer after the other; the first value is the paper's."""
-    for data in sources:
+def option_table(
+    name: str, title: str, option: str, values: tuple[str, ...], pairs: tuple[tuple[str, str], ...]
+) -> Table:
+    """Figures 4 and 5: one option of DA-Transformer, the paper's value first; of the ``pairs`` sections 4.3
+    and 4.4 say that the first is better."""
+    cells, claims = [], []
+    for data in (TREC, AG, AMAZON):
         for value in values:
             usual = {"attention": "distance-aware"} if value == values[0] else {}
-            yield distance_aware(data, option, value, value, **LONGER.get(data.name, {}) | usual)
-        yield bag_of_words(data)
-
-
-def option_claims(option: str, pairs: tuple[tuple[str, str], ...], *sources: DataSource) -> Iterator[Claim]:
-    """What sections 4.3 and 4.4 say of the values: the first of each pair is better."""
-    for data in sources:
+            changes = LONGER.get(data.name, {}) | usual
+            cells.append(distance_aware(data, option, value, value, **changes))
+        cells.append(bag_of_words(data))
         for better, worse in pairs:
             first, second = (f"{data.name}/{option}-{word}" for word in (better, worse))
-            yield Claim(f"{data.title}: {better} is better than {worse}", first, second)
+            claims.append(Claim(f"{data.title}: {better} is better than {worse}", first, second))
+    return Table(
+        name,
+        title,
+        cells,
+        claims=claims,
+        differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
+        data_differences=DATA_DIFFERENCES,
+    )
 
 
 def starts(*sources: DataSource) -> Iterator[Cell]:
@@ -138,47 +144,29 @@ FIGURES = (
         differences=DIFFERENCES,
         data_differences=DATA_DIFFERENCES,
     ),
-    Table(
+    option_table(
         "figure4",
         "Figure 4, mappings f of distances",
-        [*options("mapping", MAPPINGS, TREC, AG, AMAZON)],
-        claims=[
-            *option_claims(
-                "mapping",
-                (
-                    ("learnable-sigmoid", "sigmoid"),
-                    ("sigmoid", "exponent"),
-                    ("sigmoid", "linear"),
-                    ("sigmoid", "clip"),
-                ),
-                TREC,
-                AG,
-                AMAZON,
-            )
-        ],
-        differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
-        data_differences=DATA_DIFFERENCES,
+        "mapping",
+        ("learnable-sigmoid", "sigmoid", "exponent", "linear", "clip"),
+        (
+            ("learnable-sigmoid", "sigmoid"),
+            ("sigmoid", "exponent"),
+            ("sigmoid", "linear"),
+            ("sigmoid", "clip"),
+        ),
     ),
-    Table(
+    option_table(
         "figure5",
         "Figure 5, ways of adjusting attention",
-        [*options("adjust", ADJUSTMENTS, TREC, AG, AMAZON)],
-        claims=[
-            *option_claims(
-                "adjust",
-                (
-                    ("early-multiply", "early-add"),
-                    ("late-multiply", "late-add"),
-                    ("early-multiply", "late-multiply"),
-                    ("early-add", "late-add"),
-                ),
-                TREC,
-                AG,
-                AMAZON,
-            )
-        ],
-        differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
-        data_differences=DATA_DIFFERENCES,
+        "adjust",
+        ("early-multiply", "early-add", "late-multiply", "late-add"),
+        (
+            ("early-multiply", "early-add"),
+            ("late-multiply", "late-add"),
+            ("early-multiply", "late-multiply"),
+            ("early-add", "late-add"),
+        ),
     ),
     Table(
         "figure6",
