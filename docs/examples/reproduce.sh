@@ -1,1 +1,2 @@
 glasshead reproduce s2 --only trec --quick --seeds 5 --out tables
+glasshead reproduce s3 --quick --out tables

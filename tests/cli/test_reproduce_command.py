@@ -191,3 +191,14 @@ def test_killed_and_started_again(tmp_path, workers, number):
     assert before.items() <= after.items() or not any(".glasshead" in name for name in after)
     assert len([name for name in after if name.endswith(".json")]) == 34
     assert not (tmp_path / "tables" / "runs").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(PAPERS))
+def test_every_table_of_a_paper_can_be_run(name, tmp_path):
+    """On tiny data, every cell with every measure."""
+    glasshead("reproduce", name, "--quick", "--seeds", 1, "--out", tmp_path / "tables")
+    for table in PAPERS[name].tables:
+        record = json.loads((tmp_path / "tables" / name / f"{table.name}-quick.json").read_text())
+        assert all(cell["seeds"] == [0] and not cell["missing"] for cell in record["cells"])
+        assert all(metric in cell["metrics"] for cell in record["cells"] for metric in table.metrics[:1])

@@ -8,7 +8,7 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.experiments.cell import Cell
-from glasshead.experiments.made_up_pairs import MADE_UP_PAIRS
+from glasshead.experiments.made_up import MADE_UP_PAIRS, MADE_UP_RATINGS
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.table import Table
 from glasshead.training import TrainingConfig
@@ -36,7 +36,8 @@ def quick_cell(cell: Cell, folder: Path | None) -> Cell:
 def quick_source(cell: Cell, folder: Path | None) -> DataSource:
     """A part of the data, or made-up texts in their place."""
     if cell.data.made_up or cell.data.is_missing(folder):
-        name = MADE_UP_PAIRS if cell.recipe.model in PAIR_MODELS else "synthetic"
+        ratings = MADE_UP_RATINGS if cell.data.options.task == "regression" else "synthetic"
+        name = MADE_UP_PAIRS if cell.recipe.model in PAIR_MODELS else ratings
         made_up = LoadOptions(generator=GENERATOR)
         return DataSource(name, f"made-up texts in the place of {cell.data.title}", made_up)
     part = replace(cell.data.options, max_examples=EXAMPLES)

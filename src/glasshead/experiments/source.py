@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasshead.data import DATASETS, LoadOptions, load
-from glasshead.experiments.made_up_pairs import MADE_UP_PAIRS, made_up_pairs
+from glasshead.experiments.made_up import MADE_UP_PAIRS, MADE_UP_RATINGS, made_up_pairs, made_up_ratings
 from glasshead.registry import Registry
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GENERATORS: Registry[Callable[[LoadOptions], DatasetDict]] = Registry("made-up data set")
 GENERATORS.register(MADE_UP_PAIRS)(made_up_pairs)
+GENERATORS.register(MADE_UP_RATINGS)(made_up_ratings)
 
 
 @dataclass(frozen=True)

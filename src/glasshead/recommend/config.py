@@ -23,9 +23,9 @@ class RecommenderConfig:
 
     ``attention`` is the mechanism of both levels. ``positions`` are added to the vectors of words and news;
     "auto" means none where the mechanism knows places itself, else sinusoidal. ``hidden_size`` is by
-    default that of the ``word_vectors``, without them 32. What the layers of both levels read is normalised
-    (``layernorm_embedding``) whatever the mechanism, so that all start from one input scale. ``negatives`` is
-    K.
+    default that of the ``word_vectors``, without them 32. Embeddings of words are multiplied by √d_e
+    (``scale_embedding``) whatever the mechanism, so that all read one input scale; ``layernorm_embedding``
+    normalises what the layers of both levels read. ``negatives`` is K.
 
     Raises:
         InputError: if a value cannot be meant, before any work.
@@ -49,8 +49,8 @@ class RecommenderConfig:
     intermediate_size: int = 64
     dropout: float = 0.1
     initializer_range: float = 0.1
-    scale_embedding: bool = False
-    layernorm_embedding: bool = True
+    scale_embedding: bool = True
+    layernorm_embedding: bool = False
     # Optimisation
     negatives: int = 4
     learning_rate: float = 1e-3

@@ -1,4 +1,4 @@
-"""Pairs of made-up texts: does the second say the same as the first?"""
+"""Made-up pairs of texts (does the second say the same as the first?) and made-up ratings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 MADE_UP_PAIRS = "synthetic-pairs"
+MADE_UP_RATINGS = "synthetic-ratings"
 CLASSES = ("different", "same")
 
 
@@ -33,5 +34,18 @@ def made_up_pairs(options: LoadOptions) -> DatasetDict:
             .remove_columns("label")
             .add_column("label", (labels == labels[partner]).astype(int).tolist())
             .cast_column("label", ClassLabel(names=list(CLASSES)))
+        )
+    return DatasetDict(splits)
+
+
+def made_up_ratings(options: LoadOptions) -> DatasetDict:
+    """The texts of the set ``synthetic`` with one star or five."""
+    from datasets import DatasetDict, Value
+
+    splits = {}
+    for name, rows in load("synthetic", options).items():
+        stars = [1.0 + 4.0 * label for label in rows["label"][:]]
+        splits[name] = (
+            rows.remove_columns("label").add_column("label", stars).cast_column("label", Value("float64"))
         )
     return DatasetDict(splits)
