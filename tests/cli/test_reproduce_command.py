@@ -34,7 +34,7 @@ def finished(tmp_path_factory):
 def test_a_table_is_written(finished):
     text = (finished / "s2" / "trec-quick.md").read_text()
     assert "| Transformer-XL | 5 | " in text
-    assert " ± " in text
+    assert "\u00a0±\u00a0" in text
     assert "| bag of words | 1 | " in text
     assert "→" in text  # the use of attention
     assert "smoke run" in text

@@ -32,6 +32,8 @@ SHARES = {
     "positive_v": "heads with v > 0, %",
 }
 """Metrics that are printed in per cent."""
+NO_BREAK = "\u00a0"
+"""A space within a number with its interval, so that a narrow column does not divide it."""
 UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
 
 
@@ -41,7 +43,9 @@ def table_markdown(summary: TableSummary, paper: Paper) -> str:
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name} --only {table.name}`: do not edit. -->",
         "",
-        f"# {paper.citation}: {table.title}",
+        f"# {table.title}",
+        "",
+        f"After {paper.citation}.",
         "",
     ]
     if table.smoke:
@@ -73,40 +77,50 @@ READING = (
 
 
 def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[str]:
-    """The cells of one data set."""
+    """The cells of one data set: what they reach, then how they were trained and what attention did."""
     metrics = [name for name in summary.table.metrics if any(name in cell.metrics for cell in cells)]
-    heads = ["", "seeds", *(UNITS.get(name, name) for name in metrics)]
-    heads += ["next seed", "paper", "verdict", "entropy", "SD of scores", "steps"]
-    rows = [cell_row(cell, metrics) for cell in cells]
-    if any(cell.cell.grid for cell in cells):
-        heads.append("chosen on dev")
-        rows = [[*row, choice_in_words(cell.tuning)] for row, cell in zip(rows, cells, strict=True)]
-    yield from markdown_table(heads, rows)
+    papers = [name for name in metrics if any(name in cell.cell.paper for cell in cells)]
+    heads = ["", "seeds", *(UNITS.get(name, name) for name in metrics), "next seed"]
+    heads += [f"{UNITS.get(name, name)}, paper" for name in papers] + ["verdict"] * bool(papers)
+    yield from markdown_table(heads, [result_row(cell, metrics, papers) for cell in cells])
     if any(not cell.one_data_set for cell in cells):
         yield "\nRows were computed on different data: their means cannot be trusted."
+    trained = [cell for cell in cells if any("steps" in row.numbers for row in cell.rows)]
+    if trained:
+        heads = ["", "steps", "chosen on dev", "entropy", "SD of scores"]
+        yield ""
+        yield from markdown_table(heads, [training_row(cell) for cell in trained])
 
 
-def cell_row(cell: CellSummary, metrics: Sequence[str]) -> list[str]:
-    """One cell: what the first metric reached is held against the paper."""
+def result_row(cell: CellSummary, metrics: Sequence[str], papers: Sequence[str]) -> list[str]:
+    """What a cell reaches: the first metric is held against the paper."""
     seeds = f"{len(cell.rows)}" + (f" of {cell.most}" if len(cell.rows) < cell.most else "")
     first = cell.metrics.get(metrics[0]) if metrics else None
-    papers = [in_paper(cell.cell.paper.get(name), name) for name in metrics]
-    return [
+    row = [
         cell.cell.title,
         seeds,
         *(mean_in_words(cell.metrics.get(name), name) for name in metrics),
         "" if first is None else interval_in_words(first.new_seed, metrics[0]),
-        " / ".join(word for word in papers if word) or "–",
-        first.verdict if first else "",
-        use_in_words(cell, "entropy"),
-        use_in_words(cell, "score_sd"),
-        steps_in_words(cell),
+        *(in_paper(cell.cell.paper.get(name), name) for name in papers),
     ]
+    if papers:
+        row.append(first.verdict if first else "")
+    return row
+
+
+def training_row(cell: CellSummary) -> list[str]:
+    """How long a cell was trained, with which settings, and how it used its attention."""
+    use = [use_in_words(cell, name) for name in ("entropy", "score_sd")]
+    return [cell.cell.title, steps_in_words(cell), choice_in_words(cell.tuning), *use]
 
 
 def choice_in_words(tuning: Tuning | None) -> str:
     """The settings that were best on dev."""
-    return "" if tuning is None else ", ".join(f"{name} {value}" for name, value in tuning.settings.items())
+    return (
+        ""
+        if tuning is None
+        else ", ".join(f"{name}{NO_BREAK}{value}" for name, value in tuning.settings.items())
+    )
 
 
 def scale(name: str) -> float:
@@ -127,14 +141,14 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     if metric.interval is None:
         return text
     half = (metric.interval[1] - metric.interval[0]) / 2 * scale(name)
-    return f"{text} ± {half:.{digits(name)}f}"
+    return f"{text}{NO_BREAK}±{NO_BREAK}{half:.{digits(name)}f}"
 
 
 def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> str:
     """low … high."""
     if interval is None:
         return ""
-    return " … ".join(f"{end * scale(name):{sign}.{digits(name)}f}" for end in interval)
+    return f"{NO_BREAK}…{NO_BREAK}".join(f"{end * scale(name):{sign}.{digits(name)}f}" for end in interval)
 
 
 def in_paper(number: PaperNumber | None, name: str) -> str:
@@ -153,10 +167,11 @@ def use_in_words(cell: CellSummary, name: str) -> str:
             layers.setdefault(layer, []).append([before, after])
     texts = []
     for values in layers.values():
-        ends = [[pair[side] for pair in values if pair[side] is not None] for side in (0, 1)]
-        if not any(ends):  # nobody could read it: texts of a single sentence
-            continue
-        texts.append(" → ".join(f"{sum(end) / len(end):.3f}" if end else "–" for end in ends))  # type: ignore[arg-type]
+        ends = [[pair[side] for pair in values] for side in (0, 1)]
+        known = [[value for value in end if value is not None] for end in ends]
+        if any(known):  # else nobody could read it: texts of a single sentence
+            words = (f"{np.mean(end):.3f}" if end else "–" for end in known)
+            texts.append(f"{NO_BREAK}→{NO_BREAK}".join(words))
     return "; ".join(texts)
 
 

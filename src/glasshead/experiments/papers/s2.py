@@ -150,13 +150,13 @@ TABLES = (
     ),
     Table(
         "trec",
-        "the five mechanisms on TREC, which is not in the paper",
+        "Five mechanisms on TREC",
         [*mechanisms(TREC, sinusoids=[word for word in TITLES if word != "transformer"])],
         claims=[*claims(TREC)],
     ),
     Table(
         "long",
-        "texts of up to 512 tokens, where distance can matter; not in the paper",
+        "Five mechanisms on texts of up to 512 tokens",
         [*mechanisms(IMDB, max_length=512)],
         claims=[*claims(IMDB)],
     ),
