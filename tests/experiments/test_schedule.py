@@ -1,5 +1,6 @@
 """Which cell comes next, and when there is no time for any."""
 
+import numpy as np
 import pytest
 from small_tables import cell, row, table
 
@@ -149,3 +150,21 @@ def test_a_row_that_counts_is_not_the_one_that_chooses(schedule):
     assert len([seed for _, each, seed in of.waiting() if "/" in each.name]) == 4
     end(of, lambda each: 1.0 if each.recipe.learning_rate == 0.1 else 0.0)
     assert [each.seed for each in of.rows["small", "softmax"]] == [0]
+
+
+def test_what_is_taken_is_always_the_most_urgent(schedule):
+    """The queue against a list that is sorted anew each time, while rows come in and some runs are busy."""
+    rng = np.random.default_rng(0)
+    asked = schedule(table([cell(f"cell-{number}", learning_rate=0.1 + number) for number in range(7)]), {})
+    finished = 0
+    while asked.retry():
+        first = asked.waiting()[0]
+        chosen = asked.take()
+        assert chosen == first
+        of, seed = chosen[1:]
+        busy = bool(rng.random() < 0.3)
+        found = None if busy else row(of, seed, rng.random())
+        asked.finish(Outcome(Task(chosen[0].name, of, seed, asked.store, None), found, busy=busy))
+        finished += not busy
+    assert finished == 35
+    assert asked.take() is None

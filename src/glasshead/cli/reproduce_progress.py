@@ -66,10 +66,8 @@ def progress_grid(schedule: Schedule) -> Grid:
     running: dict[tuple[str, str], list[float]] = {}
     for (place, _), began in list(schedule.running.items()):
         running.setdefault(place, []).append(time.time() - began)
-    last = list(schedule.last_finished)
-    order = {
-        place: (place not in running, -last.index(place) if place in last else 1) for place in schedule.cells
-    }
+    last = {place: -number for number, place in enumerate(list(schedule.last_finished))}
+    order = {place: (place not in running, last.get(place, 1)) for place in schedule.cells}
     for place in sorted(schedule.cells, key=lambda place: order[place])[:MOST_LINES]:
         grid.add_row(*map(Text, progress_row(schedule, place, running.get(place, []))))
     if len(schedule.cells) > MOST_LINES:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -49,15 +50,18 @@ class Schedule:
     running: dict[Job, float] = field(init=False, default_factory=dict)
     failures: dict[Job, str] = field(init=False, default_factory=dict)
     busy: set[Job] = field(init=False, default_factory=set)
-    last_finished: list[Place] = field(init=False, default_factory=list)
+    last_finished: dict[Place, None] = field(init=False, default_factory=dict)
     _waiting: set[Job] = field(init=False, default_factory=set)
+    _queue: list[tuple[float, int, int, Place]] = field(init=False, default_factory=list)
+    _urgencies: dict[Place, float] = field(init=False, default_factory=dict)
+    _numbers: dict[Place, int] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         for table in self.tables:
             for cell in table.cells:
                 place = (table.name, cell.name)
-                self.cells[place] = (table, cell)
+                self._add(place, table, cell)
                 self.rows[place], self.wanted[place] = [], self.seeds_of(cell)
                 if not cell.grid:
                     self._enter(place)
@@ -65,10 +69,15 @@ class Schedule:
                 self.grids[place] = []
                 for point in grid_cells(cell):
                     self.grids[place].append((table.name, point.name))
-                    self.cells[table.name, point.name] = (table, point)
+                    self._add((table.name, point.name), table, point)
                     self.wanted[table.name, point.name] = [TUNING_SEED]
                     self._enter((table.name, point.name))
                 self._tune(place)
+
+    def _add(self, place: Place, table: Table, cell: Cell) -> None:
+        """Take up a cell, whose number is its turn among equally urgent ones."""
+        self.cells[place] = (table, cell)
+        self._numbers.setdefault(place, len(self._numbers))
 
     def seeds_of(self, cell: Cell) -> list[int]:
         """The seeds with which a cell is run."""
@@ -83,7 +92,20 @@ class Schedule:
         rows = self.store.read_all(table.name, cell)  # that of the grid is none of those that count
         self.rows[place] = [row for row in rows if (row.seed == TUNING_SEED) == (TUNING_SEED in wanted)]
         known = {row.seed for row in self.rows[place]}
-        self._waiting |= {(place, seed) for seed in wanted if seed not in known}
+        self._wait((place, seed) for seed in wanted if seed not in known)
+
+    def _wait(self, jobs: Iterable[Job]) -> None:
+        """Let runs wait for their turn."""
+        for place, seed in jobs:
+            self._waiting.add((place, seed))
+            if place not in self._urgencies:
+                self._urgencies[place] = self.urgency(place)
+            heapq.heappush(self._queue, (-self._urgencies[place], seed, self._numbers[place], place))
+
+    def _judge(self, place: Place) -> None:
+        """How urgent a cell is now; what waits of it is queued again, and its old entries are out of date."""
+        self._urgencies[place] = self.urgency(place)
+        self._wait([(place, seed) for seed in self.wanted[place] if (place, seed) in self._waiting])
 
     def _tune(self, place: Place) -> None:
         """Choose from the grid of a cell when all its points have ended."""
@@ -149,14 +171,23 @@ class Schedule:
 
     def take(self) -> tuple[Table, Cell, int] | None:
         """The next cell and seed to begin; None if there is none, or no time for any."""
+        late = []
         with self._lock:
-            for table, cell, seed in self.waiting():
-                place = (table.name, cell.name)
-                if self.fits(place):
-                    self._waiting.discard((place, seed))
-                    self.running[place, seed] = self.clock()
-                    return table, cell, seed
-            return None
+            try:
+                while self._queue:
+                    entry = heapq.heappop(self._queue)
+                    urgency, seed, _, place = entry
+                    if (place, seed) not in self._waiting or -urgency != self._urgencies[place]:
+                        continue  # it is out of date
+                    if self.fits(place):
+                        self._waiting.discard((place, seed))
+                        self.running[place, seed] = self.clock()
+                        return (*self.cells[place], seed)
+                    late.append(entry)
+                return None
+            finally:
+                for entry in late:
+                    heapq.heappush(self._queue, entry)
 
     def __iter__(self) -> Iterator[tuple[Table, Cell, int]]:
         while (job := self.take()) is not None:
@@ -168,12 +199,14 @@ class Schedule:
         place = (task.table, task.cell.name)
         with self._lock:
             self.running.pop((place, task.seed), None)
-            self.last_finished = [*(each for each in self.last_finished if each != place), place]
+            self.last_finished.pop(place, None)
+            self.last_finished[place] = None
             if outcome.busy:
                 self.busy.add((place, task.seed))
             elif outcome.row is not None:
                 self.rows.setdefault(place, []).append(outcome.row)
                 self.rows[place].sort(key=lambda row: row.seed)
+                self._judge(place)
             else:
                 self.failures[place, task.seed] = outcome.failure
             for cell, points in self.grids.items():
@@ -183,7 +216,7 @@ class Schedule:
     def retry(self) -> bool:
         """Let what other processes were at be taken again; whether there is anything to take."""
         with self._lock:
-            self._waiting |= self.busy
+            self._wait(self.busy)
             self.busy.clear()
             return any(self.fits(place) for place, _ in self._waiting)
 
