@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from joblib import Parallel, delayed
@@ -13,6 +15,7 @@ from joblib import Parallel, delayed
 import glasshead
 from glasshead.errors import InputError, ParameterError
 from glasshead.experiments.cell import Cell
+from glasshead.experiments.cluster import Cluster, check_nodes, connected, run_on_cluster
 from glasshead.experiments.job import Outcome, Task, remove_finished_run, run_in_worker, run_task
 from glasshead.experiments.markdown import coverage_in_words, table_json, table_markdown
 from glasshead.experiments.quick import quick_table
@@ -29,6 +32,8 @@ COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
 BUSY_WAIT = 2.0
 """Seconds until a cell is tried again that another process is computing."""
 OnChange = Callable[[Schedule], None]
+Runner = Callable[[Callable[[], Task | None]], Iterator[Outcome]]
+"""Runs what it is given one after the other, until that is None."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,8 @@ class ReproduceRequest:
     ``only`` are tables, or TABLE/SET. ``out`` gets the rows, below ``rows``, and the tables; rows of the
     folder ``rows`` are found too (None: those of the project). ``quick`` takes tiny data and two seeds.
     ``held_out`` seeds more are held against the interval for a new seed. ``hours`` is the time that there is
-    (0: nothing is run, and the tables say what is known), ``workers`` the number of processes.
+    (0: nothing is run, and the tables say what is known), ``workers`` the number of processes here,
+    ``cluster`` where else they run.
 
     Raises:
         InputError: if a value cannot be meant.
@@ -53,6 +59,7 @@ class ReproduceRequest:
     rows: Path | None = None
     workers: int = 1
     held_out: int = 0
+    cluster: Cluster | None = None
     keep_runs: bool = False
 
     def __post_init__(self) -> None:
@@ -67,6 +74,9 @@ class ReproduceRequest:
             raise ParameterError("data_folder", f"{self.data_folder} is not a folder")
         if self.rows is not None and not self.rows.is_dir():
             raise ParameterError("rows", f"{self.rows} is not a folder")
+
+        if self.cluster is not None and self.workers != 1:
+            raise InputError("a cluster has its own number of workers: leave `workers` out")
 
     @property
     def seeds_wanted(self) -> int:
@@ -101,6 +111,12 @@ def reproduce(
         InputError: on unknown papers or tables, data that are not there, and an ``out`` that is no folder.
     """
     chosen = PAPERS[paper].choose(request.only)
+    if request.cluster is not None:  # whose computers begin elsewhere
+        request = replace(
+            request,
+            out=request.out.absolute(),
+            data_folder=request.data_folder and request.data_folder.absolute(),
+        )
     tables = [quick_table(table, request.data_folder) for table in chosen] if request.quick else chosen
     if not request.out.is_dir():
         check_writable(request.out)
@@ -111,10 +127,11 @@ def reproduce(
     if request.hours != 0:
         check_data(schedule, request.data_folder)
         remove_finished_runs(schedule, request)
-        on_change(schedule)
-        for outcome in run_all(schedule, request):
-            schedule.finish(outcome)
+        with runner(request) as run:
             on_change(schedule)
+            for outcome in run_all(schedule, request, run):
+                schedule.finish(outcome)
+                on_change(schedule)
     summaries = [schedule.summary(table) for table in tables]
     files = [path for summary in summaries for path in write_table(summary, paper, request)]
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))
@@ -167,21 +184,42 @@ def make_task(schedule: Schedule, job: tuple[Table, Cell, int], request: Reprodu
     )
 
 
-def run_all(schedule: Schedule, request: ReproduceRequest) -> Iterator[Outcome]:
-    """Run what is scheduled, by joblib's backend of the moment; which cell is next is asked when one ends.
+@contextlib.contextmanager
+def runner(request: ReproduceRequest) -> Iterator[Runner]:
+    """What runs tasks, here or on the computers of a cluster, which are checked first."""
+    if request.cluster is None:
+        yield partial(run_here, request.workers)
+        return
+    with connected(request.cluster) as ray:
+        check_nodes(ray, request.out, request.data_folder)
+        yield partial(run_on_cluster, ray, request.cluster)
+
+
+def run_all(schedule: Schedule, request: ReproduceRequest, run: Runner) -> Iterator[Outcome]:
+    """Run what is scheduled; which cell is next is asked when one ends.
 
     What another process is at is asked for again, until its row is there or nobody computes it any more.
     """
-    parallel = Parallel(request.workers, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+
+    def take() -> Task | None:
+        job = schedule.take()
+        return None if job is None else make_task(schedule, job, request)
+
     while True:
-        tasks = (make_task(schedule, job, request) for job in schedule)
-        if request.workers == 1:
-            yield from parallel(delayed(run_task)(task) for task in tasks)
-        else:
-            yield from parallel(delayed(run_in_worker)(task, os.getpid()) for task in tasks)
+        yield from run(take)
         if not schedule.retry():
             return
         time.sleep(BUSY_WAIT)
+
+
+def run_here(workers: int, take: Callable[[], Task | None]) -> Iterator[Outcome]:
+    """Run tasks in this process, or in several ones of this computer."""
+    parallel = Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+    tasks = iter(take, None)
+    if workers == 1:
+        yield from parallel(delayed(run_task)(task) for task in tasks)
+    else:
+        yield from parallel(delayed(run_in_worker)(task, os.getpid()) for task in tasks)
 
 
 def write_table(summary: TableSummary, paper: str, request: ReproduceRequest) -> Iterator[Path]:
