@@ -54,7 +54,7 @@ def table_markdown(summary: TableSummary, paper: Paper) -> str:
         cells = [cell for cell in summary.cells if cell.cell.data == source]
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
     if summary.claims:
-        lines += ["## What the paper claims", "", *claim_lines(summary.claims), ""]
+        lines += ["## Claims, tested here", "", *claim_lines(summary.claims), ""]
     lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper)]
     lines += [*READING, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
