@@ -147,8 +147,8 @@ def scale(name: str) -> float:
 
 
 def digits(name: str) -> int:
-    """Decimals of a metric where it is printed."""
-    return 2 if name in SHARES else 3
+    """Decimals of a metric where it is printed; none of a count of words."""
+    return 2 if name in SHARES else 0 if name.endswith("_words") else 3
 
 
 def mean_in_words(metric: MetricSummary | None, name: str) -> str:
