@@ -27,12 +27,19 @@ def free_port():
 
 
 @pytest.fixture(scope="module")
-def address():
+def folder():
+    """Of the cluster, where all its processes write their logs."""
+    path = tempfile.mkdtemp(prefix="ray")  # a short one: sockets lie below it
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def address(folder):
     """Two nodes of one CPU each."""
     os.environ["RAY_AUTH_MODE"] = "disabled"  # whatever whoever tests has made of it
     where = f"127.0.0.1:{free_port()}"
-    temporary = tempfile.mkdtemp(prefix="ray")  # a short path: sockets lie below it
-    head = ["--head", f"--port={where.rpartition(':')[2]}", f"--temp-dir={temporary}"]
+    head = ["--head", f"--port={where.rpartition(':')[2]}", f"--temp-dir={folder}"]
     nodes = []
     try:
         for role in ([*head, "--include-dashboard=false"], [f"--address={where}"]):
@@ -50,11 +57,9 @@ def address():
             node.kill()
             node.wait()
         for process in psutil.process_iter():  # agents outlive the node that started them
-            with contextlib.suppress(psutil.Error):
-                logs = any(temporary in file.path for file in process.open_files())
-                if logs and process.pid != os.getpid():
+            if process.pid != os.getpid() and belongs(process, folder):
+                with contextlib.suppress(psutil.Error):
                     process.kill()
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def answers(where):
@@ -81,6 +86,13 @@ def wait_until(true, node):
     raise AssertionError("the cluster did not start")
 
 
+def belongs(process, folder):
+    """Whether a process is one of this cluster, and of nobody else's."""
+    with contextlib.suppress(psutil.Error):
+        return any(folder in file.path for file in process.open_files())
+    return False
+
+
 def numbers(folder):
     """What is measured of every cell and seed."""
     rows = map(json.loads, (path.read_text() for path in (folder / "rows").rglob("*.json")))
@@ -88,13 +100,14 @@ def numbers(folder):
 
 
 @pytest.mark.slow
-def test_a_killed_worker_loses_nothing(address, tmp_path):
+def test_a_killed_worker_loses_nothing(address, folder, tmp_path):
     process = shell(*QUICK, "--ray", address, "--out", "tables", cwd=tmp_path)
     wait_for("tables/rows/s2/figure3/*.json", tmp_path, process)
     killed = None
     while killed is None and process.poll() is None:
         for worker in psutil.process_iter(["cmdline"]):
-            if any("ray::run_on_worker" in word for word in worker.info["cmdline"] or []):
+            title = " ".join(worker.info["cmdline"] or [])
+            if "ray::run_on_worker" in title and belongs(worker, folder):
                 killed = worker
                 worker.kill()
                 break

@@ -13,7 +13,7 @@ import sys
 import pytest
 
 from glasshead.errors import InputError
-from glasshead.files.locks import hold_lock
+from glasshead.files.locks import hold_lock, write_as
 
 
 @pytest.fixture
@@ -66,6 +66,19 @@ def test_of_another_host(path):
     path.unlink()
     with hold_lock(path, path):
         pass
+
+
+def test_of_another_host_by_the_same_writer(path):
+    """Who was lost with its host, and begins again on this one."""
+    with write_as("me"), hold_lock(path, path):
+        record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"host": "elsewhere"}))
+    for writer in (None, "another"):
+        with write_as(writer), pytest.raises(InputError, match="on elsewhere"), hold_lock(path, path):
+            pytest.fail("entered")
+    with write_as("me"), hold_lock(path, path) as still_held:
+        still_held()
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": 7}', '"x"', "\xff\x00"])

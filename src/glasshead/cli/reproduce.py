@@ -17,8 +17,7 @@ def reproduce(
         str,
         typer.Argument(
             metavar="PAPER",
-            help="s0: Huang, Yang and Wang 2024. s2: Wu, Wu and Huang 2021. s3: Bhardwaj et al. 2021. "
-            "s4: Sun and Lu 2020.",
+            help="s2: Wu, Wu and Huang 2021. s3: Bhardwaj et al. 2021.",
         ),
     ],
     only: Annotated[

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from glasshead.errors import InputError, ParameterError
 from glasshead.experiments.job import Outcome, Task, run_task
-from glasshead.files import write_text
+from glasshead.files import write_as, write_text
 from glasshead.training import versions
 
 RETRIES = 3
@@ -70,7 +70,8 @@ def connected(cluster: Cluster) -> Iterator[Any]:
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         reason = " ".join(str(error).split())
         raise InputError(
-            f"no Ray cluster answers at {cluster.address!r}: start one, or name its address ({reason[:200]})"
+            f"no Ray cluster answers at {cluster.address!r}: start one with `ray start --head` "
+            f"({reason[:200]})"
         ) from None
     try:
         yield ray
@@ -132,15 +133,17 @@ def report(paths: Sequence[str]) -> NodeReport:
 def run_on_cluster(ray: Any, cluster: Cluster, take: Callable[[], Task | None]) -> Iterator[Outcome]:
     """Run tasks, as many at a time as the cluster has room for; ``take`` is asked for one whenever one ends.
 
-    Ray begins a task again whose worker was killed; it goes on from the last epoch that was finished.
+    Ray begins a task again whose worker was killed, or whose computer was lost; it goes on from the last
+    epoch that was finished, and takes over the locks that the last attempt left.
     """
+    writer = uuid.uuid4().hex
     run = ray.remote(run_on_worker).options(
         num_cpus=1, num_gpus=cluster.gpus_per_task, max_retries=RETRIES, retry_exceptions=False
     )
     running: dict[Any, Task] = {}
     while True:
         while len(running) < room(ray, cluster) and (task := take()) is not None:
-            running[run.remote(task)] = task
+            running[run.remote(task, writer)] = task
         if not running:
             return
         (ended, *_), _ = ray.wait(list(running))
@@ -161,9 +164,10 @@ def room(ray: Any, cluster: Cluster) -> int:
     return max(int(min(rooms)), 1)
 
 
-def run_on_worker(task: Task) -> Outcome:
-    """`run_task` with one thread."""
+def run_on_worker(task: Task, writer: str) -> Outcome:
+    """`run_task` with one thread, in the name of the ``writer`` that sends it."""
     import torch
 
     torch.set_num_threads(1)
-    return run_task(task)
+    with write_as(writer):
+        return run_task(task)

@@ -15,7 +15,7 @@ from glasshead.files.atomic import (
     write_text,
 )
 from glasshead.files.disk_errors import check_readable
-from glasshead.files.locks import BusyError
+from glasshead.files.locks import BusyError, write_as
 from glasshead.files.manifest import KNOWN, files_in, unknown_names
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "reserve_folder",
     "temp_sibling",
     "unknown_names",
+    "write_as",
     "write_bytes",
     "write_text",
 ]

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,23 @@ ELSEWHERE = (errno.EAGAIN, errno.EACCES)
 """How `flock` says that another process holds the file."""
 
 
+WRITER: ContextVar[str | None] = ContextVar("writer", default=None)
+"""Who writes, where the same work may be begun again on another host."""
+
+
 class BusyError(InputError):
     """Another process writes this file or folder."""
+
+
+@contextlib.contextmanager
+def write_as(writer: str | None) -> Iterator[None]:
+    """Hold files in the name of ``writer``, who takes over what it left on another host; its name must be
+    unique, and whoever uses it begins a piece of work again only when the last attempt has ended."""
+    before = WRITER.set(writer)
+    try:
+        yield
+    finally:
+        WRITER.reset(before)
 
 
 @contextlib.contextmanager
@@ -30,7 +46,7 @@ def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
 
     The file names its host and process. A process that died on this host has let go, and its file is taken
     over. Of another host nobody here can tell, and not every network file system shares locks: its file is
-    respected until somebody removes it.
+    respected until somebody removes it, or the same writer (`write_as`) comes back.
 
     Raises:
         BusyError: if another process holds it, or one of another host has left it.
@@ -46,7 +62,9 @@ def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
     try:
         os.truncate(descriptor, 0)
         os.lseek(descriptor, 0, os.SEEK_SET)
-        os.write(descriptor, json.dumps({"host": socket.gethostname(), "pid": os.getpid()}).encode())
+        named = {} if WRITER.get() is None else {"writer": WRITER.get()}
+        owner = {"host": socket.gethostname(), "pid": os.getpid(), **named}
+        os.write(descriptor, json.dumps(owner).encode())
         yield check
     finally:
         if _same(descriptor, path):
@@ -79,7 +97,8 @@ def _free(descriptor: int, owner: dict[str, Any]) -> bool:
             if error.errno in ELSEWHERE:
                 return False
             raise
-    return owner.get("host") in (None, socket.gethostname())
+    here = owner.get("host") in (None, socket.gethostname())
+    return here or (WRITER.get() is not None and owner.get("writer") == WRITER.get())
 
 
 def _same(descriptor: int, path: Path) -> bool:
