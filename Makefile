@@ -57,6 +57,8 @@ results: .venv/base
 	$(BIN)/python docs/results/gauge.py
 	$(BIN)/python docs/results/encoder_scale.py run
 	$(BIN)/python docs/results/encoder_scale.py write
+	$(BIN)/glasshead reproduce s0 --held-out 2 --out docs/results
+	$(BIN)/glasshead reproduce s4 --held-out 2 --out docs/results
 	$(BIN)/glasshead reproduce s2 --held-out 2 --out docs/results
 	$(BIN)/glasshead reproduce s3 --held-out 2 --out docs/results
 	$(BIN)/python docs/results/news.py run

@@ -77,3 +77,10 @@ def test_a_row_of_another_table_is_as_good(store):
     assert store.read("other", cell("again"), 2).numbers == {"accuracy": 0.5}
     assert [each.seed for each in store.read_all("other", cell("again"))] == [2]
     assert store.read_all("other", cell("again", learning_rate=0.5)) == []
+
+
+def test_a_row_of_another_table_is_as_good_under_the_same_name(store):
+    of = cell("softmax")
+    store.write("small", of, row(of, 2, 0.5))
+    assert store.read("other", of, 2).numbers == {"accuracy": 0.5}
+    assert [each.seed for each in store.read_all("other", of)] == [2]

@@ -17,7 +17,8 @@ def reproduce(
         str,
         typer.Argument(
             metavar="PAPER",
-            help="s2: Wu, Wu and Huang 2021. s3: Bhardwaj et al. 2021.",
+            help="s0: Huang, Yang and Wang 2024. s2: Wu, Wu and Huang 2021. s3: Bhardwaj et al. 2021. "
+            "s4: Sun and Lu 2020.",
         ),
     ],
     only: Annotated[

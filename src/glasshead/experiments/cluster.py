@@ -70,8 +70,7 @@ def connected(cluster: Cluster) -> Iterator[Any]:
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         reason = " ".join(str(error).split())
         raise InputError(
-            f"no Ray cluster answers at {cluster.address!r}: start one with `ray start --head` "
-            f"({reason[:200]})"
+            f"no Ray cluster answers at {cluster.address!r}: start one, or name its address ({reason[:200]})"
         ) from None
     try:
         yield ray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ SHARES = {
 NO_BREAK = "\u00a0"
 """A space within a number with its interval, so that a narrow column does not divide it."""
 UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
+"""How metrics are printed; a table may have names of its own."""
 
 
 def table_markdown(summary: TableSummary, paper: Paper) -> str:
@@ -54,7 +56,7 @@ def table_markdown(summary: TableSummary, paper: Paper) -> str:
         cells = [cell for cell in summary.cells if cell.cell.data == source]
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
     if summary.claims:
-        lines += ["## What the paper claims", "", *claim_lines(summary.claims), ""]
+        lines += ["## Claims, tested here", "", *claim_lines(summary.claims), ""]
     lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper)]
     lines += [*READING, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
@@ -80,8 +82,9 @@ def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[
     """The cells of one data set: what they reach, then how they were trained and what attention did."""
     metrics = [name for name in summary.table.metrics if any(name in cell.metrics for cell in cells)]
     papers = [name for name in metrics if any(name in cell.cell.paper for cell in cells)]
-    heads = ["", "seeds", *(UNITS.get(name, name) for name in metrics), "next seed"]
-    heads += [f"{UNITS.get(name, name)}, paper" for name in papers] + ["verdict"] * bool(papers)
+    labels = {name: name for name in metrics} | UNITS | dict(summary.table.labels)
+    heads = ["", "seeds", *(labels[name] for name in metrics), "next seed"]
+    heads += [f"{labels[name]}, paper" for name in papers] + ["verdict"] * bool(papers)
     yield from markdown_table(heads, [result_row(cell, metrics, papers) for cell in cells])
     if any(not cell.one_data_set for cell in cells):
         yield "\nRows were computed on different data: their means cannot be trusted."
@@ -90,6 +93,21 @@ def cell_lines(summary: TableSummary, cells: Sequence[CellSummary]) -> Iterator[
         heads = ["", "steps", "chosen on dev", "entropy", "SD of scores"]
         yield ""
         yield from markdown_table(heads, [training_row(cell) for cell in trained])
+    for name in summary.table.words:
+        rows = [[cell.cell.title, words_of(cell, name)] for cell in cells if words_of(cell, name)]
+        if rows:
+            yield ""
+            yield from markdown_table(["", summary.table.labels.get(name, name)], rows)
+
+
+def words_of(cell: CellSummary, name: str) -> str:
+    """What the rows keep under a name in words: the list of the first seed, or how many seeds say what."""
+    values = [row.numbers[name] for row in cell.rows if row.numbers.get(name)]
+    if not values:
+        return ""
+    if isinstance(values[0], list):
+        return ", ".join(map(str, values[0]))
+    return ", ".join(f"{word} ({count})" for word, count in Counter(values).most_common())
 
 
 def result_row(cell: CellSummary, metrics: Sequence[str], papers: Sequence[str]) -> list[str]:
@@ -129,8 +147,8 @@ def scale(name: str) -> float:
 
 
 def digits(name: str) -> int:
-    """Decimals of a metric where it is printed."""
-    return 2 if name in SHARES else 3
+    """Decimals of a metric where it is printed; none of a count of words."""
+    return 2 if name in SHARES else 0 if name.endswith("_words") else 3
 
 
 def mean_in_words(metric: MetricSummary | None, name: str) -> str:

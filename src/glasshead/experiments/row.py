@@ -109,13 +109,10 @@ class RowStore:
     def read(self, table: str, cell: Cell, seed: int) -> Row | None:
         """The row of a cell with a seed, from the first folder that has it; another table's is as good, if
         it has the same recipe."""
-        own = self.path(table, cell, seed).name
         for folder in self.folders:
+            own = self.path(table, cell, seed, folder)
             others = sorted((folder / self.paper).glob(f"*/*-{cell.key}-seed-{seed}.json"))
-            for path in (
-                self.path(table, cell, seed, folder),
-                *(each for each in others if each.name != own),
-            ):
+            for path in (own, *(each for each in others if each != own)):
                 try:
                     row = Row.from_json(path.read_text(encoding="utf-8"))
                 except (OSError, ValueError, ValidationError):

@@ -27,14 +27,17 @@ class Claim:
 class Table:
     """Cells, the claims about them, and what differs from the paper.
 
-    ``differences`` hold for all cells, ``data_differences`` (by the name of a data set) for some;
-    ``not_at_hand`` are lines about what the paper has and this table has not.
+    ``words`` are numbers of the rows that are words, or lists of them; ``labels`` are how metrics and words
+    are called where that is not their name. ``differences`` hold for all cells, ``data_differences`` (by the
+    name of a data set) for some; ``not_at_hand`` are lines about what the paper has and this table has not.
     """
 
     name: str
     title: str
     cells: Sequence[Cell]
     metrics: Sequence[str] = ("accuracy", "macro_f1")
+    words: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
     claims: Sequence[Claim] = ()
     differences: Sequence[str] = ()
     data_differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
