@@ -74,6 +74,21 @@ def selected(data: DataSource) -> Iterator[Cell]:
         yield cell.with_fields(measure="selected-words", most_seeds=1, paper={})
 
 
+SENTENCES = {
+    "positive": "positive",
+    "negative": "negative",
+    "turning": "neutral, turns round",
+    "narrative": "neutral, narrative",
+}
+"""Figure 1."""
+
+
+def sentences(data: DataSource) -> Iterator[Cell]:
+    """The four sentences, read by both models."""
+    for cell in models(data):
+        yield cell.with_fields(measure="example-sentences", paper={})
+
+
 def printed(data: DataSource, word: str) -> dict[str, PaperNumber]:
     """What Tables 1 and 2 print of a model."""
     numbers = {"accuracy": PaperNumber(ACCURACY[data.name][word])}
@@ -197,6 +212,21 @@ TABLES = (
         claims=claims(["separation"], "TanhMax weights tell them better"),
         labels=LABELS,
         differences=(*DIFFERENCES, *GAUGE),
+    ),
+    Table(
+        "figure1",
+        "Figure 1, four sentences",
+        [*sentences(SST2)],
+        metrics=[f"probability_{name}" for name in SENTENCES],
+        words=[f"weights_{name}" for name in SENTENCES],
+        labels={f"probability_{name}": f"P(positive), {title}" for name, title in SENTENCES.items()}
+        | {f"weights_{name}": f"{title}: weights of the first seed" for name, title in SENTENCES.items()},
+        differences=(
+            "The paper shows the weights of one model by colour, and says that outputs of the two neutral "
+            "sentences are around 0.5.",
+            *DIFFERENCES,
+            *GAUGE,
+        ),
     ),
     Table(
         "words",
