@@ -52,7 +52,7 @@ class Schedule:
     busy: set[Job] = field(init=False, default_factory=set)
     last_finished: dict[Place, None] = field(init=False, default_factory=dict)
     _waiting: set[Job] = field(init=False, default_factory=set)
-    _queue: list[tuple[float, int, int, Place]] = field(init=False, default_factory=list)
+    _queue: list[tuple[float, int, int, Job]] = field(init=False, default_factory=list)
     _urgencies: dict[Place, float] = field(init=False, default_factory=dict)
     _numbers: dict[Place, int] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
@@ -100,7 +100,9 @@ class Schedule:
             self._waiting.add((place, seed))
             if place not in self._urgencies:
                 self._urgencies[place] = self.urgency(place)
-            heapq.heappush(self._queue, (-self._urgencies[place], seed, self._numbers[place], place))
+            heapq.heappush(
+                self._queue, (-self._urgencies[place], turn(seed), self._numbers[place], (place, seed))
+            )
 
     def _judge(self, place: Place) -> None:
         """How urgent a cell is now; what waits of it is queued again, and its old entries are out of date."""
@@ -132,7 +134,7 @@ class Schedule:
         """What is still to be begun, the most urgent first."""
         order = {place: number for number, place in enumerate(self.cells)}
         urgency = {place: self.urgency(place) for place in {place for place, _ in self._waiting}}
-        first = sorted(self._waiting, key=lambda job: (-urgency[job[0]], job[1], order[job[0]]))
+        first = sorted(self._waiting, key=lambda job: (-urgency[job[0]], turn(job[1]), order[job[0]]))
         return [(*self.cells[place], seed) for place, seed in first]
 
     def urgency(self, place: Place) -> float:
@@ -176,7 +178,7 @@ class Schedule:
             try:
                 while self._queue:
                     entry = heapq.heappop(self._queue)
-                    urgency, seed, _, place = entry
+                    urgency, _, _, (place, seed) = entry
                     if (place, seed) not in self._waiting or -urgency != self._urgencies[place]:
                         continue  # it is out of date
                     if self.fits(place):
@@ -236,3 +238,8 @@ class Schedule:
         return {
             f"{table}, {cell}, seed {seed}": reason for ((table, cell), seed), reason in self.failures.items()
         }
+
+
+def turn(seed: int) -> int:
+    """The place of a seed among those of cells as urgent: a grid comes first, which others wait for."""
+    return -1 if seed == TUNING_SEED else seed
