@@ -122,7 +122,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     summary = summarise(chosen, {of.name: rows}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []})
     assert summary.cells[0].metrics["accuracy"].values == FIVE
     assert summary.cells[0].missing == 0
-    assert summary.cells[0].inside() == [True, False, True]
+    assert summary.cells[0].inside() == {1001: True, 1002: False, 1003: True}
     low, high = stats.binomtest(2, 3).proportion_ci()
     text = table_markdown(summary, Paper("paper", "Somebody", [chosen]))
     assert "2 of 3 held-out seeds fell" in text
@@ -130,7 +130,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     few = summarise(
         chosen, {of.name: [*rows[:4], *rows[5:]]}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []}
     )
-    assert few.inside() == []  # of four seeds there is no interval
+    assert few.inside() == {}  # of four seeds there is no interval
     assert "held-out" not in table_markdown(few, Paper("paper", "Somebody", [chosen]))
 
 

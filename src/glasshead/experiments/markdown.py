@@ -230,7 +230,7 @@ def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
 
 def coverage_lines(summary: TableSummary) -> Iterator[str]:
     """How often the interval for a new seed held."""
-    sentence = coverage_in_words(summary.inside())
+    sentence = coverage_in_words(list(summary.inside().values()))
     if sentence is not None:
         yield from ("## New seeds", "", sentence, "")
 
@@ -332,7 +332,7 @@ def table_json(summary: TableSummary, paper: Paper) -> str:
             }
             for claim in summary.claims
         ],
-        "held_out_inside": summary.inside(),
+        "held_out_inside": list(summary.inside().values()),
         "not_at_hand": list(table.not_at_hand),
     }
     return json.dumps(record, indent=1, ensure_ascii=False) + "\n"

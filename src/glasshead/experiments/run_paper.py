@@ -95,8 +95,12 @@ class Reproduction:
 
     @property
     def coverage(self) -> str | None:
-        """How many held-out seeds of all tables fell into the interval for a new one, in words."""
-        return coverage_in_words([each for table in self.tables for each in table.inside()])
+        """How many held-out seeds of all tables fell into the interval for a new one, in words; a cell that
+        stands in several tables counts once."""
+        inside: dict[tuple[str, int], bool] = {}
+        for table in self.tables:
+            inside |= table.inside()
+        return coverage_in_words(list(inside.values()))
 
 
 def reproduce(

@@ -76,12 +76,15 @@ class CellSummary:
         """How many seeds will count."""
         return len({row.seed for row in self.rows} | {seed for seed in self.wanted if seed < TUNING_SEED})
 
-    def inside(self) -> list[bool]:
+    def inside(self) -> dict[int, bool]:
         """Of every held-out seed, whether the first metric falls into the interval for a new seed."""
         first = next(iter(self.metrics), None)
         if first is None or (interval := self.metrics[first].new_seed) is None:
-            return []
-        return [interval[0] <= value <= interval[1] for value in metric_of(self.held_out, first)]
+            return {}
+        values = {row.seed: number_of(row, first) for row in self.held_out}
+        return {
+            seed: interval[0] <= value <= interval[1] for seed, value in values.items() if value is not None
+        }
 
     def seconds(self) -> float | None:
         """Mean wall time of a seed, where it is known."""
@@ -117,9 +120,9 @@ class TableSummary:
     cells: list[CellSummary]
     claims: list[ClaimSummary]
 
-    def inside(self) -> list[bool]:
-        """Of every held-out seed of all cells, whether it falls into the interval for a new one."""
-        return [each for cell in self.cells for each in cell.inside()]
+    def inside(self) -> dict[tuple[str, int], bool]:
+        """Of every held-out seed, by the key of its cell, whether it is inside the interval for a new one."""
+        return {(cell.cell.key, seed): each for cell in self.cells for seed, each in cell.inside().items()}
 
 
 def summarise(
