@@ -117,9 +117,8 @@ def test_refusals(tmp_path, monkeypatch):
     assert "table4" in refusal(tmp_path, "reproduce", "s2", "--only", "tabel4")
     assert "sst2" in refusal(tmp_path, "reproduce", "s2", "--only", "table4/sst")
     assert "unknown paper 'nothing'" in refusal(tmp_path, "reproduce", "nothing")
-    missing = refusal(tmp_path, "reproduce", "s2", "--only", "table4")
-    assert "sst2" in missing
-    assert "snli" in missing
+    missing = refusal(tmp_path, "reproduce", "s2", "--only", "table4", "--rows", tmp_path)
+    assert "sst2, snli" in missing
     assert "--data" in missing
     for option, value in (
         ("--seeds", 0),
@@ -189,7 +188,9 @@ def test_killed_and_started_again(tmp_path, workers, number):
     _, errors = again.communicate(timeout=300)
     assert again.returncode == 0, errors
     after = tree(tmp_path / "tables" / "rows")
-    assert before.items() <= after.items() or not any(".glasshead" in name for name in after)
+    rows = {name: content for name, content in before.items() if name.endswith(".json")}
+    assert rows.items() <= after.items()
+    assert not any(".glasshead" in name for name in after)
     assert len([name for name in after if name.endswith(".json")]) == 34
     assert not (tmp_path / "tables" / "runs").exists()
 

@@ -9,6 +9,7 @@ from glasshead.experiments import (
     Paper,
     PaperNumber,
     Row,
+    Table,
     number_of,
     seed_intervals,
     summarise,
@@ -46,12 +47,16 @@ def test_fewer_than_five_seeds_have_no_interval():
     assert verdict(FIVE[:4], PaperNumber(0.8)) == "cannot tell"
 
 
-def test_the_detectable_difference_is_found_in_four_of_five_cases():
-    delta = detectable_difference(0.5, 4)
+@pytest.mark.parametrize(
+    ("degrees", "significance", "power"), [(4, 0.05, 0.8), (4, 0.005, 0.8), (99, 0.001, 0.9)]
+)
+def test_the_detectable_difference_is_found_so_often(degrees, significance, power):
+    n = degrees + 1
+    delta = detectable_difference(0.5, degrees, power=power, significance=significance)
     rng = np.random.default_rng(1)
-    samples = rng.normal(delta, 0.5 * np.sqrt(5), size=(4000, 5))
-    found = (stats.ttest_1samp(samples, 0.0, axis=1).pvalue < 0.05).mean()
-    assert found == pytest.approx(0.8, abs=0.02)
+    samples = rng.normal(delta, 0.5 * np.sqrt(n), size=(4000, n))
+    found = (stats.ttest_1samp(samples, 0.0, axis=1).pvalue < significance).mean()
+    assert found == pytest.approx(power, abs=0.025)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +108,8 @@ def test_no_difference_comes_with_what_could_have_been_seen():
 
 
 def test_a_cell_without_seeds_stands_beside_each():
-    chosen = table()
+    words = cell("softmax").with_fields(measure="bag-of-words", most_seeds=1)
+    chosen = table([words, cell("tanhmax", attention="tanhmax")])
     rows = {
         "softmax": [row(chosen.cells[0], 0, 0.5)],
         "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
@@ -111,6 +117,16 @@ def test_a_cell_without_seeds_stands_beside_each():
     found = summarise(chosen, rows, {"softmax": [0], "tanhmax": range(5)}).claims[0]
     assert found.seeds == 5
     assert found.difference == pytest.approx(0.3)
+
+
+def test_one_seed_of_a_random_cell_stands_for_itself_alone():
+    chosen = table()
+    rows = {
+        "softmax": [row(chosen.cells[0], 0, 0.5)],
+        "tanhmax": [row(chosen.cells[1], seed, value) for seed, value in enumerate(FIVE)],
+    }
+    found = summarise(chosen, rows, dict.fromkeys(rows, range(5))).claims[0]
+    assert (found.seeds, found.verdict) == (1, "cannot tell")
 
 
 def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
@@ -132,6 +148,21 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
     )
     assert few.inside() == {}  # of four seeds there is no interval
     assert "held-out" not in table_markdown(few, Paper("paper", "Somebody", [chosen]))
+
+
+def test_what_could_be_seen_counts_all_claims():
+    rng = np.random.default_rng(3)
+    alone = table()
+    many = table()
+    many = Table("many", "many claims", many.cells, claims=[*many.claims] * 10)
+    rows = {
+        of.name: [row(of, seed, None, hits=rng.random(400) < 0.6) for seed in range(5)] for of in alone.cells
+    }
+    wanted = dict.fromkeys(rows, range(5))
+    one, ten = (summarise(each, rows, wanted).claims[0].detectable for each in (alone, many))
+    assert ten / one == pytest.approx(
+        7.06 / 3.76, rel=0.02
+    )  # of standard errors, with four degrees of freedom
 
 
 def test_numbers_that_follow_from_others():

@@ -94,7 +94,8 @@ def with_exact_intervals(
     summary: StatSummary, values: Floats, nulls: Nulls, level: float = LEVEL
 ) -> StatSummary:
     """A mean of shares, 0 to 1 for each unit or NaN, whose intervals are no points where units are all alike,
-    as those of the bootstrap are: of units that are 0 or 1 that of Clopper and Pearson."""
+    as those of the bootstrap are: of units that are 0 or 1 that of Clopper and Pearson, which bounds others
+    that are alike too."""
     known = values[~np.isnan(values)]
     over_null = dict(summary.over_null)
     for name, null in nulls.items():
@@ -102,6 +103,8 @@ def with_exact_intervals(
             over_null[name] = with_exact_difference(over_null[name], values - null, level)
     binary = bool(np.isin(known, (0.0, 1.0)).all())
     interval = share_interval(known > 0.5, level).interval if binary else summary.interval
+    if not binary and len(known) > 1 and np.ptp(known) == 0:
+        interval = interval_of_equals(float(known[0]), len(known), level, least=0.0)
     return replace(summary, interval=interval, over_null=over_null)
 
 

@@ -15,6 +15,8 @@ from glasshead.training import TrainingConfig
 
 VERSION = 1
 """Raised when the code changes what a recipe trains or a measure measures: rows of before are then stale."""
+SEEDLESS = ("bag-of-words", "mean-rating", "word-groups")
+"""Measures that draw nothing."""
 SAME_RESULT = ("preset",)
 """Settings that change no number."""
 
@@ -46,6 +48,11 @@ class Cell:
     paper: Mapping[str, PaperNumber] = field(default_factory=dict)
     most_seeds: int | None = None
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    @property
+    def seedless(self) -> bool:
+        """Whether it gives the same with every seed."""
+        return self.measure in SEEDLESS
 
     @property
     def key(self) -> str:

@@ -60,7 +60,9 @@ class Job:
     def train(self, callbacks: Sequence[TrainerCallback] = ()) -> Path:
         """The run of the cell's recipe, which is trained, or trained on, unless it is there."""
         if (self.folder / RECORD).is_file():  # a folder that stands is whole
-            return self.folder
+            if self.is_of_these_data(self.folder):
+                return self.folder
+            remove(self.folder)
         return train(
             self.data,
             self.cell.recipe,
@@ -70,6 +72,10 @@ class Job:
             resume=bool(valid_checkpoints(partial_path(self.folder) / CHECKPOINTS)),
             callbacks=[*callbacks, *([] if self.deadline is None else [StopAt(self.deadline)])],
         )
+
+    def is_of_these_data(self, run: Path) -> bool:
+        """Whether a run was trained on the data as they are now."""
+        return bool(read_record(run)["data"]["fingerprint"] == describe(self.data)["fingerprint"])
 
 
 MEASURES: Registry[Callable[[Job], Measured]] = Registry("measure")
@@ -166,7 +172,6 @@ def run_task(task: Task) -> Outcome:
                 remove_run(task)
     except BusyError as error:
         return Outcome(task, None, str(error), busy=True)
-    remove_empty(task)
     return outcome
 
 
@@ -180,8 +185,12 @@ def compute(task: Task) -> Outcome:
         measured = MEASURES[task.cell.measure](job)
     except OutOfTimeError:
         return Outcome(task, None, OUT_OF_TIME)
+    except BusyError:
+        raise
     except InputError as error:
         return Outcome(task, None, str(error))
+    except Exception as error:  # one cell that fails does not end the others
+        return Outcome(task, None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
     resumed = (task.run_folder / RECORD).is_file() and read_record(task.run_folder).get("resumed", False)
     row = Row(
         task.cell.name,

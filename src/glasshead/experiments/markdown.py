@@ -74,7 +74,8 @@ READING = (
     f"one pair for each layer, the pooling last. Above {NOT_USED} attention was not used.",
     "- Differences are paired by seed and text, and so is their interval. p is the larger one of the t-test "
     "over seeds and the exchange test over texts; it is corrected by Holm for all claims here. "
-    "*Could be seen* is the difference that such an experiment finds in four of five cases.",
+    "*Could be seen* is the difference that such an experiment finds in four of five cases, corrected for "
+    "as many claims (Bonferroni, the worst case of Holm).",
 )
 
 

@@ -16,7 +16,14 @@ import glasshead
 from glasshead.errors import InputError, ParameterError
 from glasshead.experiments.cell import Cell
 from glasshead.experiments.cluster import Cluster, check_nodes, connected, run_on_cluster
-from glasshead.experiments.job import Outcome, Task, remove_finished_run, run_in_worker, run_task
+from glasshead.experiments.job import (
+    Outcome,
+    Task,
+    remove_empty,
+    remove_finished_run,
+    run_in_worker,
+    run_task,
+)
 from glasshead.experiments.markdown import coverage_in_words, table_json, table_markdown
 from glasshead.experiments.quick import quick_table
 from glasshead.experiments.row import RowStore
@@ -121,24 +128,43 @@ def reproduce(
             out=request.out.absolute(),
             data_folder=request.data_folder and request.data_folder.absolute(),
         )
-    tables = [quick_table(table, request.data_folder) for table in chosen] if request.quick else chosen
     if not request.out.is_dir():
         check_writable(request.out)
     folders = [request.out / ROWS, COMMITTED_ROWS if request.rows is None else request.rows]
     deadline = None if request.hours is None else time.time() + 3600 * request.hours
     store = RowStore(folders, paper)
+    tables = quick_or_not(chosen, request)
     schedule = Schedule(tables, store, request.seeds_wanted, request.held_out, deadline)
     if request.hours != 0:
         check_data(schedule, request.data_folder)
         remove_finished_runs(schedule, request)
+        run_schedule(schedule, request, on_change)
+    # Of a part of a table nothing is written: a verdict corrects for all claims.
+    whole = [table for table in PAPERS[paper].tables if table.name in {each.name for each in chosen}]
+    known = Schedule(quick_or_not(whole, request), store, request.seeds_wanted, request.held_out)
+    summaries = [known.summary(table) for table in known.tables]
+    files = [path for summary in summaries for path in write_table(summary, paper, request)]
+    return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))
+
+
+def quick_or_not(tables: Sequence[Table], request: ReproduceRequest) -> list[Table]:
+    """Tables as they are to be run."""
+    return [quick_table(table, request.data_folder) for table in tables] if request.quick else list(tables)
+
+
+def run_schedule(schedule: Schedule, request: ReproduceRequest, on_change: OnChange) -> None:
+    """Run what is scheduled, and tell of every change; empty folders go when nobody needs them."""
+    ended: list[Task] = []
+    try:
         with runner(request) as run:
             on_change(schedule)
             for outcome in run_all(schedule, request, run):
                 schedule.finish(outcome)
                 on_change(schedule)
-    summaries = [schedule.summary(table) for table in tables]
-    files = [path for summary in summaries for path in write_table(summary, paper, request)]
-    return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))
+                ended.append(outcome.task)
+    finally:
+        for task in ended:
+            remove_empty(task)
 
 
 def check_data(schedule: Schedule, folder: Path | None) -> None:

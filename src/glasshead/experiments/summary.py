@@ -243,8 +243,15 @@ def judge(values: Sequence[float], paper: PaperNumber | None, differs: bool) -> 
 
 def summarise_claims(table: Table, rows: Mapping[str, Sequence[Row]]) -> list[ClaimSummary]:
     """Every claim of a table, corrected for their number."""
+    by_name = {cell.name: cell for cell in table.cells}
     tests = [
-        assess_claim(claim, rows.get(claim.better, []), rows.get(claim.worse, [])) for claim in table.claims
+        assess_claim(
+            claim,
+            rows.get(claim.better, []),
+            rows.get(claim.worse, []),
+            stands_for_all=by_name[claim.worse].seedless,
+        )
+        for claim in table.claims
     ]
     tested = [number for number, test in enumerate(tests) if test.p is not None]
     corrected = dict(zip(tested, holm([tests[number].p or 0.0 for number in tested]), strict=True))
@@ -255,18 +262,21 @@ def summarise_claims(table: Table, rows: Mapping[str, Sequence[Row]]) -> list[Cl
         if p is not None and test.difference is not None and not table.smoke:
             surely = p < SIGNIFICANT
             verdict = NOT_SHOWN if not surely else SHOWN if test.difference > 0 else REVERSED
-        results.append(
-            ClaimSummary(**{name: getattr(test, name) for name in KEPT}, corrected=p, verdict=verdict)
-        )
+        size = detectable(test.interval, test.seeds, len(tested))
+        kept = {name: getattr(test, name) for name in KEPT}
+        results.append(ClaimSummary(**kept, corrected=p, detectable=size, verdict=verdict))
     return results
 
 
-KEPT = ("claim", "seeds", "texts", "difference", "interval", "p", "detectable")
+KEPT = ("claim", "seeds", "texts", "difference", "interval", "p")
 
 
-def assess_claim(claim: Claim, better: Sequence[Row], worse: Sequence[Row]) -> ClaimSummary:
-    """The difference between two cells: paired by seed, and by text where the hits are kept."""
-    pairs = paired(better, worse, claim.metric)
+def assess_claim(
+    claim: Claim, better: Sequence[Row], worse: Sequence[Row], *, stands_for_all: bool = False
+) -> ClaimSummary:
+    """The difference between two cells: paired by seed, and by text where the hits are kept; the worse one
+    ``stands_for_all`` seeds if it knows none."""
+    pairs = paired(better, worse, claim.metric, stands_for_all)
     values: NDArray[np.floating] = np.array(
         [[number_of(row, claim.metric) for row in pair] for pair in pairs], dtype=float
     ).reshape(-1, 2)
@@ -287,14 +297,16 @@ def assess_claim(claim: Claim, better: Sequence[Row], worse: Sequence[Row]) -> C
         exchanged = exchange_test(first, second, metric, rng=rng)[0]
         p = max(p, 0.0 if exchanged is None else exchanged)
     return ClaimSummary(
-        claim, len(pairs), texts, difference, interval, p, None, detectable(interval, len(pairs)), UNCLEAR
+        claim, len(pairs), texts, difference, interval, p, corrected=None, detectable=None, verdict=UNCLEAR
     )
 
 
-def paired(better: Sequence[Row], worse: Sequence[Row], metric: str) -> list[tuple[Row, Row]]:
-    """The rows of two cells with the same seed on the same data; a cell without seeds stands for each."""
+def paired(
+    better: Sequence[Row], worse: Sequence[Row], metric: str, stands_for_all: bool
+) -> list[tuple[Row, Row]]:
+    """The rows of two cells with the same seed on the same data."""
     by_seed = {row.seed: row for row in worse}
-    if len(by_seed) == 1 and len(better) > 1:
+    if stands_for_all and worse:
         by_seed = {row.seed: worse[0] for row in better}
     pairs = [(row, by_seed[row.seed]) for row in better if row.seed in by_seed]
     return [
@@ -310,11 +322,12 @@ def correctness(rows: Sequence[Row]) -> Predictions:
     return Predictions(tuple(range(len(hits))), np.ones(hits.shape[1], dtype=np.int64), hits, 2)
 
 
-def detectable(interval: Interval | None, seeds: int) -> float | None:
-    """The difference that is found with probability 0.8, from the width of a 95 % interval over seeds."""
+def detectable(interval: Interval | None, seeds: int, claims: int) -> float | None:
+    """The difference that is found with probability 0.8 if all ``claims`` are corrected for (Bonferroni, the
+    worst case of Holm), from the width of a 95 % interval over seeds."""
     if interval is None:
         return None
     from scipy.stats import t
 
     error = (interval[1] - interval[0]) / 2 / float(t.ppf(0.975, seeds - 1))
-    return detectable_difference(error, seeds - 1)
+    return detectable_difference(error, seeds - 1, significance=SIGNIFICANT / claims)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from glasshead.errors import InputError
 from glasshead.files.disk_errors import storage_errors
-from glasshead.files.locks import hold_lock
+from glasshead.files.locks import hold_lock, make_folder
 from glasshead.files.manifest import foreign_files, write_manifest
 
 MOST_NAMES = 3
@@ -114,7 +114,7 @@ def format_from_suffix(out: Path, *kinds: str) -> str:
 def make_parents(out: Path) -> Iterator[None]:
     """The folders above ``out``; new ones go again if the block fails and leaves them empty."""
     missing = [path for path in out.absolute().parents if not path.exists()]
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     try:
         yield
     except BaseException:

@@ -21,6 +21,7 @@ ELSEWHERE = (errno.EAGAIN, errno.EACCES)
 """How `flock` says that another process holds the file."""
 
 
+TRIES = 100
 WRITER: ContextVar[str | None] = ContextVar("writer", default=None)
 """Who writes, where the same work may be begun again on another host."""
 
@@ -72,10 +73,24 @@ def hold_lock(path: Path, out: Path) -> Iterator[Callable[[], None]]:
         os.close(descriptor)
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, also while others remove empty ones."""
+    for _ in range(TRIES):
+        with contextlib.suppress(FileNotFoundError):
+            return folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    return None
+
+
 def _acquire(path: Path, out: Path) -> int:
     """The descriptor of the locked file."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            descriptor = os.open(path, flags, 0o666)
+        except FileNotFoundError:  # somebody has removed the folder, which was empty
+            make_folder(path.parent)
+            descriptor = os.open(path, flags, 0o666)
         try:
             owner = _owner(descriptor)
             if not _free(descriptor, owner):

@@ -130,14 +130,17 @@ def share_interval(true: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
     return Estimate(float(true.mean()), std, float(low), float(high), n)
 
 
-def interval_of_equals(value: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """The interval of a mean of n differences of shares, in [−1, 1], that are all one ``value``.
+def interval_of_equals(
+    value: float, n: int, level: float = LEVEL, *, least: float = -1.0
+) -> tuple[float, float]:
+    """The interval of a mean of n numbers between ``least`` and 1 that are all one ``value``: differences of
+    shares, or from 0 on shares.
 
     Of 0 in n that differ, at most u = 1 − ((1 − level) / 2)^(1/n) do (Clopper and Pearson 1934), each by what
-    is possible at most: [value − u (1 + value), value + u (1 − value)]. The bootstrap would be a point.
+    is possible at most: [value − u (value − least), value + u (1 − value)]. The bootstrap would be a point.
     """
     most = 1 - ((1 - level) / 2) ** (1 / n)
-    return value - most * (1 + value), value + most * (1 - value)
+    return value - most * (value - least), value + most * (1 - value)
 
 
 def tau_interval(

@@ -47,9 +47,10 @@ def prediction_interval(values: Float[NDArray, " n"], level: float = LEVEL) -> t
 def detectable_difference(
     standard_error: float, degrees: float, *, power: float = 0.8, significance: float = 0.05
 ) -> float:
-    """The δ that a two-sided t-test finds with probability ``power``: P(|T'_ν(δ/se)| > t_{ν, 1−α/2}) = power.
+    """The δ that a two-sided t-test finds with probability ``power``: P(T'_ν(δ/se) > t_{ν, 1−α/2}) = power.
 
-    T'_ν is Student's noncentral distribution with ν = ``degrees``; 0 without an error.
+    T'_ν is Student's noncentral distribution with ν = ``degrees``; 0 without an error. That the test rejects
+    on the wrong side is left out: it is below α/2, and much smaller where the power is worth asking for.
 
     Source: Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2.
     """
@@ -59,8 +60,7 @@ def detectable_difference(
     critical = float(t.ppf(1 - significance / 2, degrees))
 
     def lacking(shift: float) -> float:
-        rejected = nct.sf(critical, degrees, shift) + nct.cdf(-critical, degrees, shift)
-        return float(rejected) - power
+        return float(nct.sf(critical, degrees, shift)) - power
 
     highest = critical + 1.0
     while lacking(highest) < 0:
