@@ -91,7 +91,7 @@ def test_every_sentence_rests_on_a_finding_of_the_card():
             finding = card.finding(claim.finding)
             assert f"n = {finding.n}" in claim.numbers
         else:
-            assert claim.says == "Attention gives some tokens clearly more weight than others"
+            assert claim.says == "Attention gives some tokens more weight than others"
     assert {finding.audit for finding in card.findings} >= {"heads", "adversarial", "operators"}
 
 

@@ -80,9 +80,12 @@ def test_the_heading_says_whether_the_weights_decide():
     assert verdict(card(*FOR, uniform)) == (
         "The weights decide these predictions, and are large where a token matters."
     )
-    assert verdict(card(*AGAINST, uniform)) == (
+    assert verdict(card(*AGAINST, finding(UNIFORM, (0.001, 0.002)))) == (
         "The weights do not decide these predictions: others would do as well."
     )
+    in_part = "The weights decide these predictions at most in part: some others would do as well."
+    assert verdict(card(*AGAINST, uniform)) == in_part
+    assert verdict(card(finding(SHUFFLE, (0.04, 0.06)), finding(UNIFORM, (0.001, 0.002)))) == in_part
     unclear = [
         finding(GRADIENT, (0.2, 0.3)),
         finding(ERASURE, (0.2, 0.3)),
@@ -150,3 +153,16 @@ def test_a_caution_says_by_how_much_a_model_is_better_than_guessing():
     assert "(accuracy 0.610, the guess 0.580, difference +0.030 [−0.050, +0.110])" in caution
     (before,) = cautions([card(against_guessing="undecided")], ["It"])
     assert "(" not in before
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [((0.90, 0.95), "yes"), ((0.985, 0.99), "no"), ((0.974, 0.982), "undecided")],
+)
+def test_an_entropy_on_the_border_stays_open(interval, expected):
+    layer = {"name": "attention", "layer": 0, "signed": False, "sequences": 50, "rows": 50, "score_sd": 1.0}
+    layer |= {"entropy": sum(interval) / 2, "interval": interval, "distance": 0.07, "zero_rows": 0.0}
+    use = {"before": None, "after": [layer]}
+    (claim,) = [one for one in judge_claims(card(*FOR, attention_use=use)) if "more weight" in one.says]
+    assert claim.holds == expected
+    assert ("or not" in claim.because) == (expected == "undecided")

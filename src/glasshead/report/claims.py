@@ -32,6 +32,7 @@ from glasshead.results import (
     Finding,
     entropy_range,
     is_unused,
+    use_is_unclear,
 )
 
 Holds = Literal["yes", "in part", "no", "undecided"]
@@ -54,6 +55,7 @@ class Claim:
     numbers: str
 
 
+UNEQUAL = "Attention gives some tokens more weight than others"
 Judge = Callable[[AuditCard, Finding], Holds | None]
 
 
@@ -83,8 +85,10 @@ def verdict(card: AuditCard) -> str:
 
 def about_weights(decide: Sequence[Holds], point: Sequence[Holds]) -> str:
     """Whether weights decide, and are large where a token matters, by what holds of either."""
-    if "no" in decide:
+    if set(decide) == {"no"}:
         return "The weights do not decide these predictions: others would do as well."
+    if "no" in decide:
+        return "The weights decide these predictions at most in part: some others would do as well."
     if set(decide) != {"yes"}:
         return "Whether the weights decide these predictions stays open, at least in part."
     if point and set(point) == {"yes"}:
@@ -153,6 +157,10 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
         return
     layers = use["after"]
     unused = [layer for layer in layers if is_unused(layer)]
+    if any(use_is_unclear(layer) for layer in layers):
+        which = "Attention is" if len(layers) == 1 else "Some layers are"
+        yield Claim(UNEQUAL, "undecided", f"{which} nearly uniform or not.", "", entropy_range(layers))
+        return
     holds: Holds = "yes" if not unused else "no" if len(unused) == len(layers) else "in part"
     if len(layers) == 1:
         which = "Attention is" if unused else "Attention is not"
@@ -161,13 +169,7 @@ def use_claims(card: AuditCard) -> Iterator[Claim]:
     else:
         which = "All layers are" if unused else "No layer is"
     numbers = entropy_range(unused or layers)
-    yield Claim(
-        "Attention gives some tokens clearly more weight than others",
-        holds,
-        f"{which} nearly uniform.",
-        "",
-        numbers,
-    )
+    yield Claim(UNEQUAL, holds, f"{which} nearly uniform.", "", numbers)
 
 
 def agreement(card: AuditCard, finding: Finding) -> Holds | None:

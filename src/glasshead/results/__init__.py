@@ -8,6 +8,7 @@ from glasshead.results.attention_use import (
     entropy_range,
     is_unused,
     unused_sentence,
+    use_is_unclear,
     use_lines,
 )
 from glasshead.results.attribution import CLEAR_RANK_MARGIN, POINT_WIDTH, Attribution
@@ -279,6 +280,7 @@ __all__ = [
     "trapezoid_error",
     "undecided_reason",
     "unused_sentence",
+    "use_is_unclear",
     "use_lines",
     "versus",
     "why_not_exact",

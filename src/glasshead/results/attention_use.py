@@ -53,6 +53,13 @@ def is_unused(layer: LayerUse) -> bool:
     return layer["entropy"] > NOT_USED and not far
 
 
+def use_is_unclear(layer: LayerUse) -> bool:
+    """Whether the interval of the entropy leaves open if a layer is unused."""
+    ends = layer["interval"]
+    far = layer["signed"] and (layer["distance"] or 0.0) > FAR
+    return ends is not None and not far and ends[0] <= NOT_USED < ends[1]
+
+
 def unused_sentence(layers: Sequence[LayerUse]) -> str:
     """Which layers attend to all tokens alike; "" if none does."""
     unused = [layer for layer in layers if is_unused(layer)]
