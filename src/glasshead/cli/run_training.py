@@ -164,9 +164,13 @@ def print_departure(adversary: Path, base: Path, data: "DatasetDict") -> None:
             f"{what} {finding.estimate:.3f} [{low:.3f}, {high:.3f}] from {base.name} (n = {finding.n}), "
             f"{finding.verdict}"
         )
-    if found.maps.interval is not None and found.maps.interval[1] < HARDLY_MOVED:
+    near = found.maps.interval is not None and found.maps.interval[1] < HARDLY_MOVED
+    away = found.predictions.interval is not None and found.predictions.interval[0] > MUCH_MOVED
+    if near and away:
+        print_line("The maps hardly moved, and the predictions did: train for more --epochs.")
+    elif near:
         print_line("The maps hardly moved: raise --adversary-weight.")
-    if found.predictions.interval is not None and found.predictions.interval[0] > MUCH_MOVED:
+    elif away:
         print_line("The predictions moved as well: lower --adversary-weight.")
 
 
