@@ -20,11 +20,15 @@ TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class BlockNorm:
-    """What an attention module read, and the layer norm that ran next: its module and its input."""
+    """What an attention module read, and the layer norm that ran next: its module and its input.
 
-    hidden: Float[Tensor, "r n d"]
+    The two shapes are one where the norm follows in the same block; a norm of another part of the model
+    (of a document's sentences, behind its words) reads another shape, and is no post-norm.
+    """
+
+    hidden: Float[Tensor, "*read"]
     norm: nn.LayerNorm
-    before: Float[Tensor, "r n d"]
+    before: Float[Tensor, "*normed"]
 
     def is_post_norm(self, attended: Float[Tensor, "r n d"], real: Bool[Tensor, "r n"]) -> bool:
         """Whether the norm reads residual + attention + a bias, and attention reads that residual itself.
