@@ -125,7 +125,10 @@ def test_another_method_is_judged_without_what_asks_about_weights():
     card = bert_card("rollout")
     says = judged(card)
     assert DEPENDS not in says
-    assert "Where the method rollout is large, taking the token out changes the prediction" in says
+    assert (
+        "Where the method rollout is large, taking away the weight of the token changes the prediction"
+        in says
+    )
     assert model_card(card).startswith("## The method rollout as an explanation\n")
 
 

@@ -14,6 +14,7 @@ from glasshead.explainers import EXPLAINERS, LinearReadout
 from glasshead.results import (
     ABSOLUTE,
     AGREEMENT_STRENGTHS,
+    NO_ORDER,
     ONE_SIGNED,
     RAW_SIGN,
     TOO_FEW_EXAMPLES,
@@ -24,6 +25,7 @@ from glasshead.results import (
 from glasshead.statistics import KendallResult, defined_mean, kendall_tau_b
 
 AGREEMENT = "agreement"
+TIED = "all tokens tied"
 ALPHA = 0.01
 # Numbers that agree in so many digits are ties: a repeated word has the same numbers up to rounding.
 DIGITS, DIGITS_OF_FLOAT32 = 9, 5
@@ -168,6 +170,9 @@ class Agreement(Audit):
             elif verdict is None:
                 numbers = "weights" if context.explainer.reads_weights else "scores"
                 verdict = agreement_verdict(summary.reliable_interval, summary.reliable_differences, numbers)
+            undefined = self._undefined(context, tau, members)
+            if verdict == TOO_FEW_EXAMPLES and undefined.get(TIED, 0) > members.sum() / 2:
+                verdict = NO_ORDER
             yield summary.finding(
                 "agreement",
                 statistic,
@@ -175,7 +180,7 @@ class Agreement(Audit):
                 group=group,
                 citation=self.effective_citation if effective else self.citation,
                 against=against,
-                undefined=self._undefined(context, tau, members),
+                undefined=undefined,
                 significant_fraction=None if significant is None else defined_mean(significant.astype(float)),
             )
 
@@ -231,7 +236,7 @@ class Agreement(Audit):
         short = missing & (context.mask.sum(axis=1) < 2)
         counts = {
             "fewer than two tokens": int(short.sum()),
-            "all tokens tied": int((missing & ~short).sum()),
+            TIED: int((missing & ~short).sum()),
         }
         return {reason: count for reason, count in counts.items() if count}
 

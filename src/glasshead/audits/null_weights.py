@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from glasshead.audits.context import Floats, uniform_weights
+from glasshead.audits.context import AuditContext, Floats, uniform_weights
 from glasshead.explainers import LinearReadout
 
 
@@ -53,3 +53,15 @@ def uniform_base(readout: LinearReadout) -> Floats:
     mask, weights, parts = readout.mask.numpy(), readout.weights.numpy(), readout.parts().numpy()
     uniform = readout.gauge * uniform_weights(mask, parts)[:, None]
     return same_mass(uniform, weights, parts)[:, 0]
+
+
+ALIKE = 1e-6
+"""Weights that differ by less, relative to the largest of a text, are equal but for rounding."""
+
+
+def are_alike(context: AuditContext) -> NDArray[np.bool_]:
+    """In which texts [N] all units that share a row have the same weight."""
+    weights, uniform = context.canonical, context.uniform
+    mass = weights.sum(axis=1, keepdims=True) / np.maximum(uniform.sum(axis=1, keepdims=True), 1.0)
+    largest = np.abs(weights).max(axis=1, initial=0.0)
+    return np.asarray(np.abs(weights - mass * uniform).max(axis=1, initial=0.0) <= ALIKE * largest)

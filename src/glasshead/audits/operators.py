@@ -19,6 +19,7 @@ from glasshead.explainers import REMOVALS, value_changes, words_of
 from glasshead.results import (
     ABSOLUTE,
     ATTENTION,
+    NO_ORDER,
     TOO_FEW_EXAMPLES,
     Finding,
     Verdict,
@@ -42,6 +43,11 @@ class Standing:
     chance: Floats
     verdict: Verdict | None = None
     """Why the number is no evidence, if it is none."""
+
+    @property
+    def orders_nothing(self) -> bool:
+        """Whether its numbers are all equal in most texts, where random ones have an order."""
+        return bool((np.isnan(self.tau) & ~np.isnan(self.chance)).sum() > len(self.tau) / 2)
 
 
 class Operators(Audit):
@@ -207,6 +213,8 @@ class Operators(Audit):
         sides = {one.removal: side(summary.reliable_differences.get("random")) for one, summary in judged}
         differing = differing_pairs([one for one, _ in judged], rng)
         verdict = survival_verdict(sides, differing)
+        if verdict == TOO_FEW_EXAMPLES and all(one.orders_nothing for one, _ in judged):
+            verdict = NO_ORDER
         return Finding(
             audit=OPERATORS,
             statistic=statistic,

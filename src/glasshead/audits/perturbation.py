@@ -10,12 +10,19 @@ from numpy.typing import NDArray
 from glasshead.audits.base import AUDITS, NO_WEIGHTS, Audit, AuditResult
 from glasshead.audits.context import AuditContext, Floats
 from glasshead.audits.forward_perturbation import perturb_by_forward
-from glasshead.audits.null_weights import base_weights, same_mass, uniform_base, uniform_draws
+from glasshead.audits.null_weights import are_alike, base_weights, same_mass, uniform_base, uniform_draws
 from glasshead.audits.slices import Group
 from glasshead.audits.summary import Interval, null_column, summarise
 from glasshead.errors import InputError
 from glasshead.explainers import ForwardObservation, probability
-from glasshead.results import LARGE_CHANGE, NEGLIGIBLE, SMALL_CHANGE, TOO_FEW_EXAMPLES, Verdict
+from glasshead.results import (
+    LARGE_CHANGE,
+    NEGLIGIBLE,
+    SMALL_CHANGE,
+    TOO_FEW_EXAMPLES,
+    Verdict,
+    by_construction,
+)
 
 BINS = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Numbers in one block of draws: bounds memory, and keeps a block near the processor.
@@ -32,6 +39,10 @@ REFERENCES = {
     UNIFORM: "when random weights become uniform",
 }
 BASES = ("own", "random", UNIFORM)
+OF_EQUAL_WEIGHTS = {
+    "permutation": by_construction("no change", "all weights of a text are equal, so shuffled ones are too"),
+    UNIFORM: by_construction("no change", "all weights of a text are equal already"),
+}
 # Test and direction → column of examples.parquet.
 COLUMNS = {(test, way): f"{test}.median.{way}" for test in TESTS for way in ("absolute", "signed")}
 
@@ -74,6 +85,7 @@ class Perturbation(Audit):
             assert context.readout is not None
             medians, *rest = self.medians(context, base_weights(context.readout, rng), rng)
         nulls = dict(zip(BASES[1:], rest, strict=True))
+        alike = are_alike(context)
 
         findings = []
         for group in self.groups(context):
@@ -85,13 +97,16 @@ class Perturbation(Audit):
             columns = [medians[c][members] for c in COLUMNS.values()]
             summaries = summarise(columns, these, rng=rng, level=group.level)
             for ((test, direction), column), summary in zip(COLUMNS.items(), summaries, strict=True):
-                verdict = perturbation_verdict(
-                    summary.reliable_interval,
-                    summary.reliable_differences.get("random"),
-                    test,
-                    direction,
-                    context.prediction_range,
-                )
+                if test in OF_EQUAL_WEIGHTS and alike[members].all():
+                    verdict = OF_EQUAL_WEIGHTS[test]
+                else:
+                    verdict = perturbation_verdict(
+                        summary.reliable_interval,
+                        summary.reliable_differences.get("random"),
+                        test,
+                        direction,
+                        context.prediction_range,
+                    )
                 findings.append(
                     summary.finding(
                         "perturbation",

@@ -254,7 +254,7 @@ def side(card: AuditCard, finding: Finding) -> Holds | None:
 
 LITTLE = 0.02
 SENSITIVE = "where {method} is large, the prediction is sensitive to the token"
-ERASED = "where {method} is large, taking the token out changes the prediction"
+ERASED = "where {method} is large, taking away the weight of the token changes the prediction"
 DEPENDS = "the prediction depends on which token has which weight"
 UNEVEN = "it matters that the weights are not all the same"
 BESIDE_RANDOM = ("agreement", "faithfulness", "adversarial")

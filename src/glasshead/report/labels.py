@@ -236,7 +236,11 @@ QUESTIONS = (
         "median |Δŷ|",
     ),
     Question("perturbation.uniform.absolute.all", "Do uniform weights change it?", "|Δŷ|"),
-    Question("perturbation.random.absolute.all", "Do random weights change the answer?", "median |Δŷ|"),
+    Question(
+        "perturbation.random-normalised.absolute.all",
+        "Do random weights of the same total size change the answer?",
+        "median |Δŷ|",
+    ),
     Question(
         "adversarial.found.free.all",
         "Is there a map far from this one with the same prediction?",

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 Status = Literal["evidence", "undecided", "not evidence"]
 Reason = Literal[
     "", "raw sign", "weak gauge", "one sign", "by construction", "too few", "not asked", "unsolved",
-    "no range", "too sparse", "too much left", "none leads", "no sign",
+    "no range", "too sparse", "too much left", "none leads", "no sign", "no order",
 ]  # fmt: skip
 
 
@@ -52,6 +52,9 @@ WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
 TOO_SPARSE = Verdict("undecided: the snapshots are too far apart", "undecided", "too sparse")
 TOO_MUCH_LEFT = Verdict("undecided: too much is not explained", "undecided", "too much left")
 NONE_LEADS = Verdict("undecided: none leads", "undecided", "none leads")
+NO_ORDER = Verdict(
+    "undecided: nearly all texts have equal numbers, which are in no order", "undecided", "no order"
+)
 NO_SIGN = Verdict("undecided: these tokens do not tell", "undecided", "no sign")
 
 
