@@ -147,7 +147,7 @@ def test_held_out_seeds_are_held_against_the_interval_and_not_counted():
         chosen, {of.name: [*rows[:4], *rows[5:]]}, {of.name: [*range(5), 1001, 1002, 1003], "tanhmax": []}
     )
     assert few.inside() == {}  # of four seeds there is no interval
-    assert "held-out" not in table_markdown(few, Paper("paper", "Somebody", [chosen]))
+    assert "held-out seed" not in table_markdown(few, Paper("paper", "Somebody", [chosen]))
 
 
 def test_what_could_be_seen_counts_all_claims():

@@ -3,6 +3,7 @@
 from glasshead.experiments import measures, papers
 from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.cluster import Cluster
+from glasshead.experiments.cost import Price
 from glasshead.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
 from glasshead.experiments.markdown import table_json, table_markdown
 from glasshead.experiments.quick import quick_table
@@ -38,6 +39,7 @@ __all__ = [
     "Outcome",
     "Paper",
     "PaperNumber",
+    "Price",
     "ReproduceRequest",
     "Reproduction",
     "Row",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from glasshead.errors import pluralise
 from glasshead.experiments.cell import PaperNumber
+from glasshead.experiments.cost import Price, SetCost, table_costs
 from glasshead.experiments.summary import (
     ENOUGH_SEEDS,
+    FIRST_HELD_OUT,
     NOT_SHOWN,
     CellSummary,
     ClaimSummary,
@@ -21,8 +23,8 @@ from glasshead.experiments.summary import (
     TableSummary,
     metric_of,
 )
-from glasshead.experiments.table import Paper
-from glasshead.experiments.tuning import Tuning
+from glasshead.experiments.table import QUICK_SEEDS, SEEDS, Paper
+from glasshead.experiments.tuning import TUNING_SEED, Tuning
 from glasshead.results import NOT_USED
 from glasshead.statistics import share_interval
 
@@ -35,12 +37,14 @@ SHARES = {
 """Metrics that are printed in per cent."""
 NO_BREAK = "\u00a0"
 """A space within a number with its interval, so that a narrow column does not divide it."""
+LEAST_HOURS = 0.1
 UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
 """How metrics are printed; a table may have names of its own."""
 
 
-def table_markdown(summary: TableSummary, paper: Paper) -> str:
-    """Every data set with its cells, then the claims, then what differs from the paper."""
+def table_markdown(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None) -> str:
+    """Every data set with its cells, then the claims, what differs from the paper, and what is still to be
+    run; ``prices`` are measured epochs of sets without a run."""
     table = summary.table
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name} --only {table.name}`: do not edit. -->",
@@ -57,7 +61,7 @@ def table_markdown(summary: TableSummary, paper: Paper) -> str:
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
     if summary.claims:
         lines += ["## Claims, tested here", "", *claim_lines(summary.claims), ""]
-    lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper)]
+    lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, prices or {})]
     lines += [*READING, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -279,23 +283,62 @@ def difference_lines(summary: TableSummary) -> Iterator[str]:
         yield ""
 
 
-def cost_lines(summary: TableSummary, paper: Paper) -> Iterator[str]:
-    """What is still to be run, and how long that would take."""
-    missing = [cell for cell in summary.cells if cell.missing]
-    if not missing:
+def cost_lines(summary: TableSummary, paper: Paper, prices: Mapping[str, Price]) -> Iterator[str]:
+    """What is still to be run of every data set, how long that takes, and the command that does it."""
+    costs = list(table_costs(summary, paper.name, prices))
+    if not costs:
         return
-    known = [seconds for cell in summary.cells if (seconds := cell.seconds()) is not None]
-    runs = sum(cell.missing for cell in missing)
-    usual = max(known, default=0.0)
-    hours = sum(cell.missing * (cell.seconds() or usual) for cell in missing) / 3600
-    cost = f", about {hours:.1f} hours in one process" if known else ""
+    table = summary.table
+    several = len(table.sources) > 1 and not table.smoke  # whose sets stand in the place of others
+    rows = []
+    for cost in costs:
+        part = f"{table.name}/{cost.source.name}" if several else table.name
+        runs = f"{pluralise(cost.runs, 'run')} of {pluralise(cost.cells, 'cell')}"
+        command = f"`glasshead reproduce {paper.name} --only {part}{options_in_words(summary)}`"
+        rows.append([cost.source.title, runs, hours_in_words(cost), command])
+    yield from ("## Not run yet", "")
+    yield from markdown_table(["", "still to run", "hours", "command"], rows)
     yield from (
-        "## Not run yet",
         "",
-        f"{pluralise(runs, 'run')} of {pluralise(len(missing), 'cell')}{cost}: "
-        f"`glasshead reproduce {paper.name} --only {summary.table.name}`",
-        "",
+        "Hours are those of one process. A run takes as long as the others of its cell did, or else as those "
+        "on the same data.",
     )
+    if any(cost.prices for cost in costs):
+        yield (
+            "On a set without a run it takes one measured epoch times the median number of epochs that runs "
+            "of this table needed, and *at most* times all that it may have; what is measured of a trained "
+            "model comes on top:"
+        )
+        yield ""
+    for cost in costs:
+        for price in cost.prices:
+            of = ", ".join(filter(None, (price.cell, price.machine)))
+            yield f"- {cost.source.title}: {price.seconds_per_epoch:.3g} s" + (f" ({of})" if of else "")
+    yield ""
+
+
+def options_in_words(summary: TableSummary) -> str:
+    """The options of the command that runs the cells of a table as they are wanted here."""
+    random = [cell for cell in summary.cells if cell.cell.most_seeds is None]
+    held_out = [sum(seed >= FIRST_HELD_OUT for seed in cell.wanted) for cell in random]
+    seeds = [sum(seed < TUNING_SEED for seed in cell.wanted) for cell in random]
+    usual = QUICK_SEEDS if summary.table.smoke else SEEDS
+    text = " --quick" if summary.table.smoke else ""
+    if max(seeds, default=usual) != usual:
+        text += f" --seeds {max(seeds)}"
+    return text + (f" --held-out {max(held_out)}" if any(held_out) else "")
+
+
+def hours_in_words(cost: SetCost) -> str:
+    """About so many, at most so many."""
+    if cost.most is None:
+        return "not measured"
+    if cost.most < LEAST_HOURS * 3600:
+        return f"under {LEAST_HOURS}"
+    texts = [f"at most {cost.most / 3600:,.1f}"] if cost.seconds != cost.most else []
+    if cost.seconds is not None:
+        texts.insert(0, f"about {cost.seconds / 3600:,.1f}")
+    return ", ".join(texts)
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -306,7 +349,7 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
         yield "| " + " | ".join(each.replace("|", "\\|") for each in row) + " |"
 
 
-def table_json(summary: TableSummary, paper: Paper) -> str:
+def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None) -> str:
     """The same numbers, unrounded, with their seeds."""
     table = summary.table
     record: dict[str, Any] = {
@@ -334,6 +377,16 @@ def table_json(summary: TableSummary, paper: Paper) -> str:
             for claim in summary.claims
         ],
         "held_out_inside": list(summary.inside().values()),
+        "costs": [
+            {
+                "data": cost.source.name,
+                "cells": cost.cells,
+                "runs": cost.runs,
+                "seconds": cost.seconds,
+                "most_seconds": cost.most,
+            }
+            for cost in table_costs(summary, paper.name, prices or {})
+        ],
         "not_at_hand": list(table.not_at_hand),
     }
     return json.dumps(record, indent=1, ensure_ascii=False) + "\n"

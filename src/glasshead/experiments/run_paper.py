@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ import glasshead
 from glasshead.errors import InputError, ParameterError
 from glasshead.experiments.cell import Cell
 from glasshead.experiments.cluster import Cluster, check_nodes, connected, run_on_cluster
+from glasshead.experiments.cost import Price, read_prices
 from glasshead.experiments.job import (
     Outcome,
     Task,
@@ -29,10 +30,9 @@ from glasshead.experiments.quick import quick_table
 from glasshead.experiments.row import RowStore
 from glasshead.experiments.schedule import Schedule
 from glasshead.experiments.summary import TableSummary
-from glasshead.experiments.table import PAPERS, Table
+from glasshead.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Table
 from glasshead.files import check_writable, write_text
 
-SEEDS, QUICK_SEEDS = 5, 2
 ROWS, RUNS = "rows", "runs"
 COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
 """The rows that the project keeps, where the library runs from its repository."""
@@ -143,7 +143,8 @@ def reproduce(
     whole = [table for table in PAPERS[paper].tables if table.name in {each.name for each in chosen}]
     known = Schedule(quick_or_not(whole, request), store, request.seeds_wanted, request.held_out)
     summaries = [known.summary(table) for table in known.tables]
-    files = [path for summary in summaries for path in write_table(summary, paper, request)]
+    prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
+    files = [path for summary in summaries for path in write_table(summary, paper, request, prices)]
     return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))
 
 
@@ -252,12 +253,14 @@ def run_here(workers: int, take: Callable[[], Task | None]) -> Iterator[Outcome]
         yield from parallel(delayed(run_in_worker)(task, os.getpid()) for task in tasks)
 
 
-def write_table(summary: TableSummary, paper: str, request: ReproduceRequest) -> Iterator[Path]:
+def write_table(
+    summary: TableSummary, paper: str, request: ReproduceRequest, prices: Mapping[str, Price]
+) -> Iterator[Path]:
     """OUT/PAPER/TABLE.md and .json; of a smoke run TABLE-quick."""
     name = f"{summary.table.name}-quick" if summary.table.smoke else summary.table.name
     for suffix, text in (
-        ("md", table_markdown(summary, PAPERS[paper])),
-        ("json", table_json(summary, PAPERS[paper])),
+        ("md", table_markdown(summary, PAPERS[paper], prices)),
+        ("json", table_json(summary, PAPERS[paper], prices)),
     ):
         path = request.out / paper / f"{name}.{suffix}"
         write_text(path, text, overwrite=True)

@@ -231,6 +231,10 @@ class Schedule:
             {name: self.rows[place] for name, place in by_name.items()},
             {name: self.wanted[place] for name, place in by_name.items()},
             {name: self.tunings[place] for name, place in by_name.items() if place in self.tunings},
+            {
+                name: [row for point in self.grids.get(place, ()) for row in self.rows[point]]
+                for name, place in by_name.items()
+            },
         )
 
     def failures_in_words(self) -> dict[str, str]:

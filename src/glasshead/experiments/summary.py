@@ -52,7 +52,8 @@ class MetricSummary:
 class CellSummary:
     """A line of a table: which seeds are wanted, the rows that are there, and what they say.
 
-    ``held_out`` are rows of seeds that the numbers do not count, ``tuning`` is what was chosen on dev.
+    ``held_out`` are rows of seeds that the numbers do not count, ``grid`` those of the points of its grid,
+    and ``tuning`` is what was chosen of them on dev.
     """
 
     cell: Cell
@@ -63,13 +64,14 @@ class CellSummary:
     one_data_set: bool
     held_out: list[Row]
     tuning: Tuning | None
+    grid: Sequence[Row] = ()
 
     @property
     def missing(self) -> int:
         """How many runs there are still to do, those of the grid included where dev has not chosen yet."""
-        grid = settings_of(self.cell.grid) if self.tuning is None else []
+        points = len(settings_of(self.cell.grid)) - len(self.grid) if self.tuning is None else 0
         known = {row.seed for row in (*self.rows, *self.held_out)}
-        return len(set(self.wanted) - known) + len(grid)
+        return len(set(self.wanted) - known) + points
 
     @property
     def most(self) -> int:
@@ -87,8 +89,9 @@ class CellSummary:
         }
 
     def seconds(self) -> float | None:
-        """Mean wall time of a seed, where it is known."""
-        known = [row.seconds for row in self.rows if row.seconds is not None]
+        """Mean wall time of a run, where it is known."""
+        rows = (*self.rows, *self.held_out, *self.grid)
+        known = [row.seconds for row in rows if row.seconds is not None]
         return float(np.mean(known)) if known else None
 
 
@@ -130,8 +133,9 @@ def summarise(
     rows: Mapping[str, Sequence[Row]],
     wanted: Mapping[str, Sequence[int]],
     tunings: Mapping[str, Tuning] | None = None,
+    grids: Mapping[str, Sequence[Row]] | None = None,
 ) -> TableSummary:
-    """The table of these rows, by the names of cells."""
+    """The table of these rows, by the names of cells; ``grids`` are rows of the points of their grids."""
     counted = {name: [row for row in found if row.seed < TUNING_SEED] for name, found in rows.items()}
     held_out = {name: [row for row in found if row.seed >= FIRST_HELD_OUT] for name, found in rows.items()}
     cells = [
@@ -144,6 +148,7 @@ def summarise(
             one_data_set(rows.get(cell.name, [])),
             held_out.get(cell.name, []),
             (tunings or {}).get(cell.name),
+            (grids or {}).get(cell.name, ()),
         )
         for cell in table.cells
     ]

@@ -10,6 +10,9 @@ from glasshead.experiments.cell import Cell
 from glasshead.experiments.source import DataSource
 from glasshead.registry import Registry, did_you_mean
 
+SEEDS, QUICK_SEEDS = 5, 2
+"""Of every cell that is random, where nobody says otherwise."""
+
 
 @dataclass(frozen=True)
 class Claim:
