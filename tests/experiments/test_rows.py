@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_tables import RECIPE, cell, row
 
-from glasshead.experiments import PAPERS, Row, RowStore
+from glasshead.experiments import PAPERS, Row, RowStore, Schedule, Table, row_index
 
 
 @pytest.fixture
@@ -84,3 +84,48 @@ def test_a_row_of_another_table_is_as_good_under_the_same_name(store):
     store.write("small", of, row(of, 2, 0.5))
     assert store.read("other", of, 2).numbers == {"accuracy": 0.5}
     assert [each.seed for each in store.read_all("other", of)] == [2]
+
+
+def test_rows_that_others_write_meanwhile_are_found(tmp_path, monkeypatch):
+    """Its own place at once, another table's when the folder is read again."""
+    of = cell("softmax")
+    mine, theirs = (RowStore([tmp_path], "paper") for _ in range(2))
+    assert mine.read("small", of, 0) is None
+    monkeypatch.setattr("glasshead.experiments.row.index_of", row_index.RowIndex)  # of another process
+    theirs.write("small", of, row(of, 0, 0.5))
+    monkeypatch.undo()
+    index = row_index.RowIndex(tmp_path / "paper")
+    assert mine.read("small", of, 0).numbers == {"accuracy": 0.5}
+    assert index.seeds(of.key) == [0]
+    path = mine.path("other", cell("again"), 7)
+    path.parent.mkdir()
+    path.write_text(row(of, 7, 0.6).to_json())
+    index._next = 0.0
+    assert index.seeds(of.key) == [0, 7]
+    assert index.paths(of.key, 7) == [path]
+
+
+def test_a_folder_is_read_once_for_many_cells(tmp_path, monkeypatch):
+    cells = [cell(f"cell-{number}", learning_rate=0.1 + number) for number in range(300)]
+    chosen = Table("small", "a small table", cells)
+    for of in cells:
+        path = RowStore([tmp_path], "paper").path("small", of, 0)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(row(of, 0, 0.5).to_json())
+    read = []
+    real = row_index.entries_of
+    monkeypatch.setattr(row_index, "entries_of", lambda folder: read.append(folder) or real(folder))
+    monkeypatch.setattr(row_index, "REST", 1e6)
+    schedule = Schedule([chosen], RowStore([tmp_path], "paper"), 2)
+    assert len(schedule) == 300
+    assert len(read) == 2  # the paper's folder and that of its table
+
+
+def test_what_is_no_row_is_not_in_the_index(tmp_path):
+    (tmp_path / "table").mkdir()
+    for name in ("a-seed-x.json", "a-seed-1.txt", "notes", ".b-0123456789ab-seed-1.json.part"):
+        (tmp_path / "table" / name).write_text("")
+    (tmp_path / "prices.json").write_text("{}")
+    index = row_index.RowIndex(tmp_path)
+    index.refresh()
+    assert index._names == {}

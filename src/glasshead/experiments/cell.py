@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from glasshead.data import LoadOptions
@@ -54,7 +55,7 @@ class Cell:
         """Whether it gives the same with every seed."""
         return self.measure in SEEDLESS
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What a row is valid for: the measure, the recipe and how the data are read; 12 hex digits."""
         parts = {

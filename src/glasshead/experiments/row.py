@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from glasshead.experiments.cell import Cell
+from glasshead.experiments.row_index import index_of
 from glasshead.files import write_text
 
 DIGITS = 6
@@ -111,7 +112,7 @@ class RowStore:
         it has the same recipe."""
         for folder in self.folders:
             own = self.path(table, cell, seed, folder)
-            others = sorted((folder / self.paper).glob(f"*/*-{cell.key}-seed-{seed}.json"))
+            others = index_of(folder / self.paper).paths(cell.key, seed)
             for path in (own, *(each for each in others if each != own)):
                 try:
                     row = Row.from_json(path.read_text(encoding="utf-8"))
@@ -123,17 +124,15 @@ class RowStore:
 
     def read_all(self, table: str, cell: Cell) -> list[Row]:
         """The rows of a cell, by ascending seed."""
-        known = set()
-        for folder in self.folders:
-            names = (folder / self.paper).glob(f"*/*-{cell.key}-seed-*.json")
-            ends = [path.stem.rpartition("-")[2] for path in names]
-            known |= {int(end) for end in ends if end.isdecimal()}
+        known = {seed for folder in self.folders for seed in index_of(folder / self.paper).seeds(cell.key)}
         rows = [self.read(table, cell, seed) for seed in sorted(known)]
         return [row for row in rows if row is not None]
 
     def write(self, table: str, cell: Cell, row: Row) -> None:
         """Write a row aside and rename it into place."""
-        write_text(self.path(table, cell, row.seed), row.to_json(), overwrite=True)
+        path = self.path(table, cell, row.seed)
+        write_text(path, row.to_json(), overwrite=True)
+        index_of(self.folders[0] / self.paper).add(path)
 
 
 def rounded(value: Any) -> Any:

@@ -55,6 +55,8 @@ class Schedule:
     _queue: list[tuple[float, int, int, Job]] = field(init=False, default_factory=list)
     _urgencies: dict[Place, float] = field(init=False, default_factory=dict)
     _numbers: dict[Place, int] = field(init=False, default_factory=dict)
+    _slowest: dict[tuple[str, str, str], float] = field(init=False, default_factory=dict)
+    _tuned_by: dict[Place, Place] = field(init=False, default_factory=dict)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -69,6 +71,7 @@ class Schedule:
                 self.grids[place] = []
                 for point in grid_cells(cell):
                     self.grids[place].append((table.name, point.name))
+                    self._tuned_by[table.name, point.name] = place
                     self._add((table.name, point.name), table, point)
                     self.wanted[table.name, point.name] = [TUNING_SEED]
                     self._enter((table.name, point.name))
@@ -91,6 +94,7 @@ class Schedule:
         wanted = self.wanted[place]
         rows = self.store.read_all(table.name, cell)  # that of the grid is none of those that count
         self.rows[place] = [row for row in rows if (row.seed == TUNING_SEED) == (TUNING_SEED in wanted)]
+        self._note_seconds(place, self.rows[place])
         known = {row.seed for row in self.rows[place]}
         self._wait((place, seed) for seed in wanted if seed not in known)
 
@@ -152,17 +156,20 @@ class Schedule:
 
     def expected_seconds(self, place: Place) -> float | None:
         """How long the cell took before, else the slowest one on the same data; None where nobody knows."""
-        table, cell = self.cells[place]
-        alike = [
-            other
-            for other in self.cells
-            if other[0] == table.name and self.cells[other][1].data == cell.data and other != place
-        ]
-        for places in ([place], alike):
-            known = [row.seconds for each in places for row in self.rows.get(each, []) if row.seconds]
-            if known:
-                return max(known)
-        return None
+        known = [row.seconds for row in self.rows.get(place, []) if row.seconds]
+        return max(known) if known else self._slowest.get(self._group(place))
+
+    def _group(self, place: Place) -> tuple[str, str, str]:
+        """The cells of one table on the same data."""
+        data = self.cells[place][1].data
+        return place[0], data.name, data.title
+
+    def _note_seconds(self, place: Place, rows: Iterable[Row]) -> None:
+        """How long the slowest one on these data took."""
+        group = self._group(place)
+        known = [row.seconds for row in rows if row.seconds]
+        if known:
+            self._slowest[group] = max(*known, self._slowest.get(group, 0.0))
 
     def fits(self, place: Place) -> bool:
         """Whether the cell, begun now, ends in time as far as its past tells."""
@@ -208,12 +215,12 @@ class Schedule:
             elif outcome.row is not None:
                 self.rows.setdefault(place, []).append(outcome.row)
                 self.rows[place].sort(key=lambda row: row.seed)
+                self._note_seconds(place, [outcome.row])
                 self._judge(place)
             else:
                 self.failures[place, task.seed] = outcome.failure
-            for cell, points in self.grids.items():
-                if place in points:
-                    self._tune(cell)
+            if place in self._tuned_by:
+                self._tune(self._tuned_by[place])
 
     def retry(self) -> bool:
         """Let what other processes were at be taken again; whether there is anything to take."""
