@@ -59,7 +59,9 @@ def test_without_time_the_tables_of_what_is_known_are_written(finished, no_train
     glasshead(*QUICK, "trec", "--seeds", 6, "--hours", 0, *options)
     text = (tmp_path / "new" / "s2" / "trec-quick.md").read_text()
     assert "| Transformer | 5 of 6 |" in text
-    assert "| 11 runs of 11 cells | under 0.1 | `glasshead reproduce s2 --only trec --quick --seeds 6` |" in text
+    assert (
+        "| 11 runs of 11 cells | under 0.1 | `glasshead reproduce s2 --only trec --quick --seeds 6` |" in text
+    )
 
 
 def test_rows_of_another_folder_are_found(finished, no_training, tmp_path):

@@ -13,7 +13,7 @@ def test_the_command_does_what_it_says(tmp_path):
     page = (out / "s2" / "figure6.md").read_text()
     (line,) = [line for line in page.splitlines() if "--only figure6/ag_news_lower" in line]
     command = shlex.split(line.split("`")[1])
-    assert command == "glasshead reproduce s2 --only figure6/ag_news_lower --held-out 1".split()
+    assert command == ["glasshead", "reproduce", "s2", "--only", "figure6/ag_news_lower", "--held-out", "1"]
     missing = refusal(tmp_path, *command[1:], "--data", tmp_path, "--out", out)
     assert "ag_news_lower" in missing
     assert "trec" not in missing
