@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from ray_nodes import ray_address, ray_folder  # noqa: F401
 from typed import TINY, glasshead
 
 from once import made_once

@@ -1,96 +1,18 @@
 """A cluster of two nodes on this computer: the same numbers, and a killed worker loses nothing."""
 
-import contextlib
 import json
-import os
-import shutil
-import socket
-import subprocess
 import sys
-import tempfile
-import time
 
-import psutil
 import pytest
+from ray_nodes import free_port, kill_worker
 from typed import glasshead, refusal, shell, wait_for
 
+from glasshead import cluster
+from glasshead.cluster import Cluster
 from glasshead.errors import InputError, ParameterError
-from glasshead.experiments import Cluster, ReproduceRequest, cluster
+from glasshead.experiments import ReproduceRequest
 
 QUICK = ("reproduce", "s2", "--quick", "--only", "figure3")
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def folder():
-    """Of the cluster, where all its processes write their logs."""
-    path = tempfile.mkdtemp(prefix="ray")  # a short one: sockets lie below it
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
-
-
-@pytest.fixture(scope="module")
-def address(folder):
-    """Two nodes of one CPU each."""
-    os.environ["RAY_AUTH_MODE"] = "disabled"  # whatever whoever tests has made of it
-    where = f"127.0.0.1:{free_port()}"
-    head = ["--head", f"--port={where.rpartition(':')[2]}", f"--temp-dir={folder}"]
-    nodes = []
-    try:
-        for role in ([*head, "--include-dashboard=false"], [f"--address={where}"]):
-            command = [sys.executable, "-m", "ray.scripts.scripts", "start", *role, "--num-cpus=1"]
-            node = subprocess.Popen(
-                [*command, "--block", "--disable-usage-stats"],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            nodes.append(node)
-            wait_until(lambda: answers(where), node)
-        wait_until(lambda: size(where) == 2, nodes[-1])
-        yield where
-    finally:
-        for node in nodes:
-            node.kill()
-            node.wait()
-        for process in psutil.process_iter():  # agents outlive the node that started them
-            if process.pid != os.getpid() and belongs(process, folder):
-                with contextlib.suppress(psutil.Error):
-                    process.kill()
-
-
-def answers(where):
-    try:
-        cluster.knock(where)
-    except OSError:
-        return False
-    return True
-
-
-def size(where):
-    """How many nodes are there already."""
-    with contextlib.suppress(InputError), cluster.connected(Cluster(where)) as ray:
-        return len([node for node in ray.nodes() if node["Alive"]])
-    return 0
-
-
-def wait_until(true, node):
-    for _ in range(600):
-        if true():
-            return
-        assert node.poll() is None, "a node of the cluster ended"
-        time.sleep(0.1)
-    raise AssertionError("the cluster did not start")
-
-
-def belongs(process, folder):
-    """Whether a process is one of this cluster, and of nobody else's."""
-    with contextlib.suppress(psutil.Error):
-        return any(folder in file.path for file in process.open_files())
-    return False
 
 
 def numbers(folder):
@@ -100,19 +22,12 @@ def numbers(folder):
 
 
 @pytest.mark.slow
-def test_a_killed_worker_loses_nothing(address, folder, tmp_path):
-    process = shell(*QUICK, "--ray", address, "--out", "tables", cwd=tmp_path)
+def test_a_killed_worker_loses_nothing(ray_address, ray_folder, tmp_path):
+    process = shell(*QUICK, "--ray", ray_address, "--out", "tables", cwd=tmp_path)
     wait_for("tables/rows/s2/figure3/*.json", tmp_path, process)
-    killed = None
-    while killed is None and process.poll() is None:
-        for worker in psutil.process_iter(["cmdline"]):
-            title = " ".join(worker.info["cmdline"] or [])
-            if "ray::run_on_worker" in title and belongs(worker, folder):
-                killed = worker
-                worker.kill()
-                break
+    killed = kill_worker("ray::run_on_worker", ray_folder, process)
     _, errors = process.communicate(timeout=300)
-    assert killed is not None, errors
+    assert killed, errors
     assert process.returncode == 0, errors
     glasshead(*QUICK, "--out", tmp_path / "here")
     there, here = numbers(tmp_path / "tables"), numbers(tmp_path / "here")
@@ -123,15 +38,15 @@ def test_a_killed_worker_loses_nothing(address, folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_nodes_that_differ_are_named(address, tmp_path, monkeypatch):
-    with cluster.connected(Cluster(address)) as ray:
-        cluster.check_nodes(ray, tmp_path, tmp_path)
+def test_nodes_that_differ_are_named(ray_address, tmp_path, monkeypatch):
+    with cluster.connected(Cluster(ray_address)) as ray:
+        cluster.check_nodes(ray, shared=tmp_path, data_folder=tmp_path)
         with pytest.raises(InputError, match=r"does not see .*none, where the data are"):
-            cluster.check_nodes(ray, tmp_path, tmp_path / "none")
+            cluster.check_nodes(ray, shared=tmp_path, data_folder=tmp_path / "none")
         here = cluster.versions() | {"torch": "1.0"}
         monkeypatch.setattr(cluster, "versions", lambda: here)
         with pytest.raises(InputError, match=r"has torch .*, and 1\.0 is here"):
-            cluster.check_nodes(ray, tmp_path, None)
+            cluster.check_nodes(ray, shared=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

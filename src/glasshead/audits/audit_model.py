@@ -37,6 +37,7 @@ from glasshead.audits.request import (
     subject_settings,
 )
 from glasshead.audits.slices import columns_to_read
+from glasshead.cluster import Cluster
 from glasshead.data import LoadOptions
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import find_explainer
@@ -53,7 +54,8 @@ class AuditOptions(SubjectOptions, total=False):
     """What can be said beside the audits: which explanation is audited (``method``, the name of an explainer;
     attention, if none is named), what every finding is sliced ``by`` (class, length, correct, confidence,
     identifiability, or a column of the data; one or several), how many ``draws`` a perturbation test has,
-    which heads and rows the audit of ``identifiability`` reads, more ``facts`` for the card, and all
+    which heads and rows the audit of ``identifiability`` reads, more ``facts`` for the card, the Ray
+    ``cluster`` whose workers are asked about texts without some of their tokens, and all
     `SubjectOptions`."""
 
     method: str
@@ -61,6 +63,7 @@ class AuditOptions(SubjectOptions, total=False):
     draws: int | None
     identifiability: Identifiability | None
     facts: Mapping[str, Any]
+    cluster: Cluster | None
 
 
 def audit(
@@ -100,6 +103,7 @@ def audit(
         identifiability=options.get("identifiability"),
         by=(by,) if isinstance(by, str) else tuple(by),
         method=options.get("method", ATTENTION),
+        cluster=options.get("cluster"),
         **subject_settings(options),
     )
     return run_request(request, options.get("progress", no_progress), options.get("facts", {}))
@@ -144,6 +148,10 @@ def audit_model_heads(request: AuditRequest, progress: OnProgress) -> AuditCard:
         )
     if request.train is not None:
         raise ParameterError("train", "is for audits of classes: ask another one beside identifiability")
+    if request.cluster is not None:
+        raise ParameterError(
+            "cluster", "is for audits that take tokens out of texts, which this one does not"
+        )
     dtype_of(request.dtype)
     load_options = LoadOptions(**request.load_options)
     split_name = request.split or default_split(request.data, None)

@@ -14,11 +14,12 @@ from transformers import PreTrainedModel
 
 from glasshead.attention import to_name
 from glasshead.audits.agreement import AGREEMENT, ALPHA
-from glasshead.audits.base import AUDITS, Audit
+from glasshead.audits.base import AUDITS, Audit, AuditResult
 from glasshead.audits.context import IMPORTANCE, AuditContext, build_context
 from glasshead.audits.example_selection import highlights
 from glasshead.audits.faithfulness import FAITHFULNESS, Faithfulness
 from glasshead.audits.identifiability import Identifiability
+from glasshead.audits.on_cluster import workers_of
 from glasshead.audits.operators import OPERATORS, Operators
 from glasshead.audits.performance import guess_facts
 from glasshead.audits.perturbation import Perturbation
@@ -30,7 +31,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import EXPLAINERS, ForwardObservation
 from glasshead.huggingface import dtype_of, spec_of
 from glasshead.models import MODELS, PooledClassifier, TransformerClassifier
-from glasshead.results import AttentionUse, AuditCard, Finding
+from glasshead.results import AttentionUse, AuditCard
 from glasshead.trace import Subject, attention_use
 from glasshead.training import OTHER_RUN_SETTINGS, class_metrics, rating_metrics, versions
 
@@ -107,7 +108,6 @@ def audit_subject(
         dtype=dtype_of(request.dtype),
         method=request.method,
     )
-    context = replace(context, explanation=replace(context.explanation, progress=stages.on_texts))
     left_out: dict[str, list[str]] = {}
     for name, selected_audit in list(selected.items()):
         reason = selected_audit.unsupported_reason(context)
@@ -118,40 +118,50 @@ def audit_subject(
             known = request.audits is None and subject.record and context.explainer.reads_weights
             if not known and not (selected_audit.reads_marks and context.marks is None):
                 left_out.setdefault(reason, []).append(name)
-    if not context.explainer.reads_weights:
-        stages.begin(request.method)
-        context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
-    findings: list[Finding] = []
-    examples: dict[str, Any] = example_columns(context)
-    tokens: dict[str, Any] = {}
-    audit_facts: dict[str, Any] = {}
-    for name, selected_audit in selected.items():
-        stages.begin(name)
-        result = selected_audit(context, seed=request.seed)
-        findings += result.findings
-        examples |= result.examples
-        tokens |= result.tokens
-        audit_facts |= result.facts
-    stages.begin("choosing examples")
-    # Contributions colour a map, unless somebody asked how sure the weights are.
-    named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
-    tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
-    chosen_texts = highlights(context, examples, seed=request.seed, tolerance=tolerance)
+    with workers_of(request.cluster, context.explanation) as in_parts:
+        explanation = replace(context.explanation, progress=stages.on_texts, in_parts=in_parts)
+        context = replace(context, explanation=explanation)
+        result = ask_audits(context, selected, request, stages)
+        stages.begin("choosing examples")
+        # Contributions colour a map, unless somebody asked how sure the weights are.
+        named = selected.get(IDENTIFIABILITY) if IDENTIFIABILITY in (request.audits or ()) else None
+        tolerance = named.interval_options.tolerance if isinstance(named, Identifiability) else None
+        chosen_texts = highlights(context, result.examples, seed=request.seed, tolerance=tolerance)
     data_facts = {"data": subject.record.get("data", {}).get("source", "data")} | dict(data_facts)
     card = AuditCard(
         facts={"name": card_title(subject, context, str(data_facts["data"]))}
         | subject_facts(subject, context, request.seed, remarks_on_selection(context, selected, left_out))
         | ({"draws": perturbation.num_draws(context)} if context.explainer.reads_weights else {})
-        | audit_facts
+        | dict(result.facts)
         | slice_facts(context.slicings)
         | data_facts
         | {"date": date.today().isoformat(), "seconds": round(time.perf_counter() - started, 2)},
-        findings=findings,
+        findings=result.findings,
         highlights=chosen_texts,
-        examples={name: jsonable(column) for name, column in examples.items()},
-        tokens={name: jsonable(column) for name, column in tokens.items()},
+        examples={name: jsonable(column) for name, column in result.examples.items()},
+        tokens={name: jsonable(column) for name, column in result.tokens.items()},
     )
     return replace(card, slice_tests=slice_tests(card, context.slicings, request.seed))
+
+
+def ask_audits(
+    context: AuditContext, selected: Mapping[str, Audit], request: AuditRequest, stages: StageProgress
+) -> AuditResult:
+    """What all audits find, one after the other."""
+    if not context.explainer.reads_weights:
+        stages.begin(request.method)
+        context.scores  # noqa: B018 — a method that cannot explain this model says so before any audit
+    gathered = AuditResult([], example_columns(context))
+    for name, selected_audit in selected.items():
+        stages.begin(name)
+        result = selected_audit(context, seed=request.seed)
+        gathered = AuditResult(
+            [*gathered.findings, *result.findings],
+            {**gathered.examples, **result.examples},
+            {**gathered.tokens, **result.tokens},
+            {**gathered.facts, **result.facts},
+        )
+    return gathered
 
 
 def selected_audits(request: AuditRequest) -> tuple[dict[str, Audit], Perturbation]:

@@ -12,6 +12,7 @@ from datasets import Dataset, DatasetDict
 from transformers import PreTrainedTokenizerBase
 
 from glasshead.audits.identifiability import Identifiability
+from glasshead.cluster import Cluster
 from glasshead.errors import InputError, ParameterError
 from glasshead.explainers import check_heads, find_explainer
 from glasshead.results import ATTENTION
@@ -132,7 +133,8 @@ class AuditRequest(SubjectRequest):
     ``method`` is the explanation that is audited, the name of an explainer; ``by`` is what findings are
     sliced by (class, length, correct, confidence, identifiability, or a column of the data); ``draws`` of
     None are as many as a
-    perturbation test takes by itself.
+    perturbation test takes by itself. The workers of a ``cluster`` are asked what the model says of texts
+    without some of their tokens.
 
     Raises:
         InputError: on an unknown method, and on one whose package is missing.
@@ -143,6 +145,7 @@ class AuditRequest(SubjectRequest):
     identifiability: Identifiability | None = None
     by: tuple[str, ...] = ()
     method: str = ATTENTION
+    cluster: Cluster | None = None
 
     def __post_init__(self) -> None:
         explainer = find_explainer(self.method)

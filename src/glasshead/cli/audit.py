@@ -27,6 +27,7 @@ from glasshead.cli.options import (
     ClassNames,
     Data,
     Device,
+    GpusPerTask,
     LabelColumn,
     MarksColumn,
     MaxLength,
@@ -34,12 +35,13 @@ from glasshead.cli.options import (
     Out,
     Overwrite,
     Precision,
+    RayAddress,
     Split,
     TextColumn,
     TrainData,
     TrustRemoteCode,
 )
-from glasshead.cli.parsing import load_options, parse_labels, parse_names, parse_numbers
+from glasshead.cli.parsing import load_options, parse_cluster, parse_labels, parse_names, parse_numbers
 from glasshead.cli.progress import progress_stages
 from glasshead.cli.renamed_options import with_old_spellings
 
@@ -117,6 +119,8 @@ def audit(
     ] = CardFormat.text,
     device: Device = None,
     dtype: Precision = "float64",
+    ray: RayAddress = None,
+    gpus_per_task: GpusPerTask = 0.0,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted audit.")] = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -153,6 +157,7 @@ def audit(
         identifiability=identifiability,
         by=tuple(by or ()),
         method=method,
+        cluster=parse_cluster(ray, gpus_per_task),
     )
     resumable = names is not None and IDENTIFIABILITY in names
     with (

@@ -89,3 +89,12 @@ Classes = Annotated[str | None, typer.Option(metavar="A,B,…", help="Keep only 
 def default_out(run: Path, what: str) -> Path:
     """A name in the current folder."""
     return Path(f"{run.resolve().name}-{what}")
+
+
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Run on this Ray cluster; auto: the one that runs here."),
+]
+GpusPerTask = Annotated[
+    float, typer.Option("--gpus-per-task", help="With --ray: GPUs of each task; 0.5 lets two share one.")
+]

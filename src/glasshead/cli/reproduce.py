@@ -7,8 +7,9 @@ import typer
 
 from glasshead.cli.app import app
 from glasshead.cli.console import print_error, print_line, print_remark
-from glasshead.cli.parsing import parse_names
-from glasshead.errors import InputError, exit_code
+from glasshead.cli.options import GpusPerTask, RayAddress
+from glasshead.cli.parsing import parse_cluster, parse_names
+from glasshead.errors import exit_code
 
 
 @app.command()
@@ -50,15 +51,8 @@ def reproduce(
         typer.Option("--rows", metavar="DIR", help="More finished rows; else those of the project."),
     ] = None,
     workers: Annotated[int, typer.Option("--workers", metavar="N", help="Cells at a time.")] = 1,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            "--ray", metavar="ADDRESS", help="Run on this Ray cluster; auto: the one that runs here."
-        ),
-    ] = None,
-    gpus_per_task: Annotated[
-        float, typer.Option("--gpus-per-task", help="With --ray: GPUs of a cell; 0.5 lets two share one.")
-    ] = 0.0,
+    ray: RayAddress = None,
+    gpus_per_task: GpusPerTask = 0.0,
     held_out: Annotated[
         int,
         typer.Option("--held-out", metavar="N", help="More seeds, held against the interval for a new seed."),
@@ -77,11 +71,9 @@ def reproduce(
     Example: [bold]glasshead reproduce s2 --only table3 --quick[/]
     """
     from glasshead.cli.reproduce_progress import live_progress
-    from glasshead.experiments import Cluster, ReproduceRequest
+    from glasshead.experiments import ReproduceRequest
     from glasshead.experiments import reproduce as run
 
-    if gpus_per_task and ray is None:
-        raise InputError("`gpus_per_task` is for a cluster: name it with `ray`, or leave it out")
     request = ReproduceRequest(
         only=tuple(parse_names(only) or ()),
         seeds=seeds,
@@ -92,7 +84,7 @@ def reproduce(
         rows=rows,
         workers=workers,
         held_out=held_out,
-        cluster=None if ray is None else Cluster(ray, gpus_per_task),
+        cluster=parse_cluster(ray, gpus_per_task),
         keep_runs=keep_runs,
     )
     try:

@@ -2,7 +2,6 @@
 
 from glasshead.experiments import measures, papers
 from glasshead.experiments.cell import Cell, PaperNumber
-from glasshead.experiments.cluster import Cluster
 from glasshead.experiments.cost import Price
 from glasshead.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
 from glasshead.experiments.markdown import table_json, table_markdown
@@ -31,7 +30,6 @@ __all__ = [
     "CellSummary",
     "Claim",
     "ClaimSummary",
-    "Cluster",
     "DataSource",
     "Job",
     "Measured",

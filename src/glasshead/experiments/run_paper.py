@@ -13,9 +13,10 @@ from pathlib import Path
 from joblib import Parallel, delayed
 
 import glasshead
+from glasshead.cluster import Cluster, check_nodes, connected
 from glasshead.errors import InputError, ParameterError
 from glasshead.experiments.cell import Cell
-from glasshead.experiments.cluster import Cluster, check_nodes, connected, run_on_cluster
+from glasshead.experiments.cluster import run_on_cluster
 from glasshead.experiments.cost import Price, read_prices
 from glasshead.experiments.job import (
     Outcome,
@@ -222,7 +223,7 @@ def runner(request: ReproduceRequest) -> Iterator[Runner]:
         yield partial(run_here, request.workers)
         return
     with connected(request.cluster) as ray:
-        check_nodes(ray, request.out, request.data_folder)
+        check_nodes(ray, shared=request.out, data_folder=request.data_folder)
         yield partial(run_on_cluster, ray, request.cluster)
 
 

@@ -15,7 +15,7 @@ Where numbers are aggregated:
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.attention_flow import FlowNetwork
-from glasshead.explainers.attention_observation import AttentionObservation, OnTexts
+from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.attn_lrp import LayerwiseRelevance
 from glasshead.explainers.erasure import value_changes
 from glasshead.explainers.explain import ExplainOptions, ExplainRequest, explain, explain_texts
@@ -34,6 +34,7 @@ from glasshead.explainers.forward_observation import (
     edit_read_heads,
     head_signs,
 )
+from glasshead.explainers.in_parts import InParts, PartFunction, in_one_part
 from glasshead.explainers.interval_arithmetic import IntervalVector
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
 from glasshead.explainers.linear_readout import LinearReadout, SentenceReadout, observe_pooled
@@ -55,10 +56,12 @@ __all__ = [
     "ExplanationContext",
     "FlowNetwork",
     "ForwardObservation",
+    "InParts",
     "IntervalVector",
     "LayerwiseRelevance",
     "LinearReadout",
     "OnTexts",
+    "PartFunction",
     "Removal",
     "SentenceReadout",
     "StackExplainer",
@@ -72,7 +75,9 @@ __all__ = [
     "explain_texts",
     "find_explainer",
     "head_signs",
+    "in_one_part",
     "make_context",
+    "not_watched",
     "observe_pooled",
     "probability",
     "require_weights",

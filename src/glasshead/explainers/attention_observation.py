@@ -15,7 +15,7 @@ OnTexts = Callable[[int, int], None]
 """Called with how many of the texts are done, and how many there are."""
 
 
-def no_progress(done: int, total: int) -> None:
+def not_watched(done: int, total: int) -> None:
     """Nobody watches."""
 
 

@@ -21,8 +21,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from glasshead.data import Encoded, batches, encode, heads_of, join_pair, longest
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_sentences import by_sentence, sentence_numbers
-from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, no_progress
+from glasshead.explainers.attention_observation import AttentionObservation, OnTexts, not_watched
 from glasshead.explainers.forward_observation import observe_by_forward
+from glasshead.explainers.in_parts import InParts, in_one_part
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target
 from glasshead.huggingface import class_names
@@ -44,7 +45,10 @@ DEFAULT_SELECTOR = AttentionSelector()
 
 @dataclass(frozen=True)
 class ExplanationContext:
-    """Encoded texts before a model, with the target of each, and where attention is read."""
+    """Encoded texts before a model, with the target of each, and where attention is read.
+
+    ``in_parts`` computes what the model says of texts without some of their tokens.
+    """
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
@@ -53,7 +57,8 @@ class ExplanationContext:
     target: Int[Tensor, " texts"]
     target_fn: Target
     attention_selector: AttentionSelector = DEFAULT_SELECTOR
-    progress: OnTexts = no_progress
+    progress: OnTexts = not_watched
+    in_parts: InParts = in_one_part
 
     @cached_property
     def logits_without_each(self) -> dict[str, Float[Tensor, "texts tokens classes"]]:
@@ -326,7 +331,7 @@ def make_context(
     target: int | str | None = None,
     target_fn: str | None = None,
     attention_selector: AttentionSelector = DEFAULT_SELECTOR,
-    progress: OnTexts = no_progress,
+    progress: OnTexts = not_watched,
 ) -> ExplanationContext:
     """Predict, and resolve the class or number that is explained.
 

@@ -15,7 +15,7 @@ from glasshead.explainers.attention_observation import (
     AttentionChange,
     AttentionObservation,
     OnTexts,
-    no_progress,
+    not_watched,
 )
 from glasshead.explainers.hierarchical_erasure import erase_words
 from glasshead.models import HierarchicalClassifier
@@ -56,7 +56,7 @@ class ForwardObservation(AttentionObservation):
     mask: Bool[Tensor, "texts tokens"]
     weights: Float[Tensor, "texts tokens"]
     canonical_weights: Float[Tensor, "texts tokens"]
-    progress: OnTexts = no_progress
+    progress: OnTexts = not_watched
 
     exact = False
 
@@ -225,7 +225,7 @@ def observe_by_forward(
     encoded: Encoded,
     site: AttentionSite,
     logits: Float[Tensor, "texts classes"],
-    progress: OnTexts = no_progress,
+    progress: OnTexts = not_watched,
 ) -> ForwardObservation:
     """Read the weights."""
     raw, canonical = observe_weights(

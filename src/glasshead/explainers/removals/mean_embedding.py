@@ -23,7 +23,7 @@ class MeanEmbedding(Removal):
     citation = "Haug et al. 2021"
 
     @torch.no_grad()
-    def logits(
+    def compute_logits(
         self,
         context: ExplanationContext,
         texts: Int[Tensor, " variants"],

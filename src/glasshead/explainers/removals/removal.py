@@ -1,12 +1,14 @@
 """The shape of every meaning of "without": texts and sets of their tokens in, logits without them out."""
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from glasshead.errors import InputError
 from glasshead.explainers.explainer import ExplanationContext
 from glasshead.registry import Registry
 
@@ -25,7 +27,10 @@ class Removal(ABC):
         """Why it has no meaning for this model; None if it has."""
         return None
 
-    @abstractmethod
+    def is_product(self, context: ExplanationContext) -> bool:
+        """Whether the model need not be run again, so that it is sooner done than sent."""
+        return False
+
     def logits(
         self,
         context: ExplanationContext,
@@ -35,7 +40,25 @@ class Removal(ABC):
         """Logits of variants of the texts, each without its set of tokens.
 
         Special tokens and padding are no part of a text: who asks leaves them out of the sets.
+
+        Raises:
+            InputError: if that has no meaning for this model.
         """
+        reason = self.unsupported_reason(context)
+        if reason is not None:
+            raise InputError(reason)
+        if self.is_product(context):
+            return self.compute_logits(context, texts, removed)
+        return context.in_parts(partial(logits_without, self.name), context, texts, removed)
+
+    @abstractmethod
+    def compute_logits(
+        self,
+        context: ExplanationContext,
+        texts: Int[Tensor, " variants"],
+        removed: Bool[Tensor, "variants tokens"],
+    ) -> Float[Tensor, "variants classes"]:
+        """The same, here."""
 
     def logits_of_each(self, context: ExplanationContext) -> Float[Tensor, "texts tokens classes"]:
         """Logits without each token alone, computed once; those of the whole text at padding."""
@@ -58,6 +81,16 @@ def register(name: str, removal: Removal) -> None:
     """File a removal under its name."""
     removal.name = name
     REMOVALS.register(name)(removal)
+
+
+def logits_without(
+    name: str,
+    context: ExplanationContext,
+    texts: Int[Tensor, " variants"],
+    removed: Bool[Tensor, "variants tokens"],
+) -> Float[Tensor, "variants classes"]:
+    """Logits of variants by the removal of that name, which other computers know too."""
+    return REMOVALS[name].compute_logits(context, texts, removed)
 
 
 def words_of(context: ExplanationContext) -> Bool[Tensor, "texts tokens"]:

@@ -8,7 +8,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from glasshead.data import Encoded, batches, heads_of
-from glasshead.errors import InputError
 from glasshead.explainers.explainer import ExplanationContext
 from glasshead.explainers.removals.removal import Removal, register
 
@@ -29,15 +28,12 @@ class TextRemoval(Removal):
         """Encoded texts without their sets of tokens."""
 
     @torch.no_grad()
-    def logits(
+    def compute_logits(
         self,
         context: ExplanationContext,
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Float[Tensor, "variants classes"]:
-        reason = self.unsupported_reason(context)
-        if reason is not None:
-            raise InputError(reason)
         model = context.model
         result = context.logits.new_zeros(len(texts), context.logits.shape[1])
         step = max(CHUNK // max(removed.shape[1], 1), 1)

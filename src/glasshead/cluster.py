@@ -1,0 +1,146 @@
+"""A Ray cluster: connect to it, and ask its computers what they see and have."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from glasshead.errors import InputError, ParameterError
+from glasshead.files import write_text
+from glasshead.training import versions
+
+RETRIES = 3
+"""How often a task is begun again whose worker died."""
+PATIENCE = 5.0
+"""Seconds until a computer that does not answer is not there."""
+COMPARED = ("glasshead", "torch", "transformers", "python")
+"""What has to be of one version everywhere."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Ray cluster: its ``address``, "auto" for the one that runs here, and the GPUs of each task (0.5: two
+    tasks share one).
+
+    Raises:
+        InputError: if the share of a GPU cannot be meant.
+    """
+
+    address: str
+    gpus_per_task: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gpus_per_task <= 64 or (self.gpus_per_task > 1 and self.gpus_per_task % 1):
+            raise ParameterError(
+                "gpus_per_task", f"must be a part of 1 or a whole number, not {self.gpus_per_task:g}"
+            )
+
+
+class NodeReport(NamedTuple):
+    """What a computer of the cluster says of itself."""
+
+    name: str
+    missing: list[str]
+    versions: dict[str, str]
+
+
+@contextlib.contextmanager
+def connected(cluster: Cluster) -> Iterator[Any]:
+    """The module `ray`, connected to the cluster.
+
+    Raises:
+        InputError: if Ray is not installed, or there is no such cluster.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise InputError(
+            "Ray is not installed: install Glasshead with its extra 'ray' on all computers"
+        ) from None
+    try:
+        knock(cluster.address)
+        ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"no Ray cluster answers at {cluster.address!r}: start one, or name its address ({reason[:200]})"
+        ) from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def knock(address: str) -> None:
+    """Raise OSError or ValueError at once where nobody listens at HOST:PORT; Ray would wait for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and "://" not in address:
+        socket.create_connection((host, int(port)), timeout=PATIENCE).close()
+
+
+def check_nodes(ray: Any, *, shared: Path | None = None, data_folder: Path | None = None) -> None:
+    """Ask every computer whether it has the same versions, and sees what this one writes to ``shared``, and
+    the data.
+
+    Raises:
+        InputError: naming the first computer that does not.
+    """
+    if shared is None:
+        return ask_nodes(ray, None, data_folder)
+    token = shared / f".token-{uuid.uuid4().hex}"
+    write_text(token, "seen\n", overwrite=True)
+    try:
+        ask_nodes(ray, token, data_folder)
+    finally:
+        token.unlink()
+
+
+def ask_nodes(ray: Any, token: Path | None, data_folder: Path | None) -> None:
+    """The same of a file that was written already."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    paths = [str(path) for path in (token, data_folder) if path is not None]
+    ask = ray.remote(report)
+    try:
+        nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+        placed = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
+        answers = [ask.options(num_cpus=0, scheduling_strategy=place).remote(paths) for place in placed]
+        here = versions()
+        for answer in answers:
+            found: NodeReport = ray.get(answer)
+            if token is not None and str(token) in found.missing:
+                raise InputError(
+                    f"{found.name} does not see {token.parent}: take a folder that all computers share"
+                )
+            if found.missing:
+                raise InputError(f"{found.name} does not see {found.missing[0]}, where the data are")
+            for name in COMPARED:
+                if found.versions.get(name) != here.get(name):
+                    raise InputError(
+                        f"{found.name} has {name} {found.versions.get(name)}, and {here.get(name)} is here: "
+                        "install the same versions everywhere"
+                    )
+    except ray.exceptions.RayError as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"a computer of the cluster cannot run Glasshead: {reason[-200:]}") from None
+
+
+def report(paths: Sequence[str]) -> NodeReport:
+    """What a computer sees and has."""
+    missing = [path for path in paths if not Path(path).exists()]
+    return NodeReport(socket.gethostname(), missing, versions())
+
+
+def room(ray: Any, cluster: Cluster) -> int:
+    """How many tasks the cluster, as it is now, can run at a time; one at least, so that somebody waits."""
+    resources = ray.cluster_resources()
+    rooms = [resources.get("CPU", 0)]
+    if cluster.gpus_per_task:
+        rooms.append(resources.get("GPU", 0) / cluster.gpus_per_task)
+    return max(int(min(rooms)), 1)
