@@ -130,7 +130,9 @@ def test_refusals(tmp_path, monkeypatch):
         ("--rows", "no"),
     ):
         assert option in refusal(tmp_path, "reproduce", "s2", "--quick", option, value)
-    assert "file" in refusal(tmp_path, "reproduce", "s2", "--quick", "--out", "file")
+    file = refusal(tmp_path, "reproduce", "s2", "--quick", "--out", "file")
+    assert "is a file" in file
+    assert "--overwrite" not in file
 
 
 @pytest.mark.parametrize("name", list(PAPERS))

@@ -4,9 +4,21 @@ import json
 
 import numpy as np
 import pytest
-from small_tables import RECIPE, cell, row
+from small_tables import RECIPE, cell, row, table
 
-from glasshead.experiments import PAPERS, Row, RowStore, Schedule, Table, row_index
+from glasshead.experiments import (
+    PAPERS,
+    Paper,
+    Row,
+    RowStore,
+    Schedule,
+    Table,
+    number_of,
+    row_index,
+    summarise,
+    table_json,
+    table_markdown,
+)
 
 
 @pytest.fixture
@@ -129,3 +141,28 @@ def test_what_is_no_row_is_not_in_the_index(tmp_path):
     index = row_index.RowIndex(tmp_path)
     index.refresh()
     assert index._names == {}
+
+
+def test_numbers_that_are_none_are_null(store):
+    of = cell("softmax")
+    numbers = {"accuracy": float("nan"), "w": [1.0, float("inf")], "entropy": [["one", None, float("-inf")]]}
+    store.write("small", of, Row(of.name, of.key, 0, "d", numbers))
+    text = store.path("small", of, 0).read_text()
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    found = store.read("small", of, 0)
+    assert found.numbers == {"accuracy": None, "w": [1.0, None], "entropy": [["one", None, None]]}
+    old = text.replace('"accuracy": null', '"accuracy": NaN')  # as rows of before have it
+    assert Row.from_json(old).numbers["accuracy"] is None
+    assert number_of(found, "positive_w") is None
+    assert number_of(found, "map_entropy") is None
+
+
+def test_a_table_of_rows_without_numbers_is_written(store):
+    chosen = table()
+    of = chosen.cells[0]
+    rows = {of.name: [Row(of.name, of.key, seed, "d", {"accuracy": None, "steps": 3}) for seed in (0, 1001)]}
+    summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), (0, 1001)))
+    paper = Paper("paper", "Somebody", [chosen])
+    json.loads(table_json(summary, paper), parse_constant=lambda word: pytest.fail(word))
+    assert "| Softmax | 1 |" in table_markdown(summary, paper)

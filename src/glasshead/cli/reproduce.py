@@ -93,6 +93,8 @@ def reproduce(
     except KeyboardInterrupt as error:
         print_error("interrupted; finished cells are kept: repeat the command to go on")
         raise typer.Exit(exit_code(error)) from None
+    for remark in result.remarks:
+        print_remark(remark)
     for cell, reason in result.failures.items():
         print_remark(f"{cell}: {reason}")
     if result.waiting and hours != 0:

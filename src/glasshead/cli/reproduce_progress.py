@@ -82,7 +82,7 @@ def progress_row(schedule: Schedule, place: tuple[str, str], running: list[float
     table, cell = schedule.cells[place]
     rows = list(schedule.rows.get(place, []))
     metric = table.metrics[0]
-    values = [row.numbers[metric] for row in rows if metric in row.numbers]
+    values = [value for row in rows if (value := row.numbers.get(metric)) is not None]
     mean = ""
     if values:
         interval = seed_intervals(values)[0]

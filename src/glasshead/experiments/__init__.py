@@ -4,7 +4,7 @@ from glasshead.experiments import measures, papers
 from glasshead.experiments.cell import Cell, PaperNumber
 from glasshead.experiments.cost import Price
 from glasshead.experiments.job import MEASURES, Job, Measured, Outcome, Task, run_task
-from glasshead.experiments.markdown import table_json, table_markdown
+from glasshead.experiments.markdown import table_markdown
 from glasshead.experiments.quick import quick_table
 from glasshead.experiments.row import Row, RowStore
 from glasshead.experiments.run_paper import ReproduceRequest, Reproduction, reproduce
@@ -20,6 +20,7 @@ from glasshead.experiments.summary import (
     summarise,
 )
 from glasshead.experiments.table import PAPERS, Claim, Paper, Table
+from glasshead.experiments.table_json import table_json
 from glasshead.experiments.tuning import TUNING_SEED, Tuning
 
 __all__ = [

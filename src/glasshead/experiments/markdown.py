@@ -1,11 +1,9 @@
-"""A finished table as Markdown for people and as JSON for programs; nobody edits either."""
+"""A finished table as Markdown for people; nobody edits it."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +19,6 @@ from glasshead.experiments.summary import (
     Interval,
     MetricSummary,
     TableSummary,
-    metric_of,
 )
 from glasshead.experiments.table import QUICK_SEEDS, SEEDS, Paper
 from glasshead.experiments.tuning import TUNING_SEED, Tuning
@@ -38,6 +35,7 @@ SHARES = {
 NO_BREAK = "\u00a0"
 """A space within a number with its interval, so that a narrow column does not divide it."""
 LEAST_HOURS = 0.1
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": "greatest w"}
 """How metrics are printed; a table may have names of its own."""
 
@@ -55,7 +53,7 @@ def table_markdown(summary: TableSummary, paper: Paper, prices: Mapping[str, Pri
         "",
     ]
     if table.smoke:
-        lines += ["**A smoke run on tiny data: its numbers say nothing about the paper.**", ""]
+        lines += [SMOKE, ""]
     for source in table.sources:
         cells = [cell for cell in summary.cells if cell.cell.data == source]
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
@@ -66,6 +64,11 @@ def table_markdown(summary: TableSummary, paper: Paper, prices: Mapping[str, Pri
     return "\n".join(lines).rstrip() + "\n"
 
 
+SMOKE = (
+    "**A smoke run on tiny data: its numbers say nothing about the paper.** Cells that differ only in size, "
+    "length or word vectors, and data sets that made-up texts stand for, are one training here and have the "
+    "same numbers."
+)
 READING = (
     "## How to read this",
     "",
@@ -75,7 +78,8 @@ READING = (
     "the paper gives no deviation, if it lies in the interval of the next seed. Else it is *outside*, or the "
     "*protocol differs*.",
     "- Entropy is that of the weights (1: all tokens alike), SD that of the scores, before → after training: "
-    f"one pair for each layer, the pooling last. Above {NOT_USED} attention was not used.",
+    f"one pair for each layer, the pooling last. Above {NOT_USED} after training attention was *not used*.",
+    "- *Cap*: the training ended at its last epoch, before dev was flat; more epochs might reach more.",
     "- Differences are paired by seed and text, and so is their interval. p is the larger one of the t-test "
     "over seeds and the exchange test over texts; it is corrected by Holm for all claims here. "
     "*Could be seen* is the difference that such an experiment finds in four of five cases, corrected for "
@@ -160,7 +164,7 @@ def mean_in_words(metric: MetricSummary | None, name: str) -> str:
     """mean ± half width."""
     if metric is None:
         return "–"
-    text = f"{metric.mean * scale(name):.{digits(name)}f}"
+    text = printed(metric.mean * scale(name), f".{digits(name)}f")
     if metric.interval is None:
         return text
     half = (metric.interval[1] - metric.interval[0]) / 2 * scale(name)
@@ -171,14 +175,15 @@ def interval_in_words(interval: Interval | None, name: str, sign: str = "") -> s
     """low … high."""
     if interval is None:
         return ""
-    return f"{NO_BREAK}…{NO_BREAK}".join(f"{end * scale(name):{sign}.{digits(name)}f}" for end in interval)
+    form = f"{sign}.{digits(name)}f"
+    return f"{NO_BREAK}…{NO_BREAK}".join(printed(end * scale(name), form) for end in interval)
 
 
 def in_paper(number: PaperNumber | None, name: str) -> str:
     """The number as the paper has it."""
     if number is None:
         return ""
-    text = f"{number.value * scale(name):.{digits(name)}f}"
+    text = printed(number.value * scale(name), f".{digits(name)}f")
     return text if number.std is None else f"{text} (SD {number.std * scale(name):.{digits(name)}f})"
 
 
@@ -194,7 +199,9 @@ def use_in_words(cell: CellSummary, name: str) -> str:
         known = [[value for value in end if value is not None] for end in ends]
         if any(known):  # else nobody could read it: texts of a single sentence
             words = (f"{np.mean(end):.3f}" if end else "–" for end in known)
-            texts.append(f"{NO_BREAK}→{NO_BREAK}".join(words))
+            text = f"{NO_BREAK}→{NO_BREAK}".join(words)
+            unused = name == "entropy" and known[1] and float(np.mean(known[1])) > NOT_USED
+            texts.append(f"{text} (not{NO_BREAK}used)" if unused else text)
     return "; ".join(texts)
 
 
@@ -203,7 +210,12 @@ def steps_in_words(cell: CellSummary) -> str:
     steps = [row.numbers["steps"] for row in cell.rows if "steps" in row.numbers]
     if not steps:
         return ""
-    return f"{min(steps):,}" if min(steps) == max(steps) else f"{min(steps):,}–{max(steps):,}"
+    text = f"{min(steps):,}" if min(steps) == max(steps) else f"{min(steps):,}–{max(steps):,}"
+    recipe = cell.cell.recipe
+    ends = [row.numbers.get("epochs", 0) >= recipe.epochs for row in cell.rows]
+    if recipe.patience is None or not any(ends):
+        return text
+    return f"{text} (cap{'' if all(ends) else f' in {sum(ends)} of {len(ends)}'})"
 
 
 def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
@@ -217,11 +229,13 @@ def claim_lines(claims: Sequence[ClaimSummary]) -> Iterator[str]:
         rows.append(
             [
                 claim.claim.text,
-                "" if effect is None else f"{effect * scale(name):+.{digits(name)}f}",
-                "–" if claim.difference is None else f"{claim.difference * scale(name):+.{digits(name)}f}",
+                "" if effect is None else printed(effect * scale(name), f"+.{digits(name)}f"),
+                "–"
+                if claim.difference is None
+                else printed(claim.difference * scale(name), f"+.{digits(name)}f"),
                 interval_in_words(claim.interval, name, "+"),
-                "" if claim.p is None else f"{claim.p:.2g}",
-                "" if claim.corrected is None else f"{claim.corrected:.2g}",
+                "" if claim.p is None else printed(claim.p, ".2g"),
+                "" if claim.corrected is None else printed(claim.corrected, ".2g"),
                 claim.verdict
                 if claim.seeds >= ENOUGH_SEEDS
                 else f"{claim.verdict} ({pluralise(claim.seeds, 'seed')})",
@@ -349,80 +363,8 @@ def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Itera
         yield "| " + " | ".join(each.replace("|", "\\|") for each in row) + " |"
 
 
-def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None) -> str:
-    """The same numbers, unrounded, with their seeds."""
-    table = summary.table
-    record: dict[str, Any] = {
-        "paper": paper.citation,
-        "table": table.name,
-        "title": table.title,
-        "smoke": table.smoke,
-        "cells": [cell_json(cell) for cell in summary.cells],
-        "claims": [
-            {
-                "claim": claim.claim.text,
-                "better": claim.claim.better,
-                "worse": claim.claim.worse,
-                "metric": claim.claim.metric,
-                "paper": claim.claim.effect,
-                "difference": claim.difference,
-                "interval": claim.interval,
-                "seeds": claim.seeds,
-                "texts": claim.texts,
-                "p": claim.p,
-                "corrected": claim.corrected,
-                "detectable": claim.detectable,
-                "verdict": claim.verdict,
-            }
-            for claim in summary.claims
-        ],
-        "held_out_inside": list(summary.inside().values()),
-        "costs": [
-            {
-                "data": cost.source.name,
-                "cells": cost.cells,
-                "runs": cost.runs,
-                "seconds": cost.seconds,
-                "most_seconds": cost.most,
-            }
-            for cost in table_costs(summary, paper.name, prices or {})
-        ],
-        "not_at_hand": list(table.not_at_hand),
-    }
-    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-
-
-def cell_json(cell: CellSummary) -> dict[str, Any]:
-    """One cell with all its seeds."""
-    return {
-        "name": cell.cell.name,
-        "title": cell.cell.title,
-        "key": cell.cell.key,
-        "data": cell.cell.data.record(),
-        "recipe": cell.cell.recipe.as_dict(),
-        "seeds": [row.seed for row in cell.rows],
-        "missing": cell.missing,
-        "seconds": cell.seconds(),
-        "tuning": None if cell.tuning is None else vars(cell.tuning),
-        "held_out": {
-            name: dict(zip((row.seed for row in cell.held_out), metric_of(cell.held_out, name), strict=True))
-            for name in cell.metrics
-        },
-        "differences": cell.differences,
-        "metrics": {
-            name: {
-                "values": metric.values,
-                "mean": metric.mean,
-                "interval": metric.interval,
-                "next_seed": metric.new_seed,
-                "paper": None if metric.paper is None else vars(metric.paper),
-                "verdict": metric.verdict,
-            }
-            for name, metric in cell.metrics.items()
-        },
-        "numbers": {
-            name: [row.numbers.get(name) for row in cell.rows]
-            for name in ("epochs", "steps", "kept_step", "entropy", "score_sd")
-            if any(name in row.numbers for row in cell.rows)
-        },
-    }
+def printed(number: float, form: str) -> str:
+    """A number with a true minus, and a power of ten in the place of an exponent."""
+    digits, _, exponent = f"{number:{form}}".partition("e")
+    text = digits.replace("-", "−")
+    return f"{text}·10{str(int(exponent)).translate(RAISED)}" if exponent else text

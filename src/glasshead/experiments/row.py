@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,8 @@ class Row:
             hits=None if self.hits is None else base64.b64encode(np.packbits(self.hits).tobytes()).decode(),
             texts=0 if self.hits is None else len(self.hits),
         )
-        return json.dumps(record.model_dump(exclude_none=True), ensure_ascii=False) + "\n"
+        content = record.model_dump(exclude_none=True)
+        return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Row:
@@ -86,7 +88,7 @@ class Row:
             record.key,
             record.seed,
             record.data,
-            record.numbers,
+            rounded(record.numbers),
             record.seconds,
             record.versions,
             hits,
@@ -97,11 +99,13 @@ class Row:
 class RowStore:
     """The rows of the tables of one paper: read from several folders, written to the first.
 
-    A row lies in FOLDER/PAPER/TABLE/CELL-KEY-seed-N.json. What is no whole row is not there.
+    A row lies in FOLDER/PAPER/TABLE/CELL-KEY-seed-N.json. What is no whole row is not there, nor is a row of
+    other data than those at hand, whose ``fingerprints`` are known by the name of their source.
     """
 
     folders: Sequence[Path]
     paper: str
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
 
     def path(self, table: str, cell: Cell, seed: int, folder: Path | None = None) -> Path:
         """Where the row of a cell with a seed lies."""
@@ -118,7 +122,8 @@ class RowStore:
                     row = Row.from_json(path.read_text(encoding="utf-8"))
                 except (OSError, ValueError, ValidationError):
                     continue
-                if row.key == cell.key and row.seed == seed:
+                of_these_data = row.data == self.fingerprints.get(cell.data.label, row.data)
+                if row.key == cell.key and row.seed == seed and of_these_data:
                     return row
         return None
 
@@ -135,10 +140,13 @@ class RowStore:
         index_of(self.folders[0] / self.paper).add(path)
 
 
-def rounded(value: Any) -> Any:
-    """The numbers in a value with `DIGITS` decimals."""
+def rounded(value: Any, digits: int | None = DIGITS) -> Any:
+    """The numbers in a value with so many decimals, or with all; None in the place of those that JSON does
+    not know (NaN, ∞)."""
     if isinstance(value, float):
-        return round(value, DIGITS)
+        if not math.isfinite(value):
+            return None
+        return value if digits is None else round(value, digits)
     if isinstance(value, dict):
-        return {name: rounded(each) for name, each in value.items()}
-    return [rounded(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: rounded(each, digits) for name, each in value.items()}
+    return [rounded(each, digits) for each in value] if isinstance(value, list | tuple) else value

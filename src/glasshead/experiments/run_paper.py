@@ -14,24 +14,28 @@ from joblib import Parallel, delayed
 
 import glasshead
 from glasshead.cluster import Cluster, check_nodes, connected
-from glasshead.errors import InputError, ParameterError
+from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.experiments.cell import Cell
 from glasshead.experiments.cluster import run_on_cluster
 from glasshead.experiments.cost import Price, read_prices
 from glasshead.experiments.job import (
+    LOADED,
     Outcome,
     Task,
+    loaded,
     remove_empty,
     remove_finished_run,
     run_in_worker,
     run_task,
 )
-from glasshead.experiments.markdown import coverage_in_words, table_json, table_markdown
+from glasshead.experiments.markdown import coverage_in_words, table_markdown
 from glasshead.experiments.quick import quick_table
-from glasshead.experiments.row import RowStore
+from glasshead.experiments.row import Row, RowStore
 from glasshead.experiments.schedule import Schedule
+from glasshead.experiments.source import DataSource
 from glasshead.experiments.summary import TableSummary
 from glasshead.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Table
+from glasshead.experiments.table_json import table_json
 from glasshead.files import check_writable, write_text
 
 ROWS, RUNS = "rows", "runs"
@@ -94,12 +98,14 @@ class ReproduceRequest:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out: the tables with their files, what failed and why, and what is still to be run."""
+    """What came out: the tables with their files, what failed and why, what is still to be run, and which
+    rows were of other data."""
 
     tables: list[TableSummary]
     files: list[Path]
     failures: dict[str, str]
     waiting: int
+    remarks: Sequence[str] = ()
 
     @property
     def coverage(self) -> str | None:
@@ -129,6 +135,8 @@ def reproduce(
             out=request.out.absolute(),
             data_folder=request.data_folder and request.data_folder.absolute(),
         )
+    if request.out.is_file():
+        raise InputError(f"`out` is a file, {request.out}: name a folder")
     if not request.out.is_dir():
         check_writable(request.out)
     folders = [request.out / ROWS, COMMITTED_ROWS if request.rows is None else request.rows]
@@ -136,7 +144,11 @@ def reproduce(
     store = RowStore(folders, paper)
     tables = quick_or_not(chosen, request)
     schedule = Schedule(tables, store, request.seeds_wanted, request.held_out, deadline)
+    remarks: list[str] = []
     if request.hours != 0:
+        store, remarks = with_data_at_hand(schedule, request.data_folder)
+        if remarks:
+            schedule = Schedule(tables, store, request.seeds_wanted, request.held_out, deadline)
         check_data(schedule, request.data_folder)
         remove_finished_runs(schedule, request)
         run_schedule(schedule, request, on_change)
@@ -146,7 +158,7 @@ def reproduce(
     summaries = [known.summary(table) for table in known.tables]
     prices = {name: price for folder in reversed(folders) for name, price in read_prices(folder).items()}
     files = [path for summary in summaries for path in write_table(summary, paper, request, prices)]
-    return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule))
+    return Reproduction(summaries, files, schedule.failures_in_words(), len(schedule), remarks)
 
 
 def quick_or_not(tables: Sequence[Table], request: ReproduceRequest) -> list[Table]:
@@ -167,6 +179,32 @@ def run_schedule(schedule: Schedule, request: ReproduceRequest, on_change: OnCha
     finally:
         for task in ended:
             remove_empty(task)
+
+
+def with_data_at_hand(schedule: Schedule, folder: Path | None) -> tuple[RowStore, list[str]]:
+    """A store that leaves out rows of other data than those at hand, and a line for each set that has some.
+
+    Data that are not there, or cannot be read, are held against nothing.
+    """
+    LOADED.clear()  # they may have changed since this process read them last
+    rows: dict[str, tuple[DataSource, list[Row]]] = {}
+    for place, found in schedule.rows.items():
+        source = schedule.cells[place][1].data
+        if found and not source.is_missing(folder):
+            rows.setdefault(source.label, (source, []))[1].extend(found)
+    fingerprints, remarks = {}, []
+    for label, (source, found) in rows.items():
+        try:
+            fingerprints[label] = loaded(source, folder)[1]
+        except InputError:  # whoever needs these data will say so
+            continue
+        others = sum(row.data != fingerprints[label] for row in found)
+        if others:
+            remarks.append(
+                f"{source.title}: {pluralise(others, 'row')} of other data than those in {folder}: "
+                "not counted, and run again"
+            )
+    return replace(schedule.store, fingerprints=fingerprints), remarks
 
 
 def check_data(schedule: Schedule, folder: Path | None) -> None:

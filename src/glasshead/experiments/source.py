@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -48,6 +49,11 @@ class DataSource:
         if self.made_up:
             return load(self.name, self.options)
         return load((folder or Path()) / self.name, self.options)
+
+    @property
+    def label(self) -> str:
+        """Its name and options in one word: sources of one label have the same examples."""
+        return f"{self.name} {json.dumps(asdict(self.options), sort_keys=True, default=str)}"
 
     def record(self) -> dict[str, Any]:
         """What a run records of its data."""

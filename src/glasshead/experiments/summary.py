@@ -199,7 +199,12 @@ def over_heads(
     letter: str, number: Callable[[NDArray[np.float64]], Any]
 ) -> Callable[[Mapping[str, Any]], Any]:
     """A number of the w_h, or v_h, of all heads."""
-    return lambda numbers: number(np.array(numbers[letter])) if letter in numbers else None
+
+    def derived(numbers: Mapping[str, Any]) -> Any:
+        values = numbers.get(letter) or [None]
+        return None if None in values else number(np.array(values))
+
+    return derived
 
 
 DERIVED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
