@@ -22,11 +22,15 @@ FIVE = [0.80, 0.81, 0.79, 0.82, 0.78]
 
 def verdict(values, paper, **fields):
     """What is said of the paper's number."""
+    return summarised(values, paper, **fields).verdict
+
+
+def summarised(values, paper, **fields):
     cells = [cell("softmax", paper=paper), cell("tanhmax", attention="tanhmax")]
     chosen = table(cells, **fields)
     rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(values)]}
     summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
-    return summary.cells[0].metrics["accuracy"].verdict
+    return summary.cells[0].metrics["accuracy"]
 
 
 def test_a_new_seed_falls_into_its_interval():
@@ -72,6 +76,36 @@ def test_the_detectable_difference_is_found_so_often(degrees, significance, powe
 )
 def test_verdicts(paper, differences, expected):
     assert verdict(FIVE, paper, differences=differences) == expected
+
+
+def test_inside_needs_an_interval_that_could_have_told():
+    """The half width of the next seed is 0.048; with a deviation, that of the two means is what counts."""
+    assert verdict(FIVE, PaperNumber(0.83), effect=0.05) == "inside"
+    assert verdict(FIVE, PaperNumber(0.83), effect=0.04) == "cannot tell"
+    assert verdict(FIVE, PaperNumber(0.81, 0.01, 5), effect=0.04) == "inside"
+    assert verdict(FIVE, PaperNumber(0.81, 0.01, 5), effect=0.01) == "cannot tell"
+    assert verdict(FIVE, PaperNumber(0.83), effect=None) == "inside"  # nothing is claimed
+    assert verdict(FIVE, PaperNumber(0.90), effect=0.001) == "outside"
+
+
+def test_the_interval_that_tells_is_that_of_welch():
+    value, half = 0.83, summarised(FIVE, PaperNumber(0.83, 0.012, 7)).half_width
+    test = stats.ttest_ind_from_stats(
+        np.mean(FIVE), np.std(FIVE, ddof=1), 5, np.mean(FIVE) + half, 0.012, 7, equal_var=False
+    )
+    assert test.pvalue == pytest.approx(0.05)
+    assert summarised(FIVE, PaperNumber(value, 0.012, 7)).verdict == (
+        "inside" if abs(np.mean(FIVE) - value) <= half else "outside"
+    )
+
+
+def test_the_width_stands_beside_the_verdict():
+    cells = [cell("softmax", paper=PaperNumber(0.83)), cell("tanhmax", attention="tanhmax")]
+    for effect, words in ((0.05, "| inside (±\u00a04.81) |"), (0.04, "| cannot tell (±\u00a04.81 > 4.00) |")):
+        chosen = table(cells, effect=effect)
+        rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(FIVE)]}
+        summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+        assert words in table_markdown(summary, Paper("paper", "Somebody", [chosen]))
 
 
 def test_a_smoke_run_and_mixed_data_say_nothing():

@@ -13,7 +13,9 @@ from glasshead.experiments.cost import Price, SetCost, table_costs
 from glasshead.experiments.summary import (
     ENOUGH_SEEDS,
     FIRST_HELD_OUT,
+    INSIDE,
     NOT_SHOWN,
+    UNCLEAR,
     CellSummary,
     ClaimSummary,
     Interval,
@@ -75,8 +77,10 @@ READING = (
     "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
     "*Next seed* is where one more seed falls with 95 % probability.",
     "- The paper's number is *inside* if Welch's test does not tell the two means apart (p ≥ 0.05) or, where "
-    "the paper gives no deviation, if it lies in the interval of the next seed. Else it is *outside*, or the "
-    "*protocol differs*.",
+    "the paper gives no deviation, if it lies in the interval of the next seed; ± is the half width of that "
+    "interval. If it is larger than the smallest effect that the paper claims of this data set, almost "
+    "anything would be inside, and we *cannot tell*. A number that is not inside is *outside*, or the "
+    "*protocol differs*: where a difference of protocol holds for all cells, nothing can be outside.",
     "- Entropy is that of the weights (1: all tokens alike), SD that of the scores, before → after training: "
     f"one pair for each layer, the pooling last. Above {NOT_USED} after training attention was *not used*.",
     "- *Cap*: the training ended at its last epoch, before dev was flat; more epochs might reach more.",
@@ -131,8 +135,20 @@ def result_row(cell: CellSummary, metrics: Sequence[str], papers: Sequence[str])
         *(in_paper(cell.cell.paper.get(name), name) for name in papers),
     ]
     if papers:
-        row.append(first.verdict if first else "")
+        row.append(verdict_in_words(first, metrics[0]) if first else "")
     return row
+
+
+def verdict_in_words(metric: MetricSummary, name: str) -> str:
+    """The verdict with how wide the interval was that tells it, and what it would have to tell."""
+    if metric.half_width is None or metric.verdict not in (INSIDE, UNCLEAR):
+        return metric.verdict
+    half, margin = (
+        None if each is None else printed(each * scale(name), f".{digits(name)}f")
+        for each in (metric.half_width, metric.margin)
+    )
+    against = f" > {margin}" if metric.verdict == UNCLEAR and margin is not None else ""
+    return f"{metric.verdict} (±{NO_BREAK}{half}{against})"
 
 
 def training_row(cell: CellSummary) -> list[str]:

@@ -38,7 +38,11 @@ Interval = tuple[float, float]
 @dataclass(frozen=True)
 class MetricSummary:
     """A metric over seeds: its mean, the interval of the mean, and that of one more seed; no intervals of
-    fewer than five seeds. The verdict is about the paper's number, where there is one."""
+    fewer than five seeds. The verdict is about the paper's number, where there is one.
+
+    ``half_width`` is that of the interval that the paper's number is held against, ``margin`` the smallest
+    effect that is claimed of the metric on these data: a wider interval cannot tell.
+    """
 
     values: list[float]
     mean: float
@@ -46,6 +50,8 @@ class MetricSummary:
     new_seed: Interval | None
     paper: PaperNumber | None
     verdict: str = ""
+    half_width: float | None = None
+    margin: float | None = None
 
 
 @dataclass(frozen=True)
@@ -169,12 +175,28 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
         paper = cell.paper.get(name)
         if values:
             interval, new_seed = seed_intervals(values)
-            reliable = one_data_set(rows) and not table.smoke
-            verdict = judge(values, paper, bool(differences)) if reliable else UNCLEAR
+            margin = smallest_effect(table, cell, name)
+            verdict, half_width = "", None
+            if paper is not None:
+                verdict, half_width = judge(values, paper, differs=bool(differences), margin=margin)
+                if table.smoke or not one_data_set(rows):
+                    verdict = UNCLEAR
+            mean = float(np.mean(values))
             metrics[name] = MetricSummary(
-                values, float(np.mean(values)), interval, new_seed, paper, verdict if paper else ""
+                values, mean, interval, new_seed, paper, verdict, half_width, margin
             )
     return metrics
+
+
+def smallest_effect(table: Table, cell: Cell, metric: str) -> float | None:
+    """The smallest effect that the paper claims of a metric on the data of a cell; None if it claims none."""
+    data = {each.name: each.data for each in table.cells}
+    effects = [
+        abs(claim.effect)
+        for claim in table.claims
+        if claim.effect and claim.metric == metric and data[claim.better] == cell.data
+    ]
+    return min(effects, default=None)
 
 
 def metric_of(rows: Sequence[Row], name: str) -> list[float]:
@@ -227,28 +249,32 @@ def seed_intervals(values: Sequence[float]) -> tuple[Interval | None, Interval |
     return (float(low), float(high)), prediction_interval(sample)
 
 
-def judge(values: Sequence[float], paper: PaperNumber | None, differs: bool) -> str:
-    """Whether the paper's number is one that our protocol gives.
+def judge(
+    values: Sequence[float], paper: PaperNumber, *, differs: bool, margin: float | None
+) -> tuple[str, float | None]:
+    """Whether the paper's number is one that our protocol gives, and how wide the interval was that says so.
 
     Where the paper has a standard deviation over seeds, by Welch's test of the two means; else by whether its
-    number lies inside the interval of a new seed.
+    number lies inside the interval of a new seed. What is inside an interval of more than ± ``margin`` would
+    be inside whatever the paper claims: that cannot be told.
     """
-    interval, new_seed = seed_intervals(values)
-    if paper is None or interval is None or new_seed is None:
-        return UNCLEAR
+    _, new_seed = seed_intervals(values)
+    if new_seed is None:
+        return UNCLEAR, None
     if paper.std is not None and paper.seeds is not None and np.std(values) > 0:
-        from scipy.stats import ttest_ind_from_stats
+        from scipy.stats import t
 
-        test = ttest_ind_from_stats(
-            np.mean(values), np.std(values, ddof=1), len(values), paper.value, paper.std, paper.seeds,
-            equal_var=False,
-        )  # fmt: skip
-        agrees = float(test.pvalue) >= SIGNIFICANT
+        errors = np.array([np.var(values, ddof=1) / len(values), paper.std**2 / paper.seeds])
+        counts = np.array([len(values), paper.seeds])
+        degrees = errors.sum() ** 2 / (errors**2 / (counts - 1)).sum()
+        half_width = float(t.ppf(1 - SIGNIFICANT / 2, degrees) * np.sqrt(errors.sum()))
+        agrees = abs(float(np.mean(values)) - paper.value) <= half_width
     else:
+        half_width = (new_seed[1] - new_seed[0]) / 2
         agrees = new_seed[0] <= paper.value <= new_seed[1]
-    if agrees:
-        return INSIDE
-    return OTHER_PROTOCOL if differs else OUTSIDE
+    if not agrees:
+        return (OTHER_PROTOCOL if differs else OUTSIDE), half_width
+    return (UNCLEAR if margin is not None and half_width > margin else INSIDE), half_width
 
 
 def summarise_claims(table: Table, rows: Mapping[str, Sequence[Row]]) -> list[ClaimSummary]:

@@ -79,6 +79,8 @@ def cell_json(cell: CellSummary) -> dict[str, Any]:
                 "next_seed": metric.new_seed,
                 "paper": None if metric.paper is None else vars(metric.paper),
                 "verdict": metric.verdict,
+                "half_width": metric.half_width,
+                "margin": metric.margin,
             }
             for name, metric in cell.metrics.items()
         },
