@@ -14,7 +14,7 @@ def packages() -> dict[str, ModuleType]:
     """The packages that export something, by name; the front door first."""
     modules = {"glasshead": glasshead}
     for info in pkgutil.iter_modules(glasshead.__path__):
-        if info.name != "cli":  # the command line has pages of its own
+        if info.name not in ("cli", "__main__"):  # the command line has pages of its own
             module = import_module(f"glasshead.{info.name}")
             if getattr(module, "__all__", None):
                 modules[f"glasshead.{info.name}"] = module

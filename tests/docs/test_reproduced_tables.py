@@ -1,11 +1,14 @@
 """The tables of papers in docs/results are those of the rows beside them: nobody wrote them by hand."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from glasshead.experiments import PAPERS, ReproduceRequest, reproduce
 
+LARGEST_PICTURE = 60_000
+"""Bytes."""
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
@@ -20,3 +23,16 @@ def test_the_pages_are_those_of_the_rows(paper, tmp_path):
 def test_every_table_has_a_page(paper):
     names = {path.stem for path in (RESULTS / paper).glob("*.md")}
     assert names == {table.name for table in PAPERS[paper].tables}
+
+
+@pytest.mark.parametrize("paper", list(PAPERS))
+def test_every_picture_is_linked_and_small(paper):
+    """Not that its bytes are those of today: another matplotlib draws other ones."""
+    linked = {
+        name
+        for page in (RESULTS / paper).glob("*.md")
+        for name in re.findall(r"\]\(([^)]+\.png)\)", page.read_text(encoding="utf-8"))
+    }
+    pictures = {path.name: path for path in (RESULTS / paper).glob("*.png")}
+    assert linked == set(pictures)
+    assert all(path.stat().st_size <= LARGEST_PICTURE for path in pictures.values())

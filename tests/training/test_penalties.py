@@ -11,6 +11,7 @@ import torch
 from transformers import TrainerCallback, TrainerState
 
 import kinds
+from glasshead.attention import SCORE_FUNCTIONS
 from glasshead.data import LoadOptions, load
 from glasshead.errors import InputError
 from glasshead.models import PooledClassifier
@@ -424,7 +425,7 @@ class TestEveryPenalty:
     CASES = tuple(
         {"encoder": encoder, "score": score, "value_dim": value_dim}
         for encoder in ENCODERS
-        for score in ("context", "query-key", "additive")
+        for score in SCORE_FUNCTIONS
         for value_dim in (None, 3)
     )
 

@@ -39,6 +39,17 @@ class QueryKeyScore(nn.Module):
         """Every token has a query of its own, so there is none that draws the whole map."""
 
 
+class BilinearScore(QueryKeyScore):
+    """s_i = Q_iᵀ M K_i / λ, both affine in h_i (Luong, Pham and Manning 2015, "general")."""
+
+    def __init__(self, hidden_size: int, head_dim: int, temperature: float) -> None:
+        super().__init__(hidden_size, head_dim, temperature)
+        self.map = nn.Linear(head_dim, head_dim, bias=False)
+
+    def forward(self, hidden: Float[Tensor, "batch keys d"]) -> Float[Tensor, "batch keys"]:
+        return (self.query(hidden) * self.map(self.key(hidden))).sum(dim=-1) / self.temperature
+
+
 class AdditiveScore(nn.Module):
     """s_i = tanh(M h_i)ᵀ V / λ: the form that the gradients 66–68 of Sun and Lu (2020) belong to.
 
@@ -62,4 +73,5 @@ class AdditiveScore(nn.Module):
 SCORE_FUNCTIONS: Registry[type[nn.Module]] = Registry("score function")
 SCORE_FUNCTIONS.register("context")(ContextScore)
 SCORE_FUNCTIONS.register("query-key")(QueryKeyScore)
+SCORE_FUNCTIONS.register("bilinear")(BilinearScore)
 SCORE_FUNCTIONS.register("additive")(AdditiveScore)

@@ -49,7 +49,7 @@ def train(
     d_v: Annotated[int | None, typer.Option("--d-v", help="Size of a value.")] = None,
     encoder: Annotated[str | None, typer.Option(help="For the pooled model: none, affine or lstm.")] = None,
     score: Annotated[
-        str | None, typer.Option(help="For the pooled model: context, query-key or additive.")
+        str | None, typer.Option(help="For the pooled model: context, query-key, bilinear or additive.")
     ] = None,
     scale: Annotated[
         float | None, typer.Option(help="For the pooled model: λ, by which scores are divided.")

@@ -13,6 +13,7 @@ from glasshead.dynamics.forms.select import no_closed_form_reason
 from glasshead.dynamics.loaded_history import LoadedHistory, load_history
 from glasshead.dynamics.observers import dynamics_callback
 from glasshead.dynamics.post_hoc import check_not_regression, config_of, history_from_trained_run, token_score
+from glasshead.dynamics.score_directions import ScoreMotion, direction_callback, score_motion
 from glasshead.dynamics.score_update import general_update, tanhmax_update
 from glasshead.dynamics.token_groups import groups_from_source
 
@@ -22,12 +23,14 @@ __all__ = [
     "DynamicsCallback",
     "LoadedHistory",
     "Parameters",
+    "ScoreMotion",
     "UntrackedToken",
     "best_step",
     "check_not_regression",
     "config_of",
     "context_findings",
     "coupling_by_ratio",
+    "direction_callback",
     "dynamics_callback",
     "findings",
     "general_update",
@@ -43,6 +46,7 @@ __all__ = [
     "product_rates",
     "reads_context",
     "score_flow",
+    "score_motion",
     "split_followed_tokens",
     "tanhmax_update",
     "token_score",

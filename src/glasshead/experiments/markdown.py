@@ -42,9 +42,11 @@ UNITS = SHARES | {"rmse": "RMSE", "mae": "MAE", "least_w": "least w", "most_w": 
 """How metrics are printed; a table may have names of its own."""
 
 
-def table_markdown(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None) -> str:
+def table_markdown(
+    summary: TableSummary, paper: Paper, prices: Mapping[str, Price] | None = None, picture: str | None = None
+) -> str:
     """Every data set with its cells, then the claims, what differs from the paper, and what is still to be
-    run; ``prices`` are measured epochs of sets without a run."""
+    run; ``prices`` are measured epochs of sets without a run, ``picture`` is a file beside the page."""
     table = summary.table
     lines = [
         f"<!-- Written by `glasshead reproduce {paper.name} --only {table.name}`: do not edit. -->",
@@ -56,6 +58,8 @@ def table_markdown(summary: TableSummary, paper: Paper, prices: Mapping[str, Pri
     ]
     if table.smoke:
         lines += [SMOKE, ""]
+    if picture is not None:
+        lines += [f"![{table.title}; the numbers are in the tables below]({picture})", ""]
     for source in table.sources:
         cells = [cell for cell in summary.cells if cell.cell.data == source]
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]

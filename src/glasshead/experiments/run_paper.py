@@ -18,6 +18,7 @@ from glasshead.errors import InputError, ParameterError, pluralise
 from glasshead.experiments.cell import Cell
 from glasshead.experiments.cluster import run_on_cluster
 from glasshead.experiments.cost import Price, read_prices
+from glasshead.experiments.figures import small_png
 from glasshead.experiments.job import (
     LOADED,
     Outcome,
@@ -36,7 +37,7 @@ from glasshead.experiments.source import DataSource
 from glasshead.experiments.summary import TableSummary
 from glasshead.experiments.table import PAPERS, QUICK_SEEDS, SEEDS, Table
 from glasshead.experiments.table_json import table_json
-from glasshead.files import check_writable, write_text
+from glasshead.files import check_writable, write_bytes, write_text
 
 ROWS, RUNS = "rows", "runs"
 COMMITTED_ROWS = Path(glasshead.__file__).parents[2] / "docs" / "results" / ROWS
@@ -295,10 +296,15 @@ def run_here(workers: int, take: Callable[[], Task | None]) -> Iterator[Outcome]
 def write_table(
     summary: TableSummary, paper: str, request: ReproduceRequest, prices: Mapping[str, Price]
 ) -> Iterator[Path]:
-    """OUT/PAPER/TABLE.md and .json; of a smoke run TABLE-quick."""
+    """OUT/PAPER/TABLE.md and .json, and .png of a table that has a picture; of a smoke run TABLE-quick."""
     name = f"{summary.table.name}-quick" if summary.table.smoke else summary.table.name
+    picture = None if summary.table.picture is None else summary.table.picture(summary)
+    if picture is not None:
+        path = request.out / paper / f"{name}.png"
+        write_bytes(path, small_png(picture), overwrite=True)
+        yield path
     for suffix, text in (
-        ("md", table_markdown(summary, PAPERS[paper], prices)),
+        ("md", table_markdown(summary, PAPERS[paper], prices, None if picture is None else f"{name}.png")),
         ("json", table_json(summary, PAPERS[paper], prices)),
     ):
         path = request.out / paper / f"{name}.{suffix}"

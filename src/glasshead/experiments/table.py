@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from glasshead.errors import InputError
 from glasshead.experiments.cell import Cell
@@ -45,6 +46,8 @@ class Table:
     differences: Sequence[str] = ()
     data_differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     not_at_hand: Sequence[str] = ()
+    picture: Callable[[Any], Any] | None = None
+    """Draws its summary (`glasshead.experiments.figures`), or gives None where nothing is known."""
     smoke: bool = False
     """Whether its data are made up or cut short, so that its numbers say nothing about the paper."""
 

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from glasshead.report.plots import PLOTS, plots_of
     from glasshead.report.plots.class_ratios import ratio_lines
     from glasshead.report.plots.token_curves import unique_tokens
+    from glasshead.report.table_figures import (
+        Estimate,
+        EstimateRow,
+        Histogram,
+        coefficient_figure,
+        histogram_figure,
+        interval_figure,
+    )
     from glasshead.report.terminal.attribution_table import attribution_table
     from glasshead.report.terminal.card_table import card_table
     from glasshead.report.terminal.comparison_table import comparison_table
@@ -37,6 +45,12 @@ if TYPE_CHECKING:
 
 # matplotlib, jinja and rich take their time: each is imported for what needs it.
 MODULES = {
+    "Estimate": "glasshead.report.table_figures",
+    "EstimateRow": "glasshead.report.table_figures",
+    "Histogram": "glasshead.report.table_figures",
+    "coefficient_figure": "glasshead.report.table_figures",
+    "histogram_figure": "glasshead.report.table_figures",
+    "interval_figure": "glasshead.report.table_figures",
     "DynamicsSummary": "glasshead.report.dynamics.summary",
     "Figure": "glasshead.report.figure",
     "PLOTS": "glasshead.report.plots",
@@ -75,7 +89,10 @@ MODULES = {
 __all__ = [
     "PLOTS",
     "DynamicsSummary",
+    "Estimate",
+    "EstimateRow",
     "Figure",
+    "Histogram",
     "Panel",
     "Plot",
     "PlotOptions",
@@ -84,6 +101,7 @@ __all__ = [
     "attribution_table",
     "audit_page",
     "card_table",
+    "coefficient_figure",
     "comparison_page",
     "comparison_table",
     "computation",
@@ -92,7 +110,9 @@ __all__ = [
     "dynamics_table",
     "figure_page",
     "head_table",
+    "histogram_figure",
     "image_file",
+    "interval_figure",
     "judge_claims",
     "method_table",
     "model_card",

@@ -25,6 +25,7 @@ from glasshead.training.load_predictions import (
     load_predictions,
 )
 from glasshead.training.load_run_model import load_run_model
+from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import class_metrics, rating_metrics
 from glasshead.training.multi_seed import train_repeats
 from glasshead.training.old_names import OLD_NAMES, with_current_names
@@ -60,6 +61,7 @@ __getattr__, __dir__, _ = lazy_exports(globals(), TRAINER)
 __all__ = [
     "AUDIT",
     "CHECKPOINTS",
+    "LOSSES",
     "MEASURED",
     "OLD_NAMES",
     "OPTIMIZERS",
@@ -68,6 +70,7 @@ __all__ = [
     "RECORD",
     "REPEATS",
     "TRAINING_PRESETS",
+    "USUAL_LOSS",
     "Batch",
     "BuiltModel",
     "NoClassError",

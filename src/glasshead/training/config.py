@@ -13,6 +13,7 @@ from glasshead.errors import InputError, ParameterError
 from glasshead.models import MODELS
 from glasshead.registry import Registry, did_you_mean
 from glasshead.training.field_types import validate_type
+from glasshead.training.losses import LOSSES
 from glasshead.training.old_names import OLD_NAMES, with_current_names
 from glasshead.training.other_run import split_attention_word
 from glasshead.training.penalties import validate_penalties
@@ -22,7 +23,7 @@ SET_BY_DATA = (
 )  # fmt: skip
 """Fields of a model's configuration that are no matter of choice, or are in a `TrainingConfig` too."""
 
-CAME_LATER = ("patience", "penalties", "frozen_attention", "adversary_of", "adversary_weight")
+CAME_LATER = ("patience", "loss", "penalties", "frozen_attention", "adversary_of", "adversary_weight")
 """Left out of records where they are not used."""
 USUAL_ADVERSARY_WEIGHT = 1e-3
 """λ where nobody chooses it."""
@@ -36,7 +37,8 @@ class TrainingConfig:
     ``architecture`` are fields of the model's configuration; of a pretrained model only ``attention``, the
     mechanism that is put into it. ``dev_fraction`` is the part of train that becomes dev where there is none.
     ``patience`` ends the training when dev has not improved for so many epochs, at the latest after
-    ``epochs``. ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile.
+    ``epochs``. ``loss`` is a name in `LOSSES`; None: cross-entropy, of ratings the squared error.
+    ``by_length`` makes batches of texts of similar length; ``compile`` runs torch.compile.
     ``penalties`` are weights c of terms c·P(θ) beside the loss of a pooled model
     (`glasshead.training.penalties`).
 
@@ -65,6 +67,7 @@ class TrainingConfig:
     batch_size: int = 32
     epochs: int = 8
     patience: int | None = None
+    loss: str | None = None
     loss_scale: float = 1.0
     by_length: bool = False
     compile: bool = False
@@ -81,6 +84,8 @@ class TrainingConfig:
                     self, option.name, validate_type(option.name, getattr(self, option.name), option.type)
                 )
         OPTIMIZERS[self.optimizer]  # a misspelt name raises here
+        if self.loss is not None:
+            LOSSES[self.loss]
         for name in ("max_length", "batch_size", "epochs"):
             if getattr(self, name) < 1:
                 raise ParameterError(name, f"must be at least 1, not {getattr(self, name)}")
@@ -119,6 +124,8 @@ class TrainingConfig:
             )
         if self.frozen_attention is not None and "context-output" in self.penalties:
             raise InputError("frozen attention has no V to train: leave the penalty 'context-output' out")
+        if self.adversary_of is not None and self.loss is not None:
+            raise InputError("an adversary has a loss of its own: leave `loss` out")
         if self.adversary_of is not None and self.adversary_weight is None:
             object.__setattr__(self, "adversary_weight", USUAL_ADVERSARY_WEIGHT)
         if self.adversary_weight is not None and not 0 <= self.adversary_weight < math.inf:

@@ -42,8 +42,8 @@ class ContextOutput(Penalty):
     source = "Sun and Lu 2020, C.3 (Fig. 5) and Fig. 9"
 
     def unsupported_reason(self, config: PooledConfig) -> str | None:
-        if config.score == "query-key":
-            return "a query-key score has no context vector V: take `score='context'`"
+        if config.score in ("query-key", "bilinear"):
+            return f"a {config.score} score has no context vector V: take `score='context'`"
         if config.value_dim is not None:
             return "behind a map of values W lives in another space than V: take `value_dim=None`"
         return None

@@ -8,10 +8,12 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
+from glasshead.errors import InputError
 from glasshead.models import PooledClassifier, is_regression
 from glasshead.training.adversary import AdversaryTrainer
 from glasshead.training.classifier_trainer import ClassifierTrainer
 from glasshead.training.config import OPTIMIZERS, TrainingConfig
+from glasshead.training.losses import LOSSES, USUAL_LOSS
 from glasshead.training.metrics import classification_metrics, regression_metrics
 from glasshead.training.patience import Patience
 from glasshead.training.penalties import PenaltyGradient
@@ -98,7 +100,7 @@ def make_trainer(
         train_dataset=rows["train"],
         eval_dataset=rows["dev"],
         compute_metrics=regression_metrics if rated else classification_metrics,
-        compute_loss_func=scaled_loss(config.loss_scale, rated),
+        compute_loss_func=scaled_loss(config.loss_scale, rated, config.loss),
         optimizer_cls_and_kwargs=(OPTIMIZERS[config.optimizer], {"lr": config.learning_rate}),
         callbacks=[*own, *callbacks],
     )
@@ -112,12 +114,19 @@ def make_trainer(
     return trainer
 
 
-def scaled_loss(scale: float, rated: bool) -> Callable[..., torch.Tensor]:
-    """Mean cross-entropy or mean squared error of the batch times a constant (100 in Huang et al.'s code)."""
+def scaled_loss(scale: float, rated: bool, name: str | None = None) -> Callable[..., torch.Tensor]:
+    """A loss of the batch times a constant (100 in Huang et al.'s code): of ratings the squared error.
+
+    Raises:
+        InputError: if ratings are to have another loss.
+    """
+    if rated and name is not None:
+        raise InputError(f"ratings are trained by squared error, not by the loss {name!r}: leave `loss` out")
+    classify = LOSSES[name or USUAL_LOSS]
 
     def loss(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
         if rated:
             return scale * torch.nn.functional.mse_loss(outputs["logits"][:, 0].float(), labels)
-        return scale * torch.nn.functional.cross_entropy(outputs["logits"], labels)
+        return scale * classify(outputs["logits"], labels)
 
     return loss

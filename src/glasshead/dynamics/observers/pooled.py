@@ -27,7 +27,7 @@ from glasshead.huggingface import class_names
 from glasshead.models import PooledClassifier
 from glasshead.results import Columns
 from glasshead.trace import entropies, target_polarity
-from glasshead.training import TensorDataset, TrainingConfig, penalty_descent
+from glasshead.training import USUAL_LOSS, TensorDataset, TrainingConfig, penalty_descent
 
 PROBE = 5000
 """Train texts on which weights, entropy and the flow are computed."""
@@ -64,6 +64,8 @@ class PooledObserver:
         reason = no_closed_form_reason(model)
         if recipe.adversary_of is not None:
             reason = "closed forms are known for cross-entropy, not for an adversary of another run"
+        if recipe.loss not in (None, USUAL_LOSS):
+            reason = f"closed forms are known for cross-entropy, not for the loss {recipe.loss}"
         self.penalties = dict(recipe.penalties)
         self.loss_scale = recipe.loss_scale
         self.labels = class_names(model)

@@ -9,6 +9,7 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.experiments.cell import Cell, PaperNumber
+from glasshead.experiments.papers.s0_figures import FIGURES, GAUGE
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.table import PAPERS, Claim, Paper, Table
 from glasshead.training import preset_config
@@ -131,11 +132,6 @@ DIFFERENCES = (
     "done here.",
     "The paper trains one model: its deviations are over texts, and are left out.",
 )
-GAUGE = (
-    "The sign of TanhMax weights is a convention: both signs give the same outputs. Here it is chosen after "
-    "training, the same way for every run; the paper takes the sign as it comes. Where its margin is near 0 "
-    "the sign is a coin toss, which widens intervals; contributions do not depend on it.",
-)
 
 
 LABELS = {
@@ -241,6 +237,7 @@ TABLES = (
         ),
         not_at_hand=("The paper lists its selected words in a supplement that is not at hand.",),
     ),
+    *FIGURES,
 )
 
 PAPERS.register("s0")(Paper("s0", "Huang, Yang and Wang (2024)", TABLES))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from glasshead.experiments.cell import Cell
+from glasshead.experiments.figures import IntervalPicture
 from glasshead.experiments.papers.s2_recipes import (
     AG,
     AMAZON,
@@ -37,6 +38,7 @@ STARTS: dict[str, Any] = {
     "0 … 1": [0.0, 1.0],
 }
 """Of w_h, over the heads; the paper does not say how it starts."""
+ACCURACY = IntervalPicture({"accuracy": "accuracy"}, "accuracy")
 LONGER: dict[str, dict[str, Any]] = {
     AG.name: {"max_length": 128},
     AMAZON.name: {"model": "hierarchical", "max_length": 256},
@@ -78,6 +80,7 @@ def option_table(
         title,
         cells,
         claims=claims,
+        picture=ACCURACY,
         differences=(*DIFFERENCES, "TREC stands in the place of MIND."),
         data_differences=DATA_DIFFERENCES,
     )
@@ -131,6 +134,7 @@ FIGURES = (
         "Figure 3, ratings of Amazon reviews",
         [*ratings()],
         metrics=("rmse", "mae"),
+        picture=IntervalPicture({"rmse": "RMSE"}, "RMSE"),
         claims=[
             Claim(f"{TITLES[word]} errs more than {TITLES[better]}", word, better, metric="rmse")
             for word, better in (
@@ -173,6 +177,7 @@ FIGURES = (
         "Figures 6 and 7, what heads learn, by how w starts",
         [*starts(TREC, AG)],
         metrics=("accuracy", "positive_w", "least_w", "most_w", "positive_v"),
+        picture=IntervalPicture({"least_w": "least w", "most_w": "greatest w"}, "w of a head after training"),
         differences=(
             *DIFFERENCES,
             "TREC stands in the place of MIND.",

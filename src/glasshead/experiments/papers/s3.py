@@ -8,6 +8,7 @@ from typing import Any
 
 from glasshead.data import LoadOptions
 from glasshead.experiments.cell import Cell, PaperNumber
+from glasshead.experiments.figures import IntervalPicture
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.table import PAPERS, Claim, Paper, Table
 from glasshead.training import TrainingConfig, preset_config
@@ -112,6 +113,7 @@ TABLE = Table(
         DBPEDIA.name: ["14,000 texts of the train part, split by ourselves; the paper has 560,000."],
         AG.name: ["10,000 train texts, in lower case without digits; the paper has 120,000."],
     },
+    picture=IntervalPicture({"accuracy": "accuracy"}, "accuracy"),
     not_at_hand=("Yelp, Sogou, Yahoo and Amazon are not at hand; d_k = 2, 8, 32 and 128 are left out.",),
 )
 
