@@ -20,7 +20,7 @@ from glasshead.report import (
     interval_figure,
 )
 
-COLOURS = 64
+COLOURS = 32
 SMOKE = " A smoke run on tiny data: its numbers say nothing."
 
 
