@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from glasshead.explainers.explainer import ExplanationContext
-
-PartFunction = Callable[["ExplanationContext", Tensor, Tensor], Tensor]
+Context = Any
+"""An `ExplanationContext`, which holds one of these."""
+PartFunction = Callable[[Context, Tensor, Tensor], Tensor]
 """(some texts, which of them each variant is of [V], its tokens that go [V, n]) → numbers of each variant."""
 
 
@@ -21,7 +20,7 @@ class InParts(Protocol):
     def __call__(
         self,
         function: PartFunction,
-        context: ExplanationContext,
+        context: Context,
         texts: Int[Tensor, " variants"],
         removed: Bool[Tensor, "variants tokens"],
     ) -> Tensor: ...
@@ -29,7 +28,7 @@ class InParts(Protocol):
 
 def in_one_part(
     function: PartFunction,
-    context: ExplanationContext,
+    context: Context,
     texts: Int[Tensor, " variants"],
     removed: Bool[Tensor, "variants tokens"],
 ) -> Tensor:
