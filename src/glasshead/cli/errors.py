@@ -12,6 +12,7 @@ CODE = re.compile(r"`([A-Za-z_][\w.]*)(?:=([^`]*))?`")
 OPTIONS = {
     "every": "--watch-every",
     "head_dim": "--d-k",
+    "loss": "--set loss",
     "max_examples": "--rows",
     "num_seeds": "--repeats",
     "path": "--out",
