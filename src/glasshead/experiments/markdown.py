@@ -65,6 +65,8 @@ def table_markdown(
         lines += [f"## {source.title}", "", *cell_lines(summary, cells), ""]
     if summary.claims:
         lines += ["## Claims, tested here", "", *claim_lines(summary.claims), ""]
+    if summary.floor:
+        lines += ["## Against the floor", "", *claim_lines(summary.floor), ""]
     lines += [*coverage_lines(summary), *difference_lines(summary), *cost_lines(summary, paper, prices or {})]
     lines += [*READING, *tuning_lines(summary)]
     return "\n".join(lines).rstrip() + "\n"
@@ -89,9 +91,10 @@ READING = (
     f"one pair for each layer, the pooling last. Above {NOT_USED} after training attention was *not used*.",
     "- *Cap*: the training ended at its last epoch, before dev was flat; more epochs might reach more.",
     "- Differences are paired by seed and text, and so is their interval. p is the larger one of the t-test "
-    "over seeds and the exchange test over texts; it is corrected by Holm for all claims here. "
+    "over seeds and the exchange test over texts; it is corrected by Holm for all claims of its heading. "
     "*Could be seen* is the difference that such an experiment finds in four of five cases, corrected for "
     "as many claims (Bonferroni, the worst case of Holm).",
+    "- A bag of words reads whole texts, also where models cut them. The floor is ours, not the paper's.",
 )
 
 

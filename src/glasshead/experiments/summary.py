@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -123,11 +123,12 @@ class ClaimSummary:
 
 @dataclass(frozen=True)
 class TableSummary:
-    """All lines and claims of a table."""
+    """All lines and claims of a table; those against the floor are corrected apart."""
 
     table: Table
     cells: list[CellSummary]
     claims: list[ClaimSummary]
+    floor: list[ClaimSummary] = field(default_factory=list)
 
     def inside(self) -> dict[tuple[str, int], bool]:
         """Of every held-out seed, by the key of its cell, whether it is inside the interval for a new one."""
@@ -158,7 +159,10 @@ def summarise(
         )
         for cell in table.cells
     ]
-    return TableSummary(table, cells, summarise_claims(table, counted))
+    claims, floor = (
+        summarise_claims(table, claims, counted) for claims in (table.claims, table.floor_claims)
+    )
+    return TableSummary(table, cells, claims, floor)
 
 
 def one_data_set(rows: Sequence[Row]) -> bool:
@@ -277,8 +281,10 @@ def judge(
     return (UNCLEAR if margin is not None and half_width > margin else INSIDE), half_width
 
 
-def summarise_claims(table: Table, rows: Mapping[str, Sequence[Row]]) -> list[ClaimSummary]:
-    """Every claim of a table, corrected for their number."""
+def summarise_claims(
+    table: Table, claims: Sequence[Claim], rows: Mapping[str, Sequence[Row]]
+) -> list[ClaimSummary]:
+    """Claims of a table, corrected for their number."""
     by_name = {cell.name: cell for cell in table.cells}
     tests = [
         assess_claim(
@@ -287,7 +293,7 @@ def summarise_claims(table: Table, rows: Mapping[str, Sequence[Row]]) -> list[Cl
             rows.get(claim.worse, []),
             stands_for_all=by_name[claim.worse].seedless,
         )
-        for claim in table.claims
+        for claim in claims
     ]
     tested = [number for number, test in enumerate(tests) if test.p is not None]
     corrected = dict(zip(tested, holm([tests[number].p or 0.0 for number in tested]), strict=True))

@@ -43,6 +43,8 @@ class Table:
     words: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     claims: Sequence[Claim] = ()
+    floor_claims: Sequence[Claim] = ()
+    """Ours: whether a model is better than what needs no attention; corrected apart from the paper's."""
     differences: Sequence[str] = ()
     data_differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
     not_at_hand: Sequence[str] = ()
@@ -55,7 +57,7 @@ class Table:
         names = [cell.name for cell in self.cells]
         if len(set(names)) < len(names):
             raise ValueError(f"{self.name}: two cells have one name")
-        for claim in self.claims:
+        for claim in (*self.claims, *self.floor_claims):
             if not {claim.better, claim.worse} <= set(names):
                 raise ValueError(f"{self.name}: the claim {claim.text!r} is about no cell")
 
@@ -72,8 +74,11 @@ class Table:
     def with_cells(self, cells: Sequence[Cell]) -> Table:
         """The same with some of the cells; claims about others go."""
         names = {cell.name for cell in cells}
-        claims = [claim for claim in self.claims if {claim.better, claim.worse} <= names]
-        return replace(self, cells=cells, claims=claims)
+        claims, floor_claims = (
+            [claim for claim in several if {claim.better, claim.worse} <= names]
+            for several in (self.claims, self.floor_claims)
+        )
+        return replace(self, cells=cells, claims=claims, floor_claims=floor_claims)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from glasshead.experiments.cost import Price, table_costs
 from glasshead.experiments.row import rounded
-from glasshead.experiments.summary import CellSummary, TableSummary, number_of
+from glasshead.experiments.summary import CellSummary, ClaimSummary, TableSummary, number_of
 from glasshead.experiments.table import Paper
 
 
@@ -21,24 +21,8 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
         "title": table.title,
         "smoke": table.smoke,
         "cells": [cell_json(cell) for cell in summary.cells],
-        "claims": [
-            {
-                "claim": claim.claim.text,
-                "better": claim.claim.better,
-                "worse": claim.claim.worse,
-                "metric": claim.claim.metric,
-                "paper": claim.claim.effect,
-                "difference": claim.difference,
-                "interval": claim.interval,
-                "seeds": claim.seeds,
-                "texts": claim.texts,
-                "p": claim.p,
-                "corrected": claim.corrected,
-                "detectable": claim.detectable,
-                "verdict": claim.verdict,
-            }
-            for claim in summary.claims
-        ],
+        "claims": [claim_json(claim) for claim in summary.claims],
+        "against_floor": [claim_json(claim) for claim in summary.floor],
         "held_out_inside": list(summary.inside().values()),
         "costs": [
             {
@@ -53,6 +37,25 @@ def table_json(summary: TableSummary, paper: Paper, prices: Mapping[str, Price] 
         "not_at_hand": list(table.not_at_hand),
     }
     return json.dumps(rounded(record, None), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def claim_json(claim: ClaimSummary) -> dict[str, Any]:
+    """One claim with what was found."""
+    return {
+        "claim": claim.claim.text,
+        "better": claim.claim.better,
+        "worse": claim.claim.worse,
+        "metric": claim.claim.metric,
+        "paper": claim.claim.effect,
+        "difference": claim.difference,
+        "interval": claim.interval,
+        "seeds": claim.seeds,
+        "texts": claim.texts,
+        "p": claim.p,
+        "corrected": claim.corrected,
+        "detectable": claim.detectable,
+        "verdict": claim.verdict,
+    }
 
 
 def cell_json(cell: CellSummary) -> dict[str, Any]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
     from scipy.sparse import csr_array
 
+WHOLE_TEXTS = 100_000
+"""Words."""
 INVERSE_PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """C of scikit-learn, the inverse of the strength of the L2 penalty (1/alpha of a ridge regression)."""
 READS = {"text": ("text",), "text_pair": ("text_pair",), "both": ("text", "text_pair")}
@@ -21,7 +23,11 @@ READS = {"text": ("text",), "text_pair": ("text_pair",), "both": ("text", "text_
 
 
 def bag_of_words(
-    data: "DatasetDict", *, reads: str | None = None, max_words: int = 100_000
+    data: "DatasetDict",
+    *,
+    reads: str | None = None,
+    max_words: int = 100_000,
+    max_length: int = WHOLE_TEXTS,
 ) -> dict[str, Any]:
     """What logistic regression on the words of a text reaches, ridge regression of ratings: the floor of any
     model.
@@ -29,11 +35,13 @@ def bag_of_words(
     z = W c + b, where c_w is the count of word w, or its TF-IDF (1 + log count times log inverse document
     frequency, rows of length 1). Words are those of `glasshead.data.train_tokenizer`, all of train up to
     ``max_words``. Of pairs ``reads`` is "text", "text_pair" (of entailment: the hypothesis alone) or "both",
-    each with weights of its own; the usual is all that there is. Dev chooses counts or TF-IDF, and C.
+    each with weights of its own; the usual is all that there is. Of longer texts the first ``max_length``
+    words are read; the usual is all of them. Dev chooses counts or TF-IDF, and C.
 
     Returns:
         ``dev`` and ``test`` (where there is one) with ``accuracy`` and ``macro_f1``, or ``rmse`` and ``mae``;
-        ``weighting``, ``C``, ``features`` and ``reads``.
+        ``weighting``, ``C``, ``features`` and ``reads``; ``predicted`` [n], what it says of the examples of
+        test.
 
     Raises:
         InputError: if there is nothing of that name to read.
@@ -49,7 +57,8 @@ def bag_of_words(
         raise InputError(f"a bag of words reads one of {known} of these data, not {reads!r}")
     splits = [split for split in ("train", "dev", "test") if split in data]
     columns = [
-        word_counts({split: list(data[split][name]) for split in splits}, max_words) for name in READS[reads]
+        word_counts({split: list(data[split][name]) for split in splits}, max_words, max_length)
+        for name in READS[reads]
     ]
     labels = {split: np.asarray(data[split]["label"][:]) for split in splits}
     measure: Any = rating_metrics if ratings else class_metrics
@@ -60,18 +69,19 @@ def bag_of_words(
         for C in INVERSE_PENALTIES:
             model: Any = Ridge(alpha=1 / C) if ratings else LogisticRegression(C=C, max_iter=5000)
             model.fit(features["train"], labels["train"])
-            found = {split: measure(labels[split], model.predict(features[split])) for split in splits[1:]}
+            predicted = {split: model.predict(features[split]) for split in splits[1:]}
+            found = {split: measure(labels[split], predicted[split]) for split in splits[1:]}
             score = -found["dev"]["rmse"] if ratings else found["dev"]["accuracy"]
             if score > best[0]:
-                best = score, found | {"weighting": weighting, "C": C}
+                best = score, found | {"weighting": weighting, "C": C, "predicted": predicted.get("test")}
     return best[1] | {"features": sum(column["train"].shape[1] for column in columns), "reads": reads}
 
 
-def word_counts(texts: dict[str, Sequence[str]], max_words: int) -> "dict[str, csr_array]":
+def word_counts(texts: dict[str, Sequence[str]], max_words: int, max_length: int) -> "dict[str, csr_array]":
     """How often each word of train occurs in each text of a split, [texts, words]."""
     from scipy.sparse import coo_array
 
-    tokenizer = train_tokenizer(texts["train"], vocab_size=max_words, min_freq=1, max_length=100_000)
+    tokenizer = train_tokenizer(texts["train"], vocab_size=max_words, min_freq=1, max_length=max_length)
     counts = {}
     for split, column in texts.items():
         encoded = encode(tokenizer, column)

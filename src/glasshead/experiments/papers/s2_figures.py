@@ -21,9 +21,12 @@ from glasshead.experiments.papers.s2_recipes import (
     SST2,
     TITLES,
     TREC,
+    UNIFORM,
     bag_of_words,
     distance_aware,
+    floors,
     recipe,
+    without_order,
 )
 from glasshead.experiments.source import DataSource
 from glasshead.experiments.table import Claim, Table
@@ -52,10 +55,8 @@ def ratings() -> Iterator[Cell]:
         yield Cell(word, title, RATINGS, recipe(word, **usual), grid=GRID)
     sinusoids = recipe("da-transformer", positions="sinusoidal", **usual)
     yield Cell("da-transformer-sinusoids", "DA-Transformer with sinusoids", RATINGS, sinusoids, grid=GRID)
-    none = recipe("transformer", positions="none", **usual)
-    yield Cell("no-positions", "no positions", RATINGS, none, grid=GRID)
-    uniform = recipe("transformer", attention="uniform", pooling="mean", **usual)
-    yield Cell("uniform", "uniform attention, mean of the tokens", RATINGS, uniform, grid=GRID)
+    for cell in without_order(RATINGS, **usual):
+        yield cell.with_fields(name=cell.name.rpartition("/")[2])
     yield bag_of_words(RATINGS)
     yield Cell("mean", "the mean rating", RATINGS, recipe("transformer"), measure="mean-rating", most_seeds=1)
 
@@ -71,7 +72,7 @@ def option_table(
             usual = {"attention": "distance-aware"} if value == values[0] else {}
             changes = LONGER.get(data.name, {}) | usual
             cells.append(distance_aware(data, option, value, value, **changes))
-        cells.append(bag_of_words(data))
+        cells += [*without_order(data, **LONGER.get(data.name, {})), bag_of_words(data)]
         for better, worse in pairs:
             first, second = (f"{data.name}/{option}-{word}" for word in (better, worse))
             claims.append(Claim(f"{data.title}: {better} is better than {worse}", first, second))
@@ -92,6 +93,7 @@ def starts(*sources: DataSource) -> Iterator[Cell]:
         for title, start in STARTS.items():
             usual = {"attention": "distance-aware"} if start is None else {}
             yield distance_aware(data, "initial_w", start, title, **LONGER.get(data.name, {}) | usual)
+        yield from without_order(data, **LONGER.get(data.name, {}))
         yield bag_of_words(data)
 
 
@@ -105,7 +107,8 @@ def pair_heads() -> Iterator[Cell]:
             ("cross", "cross-encoder", recipe(word, "cross-encoder")),
         ):
             yield Cell(f"snli/{word}-{name}", f"{TITLES[word]}, {title}", SNLI, settings, grid=GRID)
-    yield bag_of_words(SNLI)
+    yield from without_order(SNLI, "pair-encoder")
+    yield from floors(SNLI)
 
 
 def paper_size() -> Iterator[Cell]:
@@ -125,6 +128,10 @@ def paper_size() -> Iterator[Cell]:
             yield Cell(
                 f"{data.name}/{name}", title, data, settings.with_changes(word_vectors=vectors), most_seeds=1
             )
+        plain = preset_config("transformer", model or "encoder").with_changes(**PATIENT)
+        for cell in without_order(data):
+            changes = {"positions": "none"} if cell.name.endswith("positions") else UNIFORM
+            yield cell.with_fields(recipe=plain.with_changes(**changes), grid={}, most_seeds=1)
         yield bag_of_words(data)
 
 

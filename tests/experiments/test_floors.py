@@ -1,0 +1,92 @@
+"""What needs no attention stands in every table, and is tested apart from the paper's claims."""
+
+import numpy as np
+import pytest
+from small_tables import RECIPE, cell, row, table
+
+from glasshead.experiments import (
+    MEASURES,
+    PAPERS,
+    Cell,
+    Claim,
+    DataSource,
+    Job,
+    Paper,
+    Table,
+    summarise,
+    table_markdown,
+)
+from glasshead.experiments.made_up import MADE_UP_PAIRS
+
+ENCODERS = [table for paper in ("s2", "s3") for table in PAPERS[paper].tables]
+
+
+@pytest.mark.parametrize("of", ENCODERS, ids=lambda table: f"{table.name}")
+def test_every_set_has_the_three_floors(of):
+    for source in of.sources:
+        cells = [each for each in of.cells if each.data == source]
+        assert any(each.measure == "bag-of-words" for each in cells)
+        assert any(each.name.endswith("uniform") for each in cells)
+        assert any(each.name.endswith("no-positions") for each in cells)
+        if source.name == "snli" and of.name != "paper-size":
+            assert any(each.measure == "hypothesis-only" for each in cells)
+
+
+def test_rows_of_another_table_serve_the_figures():
+    keys = {each.name: each.key for table in PAPERS["s2"].tables[:4] for each in table.cells}
+    for of in PAPERS["s2"].tables[4:]:
+        for each in of.cells:
+            if of.name not in ("paper-size", "figure3") and each.name.endswith(("/uniform", "/no-positions")):
+                assert each.key == keys[each.name]
+
+
+def measured(measure, name, tmp_path, **changes):
+    source = DataSource(name, "made-up texts", cell("softmax").data.options)
+    of = Cell("floor", "floor", source, RECIPE.with_changes(**changes), measure=measure)
+    return MEASURES[measure](Job(of, 0, source.read(None), tmp_path))
+
+
+def test_hits_are_kept(tmp_path):
+    found = measured("bag-of-words", "synthetic", tmp_path)
+    assert found.hits.mean() == pytest.approx(found.numbers["accuracy"])
+
+
+def test_only_the_first_words_are_read(tmp_path):
+    whole = measured("bag-of-words", "synthetic", tmp_path).numbers
+    part = measured("bag-of-first-words", "synthetic", tmp_path, max_length=2).numbers
+    all_of_them = measured("bag-of-first-words", "synthetic", tmp_path, max_length=10_000).numbers
+    assert all_of_them == whole
+    assert part["features"] <= whole["features"]
+    assert part["accuracy"] < whole["accuracy"]
+
+
+def test_the_hypothesis_alone_is_read(tmp_path):
+    both, alone = (
+        measured(measure, MADE_UP_PAIRS, tmp_path).numbers for measure in ("bag-of-words", "hypothesis-only")
+    )
+    assert (both["reads"], alone["reads"]) == ("both", "text_pair")
+
+
+def test_the_floor_is_corrected_apart():
+    rng = np.random.default_rng(0)
+    plain = table()
+    first, second = plain.cells
+    words = cell("words", learning_rate=0.5).with_fields(measure="bag-of-words", most_seeds=1)
+    claims = [Claim(f"floor {number}", second.name, words.name) for number in range(3)]
+    wider = Table("small", "a small table", [*plain.cells, words], claims=plain.claims, floor_claims=claims)
+    rows = {
+        each.name: [row(each, seed, None, hits=rng.random(400) < share) for seed in range(5)]
+        for each, share in ((first, 0.6), (second, 0.7))
+    }
+    rows[words.name] = [row(words, 0, None, hits=rng.random(400) < 0.5)]
+    wanted = dict.fromkeys(rows, range(5))
+    alone = summarise(plain, {name: rows[name] for name in ("softmax", "tanhmax")}, wanted)
+    both = summarise(wider, rows, wanted)
+    assert both.claims[0].corrected == alone.claims[0].corrected  # the paper's family is what it was
+    assert [each.seeds for each in both.floor] == [5, 5, 5]
+    assert both.floor[0].texts == 400
+    assert both.floor[0].corrected == pytest.approx(min(1.0, 3 * both.floor[0].p))
+    text = table_markdown(both, Paper("paper", "Somebody", [wider]))
+    before, after = text.split("## Against the floor")
+    assert "| floor 0 |" in after
+    assert "| floor 0 |" not in before
