@@ -58,7 +58,8 @@ class OnCluster:
             num_cpus=1, num_gpus=cluster.gpus_per_task, max_restarts=RETRIES, max_task_retries=RETRIES
         )
         with_gpu = cluster.gpus_per_task > 0
-        self.workers = [worker.remote(model, context.tokenizer, with_gpu) for _ in range(room(ray, cluster))]
+        count = min(room(ray, cluster), max(len(context.logits), 1))
+        self.workers = [worker.remote(model, context.tokenizer, with_gpu) for _ in range(count)]
 
     def __call__(
         self,
@@ -83,7 +84,9 @@ class OnCluster:
             raise error.cause from None
         except self.ray.exceptions.RayError as error:
             reason = " ".join(str(error).split())
-            raise InputError(f"a worker of the cluster ended {1 + RETRIES} times: {reason[:200]}") from None
+            raise InputError(
+                f"a worker of the cluster did not begin, or ended too often: {reason[-200:]}"
+            ) from None
         return torch.cat(found)
 
 
@@ -104,7 +107,9 @@ class Worker:
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, with_gpu: bool) -> None:
         torch.set_num_threads(1)
-        device = torch.device("cuda" if with_gpu and torch.cuda.is_available() else "cpu")
+        if with_gpu and not torch.cuda.is_available():
+            raise InputError("GPUs were asked for, and a worker sees none")
+        device = torch.device("cuda" if with_gpu else "cpu")
         self.model, self.tokenizer = isolated_copy(model, device=device), tokenizer
         self.copies: dict[torch.dtype, PreTrainedModel] = {}
 

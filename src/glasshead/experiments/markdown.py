@@ -82,18 +82,19 @@ READING = (
     "",
     "- ± is the half width of the 95 % interval of the mean over seeds (Student's t), from five seeds on. "
     "*Next seed* is where one more seed falls with 95 % probability.",
-    "- The paper's number is *inside* if Welch's test does not tell the two means apart (p ≥ 0.05) or, where "
-    "the paper gives no deviation, if it lies in the interval of the next seed; ± is the half width of that "
-    "interval. If it is larger than the smallest effect that the paper claims of this data set, almost "
-    "anything would be inside, and we *cannot tell*. A number that is not inside is *outside*, or the "
-    "*protocol differs*: where a difference of protocol holds for all cells, nothing can be outside.",
+    "- The paper's number is *inside* if Welch's test does not tell the two means apart (p ≥ 0.05) or, "
+    "where the paper gives no deviation, if it lies in the interval of the next seed; ± is the half width "
+    "of that interval. If it is larger than the smallest effect that the paper claims of this data set, "
+    "or than the smallest difference of its own numbers, almost anything would be inside, and we *cannot "
+    "tell*. A number that is not inside is *outside*, or the *protocol differs*: where a difference of "
+    "protocol holds for all cells, nothing can be outside.",
     "- Entropy is that of the weights (1: all tokens alike), SD that of the scores, before → after training: "
     f"one pair for each layer, the pooling last. Above {NOT_USED} after training attention was *not used*.",
     "- *Cap*: the training ended at its last epoch, before dev was flat; more epochs might reach more.",
-    "- Differences are paired by seed and text, and so is their interval. p is the larger one of the t-test "
-    "over seeds and the exchange test over texts; it is corrected by Holm for all claims of its heading. "
-    "*Could be seen* is the difference that such an experiment finds in four of five cases, corrected for "
-    "as many claims (Bonferroni, the worst case of Holm).",
+    "- Differences are paired by seed and text, and so is their interval. p is the larger one of the "
+    "t-test over seeds and the exchange test over texts; it is corrected by Holm for all claims of its "
+    "heading, tested or not yet. *Could be seen* is the difference that such an experiment finds in four "
+    "of five cases, corrected for as many claims (Bonferroni, the worst case of Holm).",
     "- A bag of words reads whole texts, also where models cut them. The floor is ours, not the paper's.",
 )
 

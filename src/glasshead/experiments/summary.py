@@ -184,7 +184,7 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
             if paper is not None:
                 verdict, half_width = judge(values, paper, differs=bool(differences), margin=margin)
                 if table.smoke or not one_data_set(rows):
-                    verdict = UNCLEAR
+                    verdict, half_width = UNCLEAR, None
             mean = float(np.mean(values))
             metrics[name] = MetricSummary(
                 values, mean, interval, new_seed, paper, verdict, half_width, margin
@@ -193,14 +193,19 @@ def summarise_metrics(table: Table, cell: Cell, rows: Sequence[Row]) -> dict[str
 
 
 def smallest_effect(table: Table, cell: Cell, metric: str) -> float | None:
-    """The smallest effect that the paper claims of a metric on the data of a cell; None if it claims none."""
+    """The smallest effect that the paper claims of a metric on the data of a cell, else the smallest
+    difference of its own numbers there; None if it has fewer than two."""
     data = {each.name: each.data for each in table.cells}
     effects = [
         abs(claim.effect)
         for claim in table.claims
         if claim.effect and claim.metric == metric and data[claim.better] == cell.data
     ]
-    return min(effects, default=None)
+    printed = {
+        each.paper[metric].value for each in table.cells if each.data == cell.data and metric in each.paper
+    }
+    gaps = np.diff(sorted(printed)).tolist()
+    return min(effects or gaps, default=None)
 
 
 def metric_of(rows: Sequence[Row], name: str) -> list[float]:
@@ -239,6 +244,14 @@ DERIVED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "least_w": over_heads("w", np.min),
     "most_w": over_heads("w", np.max),
     "positive_v": over_heads("v", lambda values: (values > 0).mean()),
+    "parted": lambda numbers: (
+        None
+        if None in (ends := [numbers.get(f"rising_{group}") for group in ("positive", "negative")])
+        else abs(ends[0] - ends[1])
+    ),
+    "separation_size": lambda numbers: (
+        None if numbers.get("separation") is None else abs(numbers["separation"] - 0.5)
+    ),
 }
 """Metrics that follow from what the rows keep."""
 
@@ -295,16 +308,16 @@ def summarise_claims(
         )
         for claim in claims
     ]
-    tested = [number for number, test in enumerate(tests) if test.p is not None]
-    corrected = dict(zip(tested, holm([tests[number].p or 0.0 for number in tested]), strict=True))
+    # What is not tested yet counts too: else a verdict would change because another cell was run.
+    corrected = holm([1.0 if test.p is None else test.p for test in tests])
     results = []
     for number, test in enumerate(tests):
-        p = corrected.get(number)
+        p = None if test.p is None else corrected[number]
         verdict = UNCLEAR
         if p is not None and test.difference is not None and not table.smoke:
             surely = p < SIGNIFICANT
             verdict = NOT_SHOWN if not surely else SHOWN if test.difference > 0 else REVERSED
-        size = detectable(test.interval, test.seeds, len(tested))
+        size = detectable(test.interval, test.seeds, len(tests))
         kept = {name: getattr(test, name) for name in KEPT}
         results.append(ClaimSummary(**kept, corrected=p, detectable=size, verdict=verdict))
     return results

@@ -52,9 +52,7 @@ WEAK_GAUGE = Verdict("undecided: the gauge is weak", "undecided", "weak gauge")
 TOO_SPARSE = Verdict("undecided: the snapshots are too far apart", "undecided", "too sparse")
 TOO_MUCH_LEFT = Verdict("undecided: too much is not explained", "undecided", "too much left")
 NONE_LEADS = Verdict("undecided: none leads", "undecided", "none leads")
-NO_ORDER = Verdict(
-    "undecided: nearly all texts have equal numbers, which are in no order", "undecided", "no order"
-)
+NO_ORDER = Verdict("undecided: most texts have equal numbers, which are in no order", "undecided", "no order")
 NO_SIGN = Verdict("undecided: these tokens do not tell", "undecided", "no sign")
 
 
