@@ -89,7 +89,7 @@ def test_histograms_count_every_text_once():
     assert len(numbers["counts_random_0"]) == BINS
 
 
-def test_opposite_ways_are_those_of_tanhmax_alone(data, tmp_path):
+def test_softmax_moves_both_groups_one_way(data, tmp_path):
     """A softmax score can rise for one group only as for the other: both matter."""
     softmax = measure("score-directions", data, tmp_path / "softmax")
     assert softmax["accuracy"] > 0.95

@@ -6,6 +6,7 @@ from scipy import stats
 from small_tables import cell, row, table
 
 from glasshead.experiments import (
+    Claim,
     Paper,
     PaperNumber,
     Row,
@@ -114,6 +115,36 @@ def test_a_smoke_run_and_mixed_data_say_nothing():
     rows = [row(chosen.cells[0], seed, value, data=str(seed)) for seed, value in enumerate(FIVE)]
     summary = summarise(chosen, {"softmax": rows}, dict.fromkeys(("softmax", "tanhmax"), range(5)))
     assert summary.cells[0].metrics["accuracy"].verdict == "cannot tell"
+    assert "| cannot tell |" in table_markdown(
+        summary, Paper("paper", "Somebody", [chosen])
+    )  # no false inequality
+
+
+def test_without_a_claim_the_papers_own_numbers_say_what_is_too_wide():
+    """The half width is 0.048; the paper's numbers are 0.03 apart, or 0.06."""
+    for other, expected in ((0.80, "cannot tell"), (0.77, "inside"), (0.83, "inside")):
+        cells = [
+            cell("softmax", paper=PaperNumber(0.83)),
+            cell("tanhmax", attention="tanhmax", paper=PaperNumber(other)),
+        ]
+        chosen = table(cells, effect=None)
+        rows = {"softmax": [row(cells[0], seed, value) for seed, value in enumerate(FIVE)]}
+        summary = summarise(chosen, rows, dict.fromkeys(("softmax", "tanhmax"), range(5)))
+        assert summary.cells[0].metrics["accuracy"].verdict == expected
+
+
+def test_claims_that_nobody_has_tested_yet_count_in_the_correction():
+    rng = np.random.default_rng(2)
+    cells = [cell(name, attention=name) for name in ("softmax", "tanhmax", "sigsoftmax")]
+    claims = [Claim("more", "tanhmax", "softmax"), Claim("most", "sigsoftmax", "softmax")]
+    chosen = Table("small", "a small table", cells, claims=claims)
+    rows = {
+        of.name: [row(of, seed, None, hits=rng.random(400) < share) for seed in range(5)]
+        for of, share in zip(cells[:2], (0.6, 0.7), strict=True)
+    }
+    first, second = summarise(chosen, rows, dict.fromkeys((each.name for each in cells), range(5))).claims
+    assert (second.p, second.corrected, second.verdict) == (None, None, "cannot tell")
+    assert first.corrected == pytest.approx(min(2 * first.p, 1))
 
 
 def claim(gap, texts=400, seeds=5, **fields):
@@ -210,3 +241,7 @@ def test_numbers_that_follow_from_others():
     assert number_of(found, "positive_w") == pytest.approx(2 / 3)
     assert (number_of(found, "least_w"), number_of(found, "most_w")) == (-1, 3)
     assert number_of(found, "positive_v") is None
+    assert number_of(found, "separation_size") is number_of(found, "parted") is None
+    told = Row(of.name, of.key, 0, "d", {"separation": 0.3, "rising_positive": 0.25, "rising_negative": 1.0})
+    assert number_of(told, "separation_size") == pytest.approx(0.2)
+    assert number_of(told, "parted") == 0.75
