@@ -238,20 +238,25 @@ def over_heads(
     return derived
 
 
+def apart(one: str, other: str | float) -> Callable[[Mapping[str, Any]], Any]:
+    """How far two numbers are apart, or one from a constant."""
+
+    def distance(numbers: Mapping[str, Any]) -> float | None:
+        ends = [numbers.get(each) if isinstance(each, str) else each for each in (one, other)]
+        known = [end for end in ends if end is not None]
+        return abs(known[0] - known[1]) if len(known) == len(ends) else None
+
+    return distance
+
+
 DERIVED: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "map_entropy": map_entropy,
     "positive_w": over_heads("w", lambda values: (values > 0).mean()),
     "least_w": over_heads("w", np.min),
     "most_w": over_heads("w", np.max),
     "positive_v": over_heads("v", lambda values: (values > 0).mean()),
-    "parted": lambda numbers: (
-        None
-        if None in (ends := [numbers.get(f"rising_{group}") for group in ("positive", "negative")])
-        else abs(ends[0] - ends[1])
-    ),
-    "separation_size": lambda numbers: (
-        None if numbers.get("separation") is None else abs(numbers["separation"] - 0.5)
-    ),
+    "parted": apart("rising_positive", "rising_negative"),
+    "separation_size": apart("separation", 0.5),
 }
 """Metrics that follow from what the rows keep."""
 
