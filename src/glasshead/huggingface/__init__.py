@@ -22,6 +22,7 @@ from glasshead.huggingface.loading import (
     refuse_own_code,
     silence_transformers,
 )
+from glasshead.huggingface.next_token import NextTokenClassifier, is_writer, token_id, token_names
 from glasshead.huggingface.plug import plug, unplug
 from glasshead.huggingface.precision import HALVES, dtype_name, dtype_of
 from glasshead.huggingface.random_twin import random_twin
@@ -32,6 +33,7 @@ __all__ = [
     "CAUGHT_HEADS",
     "HALVES",
     "MECHANISM",
+    "NextTokenClassifier",
     "attention_modules",
     "class_names",
     "clear_spec",
@@ -41,6 +43,7 @@ __all__ = [
     "dtype_of",
     "first_line",
     "free_memory",
+    "is_writer",
     "isolated_copy",
     "load",
     "load_weights",
@@ -55,6 +58,8 @@ __all__ = [
     "shows_attention",
     "silence_transformers",
     "spec_of",
+    "token_id",
+    "token_names",
     "unplug",
 ]
 

@@ -3,9 +3,10 @@
 import copy
 
 import torch
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from glasshead.huggingface.configuration import clear_spec, spec_of
+from glasshead.huggingface.next_token import NextTokenClassifier
 from glasshead.huggingface.plug import plug
 from glasshead.huggingface.readable_copy import readable_copy
 
@@ -18,7 +19,14 @@ def random_twin(model: PreTrainedModel, seed: int) -> PreTrainedModel:
     config._attn_implementation = None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        twin = type(model)(config).eval()
+        twin = new_like(model, config).eval()
         if spec is not None:
             plug(twin, spec)
     return readable_copy(twin.to(device=model.device, dtype=model.dtype))
+
+
+def new_like(model: PreTrainedModel, config: PreTrainedConfig) -> PreTrainedModel:
+    """A model of the same class with new weights."""
+    if isinstance(model, NextTokenClassifier):
+        return model.rebuild(config)
+    return type(model)(config)

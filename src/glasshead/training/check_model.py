@@ -55,7 +55,7 @@ def refuse_other_tasks(config: PreTrainedConfig) -> None:
     saved = (config.architectures or ["a model without a head"])[0]
     if saved.endswith(("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")):
         raise NoClassError(
-            f"{saved} writes texts and has no classes: look at its attention with "
+            f"{saved} writes one text for another and has no classes: look at its attention with "
             "`audits=['identifiability']`, or make a classifier of it with `glasshead.training.train` and "
             "`model`"
         )

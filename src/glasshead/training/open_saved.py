@@ -5,6 +5,7 @@ from typing import Any
 
 from transformers import (
     AutoModel,
+    AutoModelForCausalLM,
     AutoModelForSequenceClassification,
     PreTrainedConfig,
     PreTrainedModel,
@@ -15,6 +16,7 @@ from glasshead.errors import InputError
 from glasshead.files import check_readable
 from glasshead.huggingface import (
     first_line,
+    is_writer,
     load,
     load_weights,
     model_class,
@@ -70,9 +72,11 @@ def load_saved(source: str | Path, config: PreTrainedConfig, options: OpenOption
     own = has_own_classifier(config) and not is_classifier(config)
     if own and not options.trust_remote_code:
         refuse_own_code(source)
-    cls = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
+    cls: Any = AutoModelForSequenceClassification if own or is_classifier(config) else AutoModel
     if cls is AutoModel and options.classifies:
-        refuse_other_tasks(config)
+        if not is_writer(config):
+            refuse_other_tasks(config)
+        cls = AutoModelForCausalLM
     if getattr(config, "is_encoder_decoder", False) and cls is AutoModel:
         raise InputError(f"{source} writes texts: give an encoder, or a classifier of texts")
     missing: list[str] = []

@@ -18,6 +18,7 @@ from glasshead.trace import Subject
 from glasshead.training.check_copy import check_copy
 from glasshead.training.check_model import check_model, check_tokenizer
 from glasshead.training.fit_tokenizer import fit_tokenizer
+from glasshead.training.open_language_model import read_next_token, writes
 from glasshead.training.open_options import OpenOptions
 from glasshead.training.open_saved import open_saved
 from glasshead.training.rename_classes import rename_classes
@@ -165,8 +166,11 @@ def model_subject(
     Raises:
         InputError: as `open_subject`.
     """
-    check_model(model, options.classifies)
+    writer = options.classifies and writes(model)
+    check_model(model, options.classifies and not writer)
     check_tokenizer(name, model, tokenizer)
+    if writer:
+        model, tokenizer = read_next_token(model, tokenizer)
     notes = []
     halved = any(tensor.dtype in HALVES for tensor in model.parameters())
     if halved:

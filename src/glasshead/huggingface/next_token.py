@@ -1,0 +1,155 @@
+"""A language model read as a classifier: its classes are tokens, its input is what stands before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+from transformers.modeling_outputs import SequenceClassifierOutput
+
+from glasshead.errors import InputError
+
+WRITERS = ("ForCausalLM", "LMHeadModel")
+"""How Transformers calls the classes of models that write from left to right."""
+
+
+class NextTokenClassifier(PreTrainedModel):
+    """The logits of the token after the last one of each text, z = f(x)_T: a classifier of K tokens.
+
+    ``candidates`` are the tokens between which the model is to choose, its classes in this order; None: the
+    whole vocabulary. Of two candidates, log ŷ₁/ŷ₀ is the contrast log p(t₁ | x) − log p(t₀ | x) of the
+    language model, since the sum over the vocabulary cancels. ``names`` are the names of the classes.
+
+    The language model and its configuration become part of this one: give a copy.
+    """
+
+    main_input_name = "input_ids"
+    base_model_prefix = "model"
+    _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
+
+    def __init__(
+        self, model: PreTrainedModel, names: Sequence[str], candidates: Sequence[int] | None = None
+    ) -> None:
+        super().__init__(model.config)
+        self.model = model
+        self.names = tuple(names)
+        self.candidates = None if candidates is None else tuple(candidates)
+        self.config.id2label = dict(enumerate(self.names))
+        self.config.label2id = {name: index for index, name in enumerate(self.names)}
+        self.config.problem_type = "single_label_classification"
+
+    def rebuild(self, config: PreTrainedConfig) -> NextTokenClassifier:
+        """The same question to a language model of another configuration, with new weights."""
+        return NextTokenClassifier(type(self.model)(config), self.names, self.candidates)
+
+    def get_input_embeddings(self) -> nn.Module:
+        embeddings: nn.Module = self.model.get_input_embeddings()
+        return embeddings
+
+    def get_output_embeddings(self) -> nn.Module | None:
+        head: nn.Module | None = self.model.get_output_embeddings()
+        return head
+
+    def set_attn_implementation(self, *args: Any, **kwargs: Any) -> None:
+        self.model.set_attn_implementation(*args, **kwargs)
+
+    def can_generate(self) -> bool:
+        return False
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "b n"] | None = None,
+        attention_mask: Tensor | None = None,
+        inputs_embeds: Tensor | None = None,
+        **kwargs: Any,
+    ) -> SequenceClassifierOutput:
+        """Logits [b, K] of the next token; the vocabulary is asked at the last token of each text only."""
+        given = input_ids if input_ids is not None else inputs_embeds
+        assert given is not None
+        last = last_places(given, attention_mask)
+
+        def keep_last(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+            hidden: Tensor = args[0]
+            rows = torch.arange(len(last), device=hidden.device)
+            return (hidden[rows, last.to(hidden.device)][:, None], *args[1:])
+
+        head = self.get_output_embeddings()
+        handle = None if head is None else head.register_forward_pre_hook(keep_last)
+        try:
+            output = self.model(
+                input_ids=input_ids,
+                attention_mask=attention_mask,
+                inputs_embeds=inputs_embeds,
+                use_cache=False,
+                **kwargs,
+            )
+        finally:
+            if handle is not None:
+                handle.remove()
+        logits: Tensor = output.logits
+        if handle is None:
+            logits = logits[torch.arange(len(last), device=logits.device), last.to(logits.device)]
+        else:
+            logits = logits[:, 0]
+        if self.candidates is not None:
+            logits = logits[:, list(self.candidates)]
+        return SequenceClassifierOutput(
+            logits=logits,  # type: ignore[arg-type]
+            hidden_states=getattr(output, "hidden_states", None),
+            attentions=getattr(output, "attentions", None),
+        )
+
+
+def last_places(
+    given: Float[Tensor, "b n *d"] | Int[Tensor, "b n"], mask: Tensor | None
+) -> Int[Tensor, " b"]:
+    """Where the last real token of each text stands."""
+    if mask is None or mask.ndim != 2:
+        return torch.full((len(given),), given.shape[1] - 1)
+    return (mask * torch.arange(1, mask.shape[1] + 1, device=mask.device)).amax(dim=1).sub(1).clamp(min=0)
+
+
+def is_writer(config: PreTrainedConfig) -> bool:
+    """Whether a language model was saved that writes from left to right."""
+    saved = (config.architectures or [""])[0]
+    return saved.endswith(WRITERS) and not getattr(config, "is_encoder_decoder", False)
+
+
+def token_names(tokenizer: PreTrainedTokenizerFast, size: int) -> list[str]:
+    """What each token stands for, in quotes, since a blank before a word belongs to its token; tokens that
+    are no whole characters, or stand for the same as others, as the vocabulary has them."""
+    tokens = [
+        token if token is not None else f"token {index}"
+        for index, token in enumerate(tokenizer.convert_ids_to_tokens(list(range(size))))
+    ]
+    texts = tokenizer.batch_decode([[index] for index in range(size)])
+    times = Counter(texts)
+    return [
+        f"“{text}”" if times[text] == 1 and text and "�" not in text else f"token {token}"
+        for text, token in zip(texts, tokens, strict=True)
+    ]
+
+
+def token_id(tokenizer: PreTrainedTokenizerFast, text: str) -> int:
+    """The token of a text that is one token; " are" and "are" may be two of them.
+
+    Raises:
+        InputError: if it is none, or several.
+    """
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
+        return int(ids[0])
+    known = tokenizer.get_vocab().get(text)  # a special token, or one as the vocabulary spells it
+    if known is not None:
+        return int(known)
+    if not ids or (len(ids) == 1):
+        raise InputError(f"{text!r} is no token of this model")
+    parts = ", ".join(repr(tokenizer.decode([index])) for index in ids)
+    raise InputError(
+        f"{text!r} is {len(ids)} tokens of this model ({parts}): give one, perhaps with a blank before it"
+    )

@@ -1,0 +1,40 @@
+"""A language model opened as what it is asked to be here: a classifier of the next token."""
+
+from __future__ import annotations
+
+import copy
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from glasshead.errors import InputError
+from glasshead.huggingface import NextTokenClassifier, is_writer, isolated_copy, token_names
+
+
+def writes(model: PreTrainedModel) -> bool:
+    """Whether the model is one that writes from left to right."""
+    config = copy.copy(model.config)
+    config.architectures = [type(model).__name__]
+    return is_writer(config)
+
+
+def read_next_token(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """The model as a classifier of the next token, and a tokenizer that keeps the end of a long text.
+
+    Raises:
+        InputError: if the tokenizer closes every text, so that nothing comes next.
+    """
+    if model.get_output_embeddings() is None:
+        raise InputError(f"{type(model).__name__} has no map onto its vocabulary: give a language model")
+    ids = tokenizer("a", verbose=False)["input_ids"]
+    if ids and ids[-1] in {tokenizer.eos_token_id, tokenizer.sep_token_id}:
+        raise InputError(
+            f"the tokenizer of {type(model).__name__} ends every text with "
+            f"{tokenizer.convert_ids_to_tokens(ids[-1])}, behind which nothing is written: give one that "
+            "leaves texts open"
+        )
+    own = copy.deepcopy(tokenizer)
+    own.truncation_side = "left"
+    names = token_names(own, model.config.get_text_config().vocab_size)
+    return NextTokenClassifier(isolated_copy(model), names), own
