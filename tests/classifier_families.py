@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,17 +46,26 @@ class ClassifierFamily:
         cls = getattr(hf, f"{self.name}ForSequenceClassification")
         config = self.config(**{**self.options, **changes})
         config.num_labels = labels
-        torch.manual_seed(0)
-        model = cls(config)
-        with torch.no_grad():
-            for weight in model.parameters():
-                if weight.ndim > 1:
-                    weight.normal_(0.0, 0.3)
-        return model.eval()
+        return widened(cls, config)
+
+    def language_model(self, **changes: Any) -> PreTrainedModel:
+        """The same with a map onto the vocabulary."""
+        return widened(hf.AutoModelForCausalLM.from_config, self.config(**{**self.options, **changes}))
 
     def tokenizer(self) -> PreTrainedTokenizerFast:
         """A tokenizer of words, which names token types whether or not the model knows them."""
         return word_tokenizer(self.marks, pads=self.pads)
+
+
+def widened(cls: Callable[[Any], Any], config: Any) -> PreTrainedModel:
+    """A model with weights large enough that attention is far from uniform, always the same ones."""
+    torch.manual_seed(0)
+    model: PreTrainedModel = cls(config)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim > 1:
+                weight.normal_(0.0, 0.3)
+    return model.eval()
 
 
 def word_tokenizer(marks: str = "bert", *, pads: bool = True, **more: Any) -> PreTrainedTokenizerFast:

@@ -213,7 +213,8 @@ def test_a_class_is_known_by_its_name_before_its_number():
     assert targets == {"0": "0", "1": "1", 0: "1", 1: "0"}
 
 
-@pytest.mark.parametrize("of", [name for name in TARGETS if name != "rating"])
+# Entropy falls where the model becomes sure.
+@pytest.mark.parametrize("of", [name for name in TARGETS if name not in ("rating", "entropy")])
 def test_targets_agree_on_the_sign(of):
     model = planted_model("softmax")
     (attribution,) = explain("erasure", model, ["the film was good"], target_fn=of)

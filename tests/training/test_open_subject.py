@@ -203,7 +203,7 @@ def test_models_that_cannot_be_read():
     refused(object(), "object is no model that can be read", None, OpenOptions())
     several, _ = bert(problem_type="multi_label_classification")
     refused_model("gives every class a probability of its own", several)
-    refused_model("writes texts and has no classes", FAMILIES["gpt2"].build())
+    refused_model("writes one text for another and has no classes", FAMILIES["bart"].build())
     refused_model("classifies every token", hf.BertForTokenClassification(model.config))
     refused_model("predicts no class of a text", hf.BertModel(model.config))
     refused_model("reads pixel_values, no texts", FAMILIES["vit"].build())
@@ -232,8 +232,8 @@ def test_folders_that_cannot_be_read(tmp_path):
     refused(str(tmp_path), "leave `tokenizer` out", bert()[1], whole)
     offline = r"no folder nobody/nothing, and the Hub cannot be reached: give a folder, or .* \(hf download"
     refused("nobody/nothing", offline, None, whole)
-    FAMILIES["gpt2"].build().save_pretrained(tmp_path / "gpt2")
-    refused(tmp_path / "gpt2", "writes texts and has no classes", None, whole)
+    FAMILIES["bart"].build().save_pretrained(tmp_path / "bart")
+    refused(tmp_path / "bart", "writes one text for another", None, whole)
     config = {"model_type": "own", "auto_map": {"AutoConfig": "code.OwnConfig"}}
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "config.json").write_text(json.dumps(config))

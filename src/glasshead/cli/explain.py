@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glasshead.results import Attribution, Attributions
 
 
-@app.command(cls=with_old_spellings(of="target-function"))
+@app.command(cls=with_old_spellings(of="target-function", bare=["next"]))
 def explain(
     context: typer.Context,
     model: ModelName,
@@ -33,9 +33,24 @@ def explain(
     target: Annotated[
         str | None, typer.Option(help="The class to explain; else class 1 of two, or the predicted one.")
     ] = None,
+    next_token: Annotated[
+        str | None,
+        typer.Option(
+            "--next",
+            metavar="[TOKEN]",
+            help="Of a language model: why this token comes next; alone, the one that the model predicts.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="TOKEN", help="With --next TOKEN: why that one, and not this."),
+    ] = None,
     target_function: Annotated[
         str | None,
-        typer.Option(help="What is explained: probability, logit, log-odds or margin; of ratings, rating."),
+        typer.Option(
+            help="What is explained: probability, log-probability, logit, log-odds, margin or entropy; of "
+            "ratings, rating."
+        ),
     ] = None,
     pair: Annotated[str | None, typer.Option(metavar="TEXT", help="The second text of a pair.")] = None,
     layer: Layer = None,
@@ -74,14 +89,18 @@ def explain(
     from glasshead.drawable import FILES
     from glasshead.explainers import ExplainRequest, explain_texts
     from glasshead.files import check_writable, format_from_suffix
+    from glasshead.huggingface import NextTokenClassifier
     from glasshead.report import shared_scale
     from glasshead.training import OpenOptions, open_subject
 
+    if next_token is not None and target is not None:
+        raise InputError("--next names the token that --target would: leave one of them out")
     if tolerance is not None and not intervals:
         raise InputError("--tolerance is about --intervals: add that, or leave it out")
     request = ExplainRequest(
         method=method,
-        target=target,
+        target=target if next_token is None else next_token or None,
+        against=against,
         target_fn=target_function,
         attention_selector=parse_selector(layer, head, row, level),
         intervals=intervals,
@@ -96,6 +115,8 @@ def explain(
         parse_labels(labels), trust_remote_code=trust_remote_code, device=device, dtype=dtype
     )
     subject = open_subject(model, options=opening)
+    if next_token is not None and not isinstance(subject.model, NextTokenClassifier):
+        raise InputError(f"{model} predicts classes and writes no text: leave --next out")
     attributions = explain_texts(subject, *texts_and_pairs(subject.model, lines, pair), request)
     comment = print_line if format is Format.text else print_remark  # standard output is the document's
     for remark in attributions.remarks:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 import torch
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from glasshead.data import check_utf8, coverage, encode, join_pair
 from glasshead.errors import InputError
 from glasshead.explainers.aggregate_words import by_word
 from glasshead.explainers.explainer import DEFAULT_SELECTOR, check_heads, find_explainer
 from glasshead.explainers.intervals import check_tolerance, require_weights, with_intervals
-from glasshead.huggingface import isolated_copy
+from glasshead.huggingface import NextTokenClassifier, isolated_copy, token_id
 from glasshead.results import ONE_SIGN, UNDECIDED, Attribution, Attributions
 from glasshead.trace import HEAD_COMBINATIONS, AttentionSelector, Subject
 from glasshead.training import OpenOptions, open_subject
@@ -23,11 +23,12 @@ from glasshead.training import OpenOptions, open_subject
 @dataclass(frozen=True)
 class ExplainRequest:
     """How texts are explained: by which method, for which class (None: class 1 of two, else the predicted
-    one), and whether weights come with the values that give the same output.
+    one), and whether weights come with the values that give the same output. Of a language model ``target``
+    is the next token, and ``against`` another one with which it is contrasted.
 
     Raises:
-        InputError: on an unknown method, on one whose package is missing, and on intervals of numbers that
-            are no weights.
+        InputError: on an unknown method, on one whose package is missing, on intervals of numbers that are no
+            weights, and on a contrast with nothing.
     """
 
     method: str = "attention"
@@ -36,22 +37,27 @@ class ExplainRequest:
     attention_selector: AttentionSelector = DEFAULT_SELECTOR
     intervals: bool = False
     tolerance: float = 0.0
+    against: str | None = None
 
     def __post_init__(self) -> None:
         explainer = find_explainer(self.method)
         check_heads(explainer, self.attention_selector)
+        if self.against is not None and self.target is None:
+            raise InputError("a contrast is between two tokens: name the other one too, as `target`")
         if self.intervals:
             require_weights(explainer)
             check_tolerance(self.tolerance)
 
 
 class ExplainOptions(TypedDict, total=False):
-    """What can be said beside the method: what is explained (``target_fn``: probability, logit, log-odds,
-    margin, rating), which attention is read (``layer``, ``head``, ``row``, ``level``), the ``intervals`` of
-    weights at a ``tolerance``, names for the classes (``labels``), ``trust_remote_code``, and on which
-    ``device`` and in which precision (``dtype``) the model is read."""
+    """What can be said beside the method: what is explained (``target_fn``: probability, log-probability,
+    logit, log-odds, margin, entropy, rating), the token ``against`` which the next one is held, which
+    attention is read (``layer``, ``head``, ``row``, ``level``), the ``intervals`` of weights at a
+    ``tolerance``, names for the classes (``labels``), ``trust_remote_code``, and on which ``device`` and in
+    which precision (``dtype``) the model is read."""
 
     target_fn: str | None
+    against: str | None
     layer: int | str | None
     head: int | str | None
     row: str | None
@@ -104,6 +110,7 @@ def explain(
         selector,
         options.get("intervals", False),
         options.get("tolerance", 0.0),
+        options.get("against"),
     )
     opening = OpenOptions(
         options.get("labels", {}),
@@ -161,13 +168,14 @@ def explain_texts(
     if pairs is not None:
         pairs = [text for number, text in enumerate(pairs) if number not in skipped]
     # Of its own: another thread may explain with the same subject, and hooks are a module's.
-    inputs = isolated_copy(subject.model), tokenizer, texts, pairs
+    model, target = aim(isolated_copy(subject.model), tokenizer, request)
+    inputs = model, tokenizer, texts, pairs
     explainer = find_explainer(request.method)
     attributions = [
         by_word(attribution)
         for attribution in explainer(
             *inputs,
-            target=request.target,
+            target=target,
             target_fn=request.target_fn,
             attention_selector=request.attention_selector,
         )
@@ -181,6 +189,29 @@ def explain_texts(
     signs = sign_note(subject) if any(is_signed_attention(each) for each in attributions) else None
     notes = (*subject.notes, *read.lines("read"), *caveats, *([] if signs is None else [signs]))
     return Attributions(tuple(attributions), tuple(skipped.items()), notes)
+
+
+def aim(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, request: ExplainRequest
+) -> tuple[PreTrainedModel, int | str | None]:
+    """The model that is asked, and its class: of a language model a token, between two if one is contrasted.
+
+    Raises:
+        InputError: if the model has no such token, and on a contrast of classes.
+    """
+    if not isinstance(model, NextTokenClassifier):
+        if request.against is not None:
+            raise InputError(
+                "only next tokens are contrasted, and this model predicts classes: leave `against` out"
+            )
+        return model, request.target
+    target = token_id(tokenizer, request.target) if isinstance(request.target, str) else request.target
+    if request.against is None or target is None:
+        return model, target
+    other = token_id(tokenizer, request.against)
+    if other == target:
+        raise InputError(f"{request.against!r} is contrasted with itself: name two tokens")
+    return model.between([other, target]), 1
 
 
 def is_signed_attention(attribution: Attribution) -> bool:

@@ -26,7 +26,7 @@ from glasshead.explainers.forward_observation import observe_by_forward
 from glasshead.explainers.in_parts import InParts, in_one_part
 from glasshead.explainers.linear_readout import is_linear_readout, observe_linear, observe_pooled
 from glasshead.explainers.targets import TARGETS, Target
-from glasshead.huggingface import class_names
+from glasshead.huggingface import NextTokenClassifier, class_names
 from glasshead.models import TextClassifier, is_regression
 from glasshead.registry import Registry, did_you_mean
 from glasshead.results import Attribution
@@ -338,13 +338,13 @@ def make_context(
     ``progress`` is told how many of the texts are done while long methods run.
     """
     regression = is_regression(model.config)
-    named = target_fn or ("rating" if regression else "probability")
+    named = target_fn or default_target_fn(model)
     function = TARGETS[named]
     if regression != (named == "rating"):
         known = (
             "a rating: use `target_fn` rating"
             if regression
-            else "a class: use `target_fn` probability, logit or log-odds"
+            else "a class: use `target_fn` probability, log-probability, logit or log-odds"
         )
         raise InputError(f"there is no {named} to explain, this model predicts {known}")
     if regression and target is not None:
@@ -363,6 +363,16 @@ def make_context(
     return ExplanationContext(
         model, tokenizer, encoded, logits, targets, function, attention_selector, progress
     )
+
+
+def default_target_fn(model: PreTrainedModel) -> str:
+    """The number that is explained where none is named: of the next token its log-probability, between two
+    candidates their contrast log p(t₁ | x) − log p(t₀ | x)."""
+    if is_regression(model.config):
+        return "rating"
+    if isinstance(model, NextTokenClassifier):
+        return "log-odds" if len(model.names) == 2 else "log-probability"
+    return "probability"
 
 
 def class_index(model: PreTrainedModel, target: int | str) -> int:

@@ -28,6 +28,18 @@ def logit(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Fl
     return _pick(logits, target)
 
 
+@TARGETS.register("log-probability")
+def log_probability(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """log ŷ_t, what language models are trained on; differences of it do not fade where ŷ_t is small."""
+    return _pick(logits.log_softmax(dim=-1), target)
+
+
+@TARGETS.register("entropy")
+def entropy(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
+    """−Σ_k ŷ_k log ŷ_k in nats, the same for every target: how open the answer is."""
+    return torch.special.entr(logits.softmax(dim=-1)).sum(dim=-1)
+
+
 @TARGETS.register("log-odds")
 def log_odds(logits: Float[Tensor, "*b classes"], target: Int[Tensor, " *b"]) -> Float[Tensor, " *b"]:
     """log ŷ_t / (1 − ŷ_t)."""

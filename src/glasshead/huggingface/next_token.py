@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from glasshead.errors import InputError
+from glasshead.huggingface.isolated_copy import isolated_copy
 
 WRITERS = ("ForCausalLM", "LMHeadModel")
 """How Transformers calls the classes of models that write from left to right."""
@@ -22,8 +23,8 @@ class NextTokenClassifier(PreTrainedModel):
     """The logits of the token after the last one of each text, z = f(x)_T: a classifier of K tokens.
 
     ``candidates`` are the tokens between which the model is to choose, its classes in this order; None: the
-    whole vocabulary. Of two candidates, log ŷ₁/ŷ₀ is the contrast log p(t₁ | x) − log p(t₀ | x) of the
-    language model, since the sum over the vocabulary cancels. ``names`` are the names of the classes.
+    whole vocabulary, whose tokens are called as ``vocabulary`` says. Of two candidates, log ŷ₁/ŷ₀ is the
+    contrast log p(t₁ | x) − log p(t₀ | x) of the language model, since the sum over the vocabulary cancels.
 
     The language model and its configuration become part of this one: give a copy.
     """
@@ -33,19 +34,29 @@ class NextTokenClassifier(PreTrainedModel):
     _supports_sdpa = _supports_flash_attn = _supports_flex_attn = _supports_attention_backend = True
 
     def __init__(
-        self, model: PreTrainedModel, names: Sequence[str], candidates: Sequence[int] | None = None
+        self, model: PreTrainedModel, vocabulary: Sequence[str], candidates: Sequence[int] | None = None
     ) -> None:
         super().__init__(model.config)
         self.model = model
-        self.names = tuple(names)
+        self.vocabulary = tuple(vocabulary)
         self.candidates = None if candidates is None else tuple(candidates)
         self.config.id2label = dict(enumerate(self.names))
         self.config.label2id = {name: index for index, name in enumerate(self.names)}
         self.config.problem_type = "single_label_classification"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the classes are called."""
+        if self.candidates is None:
+            return self.vocabulary
+        named = tuple(self.vocabulary[token] for token in self.candidates)
+        if len(named) != 2:
+            return named
+        return f"{named[0]} rather than {named[1]}", f"{named[1]} rather than {named[0]}"
+
     def rebuild(self, config: PreTrainedConfig) -> NextTokenClassifier:
         """The same question to a language model of another configuration, with new weights."""
-        return NextTokenClassifier(type(self.model)(config), self.names, self.candidates)
+        return NextTokenClassifier(type(self.model)(config), self.vocabulary, self.candidates)
 
     def get_input_embeddings(self) -> nn.Module:
         embeddings: nn.Module = self.model.get_input_embeddings()
@@ -55,11 +66,13 @@ class NextTokenClassifier(PreTrainedModel):
         head: nn.Module | None = self.model.get_output_embeddings()
         return head
 
+    def between(self, candidates: Sequence[int]) -> NextTokenClassifier:
+        """The same language model, to choose between some tokens of its vocabulary."""
+        copied = isolated_copy(self)
+        return NextTokenClassifier(copied.model, self.vocabulary, candidates)
+
     def set_attn_implementation(self, *args: Any, **kwargs: Any) -> None:
         self.model.set_attn_implementation(*args, **kwargs)
-
-    def can_generate(self) -> bool:
-        return False
 
     def forward(
         self,
@@ -99,7 +112,7 @@ class NextTokenClassifier(PreTrainedModel):
         if self.candidates is not None:
             logits = logits[:, list(self.candidates)]
         return SequenceClassifierOutput(
-            logits=logits,  # type: ignore[arg-type]
+            logits=logits,
             hidden_states=getattr(output, "hidden_states", None),
             attentions=getattr(output, "attentions", None),
         )
@@ -120,22 +133,24 @@ def is_writer(config: PreTrainedConfig) -> bool:
     return saved.endswith(WRITERS) and not getattr(config, "is_encoder_decoder", False)
 
 
-def token_names(tokenizer: PreTrainedTokenizerFast, size: int) -> list[str]:
+def token_names(tokenizer: PreTrainedTokenizerBase, size: int) -> list[str]:
     """What each token stands for, in quotes, since a blank before a word belongs to its token; tokens that
     are no whole characters, or stand for the same as others, as the vocabulary has them."""
-    tokens = [
-        token if token is not None else f"token {index}"
-        for index, token in enumerate(tokenizer.convert_ids_to_tokens(list(range(size))))
-    ]
+    tokens = [token or "" for token in tokenizer.convert_ids_to_tokens(list(range(size)))]
     texts = tokenizer.batch_decode([[index] for index in range(size)])
     times = Counter(texts)
     return [
-        f"“{text}”" if times[text] == 1 and text and "�" not in text else f"token {token}"
-        for text, token in zip(texts, tokens, strict=True)
+        quoted(text) if times[text] == 1 and text and "�" not in text else f"token {index} {token}".strip()
+        for index, (text, token) in enumerate(zip(texts, tokens, strict=True))
     ]
 
 
-def token_id(tokenizer: PreTrainedTokenizerFast, text: str) -> int:
+def quoted(text: str) -> str:
+    """A token as a name, whose blank can be seen."""
+    return f"“{text}”"
+
+
+def token_id(tokenizer: PreTrainedTokenizerBase, text: str) -> int:
     """The token of a text that is one token; " are" and "are" may be two of them.
 
     Raises:
