@@ -12,7 +12,20 @@ from glasshead.huggingface import NextTokenClassifier
 from model_state import model_state
 from tolerances import ALL_LAYERS, ONE_MODEL
 
-WRITERS = ("GPT2 GPTNeo GPTNeoX GPTJ OPT Llama Mistral Qwen3 Gemma Gemma2 Bloom Falcon").split()
+WRITERS = [
+    "GPT2",
+    "GPTNeo",
+    "GPTNeoX",
+    "GPTJ",
+    "OPT",
+    "Llama",
+    "Mistral",
+    "Qwen3",
+    "Gemma",
+    "Gemma2",
+    "Bloom",
+    "Falcon",
+]
 TABLE = read(PAGE.read_text(encoding="utf-8"))
 each_family = pytest.mark.parametrize("name", WRITERS)
 some_families = pytest.mark.parametrize(
